@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
+/** Suites of the projects e2e and full. Each file reads its size with `inject('size')`. */
+const suitesOfBothSizes = ['test/e2e/{etcd,up,watch}.test.ts']
+
 export default defineConfig({
   test: {
     projects: [
@@ -33,6 +36,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          provide: { size: 'ci' },
           globalSetup: ['test/support/executable-setup.ts'],
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.
           fileParallelism: false,
@@ -44,7 +48,8 @@ export default defineConfig({
       {
         test: {
           name: 'full',
-          include: ['test/full/**/*.test.ts'],
+          include: ['test/full/**/*.test.ts', ...suitesOfBothSizes],
+          provide: { size: 'full' },
           globalSetup: ['test/support/executable-setup.ts'],
           // What takes too long for every change.
           fileParallelism: false,

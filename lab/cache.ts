@@ -10,15 +10,15 @@ export function cacheDirectory(): string {
   return resolve(labCache || join(userCache || join(homedir(), '.cache'), 'hyperkube-lab'))
 }
 
-/** Short digest of all inputs of a cache entry. The entry's name ends with it. */
+/** Short digest of all inputs of a cache entry. The name of the entry ends with this digest. */
 export function digestRecipe(recipe: string): string {
   return createHash('sha256').update(recipe).digest('hex').slice(0, 12)
 }
 
 /**
- * Returns the directory, and creates it with `make` if it is missing. It gets its name only when it is
- * complete, so an interrupted run can be repeated. If two processes run at once, the second one uses the
- * result of the first.
+ * Returns the directory, and creates it with `make` if it is missing. The directory gets its final name only
+ * when it is complete, so an interrupted run can be repeated. If two processes run at once, the second one
+ * uses the result of the first.
  */
 export async function ensureCached(
   directory: string,

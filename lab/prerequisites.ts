@@ -1,6 +1,6 @@
+import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
 import { HyperkubeError } from '../src/kit/errors.ts'
-import { fileExists } from '../src/kit/files.ts'
 import type { Report } from './report.ts'
 
 /** A file that proves that a tool is installed, and the Debian package that contains it. */
@@ -9,7 +9,7 @@ interface Prerequisite {
   readonly debian: string
 }
 
-/** Needed to compile and publish the upstream components. */
+/** Packages needed to compile and publish the upstream components. */
 const buildPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/gcc', debian: 'gcc' },
   { file: '/usr/include/stdio.h', debian: 'libc6-dev' },
@@ -20,7 +20,7 @@ const buildPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/sbin/conntrack', debian: 'conntrack' },
 ]
 
-/** Needed to create and remove hosts. */
+/** Packages needed to create and remove hosts. */
 const hostPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/systemd-nspawn', debian: 'systemd-container' },
   { file: '/usr/sbin/debootstrap', debian: 'debootstrap' },
@@ -34,17 +34,22 @@ const hostPrerequisites: readonly Prerequisite[] = [
 ]
 
 /**
- * Needed for hosts with their own kernel. Installed only when such a host is created, because they are rarely
- * used.
+ * Packages needed for hosts with their own kernel. They are installed only when such a host is created,
+ * because this is rare.
  */
 const virtualMachinePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/qemu-system-x86_64', debian: 'qemu-system-x86' },
 ]
 
-/** Needed to run Windows programs. Installed only on request, because the package has several hundred MB. */
+/**
+ * Package needed to run Windows programs. It is installed only on request, because it has several hundred MB.
+ */
 const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
 
-/** Needed only for the test suites: shells for completion tests, and a terminal whose screen can be read. */
+/**
+ * Packages needed only for the test suites: shells for completion tests, and a terminal whose screen can be
+ * read.
+ */
 const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },

@@ -1,4 +1,4 @@
-import { formatDuration } from '../src/kit/duration.ts'
+import { formatDuration } from '../src/kit/time-format.ts'
 
 /** Progress output of the lab on standard error, one line per step. */
 export interface Report {

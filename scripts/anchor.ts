@@ -1,4 +1,4 @@
-/** The anchor of a heading, as GitHub generates it. */
+/** Formats the anchor of a heading as GitHub generates it. */
 export function formatAnchor(title: string): string {
   return title
     .toLowerCase()

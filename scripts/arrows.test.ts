@@ -8,7 +8,8 @@ test('rooms', () => {
 })
 
 test('imports of every form are found', () => {
-  // The import statements are assembled. Otherwise they would count as imports of this file.
+  // The import statements are assembled from parts, because otherwise they would count as imports of this
+  // file.
   const verb = 'import'
   const text = [
     `${verb} a from './a.ts'`,
@@ -35,5 +36,19 @@ test('a wrong import and a room without a row are reported', () => {
   expect(findWrongImports(files)).toEqual([
     'src/kit/x.ts: src/kit may not import from lab',
     'src/nowhere/z.ts: the room src/nowhere has no row in scripts/arrows.ts',
+  ])
+})
+
+test('an import between folders of a large room needs a row, tests excepted', () => {
+  const text = `import { cancel } from '../heal/healer.ts'`
+  const files = new Map([
+    ['src/agent/host/x.ts', text],
+    ['src/agent/host/x.test.ts', text],
+    ['src/agent/nowhere/y.ts', ''],
+    ['src/kube/z.ts', `import { list } from './list.ts'`],
+  ])
+  expect(findWrongImports(files)).toEqual([
+    'src/agent/host/x.ts: src/agent/host may not import from src/agent/heal',
+    'src/agent/nowhere/y.ts: the folder src/agent/nowhere has no row in scripts/arrows.ts',
   ])
 })

@@ -42,7 +42,38 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/contract',
     'src/kit',
   ],
+  'src/workspace': [
+    'src/lifecycle',
+    'src/manager',
+    'src/ssh',
+    'src/addons',
+    'src/etcd',
+    'src/bundle',
+    'src/catalog',
+    'src/identity',
+    'src/spec',
+    'src/contract',
+    'src/kit',
+    'package.json',
+  ],
+  'src/actions': [
+    'src/workspace',
+    'src/lifecycle',
+    'src/manager',
+    'src/ssh',
+    'src/snapshot',
+    'src/kube',
+    'src/etcd',
+    'src/plan',
+    'src/catalog',
+    'src/identity',
+    'src/spec',
+    'src/contract',
+    'src/kit',
+  ],
   'src/cli': [
+    'src/actions',
+    'src/workspace',
     'src/lifecycle',
     'src/ssh',
     'src/agent',
@@ -89,20 +120,229 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   scripts: ['src/error-codes', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
 }
 
-/** Additional rooms from which tests of a room may import. The Windows simulator belongs to the lab. */
+/**
+ * Folders from which each subfolder of a large top-level folder (room) may import. No two subfolders may
+ * import each other. Files directly in a room may import from the subfolders that the row of the room names.
+ */
+const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
+  'src/actions': ['src/actions/phases'],
+  'src/actions/phases': [],
+  'src/agent/apply': [
+    'src/agent/host',
+    'src/agent/records',
+    'src/agent/resources',
+    'src/agent/windows-worker',
+  ],
+  'src/agent/auto-rollback': [
+    'src/agent/apply',
+    'src/agent/host',
+    'src/agent/operator-lock',
+    'src/agent/records',
+    'src/agent/runs',
+  ],
+  'src/agent/etcd-data': ['src/agent/host', 'src/agent/records', 'src/agent/reset'],
+  'src/agent/facts': ['src/agent/host'],
+  'src/agent/heal': [
+    'src/agent/apply',
+    'src/agent/host',
+    'src/agent/network-probe',
+    'src/agent/operator-lock',
+    'src/agent/records',
+    'src/agent/renewal',
+    'src/agent/resources',
+    'src/agent/runs',
+    'src/agent/windows-worker',
+  ],
+  'src/agent/host': [],
+  'src/agent/host-call': [
+    'src/agent/heal',
+    'src/agent/host',
+    'src/agent/records',
+    'src/agent/resources',
+    'src/agent/server',
+  ],
+  'src/agent/host-resource': [
+    'src/agent/heal',
+    'src/agent/host',
+    'src/agent/operator-lock',
+    'src/agent/records',
+    'src/agent/renewal',
+    'src/agent/resources',
+    'src/agent/runs',
+  ],
+  'src/agent/network-probe': [],
+  'src/agent/operator-lock': ['src/agent/host', 'src/agent/runs'],
+  'src/agent/platform': [
+    'src/agent/apply',
+    'src/agent/auto-rollback',
+    'src/agent/etcd-data',
+    'src/agent/facts',
+    'src/agent/heal',
+    'src/agent/host',
+    'src/agent/operator-lock',
+    'src/agent/records',
+    'src/agent/renewal',
+    'src/agent/reset',
+    'src/agent/runs',
+    'src/agent/windows-worker',
+  ],
+  'src/agent/records': ['src/agent/host'],
+  'src/agent/renewal': [
+    'src/agent/apply',
+    'src/agent/host',
+    'src/agent/operator-lock',
+    'src/agent/records',
+    'src/agent/resources',
+    'src/agent/runs',
+  ],
+  'src/agent/reset': ['src/agent/apply', 'src/agent/host', 'src/agent/records', 'src/agent/resources'],
+  'src/agent/resources': ['src/agent/host', 'src/agent/records', 'src/agent/windows-worker'],
+  'src/agent/runs': ['src/agent/host', 'src/agent/records'],
+  'src/agent/server': [
+    'src/agent/heal',
+    'src/agent/host',
+    'src/agent/network-probe',
+    'src/agent/operator-lock',
+    'src/agent/runs',
+  ],
+  'src/agent/windows-worker': ['src/agent/host'],
+  'src/lifecycle/addons': ['src/lifecycle/inputs'],
+  'src/lifecycle/agents': [],
+  'src/lifecycle/cluster-client': [
+    'src/lifecycle/addons',
+    'src/lifecycle/cluster-objects',
+    'src/lifecycle/drain',
+    'src/lifecycle/etcd',
+    'src/lifecycle/inputs',
+    'src/lifecycle/smoke-test',
+  ],
+  'src/lifecycle/cluster-objects': ['src/lifecycle/inputs'],
+  'src/lifecycle/doctor': ['src/lifecycle/cluster-objects', 'src/lifecycle/inputs', 'src/lifecycle/observe'],
+  'src/lifecycle/drain': ['src/lifecycle/cluster-objects', 'src/lifecycle/smoke-test'],
+  'src/lifecycle/etcd': ['src/lifecycle/agents', 'src/lifecycle/inputs'],
+  'src/lifecycle/execute': [
+    'src/lifecycle/addons',
+    'src/lifecycle/agents',
+    'src/lifecycle/cluster-client',
+    'src/lifecycle/drain',
+    'src/lifecycle/etcd',
+    'src/lifecycle/inputs',
+    'src/lifecycle/proposal',
+    'src/lifecycle/provisional',
+    'src/lifecycle/smoke-test',
+  ],
+  'src/lifecycle/inputs': [],
+  'src/lifecycle/key-rotation': [],
+  'src/lifecycle/logs': ['src/lifecycle/agents'],
+  'src/lifecycle/observe': [
+    'src/lifecycle/agents',
+    'src/lifecycle/cluster-client',
+    'src/lifecycle/cluster-objects',
+    'src/lifecycle/inputs',
+    'src/lifecycle/logs',
+  ],
+  'src/lifecycle/preflight': ['src/lifecycle/agents'],
+  'src/lifecycle/proposal': [
+    'src/lifecycle/addons',
+    'src/lifecycle/agents',
+    'src/lifecycle/cluster-client',
+    'src/lifecycle/cluster-objects',
+    'src/lifecycle/etcd',
+    'src/lifecycle/inputs',
+    'src/lifecycle/preflight',
+  ],
+  'src/lifecycle/provisional': [
+    'src/lifecycle/addons',
+    'src/lifecycle/agents',
+    'src/lifecycle/cluster-objects',
+    'src/lifecycle/inputs',
+    'src/lifecycle/proposal',
+  ],
+  'src/lifecycle/smoke-test': ['src/lifecycle/agents'],
+  'src/lifecycle/status': [
+    'src/lifecycle/addons',
+    'src/lifecycle/cluster-client',
+    'src/lifecycle/cluster-objects',
+    'src/lifecycle/etcd',
+    'src/lifecycle/inputs',
+    'src/lifecycle/observe',
+  ],
+  'src/lifecycle/support-bundle': ['src/lifecycle/agents', 'src/lifecycle/logs'],
+  'src/cli': ['src/cli/command', 'src/cli/commands'],
+  'src/cli/addon': ['src/cli/command', 'src/cli/run'],
+  'src/cli/certs': ['src/cli/command', 'src/cli/run', 'src/cli/up'],
+  'src/cli/command': [],
+  'src/cli/commands': [
+    'src/cli/addon',
+    'src/cli/certs',
+    'src/cli/command',
+    'src/cli/conformance',
+    'src/cli/doctor',
+    'src/cli/etcd',
+    'src/cli/heal',
+    'src/cli/init',
+    'src/cli/logs',
+    'src/cli/node',
+    'src/cli/plan',
+    'src/cli/proxy',
+    'src/cli/run',
+    'src/cli/status',
+    'src/cli/support-bundle',
+    'src/cli/text',
+    'src/cli/up',
+    'src/cli/windows',
+  ],
+  'src/cli/conformance': ['src/cli/command', 'src/cli/environment', 'src/cli/proxy', 'src/cli/render'],
+  'src/cli/doctor': ['src/cli/command'],
+  'src/cli/environment': ['src/cli/command'],
+  'src/cli/etcd': ['src/cli/command', 'src/cli/environment', 'src/cli/render', 'src/cli/run', 'src/cli/up'],
+  'src/cli/heal': ['src/cli/command'],
+  'src/cli/init': ['src/cli/command'],
+  'src/cli/logs': ['src/cli/command'],
+  'src/cli/node': ['src/cli/command', 'src/cli/run', 'src/cli/up'],
+  'src/cli/plan': ['src/cli/command'],
+  'src/cli/proxy': ['src/cli/command'],
+  'src/cli/render': ['src/cli/command', 'src/cli/text'],
+  'src/cli/run': ['src/cli/command', 'src/cli/render', 'src/cli/text'],
+  'src/cli/status': ['src/cli/command', 'src/cli/etcd', 'src/cli/proxy', 'src/cli/render', 'src/cli/text'],
+  'src/cli/support-bundle': ['src/cli/command'],
+  'src/cli/text': ['src/cli/command'],
+  'src/cli/up': ['src/cli/command', 'src/cli/run', 'src/cli/text'],
+  'src/cli/windows': [],
+}
+
+/** Top-level folders (rooms) whose subfolders have rows in `allowedFolderImports`. */
+const dividedRooms = new Set(['src/actions', 'src/agent', 'src/lifecycle', 'src/cli'])
+
+/** Additional top-level folders (rooms) from which the tests of a room may import. */
 const allowedTestImports: Readonly<Record<string, readonly string[]>> = {
   'src/agent': ['lab/windows'],
+  'src/workspace': ['src/plan'],
   'src/cli': ['lab/windows'],
 }
 
-/** Returns the room of a file: its first folder, or in src/ its first two. lab/windows is a separate room. */
+/**
+ * Returns the top-level folder (room) of a file: the first folder of its path, or the first two in src/.
+ * lab/windows is a room too.
+ */
 export function findRoom(file: string): string {
   const [first = '', second = ''] = file.split('/')
   if (first === 'lab' && second === 'windows') return 'lab/windows'
   return first === 'src' && !second.endsWith('.ts') ? `${first}/${second}` : first
 }
 
-/** The relative imports of a module's text, as paths from the root. */
+/**
+ * Returns the subfolder of a file inside a large top-level folder, for example `src/agent/heal`. For a file
+ * directly in the top-level folder, returns that folder.
+ */
+export function findFolder(file: string): string | undefined {
+  const room = findRoom(file)
+  if (!dividedRooms.has(room)) return undefined
+  const [folder = ''] = file.slice(room.length + 1).split('/')
+  return folder.endsWith('.ts') ? room : `${room}/${folder}`
+}
+
+/** Lists the relative imports of a module as paths from the root of the repository. */
 export function listImports(file: string, text: string): string[] {
   const specifiers = text.matchAll(
     /(?:^(?:import|export|\})[^'"\n]*\sfrom\s+|^import\s+|\bimport\()['"](\.{1,2}\/[^'"]+)['"]/gm,
@@ -114,19 +354,36 @@ function isTest(file: string): boolean {
   return file.endsWith('.test.ts') || file.includes('/testing/')
 }
 
-/** Lists imports that the tables above do not allow, as messages. */
+/** Returns a message for each import that the tables of allowed imports do not contain. */
 export function findWrongImports(files: ReadonlyMap<string, string>): string[] {
-  return [...files].flatMap(([file, text]) => {
-    const room = findRoom(file)
-    const allowed = isTest(file)
-      ? [...(allowedImports[room] ?? []), ...(allowedTestImports[room] ?? [])]
-      : allowedImports[room]
-    if (allowed === undefined) return [`${file}: the room ${room} has no row in scripts/arrows.ts`]
-    return listImports(file, text)
-      .map(findRoom)
-      .filter((target) => target !== room && !allowed.includes(target))
-      .map((target) => `${file}: ${room} may not import from ${target}`)
-  })
+  return [...files].flatMap(([file, text]) => [
+    ...findWrongRoomImports(file, text),
+    ...(isTest(file) ? [] : findWrongFolderImports(file, text)),
+  ])
+}
+
+function findWrongRoomImports(file: string, text: string): string[] {
+  const room = findRoom(file)
+  const allowed = isTest(file)
+    ? [...(allowedImports[room] ?? []), ...(allowedTestImports[room] ?? [])]
+    : allowedImports[room]
+  if (allowed === undefined) return [`${file}: the room ${room} has no row in scripts/arrows.ts`]
+  return listImports(file, text)
+    .map(findRoom)
+    .filter((target) => target !== room && !allowed.includes(target))
+    .map((target) => `${file}: ${room} may not import from ${target}`)
+}
+
+function findWrongFolderImports(file: string, text: string): string[] {
+  const folder = findFolder(file)
+  if (folder === undefined) return []
+  const allowed = allowedFolderImports[folder]
+  if (allowed === undefined) return [`${file}: the folder ${folder} has no row in scripts/arrows.ts`]
+  return listImports(file, text)
+    .filter((target) => findRoom(target) === findRoom(file))
+    .flatMap((target) => findFolder(target) ?? [])
+    .filter((target) => target !== folder && !allowed.includes(target))
+    .map((target) => `${file}: ${folder} may not import from ${target}`)
 }
 
 if (import.meta.main) {

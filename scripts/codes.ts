@@ -22,7 +22,7 @@ export function findCodes(text: string): string[] {
   return [...new Set(found)].filter((code) => !notCodes.test(code))
 }
 
-/** Every code that the program can print, with the files that contain it. */
+/** Finds every code that the program can print, with the files that contain it. */
 export function findSourceCodes(): ReadonlyMap<string, readonly string[]> {
   const root = join(import.meta.dirname, '..')
   const files = globSync('src/**/*.ts', { cwd: root }).filter(

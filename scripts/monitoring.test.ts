@@ -33,7 +33,9 @@ const expressions = [
 ]
 
 test('alerts and the dashboard use metrics that agents and proxies export', () => {
-  const metricsSource = globSync('src/{agent,proxy}/**/metrics.ts', { cwd: root }).map(read).join('')
+  const metricsSource = globSync('src/{agent/**/metrics,proxy/health-server}.ts', { cwd: root })
+    .map(read)
+    .join('')
   const requested = expressions.flatMap((text) => text.match(/\bhyperkube_[a-z_]+/g) ?? [])
   expect(requested.length).toBeGreaterThan(20)
   const names = [...new Set(requested)].map((name) =>

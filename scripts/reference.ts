@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { clusterJsonSchema } from '../src/spec/json-schema.ts'
+import { clusterJsonSchema } from '../src/spec/cluster.ts'
 import { renderControllersReference } from './controllers-reference.ts'
 import { renderErrorsReference } from './errors-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'

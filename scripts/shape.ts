@@ -9,14 +9,14 @@ export interface Shape {
   readonly unreachable: readonly string[]
   /** Reachable modules with more lines than `maxLines` that are not tables. */
   readonly long: readonly string[]
-  /** Pairs of folders inside one room that import each other. */
+  /** Pairs of subfolders of one top-level folder that import each other. */
   readonly twoWayPairs: readonly string[]
-  /** Groups of modules that import each other in a circle, types included. */
+  /** Groups of modules that import each other in a circle. Type imports count too. */
   readonly cycles: readonly (readonly string[])[]
 }
 
 const maxLines = 400
-/** Rooms whose folders are checked for imports in both directions. */
+/** Top-level folders whose subfolders are checked for imports in both directions. */
 const dividedRooms = ['src/agent', 'src/lifecycle', 'src/actions', 'src/cli']
 /** True for modules with one row per flag, code or operation, which may be long. */
 const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)\//.test(file)
@@ -47,7 +47,9 @@ function findReachable(start: string, imports: ReadonlyMap<string, readonly stri
   return reached
 }
 
-/** The folder of a module inside its room: `src/agent/heal/probes/http.ts` is in `heal`. */
+/**
+ * Returns the subfolder of a module inside a top-level folder: `src/agent/heal/probes/http.ts` is in `heal`.
+ */
 function folderIn(room: string, file: string): string | undefined {
   if (!file.startsWith(`${room}/`)) return undefined
   return dirname(file.slice(room.length + 1)).split('/')[0]
@@ -70,7 +72,7 @@ function findTwoWayPairs(room: string, imports: ReadonlyMap<string, readonly str
     .map(([from, to]) => `${room}: ${from} and ${to}`)
 }
 
-/** Strongly connected components with more than one module (Tarjan). */
+/** Finds strongly connected components with more than one module (Tarjan). */
 export function findCycles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()

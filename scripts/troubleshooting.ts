@@ -1,6 +1,5 @@
 import { errorCodes } from '../src/error-codes/error-codes.ts'
-import type { ErrorCodeEntry } from '../src/error-codes/entry.ts'
-import { symptoms } from '../src/error-codes/symptoms.ts'
+import { type ErrorCodeEntry, symptoms } from '../src/error-codes/entry.ts'
 import { formatAnchor } from './anchor.ts'
 
 /** Renders docs/troubleshooting.md from the error codes: from the symptom to possible causes and commands. */

@@ -20,7 +20,10 @@ export interface WordsInput {
   readonly foreign: ReadonlySet<string>
 }
 
-/** Reads the two tables that this check enforces: retired words, and foreign names that may contain one. */
+/**
+ * Reads the two tables that this check enforces: retired words, and identifiers of other programs that may
+ * contain a retired word.
+ */
 export function readVocabulary(vocabularyPage: string): { retired: RetiredWord[]; foreign: Set<string> } {
   const rows = (heading: string) =>
     (vocabularyPage.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '')
@@ -45,7 +48,7 @@ export function readVocabulary(vocabularyPage: string): { retired: RetiredWord[]
   return { retired, foreign: new Set(foreign) }
 }
 
-/** The words of an identifier, a path or a code, in lower case. */
+/** Splits an identifier, a path or a code into words in lower case. */
 export function splitName(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -86,7 +89,7 @@ function isName(text: string): boolean {
   return /^[A-Za-z][\w]*(?:[-.][\w]+)*$/.test(text)
 }
 
-/** Exported names that more than one module of the product declares, with those modules. */
+/** Lists exported names that more than one module declares, with these modules. */
 export function findRepeatedExports(modules: ReadonlyMap<string, string>): string[] {
   const declared = [...modules].flatMap(([file, source]) =>
     readExportedNames(file, source).map((name) => ({ name, file })),

@@ -2,18 +2,18 @@ import { homedir, hostname, userInfo } from 'node:os'
 import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { bundleDisk } from './bundle/disk.ts'
-import { httpFetcher } from './catalog/http-fetcher.ts'
-import { httpRegistryTransport } from './catalog/registry/http-transport.ts'
-import { retryingRegistryTransport } from './catalog/registry/retrying-transport.ts'
-import { retryingFetcher } from './catalog/retrying-fetcher.ts'
-import { findCacheDirectory } from './cli/cache-directory.ts'
-import { findConfigDirectory } from './cli/config-directory.ts'
-import { createLocalFiles } from './cli/local-files.ts'
-import { findAgentRelease } from './cli/agent-release.ts'
-import { createCommandLogStore } from './cli/command-log.ts'
+import { httpFetcher, retryingFetcher } from './catalog/fetcher.ts'
+import { httpTransport, retryingTransport } from './catalog/transport.ts'
+import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
+import { findAgentRelease } from './cli/environment/agent-release.ts'
+import { createCommandLogStore } from './cli/environment/command-log.ts'
+import {
+  findCacheDirectory,
+  findConfigDirectory,
+  findStateDirectory,
+} from './cli/environment/operator-directories.ts'
+import { createLocalFiles } from './cli/environment/local-files.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
-import { findStateDirectory } from './cli/state-directory.ts'
-import { createTerminalPrompts } from './cli/terminal-prompts.ts'
 import { formatError } from './kit/errors.ts'
 
 // A single executable is called by its own name or by a link. Otherwise Node runs this file, and its path is
@@ -47,7 +47,7 @@ runCommandLine(programPath, process.argv.slice(2), {
   },
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
   fetcher: retryingFetcher(httpFetcher()),
-  web: retryingRegistryTransport(httpRegistryTransport()),
+  web: retryingTransport(httpTransport()),
   bundles: bundleDisk(),
   now: () => new Date(),
   operator: {

@@ -2,7 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Document, parseAllDocuments } from 'yaml'
 import { runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { cacheDirectory } from '../cache.ts'
 import { renderKubeconfig } from '../cluster/configs.ts'
 import type { Access, SetupContext } from '../cluster/contender.ts'
@@ -13,7 +13,10 @@ import { createWorkspace, prepareWorkspace } from '../hyperkube/workspace.ts'
 import { silentReport } from '../report.ts'
 import { Pki } from './pki.ts'
 
-/** Paths of the files with which an operator applies addons by hand: manifests, kubectl and a kubeconfig. */
+/**
+ * Returns the paths of the files with which an operator applies addons by hand: manifests, kubectl and a
+ * kubeconfig.
+ */
 function buildAddonPaths(context: SetupContext): {
   readonly [name in 'manifests' | 'kubectl' | 'config']: string
 } {
@@ -23,8 +26,8 @@ function buildAddonPaths(context: SetupContext): {
 }
 
 /**
- * Writes the addon manifests that hyperkube would apply, and kubectl. Runs before the clock starts, so this
- * work is not measured.
+ * Writes the addon manifests that hyperkube would apply, and kubectl. This runs before the time measurement
+ * starts.
  */
 export async function writeAddons(context: SetupContext): Promise<void> {
   const workspace = createWorkspace(context, 'bare')

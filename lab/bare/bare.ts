@@ -1,6 +1,6 @@
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { archiveFetch, type Fetch, fetchScript, nodeFetches, programFetch } from '../cluster/artifacts.ts'
-import { type Access, startAttempt, type Contender, type SetupContext } from '../cluster/contender.ts'
+import { type Access, type Contender, type SetupContext, startAttempt } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
 import type { Files } from '../cluster/node-files.ts'
 import { grantPermissions } from '../cluster/rbac.ts'
@@ -12,8 +12,9 @@ import { controlPlaneFiles, createCas, nodeFiles, sharedControlPlaneFiles } from
 import { Pki } from './pki.ts'
 
 /**
- * Contender without a setup tool: systemd starts the upstream binaries on all hosts at once, and each service
- * waits for its dependencies. All other contenders are compared with its times.
+ * Benchmark contender without a setup tool: systemd starts the upstream binaries on all hosts at once, and
+ * each service waits for its dependencies. The times of all other contenders are compared with those of this
+ * one.
  */
 export const bare: Contender = {
   name: 'bare',

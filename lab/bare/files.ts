@@ -30,7 +30,7 @@ export async function createCas(pki: Pki): Promise<ClusterCas> {
   return { kubernetes, etcd, frontProxy }
 }
 
-/** Files that are the same on every control plane. */
+/** Creates the files that are the same on every control plane. */
 export async function sharedControlPlaneFiles(pki: Pki, cas: ClusterCas): Promise<Files> {
   const { kubernetes, etcd, frontProxy } = cas
   const [etcdClient, kubeletClient, proxyClient, tokenKeys, controllerManager, scheduler] = await Promise.all(

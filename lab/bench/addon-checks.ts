@@ -49,7 +49,10 @@ async function isMetricsApiAvailable(api: KubeApi): Promise<boolean> {
   return status?.conditions?.some(({ type, status: is }) => type === 'Available' && is === 'True') === true
 }
 
-/** Without an Ingress, Traefik has no route; its 404 proves that it is reachable. */
+/**
+ * True if Traefik responds with 404 on every host. Without an Ingress it has no routes, so 404 proves that it
+ * is reachable.
+ */
 async function isTraefikReachable(hosts: readonly Host[]): Promise<boolean> {
   const responses = hosts.map(async ({ address }) =>
     fetch(`http://${address}/`, { signal: AbortSignal.timeout(5000) }),

@@ -31,7 +31,10 @@ export function labKubeconfigPath(lab: Lab): string {
   return join(lab.directory, 'kubeconfig')
 }
 
-/** Starts a bare cluster on a lab's hosts, waits for every milestone and writes a kubeconfig. */
+/**
+ * Starts a cluster without a setup tool (bare) on a lab's hosts, waits for every milestone and writes a
+ * kubeconfig.
+ */
 export async function startBareCluster(lab: Lab, options: BareClusterOptions): Promise<BareCluster> {
   const shape = parseShape(options.shape)
   const versions = selectVersions(options.kubernetes)

@@ -1,10 +1,10 @@
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import type { Access, Attempt, SetupContext } from '../cluster/contender.ts'
 import { KubeApi } from '../cluster/kube-api.ts'
 import type { Host } from '../hosts/host.ts'
 import { listAddonChecks } from './addon-checks.ts'
-import { listProbePods, probeService, createProbeWorkload } from './workload.ts'
+import { createProbeWorkload, listProbePods, probeService } from './workload.ts'
 
 /** Events that a user waits for after the start, in their usual order. */
 export const milestones = [
@@ -58,7 +58,7 @@ export async function measureMilestones(
     await Promise.all(clusterHosts.controlPlanes.map(async (host) => waitForEtcd(host, access, wait)))
     recordMilestone('etcd healthy')
   }
-  // Each API server is polled once; all milestones share the result.
+  // Each API server has one polling loop, whose result all milestones share.
   const ready = apis.map(async (api) =>
     wait('an API server to be ready', async () => (await api.text('/readyz')) === 'ok'),
   )

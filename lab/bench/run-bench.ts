@@ -20,14 +20,15 @@ export interface BenchOptions {
   readonly lab: Lab
   readonly mirror: string
   readonly versions: Versions
-  /** Installs addons, if the contender supports them. */
+  /** True to install addons, if the contender supports them. */
   readonly addons?: boolean
   readonly signal?: AbortSignal
   readonly onMilestone?: (milestone: Milestone) => void
 }
 
 /**
- * Measures how one contender turns empty hosts into a working cluster. The cluster is not removed afterwards.
+ * Measures the time and resources that one contender needs to turn empty hosts into a working cluster. The
+ * cluster is not removed afterwards.
  */
 export async function runBench(options: BenchOptions): Promise<BenchResult> {
   const { contender, shape, lab, mirror, versions } = options
@@ -54,7 +55,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
     )
     return { times, usage: await meters.stop(), access: await attempt.access }
   } catch (error) {
-    // After an abort, all other errors are its consequences.
+    // After an abort, throws the reason of the abort, because all other errors are its consequences.
     options.signal?.throwIfAborted()
     throw error
   } finally {
@@ -64,7 +65,10 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
   }
 }
 
-/** Throws if the host already has a cluster, because its keys would be mixed with those of the new one. */
+/**
+ * Throws if the host already has a cluster, because the old keys would be mixed with those of the new
+ * cluster.
+ */
 async function requireFresh(host: Host): Promise<void> {
   const { code } = await host.exec(['test', '-e', '/etc/kubernetes'], { allowFailure: true })
   if (code !== 0) return

@@ -1,4 +1,4 @@
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { testImage } from '../cluster/artifacts.ts'
 import type { KubeApi } from '../cluster/kube-api.ts'
 
@@ -84,7 +84,7 @@ interface PodList {
   }[]
 }
 
-/** The running pods of the probe. */
+/** Lists the running pods of the probe workload. */
 export async function listProbePods(api: KubeApi): Promise<ProbePod[]> {
   const list = await api.get<PodList>(`/api/v1/namespaces/default/pods?labelSelector=app%3D${probe.name}`)
   return list.items.flatMap(({ metadata, spec, status }) =>

@@ -53,7 +53,9 @@ export function imageFetch(name: string): Fetch {
   return { path, into: { file: `${imageDirectory}/${path.replaceAll('/', '_')}` } }
 }
 
-/** Lists the downloads that every node needs to run pods, independent of the contender. */
+/**
+ * Lists the downloads that every node needs to run pods, independent of the tool that sets up the cluster.
+ */
 export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
   return [
     archiveFetch('containerd@v2.3.7', '/usr/local/bin', 1, arch),
@@ -85,7 +87,7 @@ export async function readDigests(mirror: string, arch: Arch): Promise<Digests> 
   )
 }
 
-/** A script that downloads all files in parallel and fails on a wrong digest. */
+/** Builds a script that downloads all files in parallel and fails on a wrong digest. */
 export function fetchScript(
   { mirror, digests }: { mirror: string; digests: Digests },
   fetches: readonly Fetch[],

@@ -2,7 +2,7 @@ import type { Digests, Versions } from './artifacts.ts'
 import type { Credentials } from './kube-api.ts'
 import type { ClusterHosts } from './shape.ts'
 
-/** Inputs of a contender, above all empty hosts and a mirror. */
+/** Inputs with which a contender creates a cluster, above all empty hosts and a mirror. */
 export interface SetupContext {
   readonly clusterHosts: ClusterHosts
   readonly mirror: string
@@ -27,12 +27,12 @@ export interface Attempt {
   readonly access: Promise<Access>
 }
 
-/** A way to turn hosts into a cluster. */
+/** A tool or method that turns hosts into a cluster. The benchmark compares several contenders. */
 export interface Contender {
   readonly name: string
   /** Whether the contender can install addons. */
   readonly addons?: true
-  /** Prepares files before the clock starts; this work is not measured. */
+  /** Prepares files before the time measurement starts. */
   prepare?(context: SetupContext): Promise<void>
   begin(context: SetupContext, signal: AbortSignal): Attempt
 }

@@ -6,7 +6,7 @@ export interface Credentials {
   readonly key: string
 }
 
-/** A response with a status other than 2xx. */
+/** Error for a response with a status other than 2xx. */
 export class ApiError extends Error {
   readonly status: number
 

@@ -5,7 +5,10 @@ import { conflistScript, conflistUnits, containerdUnit, flanneldUnit } from './u
 /** Contents of files by their path on the host, without the leading slash. */
 export type Files = Readonly<Record<string, string>>
 
-/** Files that containerd and pods need on a host. With `mirror`, containerd pulls images from that mirror. */
+/**
+ * Renders the files that containerd and pods need on a host. With `mirror`, containerd pulls images from that
+ * mirror.
+ */
 export function runtimeFiles(pause: string, mirror?: string): Files {
   return {
     'etc/containerd/config.toml': `${renderContainerdConfig(pause)}${mirror === undefined ? '' : registryConfig}`,

@@ -1,4 +1,4 @@
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import type { Access, SetupContext } from './contender.ts'
 import { KubeApi } from './kube-api.ts'
 
@@ -12,8 +12,8 @@ interface RbacObject {
 const group = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * RBAC objects for flannel and for requests of the API server to kubelets. Without the latter, kubelets
- * refuse logs and exec.
+ * RBAC objects for flannel, and for requests of the API server to kubelets. Kubelets would otherwise refuse
+ * logs and exec.
  */
 const bindings: readonly { readonly path: string; readonly object: RbacObject }[] = [
   {

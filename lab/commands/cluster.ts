@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { formatDuration } from '../../src/kit/duration.ts'
+import { formatDuration } from '../../src/kit/time-format.ts'
 import { startBareCluster } from '../bench/bare-cluster.ts'
 import { cacheDirectory } from '../cache.ts'
 import { parseShape } from '../cluster/shape.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { cacheDirectory } from '../cache.ts'
 import { buildComponents } from '../components/build.ts'
-import { renderFlagsFile } from '../components/flags-file.ts'
+import { renderFlagsFile, type VersionFlags } from '../components/flags-file.ts'
 import { readFlags, partsWithFlags } from '../components/flags.ts'
 import { formatPartId, selectParts } from '../components/parts.ts'
 import { terminalReport } from '../report.ts'
@@ -16,11 +16,16 @@ export function flagsCommand(parent: Command): void {
     .description('read the flags of the upstream programs and write them to the catalog')
     .action(async () => {
       const [report, cache] = [terminalReport(), cacheDirectory()]
-      for (const built of await buildComponents(selectParts(partsWithFlags), { cache, report })) {
-        const flags = await report.step(`read the flags of ${formatPartId(built.part)}`, async () =>
-          readFlags(built, cache),
-        )
-        const { path, text } = renderFlagsFile(built.part, flags)
+      const built = await buildComponents(selectParts(partsWithFlags), { cache, report })
+      for (const [name, parts] of Map.groupBy(built, ({ part }) => part.name)) {
+        const versions: VersionFlags[] = []
+        for (const one of parts) {
+          const flags = await report.step(`read the flags of ${formatPartId(one.part)}`, async () =>
+            readFlags(one, cache),
+          )
+          versions.push({ version: one.part.version, flags })
+        }
+        const { path, text } = renderFlagsFile(name, versions)
         await writeFile(join(root, path), text)
         process.stdout.write(`${path}\n`)
       }

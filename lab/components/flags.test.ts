@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { renderFlagsFile } from './flags-file.ts'
 import { type FlagKind, parseFlagKind, type PartFlags, parseHelpFlags } from './flags.ts'
-import { selectParts } from './parts.ts'
 
 test('flags are found in the help texts of all kinds of programs', () => {
   const pflag = `Logs flags:
@@ -31,32 +30,66 @@ test.each([
   expect(parseFlagKind(stderr)).toBe(kind)
 })
 
-test('a file of flags is formatted as the formatter does', () => {
-  const [part] = selectParts(['etcd@v3.7.3'])
-  const flags: PartFlags = new Map<string, ReadonlyMap<string, FlagKind>>([
-    [
-      'etcd',
-      new Map<string, FlagKind>([
-        ['name', 'value'],
-        ['pre-vote', 'boolean'],
-      ]),
-    ],
-    ['kube-proxy', new Map<string, FlagKind>([['v', 'value']])],
-  ])
-  expect(part && renderFlagsFile(part, flags)).toEqual({
-    path: 'src/catalog/flags/etcd-3-7.ts',
-    text: `import type { ProgramFlags } from '../program-flags.ts'
+const toFlags = (programs: Readonly<Record<string, Readonly<Record<string, FlagKind>>>>): PartFlags =>
+  new Map(Object.entries(programs).map(([program, flags]) => [program, new Map(Object.entries(flags))]))
 
-/** Made by npm run flags from the programs of etcd 3.7.3; do not edit. */
-export const etcd_3_7 = {
-  etcd: {
-    name: 'value',
-    'pre-vote': 'boolean',
+test('a file of flags holds one minor and the differences of later ones, as the formatter does', () => {
+  const versions = [
+    {
+      version: 'v3.10.1',
+      flags: toFlags({ etcd: { name: 'value', 'pre-vote': 'value', wal: 'value' }, proxy: { v: 'value' } }),
+    },
+    {
+      version: 'v3.9.3',
+      flags: toFlags({
+        etcd: { name: 'value', 'pre-vote': 'boolean', 'wal-dir': 'value' },
+        proxy: { v: 'value' },
+      }),
+    },
+  ]
+  expect(renderFlagsFile('etcd', versions)).toEqual({
+    path: 'src/catalog/flags/etcd.ts',
+    text: `import type { FlagTable } from '../program-flags.ts'
+
+/** Made by npm run flags from the programs of etcd 3.9.3 and 3.10.1; do not edit. */
+export const etcdFlagTable = {
+  base: {
+    minor: '3.9',
+    flags: {
+      etcd: {
+        name: 'value',
+        'pre-vote': 'boolean',
+        'wal-dir': 'value',
+      },
+      proxy: {
+        v: 'value',
+      },
+    },
   },
-  'kube-proxy': {
-    v: 'value',
-  },
-} as const satisfies ProgramFlags
+  changes: [
+    {
+      minor: '3.10',
+      programs: {
+        etcd: {
+          added: {
+            wal: 'value',
+          },
+          changed: {
+            'pre-vote': 'value',
+          },
+          removed: {
+            'wal-dir': 'value',
+          },
+        },
+      },
+    },
+  ],
+} as const satisfies FlagTable
 `,
   })
+})
+
+test('a part with one version has no differences', () => {
+  const { text } = renderFlagsFile('flannel', [{ version: 'v0.28.7', flags: toFlags({ flanneld: {} }) }])
+  expect(text).toContain('\n  changes: [],\n')
 })

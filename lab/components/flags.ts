@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { runProgram } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { ensureCached, digestRecipe } from '../cache.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { digestRecipe, ensureCached } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
 
 /**
@@ -16,8 +16,8 @@ export type FlagKind = 'boolean' | 'value'
 export type PartFlags = ReadonlyMap<string, ReadonlyMap<string, FlagKind>>
 
 /**
- * Programs whose flags the catalog needs, by part. Each has a list of flags, taken from its sources, that it
- * accepts but does not print. These flags are tested like all others, so a removed flag is not listed.
+ * Programs whose flags the catalog needs, by part, each with flags that it accepts but does not print. These
+ * flags come from the program's sources. They are tested like all others, so a removed flag is not listed.
  */
 const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   kubernetes: {

@@ -23,7 +23,7 @@ export interface Part {
   readonly tags: readonly string[]
   /** Go variables set at link time, so that a program reports its true version. */
   readonly stamps: Readonly<Record<string, string>>
-  /** Built only when requested by name. */
+  /** True if the part is built only when requested by name. */
   readonly onRequest: boolean
   /** Files of the Kubernetes sources that are copied to the directory of the programs. */
   readonly files?: readonly string[]

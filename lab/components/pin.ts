@@ -1,9 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { fileExists } from '../../src/kit/files.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { fileExists } from '../../src/kit/files.ts'
 import { type Part, parts, type Program } from './parts.ts'
 import { moduleDirectory } from './recipe.ts'
 

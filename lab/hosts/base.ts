@@ -85,7 +85,9 @@ MaxSessions 100
 MaxStartups 100
 `
 
-/** Returns the directory of the base in the cache, and creates it if it is missing. */
+/**
+ * Returns the directory of the base (root file system) in the cache, and creates the base if it is missing.
+ */
 export async function ensureBase(
   cache: string,
   report: Report,

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasCode } from '../../src/kit/errors.ts'
 import { fileExists } from '../../src/kit/files.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { findCgroups, makeCgroups, listProcesses, removeCgroups } from './cgroup.ts'
+import { hasCode } from '../../src/kit/errors.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { findCgroups, listProcesses, makeCgroups, removeCgroups } from './cgroup.ts'
 import { labsDirectory } from './names.ts'
 
 export interface LaunchOptions {

@@ -67,7 +67,7 @@ export async function findCgroups(name: string): Promise<string[]> {
   return searchAll((entry) => entry === name)
 }
 
-/** All cgroups whose name starts with the prefix. */
+/** Finds all cgroups whose name starts with the prefix. */
 export async function findCgroupsByPrefix(prefix: string): Promise<string[]> {
   return searchAll((entry) => entry.startsWith(prefix))
 }

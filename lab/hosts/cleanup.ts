@@ -1,15 +1,15 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { runProgram } from '../../src/kit/command.ts'
 import { fileExists } from '../../src/kit/files.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { killHost } from './boot.ts'
 import { findCgroupsByPrefix, listProcesses } from './cgroup.ts'
-import { findNetworkOwner, releaseNetwork } from './network-claim.ts'
 import { clearWriteLimit, listMountsBelow, unmountBelow } from './disk.ts'
 import { formatHostId, labDirectory, networkName } from './names.ts'
-import { listLinks, listNamespaces, removeBridge, listTables, detachHostNetwork } from './network.ts'
+import { findNetworkOwner, releaseNetwork } from './network-claim.ts'
+import { detachHostNetwork, listLinks, listNamespaces, listTables, removeBridge } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
 /** Path of the ssh control socket that all commands on a host share. */
@@ -18,7 +18,8 @@ export function controlSocketPath(hostDirectory: string): string {
 }
 
 /**
- * Removes everything of one host from the machine, except the host's own files. Finds it by the host's ID.
+ * Ends all processes of a host and removes its network, mounts and disk limits from the machine. The files of
+ * the host are kept.
  */
 export async function cleanUpHost(hostId: string, directory: string): Promise<void> {
   await killHost(hostId)
@@ -27,7 +28,7 @@ export async function cleanUpHost(hostId: string, directory: string): Promise<vo
   await clearWriteLimit({ directory: join(directory, 'disk') })
   await unmountBelow(directory)
   // The kernel releases the mounts of a host a moment after its last process ends. A disk that is attached
-  // earlier would still be without power.
+  // again earlier would still be cut off from power.
   await pollUntil(
     `the disk of ${hostId} to be released`,
     async () => (await listLoopDevices(directory)).length === 0,

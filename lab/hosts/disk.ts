@@ -51,8 +51,8 @@ async function requireAttached(disk: Disk): Promise<void> {
  */
 export async function cutPower(disk: Disk): Promise<void> {
   await requireAttached(disk)
-  // EXT4_IOC_SHUTDOWN without flushing the log. perl calls it, because Node has no ioctl and every Debian has
-  // perl.
+  // Calls EXT4_IOC_SHUTDOWN without flushing the log. The call is made in perl, because Node has no ioctl and
+  // every Debian has perl.
   const shutdown =
     'open(my $d, "<", $ARGV[0]) or die $!; my $how = pack("L", 2); ioctl($d, 0x8004587d, $how) or die $!'
   await runProgram(['perl', '-e', shutdown, disk.directory])
@@ -76,8 +76,8 @@ export async function emptyDisk(disk: Disk): Promise<void> {
 }
 
 /**
- * Limits the writes per second of a loop disk; 0 removes the limit. It is set on the machine's root cgroup,
- * where the file system's journal writes, and on every cgroup of the host.
+ * Limits the writes per second of a loop disk; 0 removes the limit. The limit is set on the machine's root
+ * cgroup, where the file system's journal writes, and on every cgroup of the host.
  */
 export async function slowDisk(disk: Disk, hostId: string, writesPerSecond: number): Promise<void> {
   await requireAttached(disk)
@@ -132,7 +132,7 @@ async function listDescendants(directories: readonly string[]): Promise<string[]
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-/** Every mount at or below a path, the innermost first. */
+/** Lists every mount at or below a path, the innermost first. */
 export async function listMountsBelow(path: string): Promise<string[]> {
   const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n')
   const targets = lines.flatMap((line) => line.split(' ')[4] ?? [])

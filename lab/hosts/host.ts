@@ -74,7 +74,7 @@ export class Host extends Machine {
   /** A crash that also loses everything that was not synced to disk. */
   async powerCut(): Promise<void> {
     await this.#requireDisk('power-cut')
-    // Otherwise processes could react to I/O errors before they are killed.
+    // Freezes the host first. Otherwise its processes could react to I/O errors before they are killed.
     await freezeHost(this.hostId)
     await cutPower(this.disk)
     await this.crash()

@@ -1,19 +1,19 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileExists } from '../../src/kit/files.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { fileExists } from '../../src/kit/files.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { installVirtualMachineTools } from '../prerequisites.ts'
 import { type Report, silentReport } from '../report.ts'
 import { ensureBase } from './base.ts'
-import { findNetworkOwner, claimNetwork, withLabLock, findNetwork } from './network-claim.ts'
+import { cleanUpHost, cleanUpLab } from './cleanup.ts'
 import type { DiskKind } from './disk.ts'
 import { type Host, makeHost, readHost } from './host.ts'
-import { gatewayAddress, hostAddress, formatHostId, isHostName, isLabName, labDirectory } from './names.ts'
+import { formatHostId, gatewayAddress, hostAddress, isHostName, isLabName, labDirectory } from './names.ts'
+import { claimNetwork, findNetwork, findNetworkOwner, withLabLock } from './network-claim.ts'
 import { makeBridge } from './network.ts'
 import { generateKey } from './ssh.ts'
-import { cleanUpLab, cleanUpHost } from './cleanup.ts'
 import { VirtualMachine } from './virtual-machine.ts'
 
 /** The highest host number that has an address. */
@@ -59,7 +59,7 @@ export class Lab {
     return new Lab(options, await claimNetwork(options.name))
   }
 
-  /** The lab with this name, if it exists. */
+  /** Finds the lab with this name; undefined if it does not exist. */
   static async find(options: LabOptions): Promise<Lab | undefined> {
     const network = await findNetwork(options.name)
     return network === undefined ? undefined : new Lab(options, network)
@@ -214,7 +214,7 @@ export class Lab {
   }
 }
 
-/** Known hosts keep their address; new ones get the lowest free address. */
+/** Assigns an address to each host: known hosts keep their address, and new hosts get the lowest free one. */
 export function assignAddresses(
   network: number,
   known: ReadonlyMap<string, string>,

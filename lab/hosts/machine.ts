@@ -3,17 +3,17 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type Argv,
-  toCommandError,
   type CommandOptions,
   type CommandResult,
   runProgram,
+  toCommandError,
 } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
-import { quoteShell } from '../../src/kit/shell.ts'
+import { quoteShell } from '../../src/kit/text.ts'
 import { isHostRunning } from './boot.ts'
-import { formatHostId } from './names.ts'
-import { isConnected, generateKey, openConnection, type SshTarget, sshArgv } from './ssh.ts'
 import { controlSocketPath } from './cleanup.ts'
+import { formatHostId } from './names.ts'
+import { generateKey, isConnected, openConnection, sshArgv, type SshTarget } from './ssh.ts'
 
 export interface MachineEndpoint {
   readonly name: string

@@ -2,7 +2,7 @@ import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { hasCode, HyperkubeError } from '../../src/kit/errors.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { networksDirectory } from './names.ts'
 
 /**

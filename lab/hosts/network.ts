@@ -75,21 +75,21 @@ export async function detachHostNetwork(hostId: string): Promise<void> {
   if ((await listNamespaces(hostId)).includes(hostId)) await runProgram(['ip', 'netns', 'delete', hostId])
 }
 
-/** The machine's interfaces whose name starts with the prefix. */
+/** Lists the machine's network interfaces whose name starts with the prefix. */
 export async function listLinks(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['ip', '-json', 'link', 'show'])
   const all: { ifname: string }[] = JSON.parse(stdout)
   return all.map(({ ifname }) => ifname).filter((name) => name.startsWith(prefix))
 }
 
-/** The machine's network namespaces whose name starts with the prefix. */
+/** Lists the machine's network namespaces whose name starts with the prefix. */
 export async function listNamespaces(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['ip', '-json', 'netns', 'list'])
   const all: { name: string }[] = stdout.trim() === '' ? [] : JSON.parse(stdout)
   return all.map(({ name }) => name).filter((name) => name.startsWith(prefix))
 }
 
-/** The machine's nft tables whose name starts with the prefix. */
+/** Lists the machine's nft tables whose name starts with the prefix. */
 export async function listTables(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['nft', '--json', 'list', 'tables'])
   const { nftables }: { nftables: { table?: { name: string } }[] } = JSON.parse(stdout)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type Argv, runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 
 export interface SshTarget {
   readonly address: string

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runProgram } from '../../src/kit/command.ts'
 import { fileExists } from '../../src/kit/files.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { runProgram } from '../../src/kit/command.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { launchHost } from './boot.ts'
 import { Machine, type MachineEndpoint, writeHostIdentity } from './machine.ts'
 import { gatewayAddress } from './names.ts'
-import { hardwareAddress, attachTapDevice } from './network.ts'
+import { attachTapDevice, hardwareAddress } from './network.ts'
 import { closeConnection } from './ssh.ts'
 
 /**

@@ -8,8 +8,8 @@ export interface ClusterDocumentOptions {
 }
 
 /**
- * Builds a cluster.yml for hosts of a lab. Hosts named cp are control planes, and also workers if there are
- * no other hosts.
+ * Builds a cluster.yml for hosts of a lab. Hosts whose name starts with `cp` are control planes, and also
+ * workers if there are no other hosts.
  */
 export function buildClusterDocument(
   kubernetes: string,

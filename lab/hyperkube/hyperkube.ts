@@ -1,14 +1,14 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { type Access, startAttempt, type Contender, type SetupContext } from '../cluster/contender.ts'
 import { createWorkspace, prepareWorkspace } from './workspace.ts'
 
 const name = 'hyperkube'
 
 /**
- * hyperkube, used as an operator would use it. Its files are created before the clock starts, like the keys
- * of other contenders.
+ * Sets up a cluster with hyperkube, as an operator would. Its files are created before the time measurement
+ * starts, like the keys of the other tools in the benchmark.
  */
 export const hyperkube: Contender = {
   name,

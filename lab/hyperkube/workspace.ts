@@ -2,8 +2,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
-import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import { fileExists } from '../../src/kit/files.ts'
+import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import type { SetupContext } from '../cluster/contender.ts'
 import { buildClusterDocument } from './cluster-document.ts'
 
@@ -29,7 +29,7 @@ export function createWorkspace(context: SetupContext, contender: string, signal
 }
 
 /**
- * Writes the files that an operator has before the clock starts: cluster.yml with the hosts, and
+ * Writes the files that an operator has before the time measurement starts: cluster.yml with the hosts, and
  * cluster.lock.
  */
 export async function prepareWorkspace(context: SetupContext, workspace: Workspace): Promise<void> {

@@ -8,8 +8,8 @@ import { formatEtcdTag } from './images.ts'
 const configVersion = 'kubeadm.k8s.io/v1beta4'
 
 /**
- * Secrets with which hosts join. They are generated before the start, so joins need nothing from the output
- * of `init`.
+ * Secrets with which hosts join. They are generated before the benchmark starts, so joins do not depend on
+ * the output of `kubeadm init`.
  */
 export interface JoinSecrets {
   readonly token: string
@@ -70,7 +70,7 @@ export function renderJoinConfig(
   })
 }
 
-/** A lab host already has all images, and it cannot pass some preflight checks. */
+/** Settings for lab hosts, which already have all images and cannot pass some preflight checks. */
 const skippedChecks = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
 
 /** Renders the configuration of both `kubeadm upgrade apply` and `kubeadm upgrade node`. */

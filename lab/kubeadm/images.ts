@@ -1,6 +1,6 @@
 import { type Fetch, imageFetch, type Versions } from '../cluster/artifacts.ts'
 
-/** Images that kubeadm runs in pods. Workers need only kube-proxy. */
+/** Lists the downloads of images that kubeadm runs in pods. Workers need only kube-proxy. */
 export function listImageFetches(versions: Versions, controlPlane: boolean): Fetch[] {
   const components = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler']
   return [

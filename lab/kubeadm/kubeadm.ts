@@ -3,25 +3,26 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { fetchScript, nodeFetches, pauseImage, programFetch } from '../cluster/artifacts.ts'
-import { type Access, startAttempt, type Contender, type SetupContext } from '../cluster/contender.ts'
+import { type Access, type Contender, type SetupContext, startAttempt } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
 import { flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
 import { grantPermissions } from '../cluster/rbac.ts'
 import { sendFiles } from '../cluster/send-files.ts'
 import { machineArch } from '../components/build.ts'
 import type { Host } from '../hosts/host.ts'
-import { renderInitConfig, renderJoinConfig, type JoinSecrets, kubeletUnit } from './configs.ts'
+import { type JoinSecrets, kubeletUnit, renderInitConfig, renderJoinConfig } from './configs.ts'
 import { listImageFetches } from './images.ts'
 
 const configFile = 'etc/kubernetes/kubeadm.yaml'
 const setupTimeoutMs = 300_000
 
 /**
- * Upstream's kubeadm on the same hosts, under the best conditions. Downloads and imports run in parallel and
- * joins start when `init` returns. Checks that a lab host cannot pass are skipped, and no name is resolved.
+ * Upstream's kubeadm as a contender in the benchmark, under the best conditions. Downloads and imports run in
+ * parallel, and joins start when `init` returns. Checks that a lab host cannot pass are skipped, and DNS is
+ * not used.
  */
 export const kubeadm: Contender = {
   name: 'kubeadm',
@@ -141,8 +142,8 @@ const kubeconfigSchema = z.object({
 })
 
 /**
- * Reads the credentials from the host's disk and not through ssh, so the observation costs the contender
- * nothing.
+ * Reads the credentials from the host's disk and not through ssh, so that reading them does not slow down the
+ * measured setup.
  */
 async function readAccess(first: Host): Promise<Access> {
   const directory = join(first.disk.directory, 'upper/etc/kubernetes')

@@ -1,4 +1,4 @@
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import type { Versions } from '../cluster/artifacts.ts'
 import type { Host } from '../hosts/host.ts'
 import { formatKubectlCommand } from './upgrade.ts'

@@ -1,5 +1,5 @@
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { type Fetch, fetchScript, imageDirectory, programFetch, type Versions } from '../cluster/artifacts.ts'
 import type { SetupContext } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
@@ -14,8 +14,8 @@ const configFile = 'etc/kubernetes/upgrade.yaml'
 const stepTimeoutMs = 300_000
 
 /**
- * Runs before the clock starts. Downloads the new programs without replacing the old ones, and imports the
- * new images into containerd.
+ * Downloads the new programs without replacing the old ones, and imports the new images into containerd. This
+ * runs before the time measurement starts.
  */
 export async function prepareUpgrade(
   context: Pick<SetupContext, 'clusterHosts' | 'mirror' | 'digests'>,

@@ -7,7 +7,7 @@ export interface Image {
   readonly programs: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** Adds a shell and common small tools from the machine's static busybox. */
+  /** True to add a shell and common small tools from the machine's static busybox. */
   readonly busybox: boolean
   /** Small files of the image: path to contents. */
   readonly files: Readonly<Record<string, string>>
@@ -33,8 +33,8 @@ const accounts = {
 }
 
 /**
- * Link that makes bash the shell. Debian's busybox shell runs its own nc regardless of PATH, unlike
- * upstream's.
+ * Link that makes bash the shell. Debian's busybox shell runs its own nc regardless of PATH, unlike the
+ * busybox of upstream's images.
  */
 const bashAsShell = { 'bin/sh': 'bash' }
 
@@ -90,8 +90,8 @@ const testImages: readonly Image[] = [
 ]
 
 /**
- * agnhost with all programs that upstream adds for tests. Pods that need only agnhost itself use the small
- * image.
+ * Defines agnhost with all programs that upstream adds for tests. Pods that need only agnhost itself use the
+ * small image.
  */
 function defineFullAgnhost(
   name: string,

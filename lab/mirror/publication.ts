@@ -101,7 +101,8 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
       ]
     }
     default:
-      // Other parts have no downloads: they run only as an image, or only on the machine.
+      // Other parts are not published for download: they are used only inside an image, or only on the
+      // machine that runs the lab.
       return []
   }
 }

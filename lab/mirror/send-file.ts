@@ -9,7 +9,10 @@ export interface SentFile {
   readonly headers: OutgoingHttpHeaders
 }
 
-/** Sends a file, or the requested range of it: containerd resumes the download of an interrupted layer. */
+/**
+ * Sends a file, or only the requested byte range, with which containerd resumes an interrupted download of a
+ * layer.
+ */
 export async function sendFile(
   { path, size, headers }: SentFile,
   request: IncomingMessage,

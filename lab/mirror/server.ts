@@ -102,7 +102,8 @@ function resolveInside(root: string, path: string): string {
 }
 
 /**
- * Builds the response headers. Those of a manifest contain its digest, which a client that pulls a tag needs.
+ * Builds the response headers. The headers of a manifest contain its digest, which a client needs when it
+ * pulls a tag.
  */
 async function buildHeaders(
   path: string,

@@ -1,21 +1,22 @@
 import { statfs } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
-import { createNetworkProbe } from '../../src/agent/network-probe/network-probe.ts'
+import { openHealState } from '../../src/agent/heal/heal-state-store.ts'
+import { createHealer } from '../../src/agent/heal/healer.ts'
+import { createWindowsReconciler } from '../../src/agent/heal/windows/windows-reconciler.ts'
 import type { WindowsHost } from '../../src/agent/host/host.ts'
 import { createRunningRelease } from '../../src/agent/host/running-release.ts'
-import { openHealState } from '../../src/agent/heal/heal-state-store.ts'
+import { createNetworkProbe } from '../../src/agent/network-probe/network-probe.ts'
 import { OperatorLockStore } from '../../src/agent/operator-lock/operator-lock-store.ts'
+import { createWindowsOperations } from '../../src/agent/platform/host-operations.ts'
 import { RunEventLog } from '../../src/agent/runs/run-event-log.ts'
 import { Runs } from '../../src/agent/runs/runs.ts'
 import { type AgentServer, serveAgent } from '../../src/agent/server/server.ts'
-import { createWindowsOperations } from '../../src/agent/host-operations/windows-operations.ts'
-import { windowsHealer } from '../../src/agent/windows/heal/windows-healer.ts'
-import { defaultBackoff } from '../../src/agent/windows/reconcile/backoff.ts'
-import { isProgramReady } from './simulator/programs.ts'
-import type { SimulatedWindows } from './simulator/simulated-windows.ts'
-import { buildWindowsPaths } from '../../src/contract/windows-paths.ts'
+import { defaultBackoff } from '../../src/agent/windows-worker/backoff.ts'
+import { buildWindowsPaths } from '../../src/contract/host-paths.ts'
 import { baseDirectory } from './paths.ts'
 import type { HostProgram } from './run-host.ts'
+import { isProgramReady } from './simulator/programs.ts'
+import type { SimulatedWindows } from './simulator/simulated-windows.ts'
 
 interface Agent {
   readonly server: AgentServer
@@ -78,15 +79,12 @@ export class AgentService implements HostProgram {
       },
     })
     const end = new AbortController()
-    const healer = windowsHealer({
-      ...{
-        host: agentHost,
-        work,
-        runs,
-        claims,
-        backoff: defaultBackoff,
-        stateStore: await openHealState(agentHost),
-      },
+    const log = (text: string): void => void process.stderr.write(`${text}\n`)
+    const deps = { host: agentHost, work, runs, claims, log }
+    const healer = createHealer({
+      ...deps,
+      reconciler: createWindowsReconciler({ ...deps, backoff: defaultBackoff }),
+      stateStore: await openHealState(agentHost),
       // There are no real programs to probe, so the simulator returns their health.
       runProbe: async (_probe, { service }) =>
         service === undefined || isProgramReady(machine, service.name)
@@ -94,7 +92,6 @@ export class AgentService implements HostProgram {
           : { state: 'unhealthy', message: 'it says nothing' },
       report: () => undefined,
       random: Math.random,
-      log: (text) => void process.stderr.write(`${text}\n`),
       signal: end.signal,
     })
     const serverDeps = { work, runs, claims, peers: createNetworkProbe(), healer, version }

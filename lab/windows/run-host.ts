@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/agent/host/clock.ts'
-import { createHttpDownloader } from '../../src/agent/host/http-downloader.ts'
+import { createHttpDownloader } from '../../src/agent/host/downloader.ts'
 import { type SimulatedWindows, simulatedWindows } from './simulator/simulated-windows.ts'
 import { formatError } from '../../src/kit/errors.ts'
 import { AgentService } from './agent-service.ts'

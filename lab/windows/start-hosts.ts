@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
-import type { SimulatedFault } from './simulator/faults.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import type { Host } from '../hosts/host.ts'
 import type { Lab } from '../hosts/lab.ts'
-import { setUpWindowsHost } from './set-up-host.ts'
 import { hostProgram } from './paths.ts'
+import { setUpWindowsHost } from './set-up-host.ts'
+import type { SimulatedFault } from './simulator/faults.ts'
 
 /** Creates and starts hosts that look like Windows to ssh clients. */
 export async function startWindowsHosts(lab: Lab, names: readonly string[]): Promise<Host[]> {

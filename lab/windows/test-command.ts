@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { nodeRoles } from '../../src/agent/windows/reconcile/worker-spec.ts'
+import { nodeRoles } from '../../src/agent/windows-worker/worker.ts'
 import { faultNames } from './simulator/faults.ts'
 
 /**
- * A command from a test to a simulated host, sent as one line of JSON, which no Windows shell would accept.
+ * A command from a test to a simulated host, sent as one line of JSON. JSON cannot be confused with a Windows
+ * command line.
  */
 const testCommandSchema = z.discriminatedUnion('lab', [
   /** Reads all state that a reset must restore. */

@@ -33,8 +33,8 @@ export async function bundleInWine(
 }
 
 /**
- * Builds hyperkube.exe as it is released, except for the version of Node. That Node prepares the blob in
- * Wine, because a blob is valid only for the version that prepared it.
+ * Builds hyperkube.exe as it is released, but with the Node version for Wine. This Node also prepares the
+ * blob in Wine, because a blob is valid only for the version that prepared it.
  */
 export async function buildExecutableInWine(drive: Drive, nodeFile: string): Promise<string> {
   const { toLocalPath, run } = drive

@@ -23,7 +23,7 @@ export interface GoProgram {
   readonly runtimeLibraries: readonly string[]
   /** Imports that Windows Server 2022 does not have. */
   readonly foreign: readonly string[]
-  /** Texts that may be names of libraries but are not known. */
+  /** Texts that look like library names but do not match a known library. */
   readonly unknown: readonly string[]
 }
 

@@ -17,7 +17,8 @@ export function isWindowsLibrary(name: string): boolean {
 }
 
 /**
- * The libraries that Windows loads before a program starts, from its import table (Microsoft's "PE Format").
+ * Lists the libraries in the import table of a program (Microsoft's "PE Format"). Windows loads them before
+ * the program starts.
  */
 export function readImports(file: Buffer): string[] {
   const pe = file.readUInt32LE(0x3c)

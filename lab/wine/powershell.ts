@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fetchPackage } from '../../scripts/executable.ts'
 import type { Argv } from '../../src/kit/command.ts'
-import { quoteShell } from '../../src/kit/shell.ts'
+import { quoteShell } from '../../src/kit/text.ts'
 import { ensureCached } from '../cache.ts'
 import type { Report } from '../report.ts'
 import type { Wine } from './wine.ts'

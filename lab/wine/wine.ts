@@ -12,7 +12,7 @@ export interface Wine extends AsyncDisposable {
   readonly toLocalPath: (path: string) => string
   /** Runs a Windows program to its end. Without `allowFailure`, any exit code but 0 is an error. */
   readonly run: (argv: Argv, options?: WineOptions) => Promise<CommandResult>
-  /** The command that runs a Windows program, for callers that start it themselves. */
+  /** Returns the command that runs a Windows program, for callers that start it themselves. */
   readonly command: (argv: Argv, extra?: Readonly<Record<string, string>>) => Argv
   /** Ends all processes, then starts the services that start automatically. */
   readonly reboot: () => Promise<void>
@@ -39,8 +39,9 @@ export async function createWine(): Promise<Wine> {
   const wine64 = join(binaries, 'wine64')
   let keepAlive: ChildProcess | undefined
   /**
-   * Starts a shell that waits forever for input, because Wine exits when no program runs. It must start
-   * before any other program; otherwise two sessions start in parallel, each with its own service manager.
+   * Starts a shell that waits forever for input, because Wine exits when no program runs. The shell must
+   * start before any other program; otherwise two sessions start in parallel, each with its own service
+   * manager.
    */
   const startSession = async (): Promise<void> => {
     const shell = spawn(wine64, ['cmd.exe'], { env, stdio: ['pipe', 'pipe', 'ignore'] })

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import type { Manifest } from '../kube/object.ts'
+import { isSecret } from './reference.ts'
 
 /** A set of objects that is applied, kept as desired, and removed as a whole. */
 export interface Addon {
@@ -9,6 +11,17 @@ export interface Addon {
   readonly force?: boolean
   /** False to wait only for CRDs and namespaces. Other objects only have to exist. */
   readonly wait?: boolean
+}
+
+/** An addon that a cluster must have. */
+export interface DesiredAddon extends Addon {
+  /** False to continue with the next addon before workloads of this one are ready. */
+  readonly wait: boolean
+  /** Maximum wait until the addon is ready, in milliseconds. */
+  readonly timeoutMs: number
+  readonly version?: string
+  /** Short description of the addon, shown to operators. */
+  readonly description: string
 }
 
 /** Label on every object of an addon. Its value is the name of the addon. */
@@ -23,4 +36,24 @@ export function labelManifests({ name, manifests }: Pick<Addon, 'name' | 'manife
       labels: { ...Object(manifest.metadata['labels']), [addonLabel]: name },
     },
   }))
+}
+
+/**
+ * Computes the digest of all objects that an addon desires. Values of Secrets are left out: other users may
+ * read the digest and could guess a short password from it.
+ */
+export function computeAddonDigest(addon: Addon): string {
+  return createHash('sha256')
+    .update(JSON.stringify(labelManifests(addon).map(redactSecret)))
+    .digest('hex')
+}
+
+function redactSecret(manifest: Manifest): object {
+  if (!isSecret(manifest)) return manifest
+  const { data, stringData, ...rest } = manifest
+  return { ...rest, keys: [listKeys(data), listKeys(stringData)] }
+}
+
+function listKeys(values: unknown): string[] {
+  return Object.keys(Object(values))
 }

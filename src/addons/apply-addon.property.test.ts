@@ -11,17 +11,17 @@ import {
   uniqueArray,
 } from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
-import { createKubeTestBench } from '../kube/testing/kube-test-bench.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { kubeObject, type Manifest } from '../kube/object.ts'
-import { satisfies } from '../kube/satisfies.ts'
+import { kubeObject, type Manifest, satisfies } from '../kube/object.ts'
+import type { FakeKubeApi } from '../kube/testing/fake-kube-api.ts'
+import { createKubeTestBench } from '../kube/testing/kube-test-bench.ts'
 import type { Addon } from './addon.ts'
-import { readInventories } from './inventory-store.ts'
 import { applyAddon, type ApplyAddonOptions } from './apply-addon.ts'
+import { readInventories } from './inventory-store.ts'
 import { formatReferenceKey, toReference } from './reference.ts'
-import { FakeAddonApi } from './testing/fake-addon-api.ts'
-import { parseJsonFields } from './testing/field-set.ts'
+import { createAddonApi } from './testing/addon-test-bench.ts'
+import { parseJsonFields } from '../kube/testing/field-set.ts'
 import {
   buildConfigMap,
   buildDeployment,
@@ -96,7 +96,7 @@ interface Runner {
 
 /** Applies the addon once per attempt. An attempt may be interrupted at a request. */
 async function applyWithInterruptions(
-  api: FakeAddonApi,
+  api: FakeKubeApi,
   { client, user }: Runner,
   addon: Addon,
   attempts: readonly (Script['previousInterruption'] | undefined)[],
@@ -104,7 +104,7 @@ async function applyWithInterruptions(
   for (const attempt of attempts) {
     const stop = new AbortController()
     let requestsLeft = attempt?.at ?? Infinity
-    api.intercept = (request, done) => {
+    api.onRequest = (request, done) => {
       if (request.user !== user) return { cut: 'before' }
       if (requestsLeft-- > 0) return undefined
       if (requestsLeft === -1 && attempt?.isDone === true) done()
@@ -125,13 +125,13 @@ async function applyWithInterruptions(
   }
 }
 
-function readUid(api: FakeAddonApi, manifest: Manifest): unknown {
-  const object = api.find(toReference(manifest))
+function readUid(api: FakeKubeApi, manifest: Manifest): unknown {
+  const object = api.get(toReference(manifest))
   return object === undefined ? undefined : parseJsonFields(object['metadata'])['uid']
 }
 
 async function findViolations(
-  api: FakeAddonApi,
+  api: FakeKubeApi,
   [first, second]: readonly [Runner, Runner],
   script: Script,
 ): Promise<string[]> {
@@ -144,7 +144,7 @@ async function findViolations(
   for (const name of script.userObjects) make(buildUserObject(name))
   await applyWithInterruptions(api, first, buildAddon(script.previous), [script.previousInterruption])
   for (const name of script.recreated) make(buildUserObject(name))
-  const isCrdKept = script.widget && api.find(toReference(widgetCrd)) !== undefined
+  const isCrdKept = script.widget && api.get(toReference(widgetCrd)) !== undefined
   if (isCrdKept) make(buildWidget('theirs', 3))
   const addon = buildAddon(script.later)
   await applyWithInterruptions(api, second, addon, [...script.interruptions, undefined])
@@ -156,14 +156,14 @@ async function findViolations(
   ]
 }
 
-function findNotDesired(api: FakeAddonApi, { manifests }: Addon): string[] {
+function findNotDesired(api: FakeKubeApi, { manifests }: Addon): string[] {
   return manifests
-    .filter((manifest) => !satisfies(api.find(toReference(manifest)), manifest))
+    .filter((manifest) => !satisfies(api.get(toReference(manifest)), manifest))
     .map((manifest) => `${manifest.kind} ${manifest.metadata.name} is not as desired`)
 }
 
 function findTouched(
-  api: FakeAddonApi,
+  api: FakeKubeApi,
   userObjects: ReadonlyMap<string, { readonly manifest: Manifest; readonly uid: unknown }>,
 ): string[] {
   return [...userObjects]
@@ -172,7 +172,7 @@ function findTouched(
 }
 
 async function findInventoryErrors(
-  api: FakeAddonApi,
+  api: FakeKubeApi,
   client: KubeClient,
   addon: Addon,
   userObjects: ReadonlyMap<string, unknown>,
@@ -197,7 +197,7 @@ async function findInventoryErrors(
  * created.
  */
 function findLeftBehind(
-  api: FakeAddonApi,
+  api: FakeKubeApi,
   addon: Addon,
   userObjects: ReadonlyMap<string, unknown>,
   isCrdKept: boolean,
@@ -221,7 +221,7 @@ function findLeftBehind(
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
 test('wherever a run is interrupted, the next one ends as desired, leaves nothing behind and touches no user objects', async () => {
-  let api = new FakeAddonApi()
+  let api = createAddonApi()
   // All runs share one server, because opening connections takes longer than the requests.
   const server = await serve((request) => api.respond(request))
   const { client, otherClient } = ca
@@ -231,7 +231,7 @@ test('wherever a run is interrupted, the next one ends as desired, leaves nothin
   ] as const
   await assert(
     asyncProperty(scripts, async (script) => {
-      api = new FakeAddonApi()
+      api = createAddonApi()
       expect(await findViolations(api, runners, script)).toEqual([])
     }),
     { numRuns, endOnFailure: true },

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import { isEmptyDifference } from './addon-difference.ts'
+import { applyAddon, applyAddonNoWait, removeAddon } from './apply-addon.ts'
 import { diffAddon } from './diff-addon.ts'
 import { readInventories } from './inventory-store.ts'
-import { isEmptyDifference } from './addon-difference.ts'
-import { applyAddonNoWait, applyAddon } from './apply-addon.ts'
-import { removeAddon } from './remove-addon.ts'
+import { type AddonTestBench, createAddonTestBench } from './testing/addon-test-bench.ts'
 import {
   buildConfigMap,
   buildDeployment,
@@ -13,7 +13,6 @@ import {
   buildWidget,
   widgetCrd,
 } from './testing/manifests.ts'
-import { type AddonTestBench, createAddonTestBench } from './testing/addon-test-bench.ts'
 
 let ca: TestCa
 const createBench = createAddonTestBench(() => ca)
@@ -84,7 +83,7 @@ test('applying without waiting starts an addon, and a full apply finishes it', a
     manifests: [widgetCrd, buildWidget('w'), buildConfigMap('c'), alone, buildDeployment('d', 2)],
   }
   await applyAddonNoWait(bench.client, addon, bench.options)
-  expect(bench.api.find(toConfigMapReference('c'))).toBeDefined()
+  expect(bench.api.get(toConfigMapReference('c'))).toBeDefined()
   expect(listChanges(bench).filter((change) => change.startsWith('PATCH'))).toEqual([
     'PATCH widgets.example.org',
     'PATCH c',
@@ -94,7 +93,7 @@ test('applying without waiting starts an addon, and a full apply finishes it', a
   await applyAddon(bench.client, addon, bench.options)
   expect(isEmptyDifference(await diffAddon(bench.client, addon, bench.options))).toBe(true)
   await removeAddon(bench.client, 'a', bench.options)
-  expect(bench.api.find(toConfigMapReference('c'))).toBeUndefined()
+  expect(bench.api.get(toConfigMapReference('c'))).toBeUndefined()
 })
 
 test('objects that are no longer desired are removed, the last wave first', async () => {
@@ -116,7 +115,7 @@ test('objects that are no longer desired are removed, the last wave first', asyn
     'DELETE widgets.example.org',
     'PUT hyperkube-addon-a',
   ])
-  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'two' } })
+  expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'two' } })
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
@@ -128,8 +127,8 @@ test('a preexisting object is kept as desired, and stays when the addon is remov
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a found', 'ConfigMap b'])
   const { findings } = await removeAddon(bench.client, 'a', bench.options)
   expect(findings).toMatchObject([{ code: 'ADDON_OBJECT_LEFT' }])
-  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'one', more: 'x' } })
-  expect(bench.api.find(toConfigMapReference('b'))).toBeUndefined()
+  expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'one', more: 'x' } })
+  expect(bench.api.get(toConfigMapReference('b'))).toBeUndefined()
   expect(await readInventory(bench, 'a')).toBeUndefined()
 })
 
@@ -149,26 +148,26 @@ test('an object that a user created again under the same name belongs to the use
   const { removed, findings } = await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
   expect(removed).toMatchObject([{ name: 'b' }])
   expect(findings).toMatchObject([{ code: 'ADDON_OBJECT_LEFT' }])
-  expect(bench.api.find(toConfigMapReference('a'))).toBeDefined()
+  expect(bench.api.get(toConfigMapReference('a'))).toBeDefined()
 })
 
 test('an object that a user replaces between the check and the removal stays', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
-  bench.api.intercept = ({ method }) => {
+  bench.api.onRequest = ({ method }) => {
     if (method !== 'DELETE') return undefined
     bench.api.remove(toConfigMapReference('a'))
     bench.api.user('kubectl', buildConfigMap('a', 'theirs'))
-    bench.api.intercept = () => undefined
+    bench.api.onRequest = () => undefined
     return undefined
   }
   await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
-  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'theirs' } })
+  expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'theirs' } })
 })
 
 test('an object that a user creates between the check and the apply belongs to the user', async () => {
   const bench = await createBench()
-  bench.api.intercept = ({ method, path }) => {
+  bench.api.onRequest = ({ method, path }) => {
     if (method === 'PATCH' && path.endsWith('/a')) bench.api.user('kubectl', buildConfigMap('a'))
     return undefined
   }
@@ -191,20 +190,20 @@ test.each([['before'], ['after']])(
       ],
     ]
     for (const addon of before) await applyAddon(bench.client, addon, bench.options)
-    const uid = bench.api.find(toConfigMapReference('x'))?.['metadata']
+    const uid = bench.api.get(toConfigMapReference('x'))?.['metadata']
     for (const addon of when === 'before' ? after : after.toReversed()) {
       await applyAddon(bench.client, addon, {
         ...bench.options,
         others: after.filter((other) => other !== addon),
       })
     }
-    expect(bench.api.find(toConfigMapReference('x'))).toMatchObject({
+    expect(bench.api.get(toConfigMapReference('x'))).toMatchObject({
       metadata: { uid: Reflect.get(Object(uid), 'uid'), labels: { 'hyperkube.dev/addon': 'b' } },
     })
     expect(await readInventory(bench, 'a')).toEqual([])
     expect(await readInventory(bench, 'b')).toEqual(['ConfigMap x', 'ConfigMap y'])
     await removeAddon(bench.client, 'b', bench.options)
-    expect(bench.api.find(toConfigMapReference('x'))).toBeUndefined()
+    expect(bench.api.get(toConfigMapReference('x'))).toBeUndefined()
   },
 )
 
@@ -220,7 +219,7 @@ test('a definition stays while there are objects of its kind that are not the ad
   expect(await readInventory(bench, 'a')).toEqual(['CustomResourceDefinition widgets.example.org'])
   bench.api.remove({ apiVersion: 'example.org/v1', kind: 'Widget', namespace: 'default', name: 'theirs' })
   await removeAddon(bench.client, 'a', bench.options)
-  expect(bench.api.find(crd)).toBeUndefined()
+  expect(bench.api.get(crd)).toBeUndefined()
   expect(await readInventory(bench, 'a')).toBeUndefined()
 })
 
@@ -235,7 +234,7 @@ test('a namespace stays while it has objects of users', async () => {
   expect(findings).toMatchObject([
     { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('ConfigMap n/theirs') },
   ])
-  expect(bench.api.find({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
+  expect(bench.api.get({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
 })
 
 test('objects that are not ready are waited for and reported; after the deadline the error says which and why', async () => {
@@ -306,7 +305,7 @@ test('an object that is still being removed is waited for, and created again', a
     ...buildConfigMap('a'),
     metadata: { ...buildConfigMap('a').metadata, finalizers },
   })
-  bench.api.intercept = ({ method, path }) => {
+  bench.api.onRequest = ({ method, path }) => {
     if (method === 'PATCH' && path.endsWith('/a') && bench.reported.length > 0)
       bench.api.remove(toConfigMapReference('a'))
     return undefined
@@ -340,7 +339,7 @@ test('an object with a finalizer that no controller removes is named', async () 
 test('a webhook whose pods have just begun is waited for', async () => {
   const bench = await createBench()
   let remaining = 2
-  bench.api.intercept = ({ method, path }) =>
+  bench.api.onRequest = ({ method, path }) =>
     method === 'PATCH' && path.endsWith('/w') && remaining-- > 0
       ? { status: 500, json: { kind: 'Status', reason: 'InternalError', message: 'failed calling webhook' } }
       : undefined
@@ -358,7 +357,7 @@ test('a field of another manager is not taken over without force', async () => {
     hint: expect.stringContaining('force: true of addon a'),
   })
   await applyAddon(bench.client, { ...addon, force: true }, bench.options)
-  expect(bench.api.find(toConfigMapReference('a'))).toMatchObject({ data: { word: 'ours' } })
+  expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'ours' } })
 })
 
 test('a Job is refused before anything is done', async () => {
@@ -372,10 +371,10 @@ test('a Job is refused before anything is done', async () => {
 test('an unreadable inventory, or one that was changed meanwhile, stops the apply', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
-  bench.api.intercept = ({ method }) => {
+  bench.api.onRequest = ({ method }) => {
     if (method !== 'PUT') return undefined
     bench.api.user('another', {
-      ...bench.api.find(toConfigMapReference('hyperkube-addon-a')),
+      ...bench.api.get(toConfigMapReference('hyperkube-addon-a')),
       data: { inventory: '{}' },
     })
     return undefined
@@ -388,14 +387,14 @@ test('an unreadable inventory, or one that was changed meanwhile, stops the appl
     code: 'ADDON_INVENTORY_NOT_READ',
     hint: expect.stringContaining('kubectl -n kube-system delete configmap hyperkube-addon-a'),
   })
-  expect(bench.api.find(toConfigMapReference('a'))).toBeUndefined()
+  expect(bench.api.get(toConfigMapReference('a'))).toBeUndefined()
 })
 
 test('a lost response to an inventory write is not taken for a conflict', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
   let remaining = 1
-  bench.api.intercept = ({ method }, serve) => {
+  bench.api.onRequest = ({ method }, serve) => {
     if (method !== 'PUT' || remaining-- <= 0) return undefined
     serve()
     return { cut: 'before' }
@@ -408,7 +407,7 @@ test('what the API says of a secret that it does not take is not repeated', asyn
   const bench = await createBench()
   const message = '.data.word: expected string, got hunter2'
   const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }
-  bench.api.intercept = ({ path, method }) =>
+  bench.api.onRequest = ({ path, method }) =>
     path.endsWith('/keys') && method === 'PATCH'
       ? { status: 422, json: { kind: 'Status', reason: 'Invalid', message } }
       : undefined

@@ -2,17 +2,22 @@ import { z } from 'zod'
 import type { Finding } from '../contract/finding.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { KubeObject, Manifest } from '../kube/object.ts'
-import { type Addon, labelManifests } from './addon.ts'
+import { type Addon, computeAddonDigest, labelManifests } from './addon.ts'
 import { applyWave } from './apply-wave.ts'
 import { assertValidAddons } from './check-addons.ts'
-import { computeAddonDigest } from './addon-digest.ts'
-import { toAppliedEntry, mergeEntries, buildDesiredEntries, excludeEntries } from './inventory-entries.ts'
-import type { InventoryEntry } from './inventory.ts'
-import { readInventories, type StoredInventory, writeInventory } from './inventory-store.ts'
-import { findLiveObjects } from './live-objects.ts'
 import { buildUsageIndex } from './decide-prune.ts'
-import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
+import { readInventories, removeInventory, type StoredInventory, writeInventory } from './inventory-store.ts'
+import {
+  buildDesiredEntries,
+  excludeEntries,
+  type Inventory,
+  type InventoryEntry,
+  mergeEntries,
+  toAppliedEntry,
+} from './inventory.ts'
+import { findLiveObjects } from './live-objects.ts'
 import { pruneObjects } from './prune-objects.ts'
+import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 import type { AddonWaitOptions } from './wait-for-objects.ts'
 import { findDefinedGroups, groupIntoWaves, needsWorkloads } from './waves.ts'
 
@@ -147,4 +152,30 @@ async function takeOverEntries(
     )
   }
   return otherInventories
+}
+
+/** Lists the addons that have an inventory and are no longer desired. */
+export function findRemovedAddons(inventories: readonly Inventory[], desired: readonly Addon[]): string[] {
+  const names = new Set(desired.map(({ name }) => name))
+  return inventories.map(({ addon }) => addon).filter((addon) => !names.has(addon))
+}
+
+/**
+ * Removes all objects of an addon in reverse order of applying. The inventory is deleted once no entry is
+ * left.
+ */
+export async function removeAddon(
+  client: KubeClient,
+  name: string,
+  options: ApplyAddonOptions,
+): Promise<ApplyAddonResult> {
+  const { others, signal } = options
+  const inventories = await readInventories(client, { signal })
+  const inventory = inventories.find(({ addon }) => addon === name)
+  if (inventory === undefined) return { removed: [], findings: [] }
+  const usage = buildUsageIndex({ addon: name, desired: [], inventories, others })
+  const { removed, kept, findings } = await pruneObjects(client, inventory.entries, usage, options)
+  if (kept.length === 0) await removeInventory(client, inventory, { signal })
+  else await writeInventory(client, { addon: name, entries: kept }, inventory, { signal })
+  return { removed, findings }
 }

@@ -1,53 +1,26 @@
 import { z } from 'zod'
+import { settleAll } from '../kit/concurrency.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { settleAll } from '../kit/settle-all.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Kind, type KubeObject, kubeObject, type Manifest } from '../kube/object.ts'
-import { findObject } from '../kube/read-objects.ts'
+import { findObject, listObjects } from '../kube/read-objects.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
 import { applyObject } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictError, findConflicts } from './conflict.ts'
 import { findLiveObject } from './live-objects.ts'
-import { explainPodProblem } from './pod-problem.ts'
 import { findUnreadyReason } from './readiness.ts'
 import {
   describeReference,
   formatReferenceKey,
+  hideSecretValues,
+  isSecret,
   type ObjectReference,
   parseGroup,
   toReference,
 } from './reference.ts'
-import { hideSecretValues, isSecret } from './secret.ts'
 import { type AddonWaitOptions, type PendingObject, waitUntilNonePending } from './wait-for-objects.ts'
 import { isCrd, isNamespace } from './waves.ts'
-
-const claim = z.looseObject({
-  kind: z.literal('PersistentVolumeClaim'),
-  spec: z.looseObject({ storageClassName: z.string().default('') }),
-})
-
-const schema = kubeObject.extend({ volumeBindingMode: z.string().optional() })
-type StorageClass = z.infer<typeof schema>
-const storageClass: Kind<StorageClass> = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', schema }
-
-/**
- * True for a PersistentVolumeClaim that gets its volume only when a pod uses it. Until then it counts as
- * ready.
- */
-async function isWaitingForConsumer(
-  client: KubeClient,
-  object: KubeObject,
-  options: KubeCallOptions = {},
-): Promise<boolean> {
-  const parsed = claim.safeParse(object)
-  if (!parsed.success) return false
-  const name = parsed.data.spec.storageClassName
-  // An empty class means that an administrator creates the volume, at any later time.
-  if (name === '') return true
-  const found = await findObject(client, storageClass, { name }, options)
-  return found?.volumeBindingMode === 'WaitForFirstConsumer'
-}
 
 export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon
@@ -130,6 +103,35 @@ async function applyOrExplain(
   }
 }
 
+const claim = z.looseObject({
+  kind: z.literal('PersistentVolumeClaim'),
+  spec: z.looseObject({ storageClassName: z.string().default('') }),
+})
+
+const schema = kubeObject.extend({ volumeBindingMode: z.string().optional() })
+
+type StorageClass = z.infer<typeof schema>
+
+const storageClass: Kind<StorageClass> = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', schema }
+
+/**
+ * True for a PersistentVolumeClaim that gets its volume only when a pod uses it. Until then it counts as
+ * ready.
+ */
+async function isWaitingForConsumer(
+  client: KubeClient,
+  object: KubeObject,
+  options: KubeCallOptions = {},
+): Promise<boolean> {
+  const parsed = claim.safeParse(object)
+  if (!parsed.success) return false
+  const name = parsed.data.spec.storageClassName
+  // An empty class means that an administrator creates the volume, at any later time.
+  if (name === '') return true
+  const found = await findObject(client, storageClass, { name }, options)
+  return found?.volumeBindingMode === 'WaitForFirstConsumer'
+}
+
 /**
  * True for CRDs and namespaces. The run always waits for them, because other objects of the addon need them.
  */
@@ -151,4 +153,73 @@ function isTransientError(
     return true
   const isUnknown = error.code === 'KUBE_KIND_UNKNOWN' || error.code === 'KUBE_NOT_FOUND'
   return isUnknown && ownGroups.has(parseGroup(apiVersion))
+}
+
+const container = z.looseObject({
+  state: z
+    .looseObject({
+      waiting: z.looseObject({ reason: z.string().optional(), message: z.string().optional() }).optional(),
+    })
+    .optional(),
+})
+
+const pod = kubeObject.extend({
+  status: z
+    .looseObject({
+      conditions: z
+        .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }))
+        .default([]),
+      initContainerStatuses: z.array(container).default([]),
+      containerStatuses: z.array(container).default([]),
+    })
+    .optional(),
+})
+
+type Pod = z.infer<typeof pod>
+
+const podKind: Kind<Pod> = { apiVersion: 'v1', kind: 'Pod', schema: pod }
+
+const workload = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string() }),
+  spec: z.looseObject({ selector: z.looseObject({ matchLabels: z.record(z.string(), z.string()) }) }),
+})
+
+/** Reasons that are normal while a pod starts. They are reported only if there is no other reason. */
+const normalReasons = new Set(['ContainerCreating', 'PodInitializing'])
+
+/**
+ * Explains why the pods of a workload do not run, from the first pod with a problem. Returns undefined for
+ * objects without pods.
+ */
+async function explainPodProblem(
+  client: KubeClient,
+  object: KubeObject,
+  options: KubeCallOptions = {},
+): Promise<string | undefined> {
+  const parsed = workload.safeParse(object)
+  if (!parsed.success) return undefined
+  const { metadata, spec } = parsed.data
+  const labels = Object.entries(spec.selector.matchLabels).map(([key, value]) => `${key}=${value}`)
+  if (labels.length === 0) return undefined
+  const pods = await listObjects(client, podKind, {
+    namespace: metadata.namespace,
+    labels: labels.join(','),
+    ...options,
+  })
+  const problems = pods.items.flatMap((one) => {
+    const problem = findPodProblem(one)
+    return problem === undefined ? [] : [{ name: one.metadata.name, ...problem }]
+  })
+  const worst = problems.find(({ reason }) => !normalReasons.has(reason)) ?? problems[0]
+  if (worst === undefined) return pods.items.length === 0 ? 'it has no pods' : undefined
+  return `pod ${worst.name}: ${[worst.reason, worst.message].filter((part) => part !== '').join(': ')}`
+}
+
+function findPodProblem({ status }: Pod): { readonly reason: string; readonly message: string } | undefined {
+  const scheduled = status?.conditions.find(({ type }) => type === 'PodScheduled')
+  if (scheduled?.status === 'False') return { reason: 'no node for it', message: scheduled.message ?? '' }
+  const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const all = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
+  const waiting = all.find(({ reason = '' }) => !normalReasons.has(reason)) ?? all[0]
+  return waiting === undefined ? undefined : { reason: waiting.reason ?? '', message: waiting.message ?? '' }
 }

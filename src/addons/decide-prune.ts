@@ -1,14 +1,13 @@
 import type { Finding } from '../contract/finding.ts'
-import { truncateList } from '../kit/truncate-list.ts'
+import { truncateList } from '../kit/text.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Addon } from './addon.ts'
-import type { InventoryEntry, Inventory } from './inventory.ts'
-import { isEntryObject } from './ownership.ts'
+import { type Inventory, type InventoryEntry, isEntryObject } from './inventory.ts'
 import {
   describeReference,
-  parseGroup,
   formatReferenceKey,
   type ObjectReference,
+  parseGroup,
   toReference,
 } from './reference.ts'
 import { isNamespace } from './waves.ts'

@@ -1,18 +1,19 @@
 import type { Finding } from '../contract/finding.ts'
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { AddonInput } from './addon-input.ts'
+import type { AddonDefinition, AddonInput } from './built-in/addon-definition.ts'
+import type { DesiredAddon } from './addon.ts'
 import { checkAddons } from './check-addons.ts'
-import { coredns } from './coredns/coredns.ts'
-import type { AddonDefinition } from './addon-definition.ts'
-import { localPath } from './local-path/local-path.ts'
-import { metricsServer } from './metrics-server/metrics-server.ts'
+import { coredns } from './built-in/coredns.ts'
+import { localPath } from './built-in/local-path.ts'
+import { applyPatches } from './manifest.ts'
+import { metricsServer } from './built-in/metrics-server.ts'
+import { isSecret } from './reference.ts'
+import { traefik } from './built-in/traefik.ts'
 import { readUserAddons } from './user/user-addons.ts'
-import { applyPatches } from './manifest-patches.ts'
-import { traefik } from './traefik/traefik.ts'
-import type { DesiredAddon } from './desired-addon.ts'
 
-export type { AddonInput, MetricsCertificate } from './addon-input.ts'
-export type { DesiredAddon } from './desired-addon.ts'
+export type { AddonInput } from './built-in/addon-definition.ts'
+export type { DesiredAddon } from './addon.ts'
 
 /** Built-in addons in the order of applying. CoreDNS comes first, because the others use DNS. */
 const definitions: readonly AddonDefinition[] = [coredns, metricsServer, traefik, localPath]
@@ -45,6 +46,25 @@ export function listAddonImages(
   images: Readonly<Record<string, string>>,
 ): readonly string[] {
   return listEnabled(cluster).flatMap((definition) => definition.images.flatMap((name) => images[name] ?? []))
+}
+
+type HostIndependentAddons = NonNullable<ManagerSettings['addons']>
+
+/**
+ * Lists the addons that depend only on cluster.yml and its files, not on hosts, and contain no Secret.
+ * Controllers need no new settings for them when a worker joins or leaves.
+ */
+export function listHostIndependentAddons(
+  input: Pick<AddonInput, 'cluster' | 'images' | 'sources'>,
+): HostIndependentAddons {
+  const { addons } = listDesiredAddons({ ...input, metricsCertificate: undefined, resolvers: [] })
+  return addons
+    .filter(({ name, manifests }) => !hostDependentAddons.has(name) && !manifests.some(isSecret))
+    .map(({ name, manifests, force }) => ({
+      name,
+      manifests: [...manifests],
+      ...(force === true ? { force } : {}),
+    }))
 }
 
 function listEnabled({ spec }: Cluster): readonly AddonDefinition[] {

@@ -79,7 +79,7 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
     status: 422,
     json: { kind: 'Status', reason: 'Invalid', message },
   })
-  api.intercept = ({ method, path }) => {
+  api.onRequest = ({ method, path }) => {
     if (method !== 'PATCH') return undefined
     if (path.endsWith('/hook')) return buildRefusal('admission webhook "x" does not support dry run')
     return buildRefusal('spec.selector: field is immutable, hunter2')
@@ -115,7 +115,7 @@ test('an addon that was applied as desired is only read, and drift is still foun
   const addon = { name: 'a', manifests: [buildConfigMap('a'), buildDeployment('d', 2)] }
   await applyAddon(client, addon, options)
   const tried: string[] = []
-  api.intercept = ({ method, path }) => {
+  api.onRequest = ({ method, path }) => {
     if (method === 'PATCH') tried.push(path)
     return undefined
   }
@@ -131,10 +131,10 @@ test('an addon that was applied as desired is only read, and drift is still foun
 test('an addon whose run was interrupted before it was ready is unfinished', async () => {
   const { api, client, options } = await createBench()
   const addon = { name: 'a', manifests: [buildConfigMap('a'), buildDeployment('d', 2)] }
-  api.intercept = ({ method, path }) =>
+  api.onRequest = ({ method, path }) =>
     method === 'PATCH' && path.endsWith('/d') ? { status: 403, json: { kind: 'Status' } } : undefined
   await expect(applyAddon(client, addon, options)).rejects.toMatchObject({ code: 'KUBE_FORBIDDEN' })
-  api.intercept = () => undefined
+  api.onRequest = () => undefined
   await applyAddon(client, { name: 'b', manifests: [buildConfigMap('b')] }, options)
   expect(await diffAddon(client, addon, others)).toMatchObject({ unfinished: true })
   await applyAddon(client, addon, options)

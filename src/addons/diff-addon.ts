@@ -1,19 +1,18 @@
-import { settleAll } from '../kit/settle-all.ts'
+import { settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { satisfies } from '../kube/object.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
-import { satisfies } from '../kube/satisfies.ts'
-import { type Addon, labelManifests } from './addon.ts'
-import { assertValidAddons } from './check-addons.ts'
 import type { AddonDifference, PrunedObject } from './addon-difference.ts'
-import { computeAddonDigest } from './addon-digest.ts'
-import { buildDesiredEntries, excludeEntries } from './inventory-entries.ts'
+import { type Addon, computeAddonDigest, labelManifests } from './addon.ts'
+import { assertValidAddons } from './check-addons.ts'
+import { buildPruneFindings, buildUsageIndex, type PruneDecision } from './decide-prune.ts'
 import { readInventories, type StoredInventory } from './inventory-store.ts'
+import { buildDesiredEntries, excludeEntries } from './inventory.ts'
+import { findLiveObjects, type LiveObjects } from './live-objects.ts'
+import { diffManifest } from './object-change.ts'
 import { decidePrunes } from './prune-decisions.ts'
-import { type LiveObjects, findLiveObjects } from './live-objects.ts'
-import { buildUsageIndex, buildPruneFindings, type PruneDecision } from './decide-prune.ts'
 import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 import { groupIntoWaves } from './waves.ts'
-import { diffManifest } from './object-change.ts'
 
 export interface AddonDiffOptions extends KubeCallOptions {
   /** The other desired addons. */
@@ -78,5 +77,18 @@ function toPrunedObject(decision: PruneDecision): PrunedObject {
     ...toReference({ apiVersion, kind, metadata: { namespace, name } }),
     action: decision.action,
     ...(decision.action === 'remove' ? {} : { reason: decision.reason }),
+  }
+}
+
+/** Computes the difference for a cluster that has no object of this addon yet. */
+export function diffNewAddon(addon: Addon): AddonDifference {
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'AddonDifference',
+    addon: addon.name,
+    digest: computeAddonDigest(addon),
+    objects: addon.manifests.map((manifest) => ({ ...toReference(manifest), change: 'create' })),
+    toPrune: [],
+    findings: [],
   }
 }

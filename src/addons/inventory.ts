@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { Format } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { ObjectReference } from './reference.ts'
+import type { KubeObject } from '../kube/object.ts'
+import { fieldManager } from '../kube/write-objects.ts'
+import { type Addon, addonLabel } from './addon.ts'
+import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
 const inventoryObject = z.strictObject({
   namespace: z.string().optional(),
@@ -26,6 +29,7 @@ const document = z.strictObject({
     z.strictObject({ apiVersion: z.string(), kind: z.string(), objects: z.array(inventoryObject) }),
   ),
 })
+
 export type InventoryDocument = z.infer<typeof document>
 
 /** Format of an inventory as it is stored in the cluster. */
@@ -107,4 +111,97 @@ export function serializeInventory(inventory: Inventory): string {
   const { addon, entries } = inventory
   const message = `addon ${addon}: the list of its ${entries.length} objects takes ${size} bytes; at most ${maxBytes} fit`
   throw new HyperkubeError('ADDON_TOO_LARGE', message, { hint: 'make two addons of it' })
+}
+
+/**
+ * Builds the entries that an addon records before it applies anything. An existing object that no inventory
+ * records was not created by hyperkube. An object under deletion counts as missing, because a new one will
+ * get its name.
+ */
+export function buildDesiredEntries(
+  { name, manifests }: Addon,
+  live: ReadonlyMap<string, KubeObject>,
+  inventories: readonly Inventory[],
+): InventoryEntry[] {
+  // The addon's own inventory comes first. Other inventories matter only for objects that moved from another
+  // addon.
+  const ordered = inventories.toSorted((a, b) => Number(b.addon === name) - Number(a.addon === name))
+  const recordedByKey = Map.groupBy(
+    ordered.flatMap(({ addon, entries }) => entries.map((entry) => ({ addon, entry }))),
+    ({ entry }) => formatReferenceKey(entry),
+  )
+  return manifests.map(toReference).map((reference) => {
+    const object = live.get(formatReferenceKey(reference))
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return reference
+    const recorded = recordedByKey
+      .get(formatReferenceKey(reference))
+      ?.find(({ addon, entry }) => isEntryObject(entry, object, addon))
+    const isOwn = recorded !== undefined && recorded.entry.preexisting === undefined
+    return { ...reference, uid: object.metadata.uid, ...(isOwn ? {} : { preexisting: true }) }
+  })
+}
+
+/**
+ * Merges the desired entries with the previous ones, because both kinds of objects may exist during a run.
+ */
+export function mergeEntries(
+  desired: readonly InventoryEntry[],
+  previous: readonly InventoryEntry[],
+): InventoryEntry[] {
+  return [...desired, ...excludeEntries(previous, desired)]
+}
+
+/** Returns the entries whose object is not in `others`. */
+export function excludeEntries(
+  entries: readonly InventoryEntry[],
+  others: readonly ObjectReference[],
+): InventoryEntry[] {
+  const keys = new Set(others.map(formatReferenceKey))
+  return entries.filter((entry) => !keys.has(formatReferenceKey(entry)))
+}
+
+/**
+ * Updates an entry after its object was applied. The object may differ from the one read before, if another
+ * client created it in between.
+ */
+export function toAppliedEntry(entry: InventoryEntry, object: KubeObject, addon: string): InventoryEntry {
+  const { uid } = object.metadata
+  if (uid === undefined || uid === entry.uid) return entry
+  return { ...toReference(object), uid, ...(isCreatedByAddon(object, addon) ? {} : { preexisting: true }) }
+}
+
+const ownedMetadata = z.looseObject({
+  creationTimestamp: z.string(),
+  labels: z.record(z.string(), z.string()),
+  managedFields: z.array(
+    z.looseObject({
+      manager: z.string().optional(),
+      operation: z.string().optional(),
+      subresource: z.string().optional(),
+      time: z.string().optional(),
+    }),
+  ),
+})
+
+/**
+ * True if hyperkube created the object for this addon. The label alone is not enough, because users can set
+ * it. If a user created the object, hyperkube's first apply is later than the creation.
+ */
+function isCreatedByAddon({ metadata }: KubeObject, addon: string): boolean {
+  const parsed = ownedMetadata.safeParse(metadata)
+  if (!parsed.success || parsed.data.labels[addonLabel] !== addon) return false
+  const { creationTimestamp, managedFields } = parsed.data
+  return managedFields.some(
+    ({ manager, operation, subresource = '', time }) =>
+      manager === fieldManager &&
+      operation === 'Apply' &&
+      subresource === '' &&
+      time !== undefined &&
+      Date.parse(time) <= Date.parse(creationTimestamp),
+  )
+}
+
+/** True if the entry records exactly this object, not another one with the same name. */
+export function isEntryObject(entry: InventoryEntry, object: KubeObject, addon: string): boolean {
+  return entry.uid === undefined ? isCreatedByAddon(object, addon) : entry.uid === object.metadata.uid
 }

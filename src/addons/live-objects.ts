@@ -1,11 +1,11 @@
-import { settleAll } from '../kit/settle-all.ts'
+import { settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { createUntypedKind, type KubeObject } from '../kube/object.ts'
 import { findObject, listObjects } from '../kube/read-objects.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
 import { addonLabel } from './addon.ts'
-import { parseGroup, formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
+import { formatReferenceKey, type ObjectReference, parseGroup, toReference } from './reference.ts'
 
 /**
  * Returns the object, or undefined if it does not exist. Other versions of its group are tried too, because

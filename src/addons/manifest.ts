@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import type { Finding } from '../contract/finding.ts'
+import { applyMergePatch } from '../kit/merge-patch.ts'
 import type { Manifest } from '../kube/object.ts'
+import type { PodSettings } from '../spec/addons.ts'
 
 /** The fields that every manifest must have. */
 const schema = z.looseObject({
@@ -27,4 +30,68 @@ export function parseManifest(value: unknown): ManifestParseResult {
   if (issue === undefined || path.length === 0) return { ok: false, reason: 'it is not a map', path }
   const problem = issue.input === undefined ? 'is missing' : issue.message
   return { ok: false, reason: `${path.join('.')} ${problem}`, path }
+}
+
+type Patch = PodSettings['patches'][number]
+
+interface PatchResult {
+  readonly manifests: readonly Manifest[]
+  readonly findings: readonly Finding[]
+}
+
+/** Applies the user's patches to built-in manifests. `path` is the position of the patches in cluster.yml. */
+export function applyPatches(
+  manifests: readonly Manifest[],
+  patches: readonly Patch[],
+  path: string,
+): PatchResult {
+  return patches.reduce<PatchResult>(
+    (before, patch, index) => {
+      const after = applyPatch(before.manifests, patch, `${path}[${index}]`)
+      return { manifests: after.manifests, findings: [...before.findings, ...after.findings] }
+    },
+    { manifests, findings: [] },
+  )
+}
+
+function applyPatch(manifests: readonly Manifest[], patch: Patch, path: string): PatchResult {
+  const index = manifests.findIndex(
+    ({ kind, metadata }) => kind === patch.kind && metadata.name === patch.name,
+  )
+  const target = manifests[index]
+  if (target === undefined) {
+    const present = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
+    const message = `there is no ${patch.kind} ${patch.name} in this addon`
+    return refusePatch(manifests, 'ADDON_PATCH_UNUSED', message, path, `there are: ${present.join(', ')}`)
+  }
+  const reading = parseManifest(applyMergePatch(target, patch.patch))
+  if (reading.ok && isSameObject(reading.manifest, target)) {
+    return { manifests: manifests.with(index, reading.manifest), findings: [] }
+  }
+  const message = `it makes ${patch.kind} ${patch.name} another object`
+  const hint = 'leave out apiVersion, kind, metadata.name and metadata.namespace'
+  return refusePatch(manifests, 'ADDON_PATCH_INVALID', message, path, hint)
+}
+
+/**
+ * True if both have the same apiVersion, kind, namespace and name. A patch must not change these, because
+ * other objects refer to the object by them.
+ */
+function isSameObject(one: Manifest, other: Manifest): boolean {
+  return (
+    one.apiVersion === other.apiVersion &&
+    one.kind === other.kind &&
+    one.metadata.name === other.metadata.name &&
+    one.metadata.namespace === other.metadata.namespace
+  )
+}
+
+function refusePatch(
+  manifests: readonly Manifest[],
+  code: string,
+  message: string,
+  path: string,
+  hint: string,
+): PatchResult {
+  return { manifests, findings: [{ code, severity: 'error', message, hint, path }] }
 }

@@ -6,8 +6,7 @@ import { applyObject } from '../kube/write-objects.ts'
 import type { DesiredObjectChange } from './addon-difference.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictHint, type FieldConflict, findConflicts } from './conflict.ts'
-import { type ObjectReference, parseGroup, toReference } from './reference.ts'
-import { isSecret } from './secret.ts'
+import { isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
 import { findDefinedGroups, isNamespace } from './waves.ts'
 
 /** Computes what applying one manifest would change, with a server-side dry run. */

@@ -1,16 +1,16 @@
 import type { Finding } from '../contract/finding.ts'
-import { settleAll } from '../kit/settle-all.ts'
+import { settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { createUntypedKind, type KubeObject } from '../kube/object.ts'
 import { deleteKubeObject } from '../kube/write-objects.ts'
+import { buildPruneFindings, type PruneDecision, type UsageIndex } from './decide-prune.ts'
 import type { InventoryEntry } from './inventory.ts'
-import { decidePrunes } from './prune-decisions.ts'
 import { findLiveObject } from './live-objects.ts'
-import { type UsageIndex, buildPruneFindings, type PruneDecision } from './decide-prune.ts'
+import { decidePrunes } from './prune-decisions.ts'
 import { describeReference, type ObjectReference, toReference } from './reference.ts'
+import { type AddonWaitOptions, type PendingObject, waitUntilNonePending } from './wait-for-objects.ts'
 import { groupIntoWaves } from './waves.ts'
-import { type PendingObject, type AddonWaitOptions, waitUntilNonePending } from './wait-for-objects.ts'
 
 export interface PruneResult {
   readonly removed: readonly ObjectReference[]

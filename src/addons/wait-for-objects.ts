@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { pollWithProgress } from '../kit/poll-with-progress.ts'
+import { pollWithProgress } from '../kit/poll.ts'
 
 const maxNamed = 5
 

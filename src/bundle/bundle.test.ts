@@ -1,34 +1,33 @@
 import { execFileSync } from 'node:child_process'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { assert, asyncProperty, integer, tuple } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findKubernetesRelease } from '../catalog/catalog.ts'
+import { remoteRegistry } from '../catalog/registry/registry.ts'
 import { fakeImage, fakeRegistries } from '../catalog/registry/testing/fake-registry.ts'
 import { fakeRegistryTransport } from '../catalog/registry/testing/fake-transport.ts'
-import { remoteRegistry } from '../catalog/registry/registry.ts'
 import { listRuntimeNames, pinDigest } from '../contract/image-reference.ts'
+import { streamBundle, verifyBundle } from './archive.ts'
 import { bundleDisk } from './disk.ts'
-import {
-  busyboxName,
-  bytesAsFile,
-  bundleImages,
-  bundleKeys,
-  kubeletContent,
-  bundleLock,
-  pauseName,
-  registry,
-  createBundleDirectory,
-  web,
-} from './testing/fixtures.ts'
 import { fetchBundleParts } from './fetch-parts.ts'
 import { imageArchive } from './image-archive.ts'
 import { extractLock } from './lock.ts'
 import type { BundleManifest } from './manifest.ts'
 import { type OpenBundle, openBundle } from './open.ts'
-import { createHash, generateKeyPairSync } from 'node:crypto'
 import { formatPublicKey, readPublicKey } from './signature.ts'
-import { verifyBundle } from './verify.ts'
-import { streamBundle } from './write.ts'
+import {
+  bundleImages,
+  bundleKeys,
+  bundleLock,
+  busyboxName,
+  bytesAsFile,
+  createBundleDirectory,
+  kubeletContent,
+  pauseName,
+  registry,
+  web,
+} from './testing/fixtures.ts'
 
 const { signal } = new AbortController()
 const disk = bundleDisk()

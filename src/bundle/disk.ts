@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { digestMismatch } from './errors.ts'
+import { digestMismatch } from './archive.ts'
+import type { PartStore } from './fetch-parts.ts'
 import type { RandomAccess } from './open.ts'
-import type { PartStore } from './parts.ts'
 
 /** Access to the disk for writing and reading bundles. */
 export interface BundleDisk {

@@ -1,20 +1,19 @@
-import { mapWithConcurrency } from '../catalog/map-with-concurrency.ts'
-import type { Lock, LockedArtifact } from '../catalog/lock.ts'
-import { fetchBytes } from '../catalog/registry/follow-redirects.ts'
-import type { Registry } from '../catalog/registry/registry.ts'
-import type { RegistryTransport } from '../catalog/registry/transport.ts'
-import { withFetchRetries, type RetryPause } from '../catalog/retrying-fetcher.ts'
 import { locateArtifact, type NetworkSource } from '../catalog/artifact-source.ts'
+import { fetchBytes } from '../catalog/follow-redirects.ts'
+import type { Lock, LockedArtifact } from '../catalog/lock.ts'
+import type { Registry } from '../catalog/registry/registry.ts'
+import { type HttpTransport, withFetchRetries } from '../catalog/transport.ts'
+import { mapWithConcurrency } from '../kit/concurrency.ts'
+import type { Pause } from '../kit/poll.ts'
+import { type ImagePart, resolveImageParts } from './image-parts.ts'
 import {
   artifactPath,
   blobPath,
   type BundledImage,
   type BundleManifest,
-  type ImageKind,
   type BundleMember,
+  type ImageKind,
 } from './manifest.ts'
-import { resolveImageParts, type ImagePart } from './image-parts.ts'
-import type { PartStore } from './parts.ts'
 
 const maxConcurrency = 4
 
@@ -26,12 +25,12 @@ export interface BundleSpec {
 }
 
 export interface BundleFetchDeps {
-  readonly web: RegistryTransport
+  readonly web: HttpTransport
   readonly registry: Registry
   readonly parts: PartStore
   /** Called with a description of each file before it is fetched. */
   readonly onFetch: (what: string) => void
-  readonly pause?: RetryPause
+  readonly pause?: Pause
 }
 
 /**
@@ -98,4 +97,20 @@ async function resolveImages(
   return mapWithConcurrency(maxConcurrency, Object.values(images).toSorted(), async (reference) =>
     resolveImageParts(reference, [...kinds].toSorted(), registry, signal),
   )
+}
+
+/**
+ * Store for the fetched parts of an unfinished bundle. An interrupted run continues with the parts that are
+ * already there.
+ */
+export interface PartStore {
+  /** Size of a part in bytes; undefined if the part is not complete. */
+  size(sha256: string): Promise<number | undefined>
+  /**
+   * Stores a part and returns its size. If the digest does not match, throws and stores nothing. `what`
+   * describes the part in messages.
+   */
+  put(sha256: string, bytes: AsyncIterable<Uint8Array>, what: string): Promise<number>
+  content(sha256: string): AsyncIterable<Uint8Array>
+  clear(): Promise<void>
 }

@@ -1,9 +1,9 @@
 import { listRuntimeNames, parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { blobPath, type BundledImage, type ImageKind, type BundleMember } from './manifest.ts'
+import { tarEntry } from './archive.ts'
+import { blobPath, type BundledImage, type BundleMember, type ImageKind } from './manifest.ts'
 import type { OpenBundle } from './open.ts'
-import { tarEnd, tarFile, tarEntrySize } from './tar.ts'
-import { tarEntry } from './write.ts'
+import { tarEnd, tarEntrySize, tarFile } from './tar.ts'
 
 /** An image in the format that container runtimes import: an OCI image layout in a tar archive. */
 export interface ImageArchive {

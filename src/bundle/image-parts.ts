@@ -1,7 +1,7 @@
+import type { Arch } from '../catalog/artifacts.ts'
 import type { ImageManifest, Registry } from '../catalog/registry/registry.ts'
-import type { Arch } from '../catalog/artifact-target.ts'
 import { type ImageReference, parseImage } from '../contract/image-reference.ts'
-import { windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
+import { windowsBuildVersion, windowsServers } from '../contract/windows-host.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundledImage, ImageKind } from './manifest.ts'
 
@@ -57,8 +57,8 @@ export async function resolveImageParts(
 }
 
 /**
- * Returns the manifests from the referenced one down to the one for an architecture. An image without an
- * index is used for all architectures.
+ * Returns the index of an image and the manifest for an architecture. An image without an index is used for
+ * all architectures.
  */
 async function linuxManifests(
   reference: string,

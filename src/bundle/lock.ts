@@ -1,7 +1,7 @@
+import type { ArtifactTarget } from '../catalog/artifacts.ts'
+import type { KubernetesRelease } from '../catalog/catalog.ts'
 import { checkLock } from '../catalog/check-lock.ts'
-import { sortLock, type Lock } from '../catalog/lock.ts'
-import type { KubernetesRelease } from '../catalog/kubernetes-release.ts'
-import type { ArtifactTarget } from '../catalog/artifact-target.ts'
+import { type Lock, sortLock } from '../catalog/lock.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 

@@ -1,9 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { ByteReader } from './byte-reader.ts'
-import { readBundleHeader } from './archive-header.ts'
+import { readBundleHeader, verifyDigest } from './archive.ts'
 import type { BundleManifest, BundleMember } from './manifest.ts'
-import { verifyDigest } from './verify-digest.ts'
-import { tarHeader, tarEntrySize } from './tar.ts'
+import { ByteReader, tarEntrySize, tarHeader } from './tar.ts'
 
 /** A file that can be read at any position. */
 export interface RandomAccess extends AsyncDisposable {

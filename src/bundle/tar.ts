@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 
 const blockSize = 512
-/** The size field of a tar header has eleven octal digits. */
+/** Maximum file size in bytes. The size field of a tar header has eleven octal digits. */
 const maxFileSize = 8 ** 11 - 1
 
 /** The two empty blocks that end an archive. */
@@ -37,7 +37,7 @@ export function readTarSize(header: Buffer): number {
   return Number.parseInt(header.toString('latin1', 124, 135), 8)
 }
 
-/** Zero bytes that fill the last block of a file. */
+/** Returns the zero bytes that fill the last block of a file. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 }
@@ -56,4 +56,43 @@ export function tarEntrySize(size: number): number {
 
 function octal(value: number, digits: number): string {
   return value.toString(8).padStart(digits, '0')
+}
+
+/** Reads a stream of chunks in pieces of requested sizes. Holds at most one chunk in memory. */
+export class ByteReader {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  #left: Uint8Array = Buffer.of()
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]()
+  }
+
+  /** Yields the next `size` bytes in pieces of any length. Yields fewer bytes only if the stream ends. */
+  async *upTo(size: number): AsyncGenerator<Uint8Array> {
+    for (let wanted = size; wanted > 0;) {
+      if (this.#left.length === 0 && !(await this.#next())) return
+      const piece = this.#left.subarray(0, wanted)
+      this.#left = this.#left.subarray(piece.length)
+      wanted -= piece.length
+      yield piece
+    }
+  }
+
+  /**
+   * Reads the next `size` bytes into one buffer. Only for small sizes, because all bytes are kept in memory.
+   */
+  async take(size: number): Promise<Buffer> {
+    const pieces: Uint8Array[] = []
+    for await (const piece of this.upTo(size)) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+
+  async #next(): Promise<boolean> {
+    for (;;) {
+      const { done, value } = await this.#chunks.next()
+      if (done === true) return false
+      this.#left = value
+      if (value.length > 0) return true
+    }
+  }
 }

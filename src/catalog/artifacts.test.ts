@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Artifact, artifactsFor, upstreamArtifacts } from './artifacts.ts'
+import { type Artifact, artifactsFor, type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
-import type { ArtifactTarget } from './artifact-target.ts'
 
 function lines(version: string, target: ArtifactTarget): string {
   return artifactsFor(findKubernetesRelease(version), target).map(line).join('\n')

@@ -1,6 +1,6 @@
+import { z } from 'zod'
+import type { KubernetesRelease } from './catalog.ts'
 import type { ChecksumFormat } from './checksum.ts'
-import type { KubernetesRelease } from './kubernetes-release.ts'
-import type { Arch, Os, ArtifactTarget } from './artifact-target.ts'
 
 /** A file that upstream publishes, and the location of its checksum. */
 export interface UpstreamArtifact {
@@ -20,8 +20,8 @@ export interface ChecksumFile {
 }
 
 /**
- * hyperkube itself. Hosts get the release that runs the command, which contains its own digest. It therefore
- * has no version here and no entry in the lock.
+ * hyperkube itself. Hosts get the release that runs the command, and this release contains its own digest.
+ * Therefore the artifact has no version and no entry in the lock.
  */
 export interface HyperkubeArtifact {
   readonly from: 'this-release'
@@ -150,4 +150,32 @@ function toUpstreamArtifact(
 
 function github(repository: string, version: string): string {
   return `https://github.com/${repository}/releases/download/v${version}`
+}
+
+export const archSchema = z.enum(['amd64', 'arm64'])
+export type Arch = z.infer<typeof archSchema>
+
+/**
+ * Operating system and architecture of a host. Windows is limited to amd64, because upstream publishes no
+ * other programs for Windows nodes.
+ */
+export type ArtifactTarget =
+  | { readonly os: 'linux'; readonly arch: Arch }
+  | { readonly os: 'windows'; readonly arch: 'amd64' }
+export type Os = ArtifactTarget['os']
+
+/** Path of upstream's conformance tests in the archive. */
+export const conformanceBinaryPath = 'kubernetes/test/bin/e2e.test'
+
+/** Returns the archive with upstream's conformance tests for a target. Hosts of a cluster do not need it. */
+export function conformanceArtifact(version: string, target: ArtifactTarget): UpstreamArtifact {
+  const url = `https://dl.k8s.io/v${version}/kubernetes-test-${target.os}-${target.arch}.tar.gz`
+  return {
+    from: 'upstream',
+    component: 'kubernetes-test',
+    version,
+    ...target,
+    url,
+    checksum: { url: `${url}.sha256`, format: 'bare' },
+  }
 }

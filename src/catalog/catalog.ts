@@ -1,11 +1,59 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import type { KubernetesRelease } from './kubernetes-release.ts'
-import { v1_36 } from './v1-36.ts'
-import { v1_37 } from './v1-37.ts'
 import { compareVersions, parseVersion } from './version.ts'
 
-/** All Kubernetes releases that hyperkube supports, newest first. Each minor has its own file. */
-export const kubernetesReleases: readonly KubernetesRelease[] = [...v1_37, ...v1_36]
+/** Versions of all components that were tested together, without a leading v. */
+export interface KubernetesRelease {
+  readonly kubernetes: string
+  readonly etcd: string
+  readonly containerd: string
+  readonly runc: string
+  readonly cniPlugins: string
+  readonly flannel: string
+  readonly crictl: string
+  /** Version of shawl, which runs ordinary programs as Windows services. */
+  readonly shawl: string
+  readonly images: Readonly<Record<string, string>>
+}
+
+/** All Kubernetes releases that hyperkube supports, newest first. */
+export const kubernetesReleases: readonly KubernetesRelease[] = [
+  {
+    kubernetes: '1.37.1',
+    etcd: '3.7.3',
+    containerd: '2.3.7',
+    runc: '1.5.2',
+    cniPlugins: '1.9.1',
+    flannel: '0.28.7',
+    crictl: '1.36.0',
+    shawl: '1.9.0',
+    images: {
+      pause: 'registry.k8s.io/pause:3.10.2',
+      coredns: 'registry.k8s.io/coredns/coredns:v1.15.0',
+      'metrics-server': 'registry.k8s.io/metrics-server/metrics-server:v0.9.0',
+      traefik: 'docker.io/library/traefik:v3.6.12',
+      'local-path-provisioner': 'docker.io/rancher/local-path-provisioner:v0.0.30',
+      busybox: 'docker.io/library/busybox:1.37.0',
+    },
+  },
+  {
+    kubernetes: '1.36.4',
+    etcd: '3.6.16',
+    containerd: '2.3.7',
+    runc: '1.5.2',
+    cniPlugins: '1.9.1',
+    flannel: '0.28.7',
+    crictl: '1.36.0',
+    shawl: '1.9.0',
+    images: {
+      pause: 'registry.k8s.io/pause:3.10.2',
+      coredns: 'registry.k8s.io/coredns/coredns:v1.15.0',
+      'metrics-server': 'registry.k8s.io/metrics-server/metrics-server:v0.9.0',
+      traefik: 'docker.io/library/traefik:v3.6.12',
+      'local-path-provisioner': 'docker.io/rancher/local-path-provisioner:v0.0.30',
+      busybox: 'docker.io/library/busybox:1.37.0',
+    },
+  },
+]
 
 /** Maximum number of versions to suggest for an unknown version. */
 const maxSuggestions = 3

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Os } from './artifacts.ts'
 import { checkArgs } from './check-args.ts'
 import type { ProgramName } from './program-flags.ts'
-import type { Os } from './artifact-target.ts'
 
 function formatFindings(
   program: ProgramName,

@@ -1,13 +1,10 @@
 import type { Finding } from '../contract/finding.ts'
-import { suggestWord } from '../kit/suggest.ts'
-import { findKubernetesRelease } from './catalog.ts'
-import { findFlags, toMinor, listMinorsWithFlag } from './known-flags.ts'
+import { suggestWord } from '../kit/text.ts'
+import type { Os } from './artifacts.ts'
+import { findKubernetesRelease, type KubernetesRelease } from './catalog.ts'
+import { findFlags, listMinorsWithFlag, removedFlags, toMinor, windowsFlags } from './known-flags.ts'
 import type { Flags, ProgramName } from './program-flags.ts'
-import type { KubernetesRelease } from './kubernetes-release.ts'
-import { removedFlags } from './removed-flags.ts'
-import type { Os } from './artifact-target.ts'
 import { compareVersions } from './version.ts'
-import { windowsFlags } from './windows-flags.ts'
 
 /**
  * Reports flags with which a program of this Kubernetes version would refuse to start. Flags are given

@@ -1,9 +1,8 @@
 import type { Finding } from '../contract/finding.ts'
 import { stripDigest } from '../contract/image-reference.ts'
-import { upstreamArtifacts } from './artifacts.ts'
+import { type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
+import type { KubernetesRelease } from './catalog.ts'
 import { artifactId, type Lock } from './lock.ts'
-import type { KubernetesRelease } from './kubernetes-release.ts'
-import type { ArtifactTarget } from './artifact-target.ts'
 
 const hint = 'hyperkube lock'
 
@@ -18,7 +17,7 @@ export function checkLock(
   images: KubernetesRelease['images'] = release.images,
 ): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
-    // With another Kubernetes version nearly everything differs, so only this is reported.
+    // With another Kubernetes version nearly everything differs, so only the version is reported.
     const message = `the lock is for Kubernetes ${lock.kubernetes}, not ${release.kubernetes}`
     return [finding('LOCK_OTHER_KUBERNETES', message)]
   }

@@ -7,7 +7,7 @@ export type ReadChecksumResult =
   | { readonly ok: true; readonly sha256: string }
   | { readonly ok: false; readonly reason: string }
 
-/** Maximum size in bytes. A larger file is not a checksum file. */
+/** Maximum size of a checksum file in bytes. A larger file is not a checksum file. */
 export const maxChecksumFileBytes = 100_000
 
 const bareDigest = /^[0-9a-f]{64}$/i

@@ -5,8 +5,8 @@ import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
 export interface LockChange {
   readonly what: string
   /**
-   * Text of the old entry: its short form if that changed, or else the complete entry. `after` is the text of
-   * the new entry.
+   * Old entry as text: its short form, or the complete entry if the short form did not change. `after` is the
+   * new entry as text.
    */
   readonly before: string | undefined
   readonly after: string | undefined
@@ -62,8 +62,8 @@ function artifactEntry(file: LockedArtifact): LockEntry {
 }
 
 /**
- * An image without a digest gets no location, so it does not count as replaced when it is pinned for the
- * first time.
+ * Builds the entry of an image. Without a digest the entry gets no location, so pinning the image later does
+ * not count as a replacement.
  */
 function imageEntry(image: string): LockEntry {
   const name = stripDigest(image)

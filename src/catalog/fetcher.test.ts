@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import type { Fetcher } from './fetcher.ts'
-import { httpFetcher } from './http-fetcher.ts'
-import { type FakeResponse, fakeFetcher } from './testing/fake-fetcher.ts'
+import { type Fetcher, httpFetcher, retryingFetcher } from './fetcher.ts'
 import { startFakeArtifactServer } from './testing/fake-artifact-server.ts'
+import { fakeFetcher, type FakeResponse } from './testing/fake-fetcher.ts'
 
 interface FetcherSetup extends AsyncDisposable {
   readonly fetcher: Fetcher
@@ -132,4 +131,49 @@ test('an unreachable server is FETCH_UNREACHABLE, and endless redirects end', as
     await expect(httpFetcher().text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_REFUSED' })
   }
   await expect(httpFetcher().text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
+})
+
+const fileUrl = 'https://site.example/file'
+
+/** Builds a fetcher that gets these responses in order, and records the delays between attempts. */
+function fetcherWith(...responses: FakeResponse[]) {
+  const waited: number[] = []
+  const fetcher = retryingFetcher(
+    fakeFetcher(() => responses.shift()),
+    async (milliseconds) => void waited.push(milliseconds),
+  )
+  return { fetcher, waited, left: responses }
+}
+
+test('what fails in passing is tried three times, with growing pauses', async () => {
+  const { fetcher, waited } = fetcherWith({ status: 503 }, { cut: 'x' }, 'here')
+  expect(await fetcher.text(fileUrl, 10, signal)).toBe('here')
+  expect(waited).toEqual([500, 2000])
+})
+
+test('the last failure is the one that is reported', async () => {
+  const { fetcher, left } = fetcherWith({ cut: '' }, { cut: '' }, { status: 500 }, 'too late')
+  await expect(fetcher.sha256(fileUrl, 10, signal)).rejects.toMatchObject({ code: 'FETCH_SERVER_ERROR' })
+  expect(left).toEqual(['too late'])
+})
+
+test.each<[FakeResponse, string]>([
+  [{ status: 404 }, 'FETCH_NOT_FOUND'],
+  [{ status: 403 }, 'FETCH_REFUSED'],
+  ['more than ten bytes', 'FETCH_TOO_LARGE'],
+])('%o would fail again, and is tried once', async (response, code) => {
+  const { fetcher, waited } = fetcherWith(response, 'here')
+  await expect(fetcher.text(fileUrl, 10, signal)).rejects.toMatchObject({ code })
+  expect(waited).toEqual([])
+})
+
+test('an abort ends a pause with its own reason', async () => {
+  const controller = new AbortController()
+  const fetcher = retryingFetcher(
+    fakeFetcher(() => {
+      queueMicrotask(() => controller.abort(new Error('enough')))
+      return { status: 500 }
+    }),
+  )
+  await expect(fetcher.text(fileUrl, 10, controller.signal)).rejects.toThrow('enough')
 })

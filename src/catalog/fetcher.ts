@@ -1,4 +1,9 @@
+import { createHash } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
+import { type Pause, sleepOrAbort } from '../kit/poll.ts'
+import { fetchBytes, limitBytes, readAllText } from './follow-redirects.ts'
+import { urlUnreachableError } from '../kit/http-fetch.ts'
+import { httpTransport, withFetchRetries } from './transport.ts'
 
 /** Downloads files. Errors are HyperkubeErrors that name the URL. */
 export interface Fetcher {
@@ -11,25 +16,52 @@ export interface Fetcher {
   sha256(url: string, limit: number, signal: AbortSignal): Promise<string>
 }
 
-export function urlUnreachableError(url: string, cause: unknown): HyperkubeError {
-  return new HyperkubeError('FETCH_UNREACHABLE', `${url} could not be read`, { cause })
+/** Timeouts for whole requests, in milliseconds. */
+export interface FetchTimeouts {
+  readonly text: number
+  readonly sha256: number
 }
 
-/** Builds the error for a response with a status other than 2xx. */
-export function urlStatusError(url: string, status: number): HyperkubeError {
-  const code = status >= 500 ? 'FETCH_SERVER_ERROR' : status === 404 ? 'FETCH_NOT_FOUND' : 'FETCH_REFUSED'
-  return new HyperkubeError(code, `${url} answered with status ${status}`)
+const defaultTimeouts: FetchTimeouts = { text: 30_000, sha256: 600_000 }
+
+export function httpFetcher(timeouts: FetchTimeouts = defaultTimeouts): Fetcher {
+  return {
+    text: async (url, limit, signal) =>
+      read(url, timeouts.text, signal, async (body) => readAllText(body, url, limit)),
+    sha256: async (url, limit, signal) =>
+      read(url, timeouts.sha256, signal, async (body) => {
+        const hash = createHash('sha256')
+        for await (const chunk of limitBytes(body, url, limit)) hash.update(chunk)
+        return hash.digest('hex')
+      }),
+  }
 }
 
-export function urlTooLargeError(url: string, limit: number): HyperkubeError {
-  return new HyperkubeError('FETCH_TOO_LARGE', `${url} is larger than ${limit} bytes`)
+async function read<T>(
+  url: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+  use: (body: AsyncIterable<Uint8Array>) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const combinedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    return await use(await fetchBytes(httpTransport(timeoutMs), url, combinedSignal))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error instanceof HyperkubeError ? error : urlUnreachableError(url, error)
+  }
 }
 
-export function insecureRedirectError(url: string, to: string): HyperkubeError {
-  return new HyperkubeError('FETCH_INSECURE', `${url} leads to ${to}, which is not an https URL`)
-}
-
-/** True if a retry of the request may succeed. */
-export function isTransientUrlError(error: unknown): boolean {
-  return error instanceof HyperkubeError && ['FETCH_UNREACHABLE', 'FETCH_SERVER_ERROR'].includes(error.code)
+/**
+ * Wraps a fetcher and tries each download up to three times if the network or a server fails. Other errors
+ * are not retried.
+ */
+export function retryingFetcher(fetcher: Fetcher, pause: Pause = sleepOrAbort): Fetcher {
+  return {
+    text: async (url, limit, signal) =>
+      withFetchRetries(async () => fetcher.text(url, limit, signal), signal, pause),
+    sha256: async (url, limit, signal) =>
+      withFetchRetries(async () => fetcher.sha256(url, limit, signal), signal, pause),
+  }
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { kubernetesReleases } from './catalog.ts'
-import { findFlags, listMinorsWithFlag } from './known-flags.ts'
+import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
 import type { ProgramName } from './program-flags.ts'
-import { windowsFlags } from './windows-flags.ts'
 
 const kubernetes: readonly ProgramName[] = [
   'kube-apiserver',
@@ -35,6 +34,27 @@ test.each(ofReleases)('the flags of $program $version are known, and in shape', 
 test('a minor without generated flags has none, and no program has those of another', () => {
   expect(findFlags('kubelet', '1.99.0')).toBeUndefined()
   expect(findFlags('etcd', '1.37.1')).toBeUndefined()
+})
+
+test.each<[ProgramName, string, number]>([
+  ['kube-apiserver', '1.36.4', 177],
+  ['kube-apiserver', '1.37.1', 177],
+  ['kube-controller-manager', '1.36.4', 150],
+  ['kube-controller-manager', '1.37.1', 150],
+  ['kubelet', '1.36.4', 149],
+  ['kubelet', '1.37.1', 131],
+  ['kube-proxy', '1.36.4', 59],
+  ['kube-proxy', '1.37.1', 57],
+  ['etcd', '3.6.16', 152],
+  ['etcd', '3.7.3', 127],
+])('%s %s has %i flags', (program, version, count) => {
+  expect(Object.keys(findFlags(program, version) ?? {})).toHaveLength(count)
+})
+
+test('flags that a minor adds or removes are only in the minors that have them', () => {
+  expect(listMinorsWithFlag('kube-controller-manager', 'concurrent-disruption-syncs')).toEqual(['1.37'])
+  expect(listMinorsWithFlag('kube-controller-manager', 'concurrent-service-syncs')).toEqual(['1.36'])
+  expect(listMinorsWithFlag('kubelet', 'containerd')).toEqual(['1.36'])
 })
 
 test('minors come in order, and without gaps', () => {

@@ -1,24 +1,19 @@
-import { etcd_3_6 } from './flags/etcd-3-6.ts'
-import { etcd_3_7 } from './flags/etcd-3-7.ts'
-import { flannel_0_28 } from './flags/flannel-0-28.ts'
-import { kubernetes_1_36 } from './flags/kubernetes-1-36.ts'
-import { kubernetes_1_37 } from './flags/kubernetes-1-37.ts'
-import type { Flags, ProgramName, ProgramFlags } from './program-flags.ts'
+import { etcdFlagTable } from './flags/etcd.ts'
+import { flannelFlagTable } from './flags/flannel.ts'
+import { kubernetesFlagTable } from './flags/kubernetes.ts'
+import type { FlagChanges, Flags, FlagTable, ProgramFlags, ProgramName } from './program-flags.ts'
 import { parseVersion } from './version.ts'
 
 interface MinorFlags {
   readonly minor: string
-  readonly flags: ProgramFlags
+  /** Flags of each program. */
+  readonly flags: Readonly<Record<string, Flags>>
 }
 
 /** Flags of each minor version, oldest first for each component. */
-const flagsByMinor: readonly MinorFlags[] = [
-  { minor: '1.36', flags: kubernetes_1_36 },
-  { minor: '1.37', flags: kubernetes_1_37 },
-  { minor: '3.6', flags: etcd_3_6 },
-  { minor: '3.7', flags: etcd_3_7 },
-  { minor: '0.28', flags: flannel_0_28 },
-]
+const flagsByMinor: readonly MinorFlags[] = [kubernetesFlagTable, etcdFlagTable, flannelFlagTable].flatMap(
+  expandFlags,
+)
 
 /**
  * Returns the flags of a program in a version of that program, or undefined if no flags were generated for
@@ -36,7 +31,60 @@ export function listMinorsWithFlag(program: ProgramName, flag: string): readonly
     .map(({ minor }) => minor)
 }
 
+/** Computes the flags of each minor from the flags of the previous minor and the stored differences. */
+function expandFlags({ base, changes }: FlagTable): readonly MinorFlags[] {
+  const minors: MinorFlags[] = [base]
+  let { flags }: MinorFlags = base
+  for (const { minor, programs } of changes) {
+    const changed = Object.entries(programs).map(
+      ([program, difference]) => [program, applyChanges(flags[program] ?? {}, difference)] as const,
+    )
+    flags = { ...flags, ...Object.fromEntries(changed) }
+    minors.push({ minor, flags })
+  }
+  return minors
+}
+
+function applyChanges(before: Flags, { added, changed, removed = {} }: FlagChanges): Flags {
+  const kept = Object.entries(before).filter(([flag]) => !Object.hasOwn(removed, flag))
+  const after = Object.entries({ ...Object.fromEntries(kept), ...changed, ...added })
+  return Object.fromEntries(after.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
 export function toMinor(version: string): string {
   const [major, minor] = parseVersion(version)
   return `${major}.${minor}`
 }
+
+/**
+ * Flags that programs accept on Windows in addition to those on Linux. The list is written by hand from
+ * upstream's sources of 1.36 and 1.37, because the generator cannot run Windows programs.
+ */
+export const windowsFlags: ProgramFlags = {
+  kubelet: { 'windows-priorityclass': 'value', 'windows-service': 'boolean' },
+  'kube-proxy': {
+    'enable-dsr': 'boolean',
+    'forward-healthcheck-vip': 'boolean',
+    'network-name': 'value',
+    'root-hnsendpoint-name': 'value',
+    'source-vip': 'value',
+    'windows-service': 'boolean',
+  },
+}
+
+interface RemovedFlag {
+  readonly program: ProgramName
+  /** Flag name without dashes. A trailing star matches any suffix. */
+  readonly flag: string
+  /** First minor version of the program that refuses to start with the flag. */
+  readonly removedIn: string
+}
+
+/**
+ * Removed flags that are not in any generated flag list. Other removals are found by comparing the flag
+ * lists.
+ */
+export const removedFlags: readonly RemovedFlag[] = [
+  { program: 'kubelet', flag: 'pod-infra-container-image', removedIn: '1.35' },
+  { program: 'etcd', flag: 'experimental-*', removedIn: '3.7' },
+]

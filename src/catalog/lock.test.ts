@@ -1,16 +1,16 @@
-import { array, assert, constantFrom, property, record, shuffledSubarray, stringMatching } from 'fast-check'
 import { readFile } from 'node:fs/promises'
+import { array, assert, constantFrom, property, record, shuffledSubarray, stringMatching } from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkLock } from './check-lock.ts'
+import type { ArtifactTarget } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
-import { fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
+import { checkLock } from './check-lock.ts'
 import { compareLocks } from './compare-locks.ts'
-import { artifactId, type Lock, formatLock, readLock } from './lock.ts'
-import { fakeFetcher } from './testing/fake-fetcher.ts'
-import { fakeRegistries } from './registry/testing/fake-registry.ts'
+import { artifactId, formatLock, type Lock, readLock } from './lock.ts'
 import { remoteRegistry } from './registry/registry.ts'
+import { fakeRegistries } from './registry/testing/fake-registry.ts'
 import { resolveLock } from './resolve-lock.ts'
-import type { ArtifactTarget } from './artifact-target.ts'
+import { fakeFetcher } from './testing/fake-fetcher.ts'
+import { fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
 
 const linux: ArtifactTarget = { os: 'linux', arch: 'amd64' }
 const windows: ArtifactTarget = { os: 'windows', arch: 'amd64' }
@@ -45,7 +45,7 @@ test('locks that were made before images were pinned are read, and fit', async (
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
   expect(checkLock(lock, findKubernetesRelease('1.37.1'), [linux], lock.images)).toEqual([])
-  // This lock is older than the last two programs for Windows hosts.
+  // This lock was written before these two programs for Windows hosts were added.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
     checkLock(lock, findKubernetesRelease('1.37.1'), [linux, windows], lock.images).map(

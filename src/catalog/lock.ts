@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { archSchema } from './artifact-target.ts'
+import { archSchema } from './artifacts.ts'
 
 const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
 
@@ -11,7 +11,9 @@ const lockedArtifact = z.strictObject({
   version,
   os: z.enum(['linux', 'windows']),
   arch: archSchema,
-  /** Public URL of the file, even if it was downloaded from a mirror, so that a lock is valid everywhere. */
+  /**
+   * Public URL of the file, even if it was downloaded from a mirror. Other machines may use another mirror.
+   */
   url: z.url({ protocol: /^https$/ }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
   /** Where the digest comes from: upstream's checksum file, or the first download. */
@@ -46,7 +48,7 @@ export function artifactId(artifact: Pick<LockedArtifact, 'component' | 'os' | '
   return `${artifact.component} ${artifact.os}/${artifact.arch}`
 }
 
-/** Returns the images of a release, with the references of the lock where it has them. */
+/** Returns the images of a release. References in the lock replace those of the release. */
 export function pinnedImages(
   { images }: Pick<Lock, 'images'>,
   release: { readonly images: Readonly<Record<string, string>> },

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { formatError as inWords } from '../kit/errors.ts'
+import type { ArtifactTarget } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
-import { fakeDigest, fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
 import { formatLock, readLock } from './lock.ts'
-import { fakeFetcher } from './testing/fake-fetcher.ts'
-import { fakeImage, fakeRegistries } from './registry/testing/fake-registry.ts'
 import { remoteRegistry } from './registry/registry.ts'
+import { fakeImage, fakeRegistries } from './registry/testing/fake-registry.ts'
 import { resolveLock } from './resolve-lock.ts'
-import type { ArtifactTarget } from './artifact-target.ts'
+import { fakeFetcher } from './testing/fake-fetcher.ts'
+import { fakeDigest, fakeImages, fakeUpstream } from './testing/fake-upstream.ts'
 
 const { signal } = new AbortController()
 const linux: readonly ArtifactTarget[] = [{ os: 'linux', arch: 'amd64' }]

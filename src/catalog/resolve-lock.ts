@@ -1,15 +1,14 @@
 import { parseImage, pinDigest } from '../contract/image-reference.ts'
+import { mapWithConcurrency } from '../kit/concurrency.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { type UpstreamArtifact, upstreamArtifacts } from './artifacts.ts'
-import { mapWithConcurrency } from './map-with-concurrency.ts'
+import { locateArtifact, type NetworkSource } from './artifact-source.ts'
+import { type ArtifactTarget, type UpstreamArtifact, upstreamArtifacts } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from './checksum.ts'
-import type { Fetcher } from './fetcher.ts'
-import { sortLock, type Lock, type LockedArtifact } from './lock.ts'
+import { type Lock, type LockedArtifact, sortLock } from './lock.ts'
 import { windowsBuilds } from './registry/image-manifest.ts'
 import type { ImageManifest, Registry } from './registry/registry.ts'
-import { locateArtifact, type NetworkSource } from './artifact-source.ts'
-import type { ArtifactTarget } from './artifact-target.ts'
+import type { Fetcher } from './fetcher.ts'
 
 const maxConcurrent = 4
 /** Maximum size of a file in bytes, about three times the size of the largest program. */
@@ -30,8 +29,8 @@ export interface ResolveLockDeps {
 }
 
 /**
- * Finds the digest of every file and image that these targets need. If some fail, throws one error with all
- * causes.
+ * Finds the digest of every file and image that these targets need. If any download fails, throws one error
+ * with all causes.
  */
 export async function resolveLock(
   { version, targets, source, images: requestedImages }: ResolveLockOptions,

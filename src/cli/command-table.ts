@@ -1,4 +1,4 @@
-import type { CommandEntry } from './command.ts'
+import type { CommandEntry } from './command/command.ts'
 
 /** All commands, in the order in which help lists them. */
 export const commandTable: readonly CommandEntry[] = [
@@ -210,8 +210,8 @@ export const commandTable: readonly CommandEntry[] = [
 ]
 
 /**
- * Finds a command by its name or alias. It is also used for links to the executable, which are named after
- * commands.
+ * Finds a command by its name or alias. Also finds the command for a link to the executable, because such
+ * links are named after commands.
  */
 export function findCommand(name: string): CommandEntry | undefined {
   return commandTable.find((entry) => entry.name === name || entry.aliases.includes(name))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kubernetesReleases } from '../catalog/catalog.ts'
-import { newestKubernetes, oldestKubernetes } from '../spec/versions.ts'
+import { newestKubernetes, oldestKubernetes } from '../spec/scalars.ts'
 import { runHyperkube } from './testing/run-in-memory.ts'
 
 test('alone it says what it is, and how to begin', async () => {

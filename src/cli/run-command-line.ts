@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { Command, CommanderError, Option } from 'commander'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
-import { suggestWord } from '../kit/suggest.ts'
+import { suggestWord, toPrintable } from '../kit/text.ts'
+import { parseLimitFlag } from './command/run-flags.ts'
 import { commandTable, findCommand } from './command-table.ts'
 import {
   type CommandContext,
@@ -12,10 +12,9 @@ import {
   exitCodes,
   type GlobalOptions,
   outputFormats,
-} from './command.ts'
-import { parseTimeoutFlag, withDeadline } from './deadline.ts'
-import { parseLimitFlag } from './limit-hosts.ts'
-import { Interrupted } from './prompts.ts'
+} from './command/command.ts'
+import { parseTimeoutFlag, withDeadline } from './command/deadline.ts'
+import { Interrupted } from './command/prompts.ts'
 
 const program = 'hyperkube'
 

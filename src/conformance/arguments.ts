@@ -57,8 +57,8 @@ export function buildRunArguments(
 }
 
 /**
- * Builds patterns that together match exactly the given names. There are several if one would exceed the
- * maximum argument length.
+ * Builds patterns that together match exactly the given names. A single pattern could exceed the maximum
+ * argument length.
  */
 function buildFocusPatterns(description: string, names: readonly string[]): string[] {
   const groups: string[][] = []

@@ -38,7 +38,7 @@ const reportSchema = z.strictObject({
       reason: z.array(z.string()).optional(),
     }),
   ),
-  /** Requested tests that did not run, because the operator left them out or the run ended before. */
+  /** Requested tests that did not run, because the operator excluded them or the run ended early. */
   leftOut: z.array(z.strictObject({ ...nameField, why: z.string() })),
   files: z.strictObject({ log: z.string(), junit: z.string(), report: z.string() }),
 })

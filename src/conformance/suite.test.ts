@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { buildListArguments, buildRunArguments } from './arguments.ts'
-import { findNeededImage, testsByImage } from './images.ts'
-import { parseTestNames, selectTests } from './select.ts'
+import { findNeededImage, parseTestNames, selectTests, testsByImage } from './select.ts'
 import { readSuite } from './suite.ts'
 
 const suite = readSuite(readFileSync(join(import.meta.dirname, 'testdata/suite.json'), 'utf8'))

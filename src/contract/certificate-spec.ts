@@ -20,7 +20,8 @@ export const keyUsage = z.enum(['server', 'client'])
 export type KeyUsage = z.infer<typeof keyUsage>
 
 /**
- * Desired content of a certificate, taken from the plan. A certificate request may ask for the same or less.
+ * Desired content of a certificate, taken from the plan. A certificate request that asks for more than this
+ * is refused.
  */
 export const certificateSpec = z
   .strictObject({

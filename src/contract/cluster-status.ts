@@ -1,16 +1,19 @@
 import { z } from 'zod'
+import { healthValue } from './health.ts'
 
 const count = z.int().min(0)
 /** Number of hosts or nodes per version. */
 const versionCounts = z.array(z.object({ version: z.string(), count }))
 
-/** Summary of the cluster for clients without access to the hosts. Lists are truncated. */
+/**
+ * Status of the ClusterStatus object: a summary for clients without access to the hosts. Lists are truncated.
+ */
 export const clusterStatusSchema = z.object({
   /**
-   * `healthy`: nothing to do. `degraded`: the cluster works and needs attention. `unhealthy`: etcd or most
-   * nodes do not work.
+   * `healthy`: there are no findings. `degraded`: the cluster works but needs attention. `unhealthy`: etcd or
+   * most nodes do not work.
    */
-  state: z.enum(['healthy', 'degraded', 'unhealthy']),
+  state: healthValue.extract(['healthy', 'degraded', 'unhealthy']),
   /** When the cluster entered the current state. */
   since: z.iso.datetime(),
   nodes: z.object({ all: count, ready: count, unschedulable: count, kubelets: versionCounts }),

@@ -1,8 +1,21 @@
 import { z } from 'zod'
+import { certificateSubject, keyUsage, subjectAltNames } from './certificate-spec.ts'
 import { probeSchema } from './probe.ts'
 import { serviceSchema } from './service.ts'
-import { stageSchema } from './stage.ts'
-import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spec.ts'
+
+/**
+ * Stages of a plan, in order. A rollout can bring all hosts to one stage before any host continues with the
+ * next.
+ */
+export const stageSchema = z.enum(['prepare', 'etcd', 'api', 'controllers', 'node', 'network'])
+export type Stage = z.infer<typeof stageSchema>
+
+export const stages: readonly Stage[] = stageSchema.options
+
+/** Negative if `a` comes before `b`. */
+export function compareStages(a: Stage, b: Stage): number {
+  return stages.indexOf(a) - stages.indexOf(b)
+}
 
 /**
  * Owner and mode of a file or directory. On Windows, a mode without permissions for others restricts access

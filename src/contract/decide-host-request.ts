@@ -1,5 +1,6 @@
-import { type Fence, canAct } from './fence.ts'
 import {
+  canAct,
+  type Fence,
   type HostAction,
   type HostRequest,
   hostRequest,
@@ -16,7 +17,10 @@ export interface HostRequestView {
 
 /** An action that a controller wants a host to run. */
 export interface HostRequestSpec {
-  /** The same under every leader, because a host runs each id at most once. */
+  /**
+   * Id of the request. Every leader must use the same id for the same action, because a host runs each id at
+   * most once.
+   */
   readonly id: string
   readonly action: HostAction
   /** Milliseconds from now after which the host must not start the action any more. */
@@ -29,7 +33,8 @@ export type HostRequestStep =
   | { readonly kind: 'open' }
   | { readonly kind: 'write'; readonly requests: readonly unknown[] }
   /**
-   * The host knows a higher fence. The caller must raise its own fence first, or it is no longer the leader.
+   * The host or another request has a higher fence. The caller must raise its own fence above it, unless it
+   * is no longer the leader.
    */
   | { readonly kind: 'outranked'; readonly highestFence: Fence }
   /** Too many requests are pending. */
@@ -77,7 +82,7 @@ function isUpToDate(previous: HostRequest, fence: Fence, generation: number): bo
   )
 }
 
-/** True if another request (of any controller) has no result yet. */
+/** True if `request` has another id than `own` and has no result yet. */
 function isOtherPending(request: unknown, own: string, results: readonly HostResult[]): boolean {
   const id: unknown = Reflect.get(Object(request), 'id')
   return id !== own && !results.some((result) => result.id === id)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Format } from './versioned.ts'
 
 /**
  * Data directory of an etcd member. The restore and the planned etcd configuration must use the same path.
@@ -34,3 +35,30 @@ export type EtcdRestoreId = z.infer<typeof etcdRestoreId>
 /** Progress of a host in an unfinished restore. */
 export const etcdRestoreProgress = etcdRestoreId.extend({ state: z.enum(['begun', 'data-restored']) })
 export type EtcdRestoreProgress = z.infer<typeof etcdRestoreProgress>
+
+const stateSchema = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('EtcdRestoreState'),
+  restore: etcdRestoreProgress,
+  /**
+   * Inode of the directory with the complete restored data. The inode stays the same when the directory is
+   * renamed to its final path.
+   */
+  dataInode: z.string().optional(),
+  /**
+   * Inode of a data directory that an earlier, unfinished restore left behind. It is deleted, because etcd
+   * never started with this data.
+   */
+  discardedInode: z.string().optional(),
+})
+/**
+ * Progress of an etcd restore on a host. It is stored on disk until the restore ends, so it survives restarts
+ * and crashes.
+ */
+export type EtcdRestoreState = z.infer<typeof stateSchema>
+
+export const etcdRestoreStateFormat: Format<EtcdRestoreState> = {
+  kind: 'EtcdRestoreState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
+  older: [],
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { stageSchema } from './component-plan.ts'
 import { findingSchema } from './finding.ts'
 import { opSchema } from './op.ts'
-import { stageSchema } from './stage.ts'
 import type { Format } from './versioned.ts'
 
 const failure = z.strictObject({

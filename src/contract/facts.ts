@@ -30,7 +30,10 @@ const linux = z.strictObject({
   os: z.literal('linux'),
   ...common,
   distribution: z.strictObject({ id: z.string(), version: z.string(), name: z.string() }),
-  /** True if the host is a container. It then shares the kernel and some settings with another machine. */
+  /**
+   * True if the host is a container. A container shares the kernel and some settings with the machine that
+   * runs it.
+   */
   container: z.boolean(),
   kernel: z.strictObject({
     release: z.string(),
@@ -88,7 +91,7 @@ const hnsNetwork = z.strictObject({
   subnets: z.array(z.string()),
 })
 
-export const windowsFacts = z.strictObject({
+const windowsFacts = z.strictObject({
   os: z.literal('windows'),
   ...common,
   build: z.int(),
@@ -103,9 +106,12 @@ export const windowsFacts = z.strictObject({
   adapters: z.array(adapter),
   /** All HNS networks, including those of other software. Empty if HNS is not running. */
   networks: z.array(hnsNetwork),
-  /** Destinations from cloud-metadata.ts that have a route. */
+  /** Destinations of cloud metadata services that have a route on this host. */
   metadataRoutes: z.array(z.cidrv4()),
-  /** Services named in windows-services.ts that exist on the host and were not created by hyperkube. */
+  /**
+   * Services with a name from `watchedWindowsServices` that exist on the host and were not created by
+   * hyperkube.
+   */
   foreignServices: z.array(z.string()),
 })
 
@@ -120,5 +126,34 @@ export type Facts = z.infer<typeof facts>
 export const factsFormat: Format<Facts> = {
   kind: 'Facts',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: facts },
+  older: [],
+}
+
+/**
+ * Facts of a Windows host that are read without PowerShell. They are enough for diagnosis, but not for making
+ * a plan.
+ */
+const basicFacts = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('BasicFacts'),
+  host: z.string(),
+  system: windowsFacts.pick({
+    os: true,
+    hostname: true,
+    arch: true,
+    cpus: true,
+    memoryBytes: true,
+    addresses: true,
+    clock: true,
+    disks: true,
+    build: true,
+    foreignServices: true,
+  }),
+})
+export type BasicFacts = z.infer<typeof basicFacts>
+
+export const basicFactsFormat: Format<BasicFacts> = {
+  kind: 'BasicFacts',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: basicFacts },
   older: [],
 }

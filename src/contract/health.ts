@@ -1,5 +1,29 @@
 import { z } from 'zod'
 import { opTarget } from './op.ts'
+import type { Format } from './versioned.ts'
+
+/**
+ * All health values of probes, components, hosts and clusters. Each schema allows only the values that apply
+ * to it.
+ */
+export const healthValue = z.enum([
+  'healthy',
+  'degraded',
+  'unhealthy',
+  'unknown',
+  'healing',
+  'blocked',
+  'exhausted',
+])
+
+/** Health of a component, including the progress of its healing. */
+export const componentHealthValue = healthValue.extract([
+  'healthy',
+  'unhealthy',
+  'healing',
+  'blocked',
+  'exhausted',
+])
 
 /** Health according to the latest runs of one probe. */
 const probeHealth = z.strictObject({
@@ -10,12 +34,12 @@ const probeHealth = z.strictObject({
    * `degraded`: fewer consecutive failures than the failure threshold. `unhealthy`: the threshold is reached.
    * `unknown`: the probe could not run, which does not count as a failure.
    */
-  state: z.enum(['healthy', 'degraded', 'unhealthy', 'unknown']),
+  state: healthValue.extract(['healthy', 'degraded', 'unhealthy', 'unknown']),
   /** When the probe entered the current state. */
   since: z.iso.datetime(),
-  /** The probe's observation, for people. */
+  /** What the probe observed, as text for people. */
   message: z.string().optional(),
-  /** Code from the catalog of findings, if one describes the observation. */
+  /** Code of a finding that describes the observation, if there is one. */
   code: z.string().optional(),
 })
 export type ProbeHealth = z.infer<typeof probeHealth>
@@ -31,7 +55,7 @@ const componentHealth = z.strictObject({
    * `healing`: an action was taken and its effect is awaited. `blocked`: unhealthy, but healing does nothing
    * for the reason in `because`. `exhausted`: all steps were tried and a person is needed.
    */
-  state: z.enum(['healthy', 'unhealthy', 'healing', 'blocked', 'exhausted']),
+  state: componentHealthValue,
   since: z.iso.datetime(),
   because: z.string().optional(),
   code: z.string().optional(),
@@ -79,7 +103,7 @@ export const hostHealth = z.strictObject({
   at: z.iso.datetime(),
   /** Digest of the applied plan; absent if no plan has been applied yet. */
   plan: z.string().optional(),
-  healPolicy: z.enum(['usual', 'seed']),
+  healPolicy: z.enum(['default', 'legacy-script']),
   paused: healPause.optional(),
   /** Why healing is suspended, for example because an operator is working or a restore is running. */
   suspended: z.string().optional(),
@@ -91,3 +115,42 @@ export const hostHealth = z.strictObject({
   actions: z.array(healAction),
 })
 export type HostHealth = z.infer<typeof hostHealth>
+
+/** Healing progress of an unhealthy service. It is deleted after the service has been healthy for a while. */
+const escalation = z.strictObject({
+  /** When the service became unhealthy. */
+  since: z.iso.datetime(),
+  /** Number of healing steps taken so far. */
+  step: z.int().min(0),
+  /** Time of the last healing step. */
+  lastStepAt: z.iso.datetime().optional(),
+  exhausted: z.boolean(),
+  /** When the service became healthy again. */
+  recoveredAt: z.iso.datetime().optional(),
+})
+
+const stateSchema = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('HealState'),
+  paused: healPause.optional(),
+  /** Digest of the applied plan. The escalations are reset when the plan changes. */
+  plan: z.string().optional(),
+  /** Escalation of each unhealthy component (key: component name). */
+  escalations: z.record(z.string(), escalation),
+  /** Times of recent disruptive actions, such as restarts. */
+  disruptions: z.array(z.iso.datetime()),
+  /** Recent healing actions, newest first. */
+  actions: z.array(healAction),
+})
+
+/**
+ * Healing state that survives a restart of the agent. Without it an agent that crashes would repeat the same
+ * healing steps forever.
+ */
+export type HealState = z.infer<typeof stateSchema>
+
+export const healStateFormat: Format<HealState> = {
+  kind: 'HealState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
+  older: [],
+}

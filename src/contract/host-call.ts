@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { artifactSchema } from './component-plan.ts'
 import { scm } from './service.ts'
+import { versionPattern } from './host-paths.ts'
 import type { Format } from './versioned.ts'
-import { versionPattern } from './windows-paths.ts'
 
-/**
- * This file defines calls to hyperkube.exe on a Windows host that do not need a running agent: for
- * installation and for diagnosis. They avoid command lines that are built from strings.
- */
 const component = z.string().regex(/^[a-z][a-z0-9-]*$/)
 const path = z.string().max(1000)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -54,7 +50,7 @@ const requestBody = z.discriminatedUnion('type', [
     type: z.literal('uploads'),
     folders: z.array(z.string().regex(/^[a-z]+$/)).readonly(),
   }),
-  /** State of services according to the service manager. */
+  /** Returns the state of services according to the Windows service manager. */
   z.strictObject({ type: z.literal('services'), names: z.array(component).readonly() }),
   /** Returns disks that are full, and service programs that are missing or empty. */
   z.strictObject({ type: z.literal('disk-state'), names: z.array(component).readonly() }),
@@ -81,6 +77,10 @@ const call = z.strictObject({
   base: path,
   body: requestBody,
 })
+/**
+ * A call to hyperkube.exe on a Windows host that works without a running agent, for installation and diagnosis.
+ * Calls are sent as data, not as command lines built from strings.
+ */
 export type HostCall = z.infer<typeof call>
 export type HostCallBody = HostCall['body']
 

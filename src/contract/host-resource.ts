@@ -1,7 +1,27 @@
 import { z } from 'zod'
-import { fence } from './fence.ts'
-import { healAction } from './health.ts'
 import { subjectAltNames } from './certificate-spec.ts'
+import { componentHealthValue, healAction } from './health.ts'
+import type { Format } from './versioned.ts'
+
+/**
+ * Identifies the leader that sends a request. Each new leader has a higher `transitions` number. Hosts refuse
+ * fences lower than the highest one they know, because a previous leader may not have noticed that it lost
+ * its lease.
+ */
+export const fence = z.strictObject({
+  holder: z.string().min(1),
+  transitions: z.int().nonnegative(),
+})
+export type Fence = z.infer<typeof fence>
+
+/**
+ * True if a host that knows the fence `highest` may accept a request with the fence `presented`. If
+ * `transitions` is equal, the holder must be the same.
+ */
+export function canAct(presented: Fence, highest: Fence | undefined): boolean {
+  if (highest === undefined || presented.transitions > highest.transitions) return true
+  return presented.transitions === highest.transitions && presented.holder === highest.holder
+}
 
 /** Id of a request. A host runs each id at most once. */
 const id = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,127}$/)
@@ -36,8 +56,8 @@ export const hostRequest = z.strictObject({
   /** Fence of the leader that wrote the request. */
   fence,
   /**
-   * Generation of the operator lock that the controller saw. The host refuses the request if it knows a
-   * higher one.
+   * Generation of the operator lock that the controller read. The host refuses the request if it knows a
+   * higher generation.
    */
   generation: z.int().min(0),
   /** Latest time at which the host may start the action. The host also keeps the result until then. */
@@ -49,7 +69,10 @@ export type HostRequest = z.infer<typeof hostRequest>
 /** Maximum number of pending requests of a host. Normal operation stays far below it. */
 export const maxHostRequests = 32
 
-/** Written by the client that plans the host, except for `requests`, which controllers write. */
+/**
+ * Spec of a Host object. The client that plans the host writes it, except for `requests`, which controllers
+ * write.
+ */
 export const hostSpec = z.object({
   /** Names and addresses of the host from its plan. Names that the host reports about itself are not used. */
   names: subjectAltNames.optional(),
@@ -71,7 +94,7 @@ export const hostRequestRefusal = z.enum([
 ])
 export type HostRequestRefusal = z.infer<typeof hostRequestRefusal>
 
-export const hostResult = z.discriminatedUnion('outcome', [
+const hostResult = z.discriminatedUnion('outcome', [
   z.object({ id, outcome: z.literal('done'), at: z.iso.datetime(), details: z.array(z.string()) }),
   z.object({ id, outcome: z.literal('failed'), at: z.iso.datetime(), details: z.array(z.string()) }),
   /** The agent stopped during the action, which may be partly or completely done. */
@@ -93,7 +116,7 @@ export type HostCondition = z.infer<typeof hostCondition>
 
 const component = z.object({
   component: z.string(),
-  state: z.enum(['healthy', 'unhealthy', 'healing', 'blocked', 'exhausted']),
+  state: componentHealthValue,
   since: z.iso.datetime(),
   because: z.string().optional(),
   code: z.string().optional(),
@@ -139,10 +162,12 @@ export type HostEtcd = z.infer<typeof etcd>
 const snapshot = z.object({ name: z.string(), takenAt: z.iso.datetime(), size: z.int() })
 export type HostSnapshot = z.infer<typeof snapshot>
 
-/** Written by the host's agent, except for the conditions, which controllers write. */
+/**
+ * Status of a Host object. The host's agent writes it, except for the conditions, which controllers write.
+ */
 export const hostStatus = z.object({
   agent: z.string().optional(),
-  /** Time of the last report by the host's clock. Readers only check whether the value changes. */
+  /** Time of the last report, read from the host's clock. Readers only check whether the value changes. */
   heartbeat: z.iso.datetime().optional(),
   /** Highest generation of the operator lock that the host knows. */
   generation: z.int().min(0).optional(),
@@ -163,3 +188,26 @@ export const hostStatus = z.object({
   conditions: z.array(hostCondition).optional(),
 })
 export type HostStatus = z.infer<typeof hostStatus>
+
+const stateSchema = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('HostRequestState'),
+  /** Highest fence that the host knows. Requests with a lower fence are refused. */
+  highestFence: fence.optional(),
+  /**
+   * Started requests, oldest first, until some time after their deadline. A request without a result may
+   * still be running.
+   */
+  started: z.array(
+    z.strictObject({ id: hostRequest.shape.id, until: z.iso.datetime(), result: hostResult.optional() }),
+  ),
+})
+
+/** Request state that survives a restart of the agent. Without it a host could run a request twice. */
+export type HostRequestState = z.infer<typeof stateSchema>
+
+export const hostRequestStateFormat: Format<HostRequestState> = {
+  kind: 'HostRequestState',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: stateSchema },
+  older: [],
+}

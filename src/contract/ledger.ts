@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { stageSchema } from './stage.ts'
+import { certificateSubject, keyUsage, subjectAltNames } from './certificate-spec.ts'
+import { stageSchema } from './component-plan.ts'
 import type { Format } from './versioned.ts'
-import { subjectAltNames, certificateSubject, keyUsage } from './certificate-spec.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const access = { owner: z.string().min(1), mode: z.string().regex(/^0[0-7]{3}$/) }
@@ -119,7 +119,7 @@ const ledger = z.strictObject({
   /** Data directories of removed components. Only `reset` deletes them. */
   retainedDirectories: z.array(z.string()),
 })
-/** All resources that the agent created on its host and that are not confirmed as removed. */
+/** All resources that the agent created on its host and whose removal is not confirmed. */
 export type Ledger = z.infer<typeof ledger>
 
 export const ledgerFormat: Format<Ledger> = {
@@ -138,7 +138,7 @@ const manifest = z.strictObject({
 })
 export type ArtifactManifest = z.infer<typeof manifest>
 
-/** Manifest of an unpacked artifact with its digests. It is stored in the artifact's directory. */
+/** Lists the digests of an unpacked artifact's files. The manifest is stored in the artifact's directory. */
 export const artifactManifestFormat: Format<ArtifactManifest> = {
   kind: 'ArtifactManifest',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: manifest },

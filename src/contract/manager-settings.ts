@@ -17,7 +17,10 @@ const manifest = z.looseObject({
 
 const count = z.int().min(0).max(10_000)
 
-/** Snapshots to keep: the newest of each hour, day and week, for so many hours, days and weeks. */
+/**
+ * For how many hours, days and weeks snapshots are kept. Of each hour, day or week, only the newest snapshot
+ * is kept.
+ */
 export const retention = z.strictObject({ hourly: count, daily: count, weekly: count })
 export type Retention = z.infer<typeof retention>
 

@@ -18,7 +18,7 @@ export const listenSpec = z.strictObject({
   tcp: z.array(port).max(8),
   udp: z.array(port).max(8),
   token: probeToken,
-  /** Duration in milliseconds. */
+  /** Milliseconds for which the ports stay open. */
   for: z.int().min(1).max(30_000),
 })
 export type ListenSpec = z.infer<typeof listenSpec>
@@ -62,7 +62,7 @@ export const networkProbeResult = z.strictObject({
     'unreachable',
     /** A server responded without the expected token. */
     'unexpected-response',
-    /** Only smaller datagrams arrived. */
+    /** The largest datagram did not arrive, but a smaller one did. */
     'too-big',
   ]),
   milliseconds: z.number().min(0),

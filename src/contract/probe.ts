@@ -48,8 +48,8 @@ const check = z.discriminatedUnion('kind', [
   /** The node's lease was renewed at most `maxMs` ago. */
   z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, maxMs: milliseconds }),
   /**
-   * The kubelet ports of the next `count` nodes, ordered by name, are reachable. All probes together check
-   * every node.
+   * The kubelet ports of the next `count` nodes, ordered by name, are reachable. The probes of all nodes
+   * together check every node.
    */
   z.strictObject({ kind: z.literal('peer-nodes'), node: z.string(), kubeconfig, count: z.int().min(1) }),
   /** A write to the directory reaches the disk within `maxMs`. */
@@ -76,8 +76,8 @@ const check = z.discriminatedUnion('kind', [
 export type ProbeCheck = z.infer<typeof check>
 
 /**
- * A probe of one component. A local probe checks the component itself; only its failure may cause a restart.
- * A remote probe checks the environment of the component and is only reported.
+ * A probe of one component. A local probe checks the component itself, and only local failures may cause a
+ * restart. A remote probe checks the environment of the component and is only reported.
  */
 export const probeSchema = z.strictObject({
   name: z.string().min(1),

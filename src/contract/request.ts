@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { etcdRestoreProgress, etcdRestoreId } from './etcd-restore.ts'
-import { findingSchema } from './finding.ts'
+import { stageSchema } from './component-plan.ts'
+import { etcdRestoreId, etcdRestoreProgress } from './etcd-restore.ts'
 import { factsFormat } from './facts.ts'
+import { findingSchema } from './finding.ts'
 import { healPause, hostHealth, maxHealPauseMs } from './health.ts'
-import { nodePlanFormat } from './node-plan.ts'
-import { opSchema } from './op.ts'
 import {
   listening,
   listenSpec,
@@ -13,7 +12,8 @@ import {
   networkProbeTarget,
   probeToken,
 } from './network-probe.ts'
-import { stageSchema } from './stage.ts'
+import { nodePlanFormat } from './node-plan.ts'
+import { opSchema } from './op.ts'
 import { hostProvisionalChange, provisionalChange } from './provisional-change.ts'
 import type { Format } from './versioned.ts'
 
@@ -143,8 +143,8 @@ const requestBody = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('health'), fresh: z.boolean().optional() }),
   /**
-   * Suspends healing for `for` milliseconds; 0 resumes it. It needs no operator lock, because people may work
-   * on a host without hyperkube.
+   * Suspends healing for `for` milliseconds; 0 resumes it. The operator lock is not needed, because people
+   * may also work on a host without using hyperkube.
    */
   z.strictObject({
     type: z.literal('pause-healing'),
@@ -193,7 +193,8 @@ const responseBody = z.discriminatedUnion('type', [
     ops: z.array(opSchema),
     findings: z.array(findingSchema),
     /**
-     * Current content of files that would change, by the name in the op. Files with secrets are not included.
+     * Current content of files that would change. The key is the file's name in the op. Files with secrets
+     * are not included.
      */
     fileContents: z.record(z.string(), z.string()).optional(),
   }),
@@ -201,8 +202,8 @@ const responseBody = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('claimed'), claim: claimSchema }),
   z.strictObject({ type: z.literal('released') }),
   z.strictObject({ type: z.literal('restore-ended') }),
-  /** Current state of the provisional change; absent if there is none. */
-  z.strictObject({ type: z.literal('trial'), provisional: hostProvisionalChange.optional() }),
+  /** Current state of the provisional change; absent if the host has no provisional change. */
+  z.strictObject({ type: z.literal('provisional'), provisional: hostProvisionalChange.optional() }),
   z.strictObject({ type: z.literal('certificates'), certificates: z.array(installedCertificate) }),
   z.strictObject({
     type: z.literal('certificate-requests'),

@@ -35,8 +35,8 @@ export function readVersioned<T>(format: Format<T>, value: unknown): T {
 }
 
 /**
- * Like readVersioned, but drops unknown fields that a newer release may have added. Not for requests, where
- * an unknown field may be essential.
+ * Like readVersioned, but drops unknown fields that a newer release may have added. It must not be used for
+ * requests, where an unknown field may be essential.
  */
 export function readVersionedLenient<T>(format: Format<T>, value: unknown): T {
   const { apiVersion, schema } = format.newest
@@ -70,7 +70,7 @@ function dropUnknownKeys(schema: z.ZodType, value: unknown): unknown {
     const parent = path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), known)
     for (const key of keys) Reflect.deleteProperty(Object(parent), key)
   }
-  // The error of a union can hide further unknown keys, so check again.
+  // An issue of a union can hide further unknown keys inside it, so the value is checked again.
   return dropUnknownKeys(schema, known)
 }
 

@@ -1,12 +1,12 @@
-import { array, assert, constantFrom, property, record, subarray, type Arbitrary } from 'fast-check'
+import { type Arbitrary, array, assert, constantFrom, property, record, subarray } from 'fast-check'
 import { expect, test } from 'vitest'
+import { type Stage, stages } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import { type Stage, stages } from '../contract/stage.ts'
 import { diffPlan } from './diff.ts'
-import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
-import { type PresentResource, resourceKey } from './resource.ts'
 import { listResources, resourcesAfterApply } from './plan-resources.ts'
+import { type PresentResource, resourceKey } from './resource.ts'
+import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
 
 const few = constantFrom('1', '2')
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import type { ComponentPlan } from '../contract/component-plan.ts'
+import type { ComponentPlan, Stage } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import type { Stage } from '../contract/stage.ts'
 import { diffPlan } from './diff.ts'
-import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
 import { resourcesAfterApply } from './plan-resources.ts'
+import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from './testing/fixtures.ts'
 
 /** Builds a component whose service runs a program of this version. */
 function running(name: string, version: string, files: ComponentPlan['files'] = [], stage: Stage = 'node') {

@@ -1,7 +1,6 @@
-import type { ComponentPlan } from '../contract/component-plan.ts'
+import { compareStages, type ComponentPlan } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import { compareStages } from '../contract/stage.ts'
 import { listResources } from './plan-resources.ts'
 import { compareTargets, type PlanResource, type PresentResource, resourceKey } from './resource.ts'
 
@@ -91,7 +90,8 @@ function isReadAtStart({ target, restart }: PlanResource): boolean {
 }
 
 /**
- * Returns the owner with the latest stage. Owners of earlier stages may still use the resource until then.
+ * Returns the owner with the latest stage. The resource is removed in that stage, because owners of earlier
+ * stages may still use it before.
  */
 function lastOwner(rows: readonly PresentResource[]): PresentResource[] {
   const order = (a: PresentResource, b: PresentResource): number =>

@@ -1,7 +1,17 @@
-import type { ComponentPlan, PlannedArtifact, PlannedFile } from '../contract/component-plan.ts'
+import type {
+  ComponentPlan,
+  PlannedArtifact,
+  PlannedCertificate,
+  PlannedFile,
+} from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
-import { computeDigest } from './digest.ts'
-import { compareTargets, type PlanResource, type PresentResource, resourceKey } from './resource.ts'
+import {
+  compareTargets,
+  computeDigest,
+  type PlanResource,
+  type PresentResource,
+  resourceKey,
+} from './resource.ts'
 
 /**
  * Lists all resources of a plan: components in plan order, and the resources of a component in creation
@@ -91,4 +101,27 @@ function fileContent({ path, owner, mode, content, restart, once }: PlannedFile)
   if (once) return { target: 'file', name: path, content: { owner, mode, once }, restart }
   const bytes = content.kind === 'text' ? { text: content.text } : { tag: content.tag }
   return { target: 'file', name: path, content: { owner, mode, ...bytes }, restart }
+}
+
+/** Builds a plan without components. Applying it removes all resources from a host in a safe order. */
+export function buildEmptyPlan(cluster: NodePlan['cluster'], host: string): NodePlan {
+  const head = { apiVersion: 'hyperkube.dev/v1', kind: 'NodePlan', os: 'linux', arch: 'amd64' } as const
+  return { ...head, cluster, host, address: '', roles: [], components: [] }
+}
+
+/**
+ * Returns the plan with the specs of the existing certificates instead of its own. Certificates that do not
+ * exist yet keep the plan's spec.
+ */
+export function keepCertificates(plan: NodePlan, existing: readonly PlannedCertificate[]): NodePlan {
+  const known = new Map(existing.map((certificate) => [certificate.certificateFile, certificate]))
+  return {
+    ...plan,
+    components: plan.components.map((component) => ({
+      ...component,
+      certificates: component.certificates.map(
+        (certificate) => known.get(certificate.certificateFile) ?? certificate,
+      ),
+    })),
+  }
 }

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
+import type { Stage } from '../contract/component-plan.ts'
 import type { OpTarget } from '../contract/op.ts'
-import type { Stage } from '../contract/stage.ts'
 
 /** One resource that a component owns on a host. */
 export interface PlanResource {
@@ -54,4 +55,16 @@ const creationOrder: readonly OpTarget[] = [
 /** Negative if resources of kind `a` are created before those of kind `b`. */
 export function compareTargets(a: OpTarget, b: OpTarget): number {
   return creationOrder.indexOf(a) - creationOrder.indexOf(b)
+}
+
+/** Returns the SHA-256 digest of JSON content. The order of object keys does not matter. */
+export function computeDigest(content: unknown): string {
+  return hash('sha256', JSON.stringify(sortKeys(content)))
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, child]) => [key, sortKeys(child)]))
 }

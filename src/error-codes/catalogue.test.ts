@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { errorCodeAreas } from './error-codes.ts'
-import { symptoms } from './symptoms.ts'
+import { symptoms } from './entry.ts'
 
 const entries = errorCodeAreas.flatMap((area) => Object.entries(area.entries))
 

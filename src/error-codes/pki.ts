@@ -46,3 +46,77 @@ export const pkiCodes: ErrorCodeEntries = {
       'Run the same command again with the current cluster.yml. If it fails again, disconnect the host from the network.',
   },
 }
+
+/** Codes of certificate renewal. Agents log them, because no operator is connected during a renewal. */
+export const renewalCodes: ErrorCodeEntries = {
+  RENEWAL_TOO_LATE: {
+    summary: 'A certificate of this host has expired, and its agent can no longer renew it.',
+    meaning:
+      'The host was off, or without API access, for more than a third of the lifetime, or its clock is wrong. Control planes sign only for valid certificates.',
+    remedy:
+      'Check `date -u` on the host. Then run `hyperkube certs renew HOST` where cluster.yml is; it uses ssh and needs no valid certificate.',
+    symptoms: ['certificates'],
+  },
+  RENEWAL_NO_API: {
+    summary: 'A certificate is due on a host that is not a node and cannot request a renewal.',
+    meaning: 'Dedicated etcd hosts have neither CA keys nor API access. The certificate is still valid.',
+    remedy:
+      'Run `hyperkube up` or `hyperkube certs renew HOST` before it expires. `hyperkube certs list` shows the date.',
+    symptoms: ['certificates'],
+  },
+  RENEWAL_DENIED: {
+    summary: 'A control plane denied the certificate renewal of a node.',
+    meaning:
+      'The message holds the reason, usually an expired certificate or a replaced CA. The node retries within two hours. The previous certificate is still in place.',
+    remedy:
+      'Run `hyperkube certs renew HOST`. If the message says that the key does not match, another machine sent the request: inspect the host before you trust it.',
+    symptoms: ['certificates'],
+  },
+  RENEWAL_NO_RESPONSE: {
+    summary: 'A node requested a certificate renewal, and no control plane responded.',
+    meaning:
+      'The API works, but the agents of the control planes do not run or cannot sign. The certificate is still valid.',
+    remedy:
+      'Check `hyperkube status`, and `journalctl -u hyperkube-agent` on a control plane. `hyperkube certs renew HOST` works without these agents.',
+    symptoms: ['certificates'],
+  },
+}
+
+export const keyRotationCodes: ErrorCodeEntries = {
+  KEYS_NOT_LOADED: {
+    summary: 'An API server has not loaded the new encryption configuration.',
+    meaning:
+      'API servers reload `encryption.yaml` once a minute and report the loaded version. A key is used only after all have loaded it, and dropped only after none uses it.',
+    remedy:
+      'Check `journalctl -u kube-apiserver | grep encryption` on that host. Then run the same command again; it resumes.',
+  },
+  KEYS_NOT_PUBLISHED: {
+    summary: 'The cluster has not published a new CA to its pods.',
+    meaning:
+      'The controller manager publishes the trusted CAs to every namespace, and API servers to API extensions. The new CA signs nothing before that.',
+    remedy: 'Check `hyperkube status`, then run the same command again; it resumes.',
+  },
+  KEYS_PODS_NOT_READY: {
+    summary: 'Pods that were restarted to trust a new CA are not ready.',
+    remedy: 'Check `kubectl get pods -A`. Then run the same command again; it resumes.',
+  },
+  KEYS_PODS_TRUST_PREVIOUS: {
+    summary: 'Running pods may not trust the new CA of the cluster.',
+    meaning:
+      'Most programs read trusted CAs only at start. Once API servers use certificates of the new CA, these pods could no longer connect.',
+    remedy:
+      'Restart the pods with `kubectl rollout restart`, then run the same command again. Or add `--restart-pods`. If none of them uses the API, add `--ignore KEYS_PODS_TRUST_PREVIOUS`.',
+  },
+  KEYS_TOKENS_ALIVE: {
+    summary: 'Service account tokens that the previous key signed are still in use.',
+    meaning:
+      'Tokens in pods are valid for an hour and are renewed. Tokens in Secrets never expire, and `kubectl create token --duration` sets its own lifetime. All become invalid when the previous key is dropped.',
+    remedy:
+      'Run the same command again after the time in the message. Delete and recreate the Secrets that it names. To invalidate all tokens now, add `--ignore KEYS_TOKENS_ALIVE`.',
+  },
+  KEYS_STILL_ENCRYPTED: {
+    summary: 'Objects in etcd are still encrypted with the previous key.',
+    meaning: 'They could not be decrypted without that key, so hyperkube keeps it.',
+    remedy: 'Run the same command again; it encrypts the objects again and checks the result.',
+  },
+}

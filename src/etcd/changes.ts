@@ -12,16 +12,16 @@ import {
 } from './member.ts'
 import { observeEtcd } from './observe.ts'
 import { currentQuorum, quorumAfterLosing, quorumAfterRemoving } from './quorum.ts'
-import { memberAddResponse, memberListResponse } from './responses.ts'
+import { memberAddResponse, memberListResponse } from './wire.ts'
 
 /*
- * The functions of this file change an etcd cluster. Each one observes the cluster again first, because the
- * caller's observation may be outdated. All changes are idempotent.
+ * The functions of this file change an etcd cluster. Each function observes the cluster again first, because
+ * the caller's observation may be outdated. All changes are idempotent.
  */
 
 /**
- * Adds a member as a learner. Returns the existing member if its peer URL is already known. Retry on
- * ETCD_UNAVAILABLE: etcd refuses for some seconds after a member has come back.
+ * Adds a member as a learner. Returns the existing member if its peer URL is already known. Callers must
+ * retry on ETCD_UNAVAILABLE, because etcd refuses for some seconds after a member has come back.
  */
 export async function memberAddLearner(
   client: EtcdClient,
@@ -93,7 +93,7 @@ export async function transferLeadership(
   return true
 }
 
-/** Timeout in milliseconds. Defragmenting a large database takes minutes. */
+/** Timeout of a defragmentation in milliseconds. A large database takes minutes. */
 const defragmentTimeoutMs = 5 * 60_000
 
 /** Defragments the member at this endpoint. The member serves no requests meanwhile. */
@@ -133,8 +133,8 @@ async function observeAgain(
 }
 
 /**
- * Throws if there is already a learner, because etcd allows one at a time. Also throws if a member is not
- * ready, because another member could raise the quorum.
+ * Throws if there is already a learner, because etcd allows only one learner at a time. Also throws if a
+ * member is not ready, because an additional member could raise the quorum.
  */
 function checkAddition({ members, health }: EtcdObservation): void {
   const learner = members.find((member) => member.learner)
@@ -159,7 +159,7 @@ function checkAddition({ members, health }: EtcdObservation): void {
   }
 }
 
-/** Throws unless all voters are healthy, because another voter may raise the quorum. */
+/** Throws unless all voters are healthy, because an additional voter may raise the quorum. */
 function checkPromotion({ members, health }: EtcdObservation): void {
   const { healthy, voters } = currentQuorum(members, health)
   if (healthy === voters) return
@@ -180,8 +180,8 @@ function checkRemoval({ members, health }: EtcdObservation, id: string): void {
 }
 
 /**
- * Throws if the other members would have no quorum while this one serves no requests. A cluster with a single
- * voter is exempt.
+ * Throws if the other members would have no quorum while this member serves no requests. A cluster with a
+ * single voter is exempt.
  */
 function checkDowntime({ members, health }: EtcdObservation, id: string): void {
   const member = members.find((one) => one.id === id)

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { memberListResponse } from './responses.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { startHttpsTestServer } from '../kit/testing/https-test-server.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import type { Dial } from '../kit/tunnel.ts'
 import {
   memberAddLearner,
   memberDefragment,
@@ -9,14 +12,11 @@ import {
   transferLeadership,
 } from './changes.ts'
 import { EtcdClient } from './client.ts'
-import { type FakeEtcd, fakeEtcd } from './testing/fake-etcd.ts'
-import { buildEtcdObservation } from './testing/fixtures.ts'
 import type { EtcdObservation } from './member.ts'
 import { observeEtcd } from './observe.ts'
-import { HyperkubeError } from '../kit/errors.ts'
-import type { Dial } from '../kit/tunnel-agent.ts'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
-import { startHttpsTestServer } from '../kit/testing/https-test-server.ts'
+import { memberListResponse } from './wire.ts'
+import { type FakeEtcd, fakeEtcd } from './testing/fake-etcd.ts'
+import { buildEtcdObservation } from './testing/fixtures.ts'
 
 let ca: TestCa
 let stack = new AsyncDisposableStack()

@@ -1,12 +1,17 @@
 import type { z } from 'zod'
 import type { Pem, TlsCredentials } from '../kit/credentials.ts'
-import type { Dial } from '../kit/tunnel-agent.ts'
-import { buildCountRequest } from './count-request.ts'
+import type { Dial } from '../kit/tunnel.ts'
 import { type DatabasePiece, parseDatabasePieces } from './database-pieces.ts'
 import { EtcdError } from './etcd-error.ts'
 import { type EtcdCallOptions, Gateway, type GatewayResponse } from './gateway.ts'
 import type { Alarm, KeyCount, MemberHealth, MemberList, MemberStatus } from './member.ts'
-import { alarmResponse, countResponse, memberListResponse, statusResponse } from './responses.ts'
+import {
+  alarmResponse,
+  buildCountRequest,
+  countResponse,
+  memberListResponse,
+  statusResponse,
+} from './wire.ts'
 
 export interface EtcdClientOptions {
   /** Client URLs, for example https://10.0.0.1:2379. The endpoint that last responded is tried first. */
@@ -33,7 +38,7 @@ export class EtcdClient implements Disposable {
   #endpoints: readonly string[]
 
   constructor({ endpoints, ca, credentials, signal, dial }: EtcdClientOptions) {
-    // Removes trailing slashes, because request paths begin with one.
+    // Removes trailing slashes, because request paths begin with a slash.
     this.#endpoints = endpoints.map((url) => url.replace(/\/+$/, ''))
     this.#gateway = new Gateway({ ca, ...credentials }, signal, dial)
   }
@@ -47,7 +52,7 @@ export class EtcdClient implements Disposable {
     return this.read('maintenance/alarm', { action: 'GET' }, alarmResponse, options)
   }
 
-  /** Status of the member at this endpoint. */
+  /** Returns the status of the member at this endpoint. */
   async status(endpoint: string, options: EtcdCallOptions = {}): Promise<MemberStatus> {
     return this.#gateway.post(endpoint, 'maintenance/status', {}, statusResponse, options)
   }

@@ -1,6 +1,6 @@
-import { snapshotLine } from './responses.ts'
+import { snapshotLine } from './wire.ts'
 import { EtcdError, tryParseJson } from './etcd-error.ts'
-import { toPrintable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/text.ts'
 
 export interface DatabasePiece {
   readonly bytes: Buffer

@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
-import { errorResponse } from './responses.ts'
+import { toPrintable } from '../kit/text.ts'
+import { errorResponse } from './wire.ts'
 import type { RequestError } from '../kit/https-request.ts'
 
 export type EtcdErrorCode =
@@ -50,8 +50,8 @@ export function ignoreEtcdError(error: unknown): undefined {
 const unavailableCodes = new Set([4, 14])
 
 /**
- * Messages of requests that etcd refused without executing them: by a learner, or by a member that has just
- * reconnected to its peers.
+ * Messages with which etcd refuses a request without executing it. They come from a learner, or from a member
+ * that has just reconnected to its peers.
  */
 const refusedBeforeExecution = /not supported for learner|unhealthy cluster/
 

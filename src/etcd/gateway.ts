@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import type { z } from 'zod'
-import { type TlsCredentials, ReloadingCredentials } from '../kit/credentials.ts'
-import { EtcdError, tryParseJson, toEtcdRefusal, toEtcdConnectionError } from './etcd-error.ts'
-import { sendRequest, RequestError, readResponseText } from '../kit/https-request.ts'
-import { createHttpsAgent, type Dial } from '../kit/tunnel-agent.ts'
+import { ReloadingCredentials, type TlsCredentials } from '../kit/credentials.ts'
+import { readResponseText, RequestError, sendRequest } from '../kit/https-request.ts'
+import { createHttpsAgent, type Dial } from '../kit/tunnel.ts'
+import { EtcdError, toEtcdConnectionError, toEtcdRefusal, tryParseJson } from './etcd-error.ts'
 
 export interface EtcdCallOptions {
   readonly signal?: AbortSignal | undefined
@@ -16,7 +16,10 @@ export interface GatewayResponse {
   readonly text: string
 }
 
-/** Longer than etcd itself waits for a quorum, so that etcd's error message arrives before the timeout. */
+/**
+ * Default timeout of a request. It is longer than etcd's own wait for a quorum, so that etcd's error message
+ * arrives first.
+ */
 const defaultTimeoutMs = 12_000
 const connectTimeoutMs = 3000
 const maxResponseBytes = 4 * 2 ** 20

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { buildEtcdObservation, type MemberFixture } from './testing/fixtures.ts'
-import { quorumSize, quorumAfterLosing, quorumAfterRemoving, currentQuorum } from './quorum.ts'
+import { quorumSize } from '../kit/quorum.ts'
+import { quorumAfterLosing, quorumAfterRemoving, currentQuorum } from './quorum.ts'
 
 test('more than half', () => {
   expect([1, 2, 3, 4, 5, 7].map(quorumSize)).toEqual([1, 2, 2, 3, 3, 4])

@@ -1,3 +1,4 @@
+import { quorumSize } from '../kit/quorum.ts'
 import { findMember, type HealthByMember, type EtcdMember } from './member.ts'
 
 /** Voters and quorum of an etcd cluster, now or after the loss of a member. */
@@ -8,11 +9,6 @@ export interface QuorumState {
   readonly voters: number
   readonly healthy: number
   readonly needed: number
-}
-
-/** Returns how many voters must be healthy for the cluster to accept writes. */
-export function quorumSize(voters: number): number {
-  return Math.floor(voters / 2) + 1
 }
 
 /**
@@ -41,7 +37,6 @@ export function quorumAfterRemoving(
   )
 }
 
-/** Returns the current quorum. */
 export function currentQuorum(members: readonly EtcdMember[], health: HealthByMember): QuorumState {
   return computeQuorum(listVoters(members), health, undefined)
 }

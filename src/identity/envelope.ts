@@ -26,8 +26,8 @@ const header = z.strictObject({
   cipher: z.literal('aes-256-gcm'),
   kdf: z.discriminatedUnion('name', [z.strictObject({ name: z.literal('hkdf-sha256'), salt }), scrypt]),
   /**
-   * Derived from the sealing key, to distinguish a wrong key from a damaged file. It reveals nothing about
-   * the key.
+   * Value derived from the sealing key, to distinguish a wrong key from a damaged file. It reveals nothing
+   * about the key.
    */
   keyCheck: bytes(16),
   nonce: bytes(12),

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { caKeyName, type CaName, createCa } from '../pki/ca.ts'
-import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
+import { makeEncryptionKey, makeServiceAccountKey, type Random, systemRandom } from '../pki/keys.ts'
 import { year } from '../pki/lifetime.ts'
-import { type Random, systemRandom } from '../pki/random.ts'
 import { Secret } from '../pki/secret.ts'
 import { hostKeys } from './host-key.ts'
-import { replacementSchema } from './replacement.ts'
 
 /** Converts a secret between base64 in the sealed document and a Secret object in memory. */
 function secretCodec(name: string) {
@@ -130,4 +128,29 @@ function uuid(random: Random): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   const hex = Buffer.from(bytes).toString('hex')
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+export type ReplacementPhase = 'trust' | 'switch' | 'distrust'
+
+/**
+ * Progress of a key replacement. `trust`: the next key is trusted, the current one still in use. `switch`:
+ * the next key is in use, the previous one still trusted. `distrust`: the previous key is only recorded.
+ * Undefined: no replacement.
+ */
+function replacementSchema<Next extends z.ZodType, Previous extends z.ZodType>(
+  next: Next,
+  previous: Previous,
+) {
+  return z
+    .discriminatedUnion('phase', [
+      z.strictObject({ phase: z.literal('trust'), next }),
+      z.strictObject({
+        phase: z.literal('switch'),
+        previous,
+        /** Time from which the previous key was no longer used. */
+        since: z.iso.datetime().optional(),
+      }),
+      z.strictObject({ phase: z.literal('distrust'), previous }),
+    ])
+    .optional()
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createFile, replaceFile } from '../kit/atomic-file.ts'
-import { type Random, systemRandom } from '../pki/random.ts'
+import { createFile, replaceFile } from '../kit/files.ts'
+import { type Random, systemRandom } from '../pki/keys.ts'
 
 /** Files that only their owner can read. All writes are atomic. */
 export interface PrivateFiles {

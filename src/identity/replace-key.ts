@@ -1,9 +1,7 @@
 import { type CaName, caNames, createCa } from '../pki/ca.ts'
-import { makeEncryptionKey, makeServiceAccountKey } from '../pki/keys.ts'
-import { type Random, systemRandom } from '../pki/random.ts'
+import { makeEncryptionKey, makeServiceAccountKey, type Random, systemRandom } from '../pki/keys.ts'
+import { caLifetime, type Identity, type ReplacementPhase } from './identity.ts'
 import { deriveStableKeys } from './stable-keys.ts'
-import { caLifetime, type Identity } from './identity.ts'
-import type { ReplacementPhase } from './replacement.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
 /** Keys of a cluster that can be replaced while the cluster is running. */
@@ -48,7 +46,7 @@ export async function advanceReplacement(
 }
 
 /**
- * Records the time since when the previous service account key no longer signs tokens. An earlier record is
+ * Records the time from which the previous service account key no longer signs tokens. An earlier record is
  * kept.
  */
 export function recordPreviousKeyUnused(identity: Identity, now: Date): Identity {

@@ -1,18 +1,17 @@
 import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
-import { type Random, systemRandom } from '../pki/random.ts'
-import { deriveKeys, newKdf } from './derive.ts'
+import { type Random, systemRandom } from '../pki/keys.ts'
 import {
-  identityDamagedError,
   formatEnvelope,
   formatVersion,
   type Header,
   headerBytes,
+  identityDamagedError,
   parseEnvelope,
 } from './envelope.ts'
-import { identityApiVersion, type Identity, identitySchema } from './identity.ts'
-import type { SealingKey } from './sealing-key.ts'
+import { type Identity, identityApiVersion, identitySchema } from './identity.ts'
+import { deriveKeys, newKdf, type SealingKey } from './sealing-key.ts'
 
 const tagSize = 16
 

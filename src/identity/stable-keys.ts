@@ -1,8 +1,8 @@
-import { hkdfSync } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 
-export type StableKeys = NonNullable<Identity['stableKeys']>
+type StableKeys = NonNullable<Identity['stableKeys']>
 
 /**
  * Returns the keys that sign bundles and tag secret files. They stay the same when the etcd CA is replaced.
@@ -16,4 +16,26 @@ export function deriveStableKeys({ id, cas, stableKeys }: Identity): StableKeys 
     bundles: key('seed of the key of bundles', 'hyperkube signatures of bundles'),
     tags: key('key of tags', 'hyperkube tags of secret files'),
   }
+}
+
+/** PKCS#8 prefix of an Ed25519 private key; the 32-byte seed follows. */
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+interface BundleKey {
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject
+}
+
+/**
+ * Derives the key that signs bundles of a cluster. It is derived from the identity, so it is not stored
+ * separately.
+ */
+export function deriveBundleKey(identity: Identity): BundleKey {
+  const seed = deriveStableKeys(identity).bundles.reveal()
+  const privateKey = createPrivateKey({
+    key: Buffer.concat([pkcs8Prefix, seed]),
+    format: 'der',
+    type: 'pkcs8',
+  })
+  return { privateKey, publicKey: createPublicKey(privateKey) }
 }

@@ -5,7 +5,7 @@ import { type ErrorDetails, HyperkubeError } from './errors.ts'
 export interface CommandOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Written to standard input, which is then closed. */
+  /** Input for the program's standard input, which is closed afterwards. */
   readonly input?: string | Uint8Array
   readonly signal?: AbortSignal
   /** Called with each line of standard error as it arrives. */

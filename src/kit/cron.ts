@@ -1,5 +1,5 @@
 import { HyperkubeError } from './errors.ts'
-import { toPrintable } from './printable.ts'
+import { toPrintable } from './text.ts'
 
 /** The values that each field of a cron schedule matches. */
 export interface CronSchedule {
@@ -59,8 +59,8 @@ function invalidSchedule(text: string): HyperkubeError {
 
 const day = 86_400_000
 /**
- * Limits the search for a matching day. Every valid date, including February 29, normally occurs within eight
- * years.
+ * Maximum number of days to search for a match. Every valid date, including February 29, normally occurs
+ * within eight years.
  */
 const maxDays = 8 * 366
 

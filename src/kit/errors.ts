@@ -1,3 +1,5 @@
+import { toPrintable } from './text.ts'
+
 export interface ErrorDetails {
   /** Name of the affected host. */
   readonly host?: string
@@ -43,6 +45,16 @@ export function formatError(error: unknown): string {
   const members = error instanceof AggregateError ? error.errors.map((one) => `\n  ${formatError(one)}`) : []
   const message = location + error.message + members.join('')
   return error.cause === undefined ? message : `${message}: ${formatError(error.cause)}`
+}
+
+/** Describes any thrown value for an event, a response or the journal. The message is safe to print. */
+export function toFailure(error: unknown): { code: string; message: string; hint?: string } {
+  const known = error instanceof HyperkubeError ? error : undefined
+  return {
+    code: known?.code ?? 'UNEXPECTED',
+    message: toPrintable(formatError(error)),
+    ...(known?.hint === undefined ? {} : { hint: known.hint }),
+  }
 }
 
 function formatLocation(error: HyperkubeError): string {

@@ -11,7 +11,8 @@ export interface HttpsRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly agent: Agent
-  readonly identity: TlsIdentity
+  /** The trusted CA, and the client certificate if the server requires one. */
+  readonly identity: Pick<TlsIdentity, 'ca'> & Partial<TlsIdentity>
   readonly timeouts: RequestTimeouts
   readonly signal: AbortSignal
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startIdleGc } from './idle-gc.ts'
-import { pollUntil } from './poll-until.ts'
+import { pollUntil } from './poll.ts'
 
 const size = 64 * 2 ** 20
 

@@ -22,7 +22,10 @@ export interface SecretMask {
  * they are only found by context.
  */
 const minSecretLength = 6
-/** Longer than any real private key. It limits how many lines are masked after a key without an end. */
+/**
+ * Maximum number of lines that are masked as one private key. Real keys are shorter; the limit matters for a
+ * key without an end line.
+ */
 const maxKeyLines = 200
 
 const keyBegin = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/

@@ -9,8 +9,8 @@ interface Family {
 }
 
 /**
- * Registry of metrics in the Prometheus text format. If a metric with the name exists, it is returned instead
- * of a new one.
+ * Registry of metrics in the Prometheus text format. Repeated calls with the same name return the same
+ * counter or histogram.
  */
 export class Metrics {
   readonly #families = new Map<string, Family>()

@@ -2,7 +2,7 @@
 export interface MonotonicClock {
   /** Milliseconds since an arbitrary start. */
   readonly now: () => number
-  /** Calls `callback` once after this time. The returned function cancels the timer. */
+  /** Calls `callback` once after `milliseconds`. The returned function cancels the timer. */
   readonly after: (milliseconds: number, callback: () => void) => () => void
 }
 

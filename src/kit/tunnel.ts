@@ -1,3 +1,4 @@
+import { Agent, type AgentOptions, type RequestOptions } from 'node:https'
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import { callbackify } from 'node:util'
 
@@ -20,7 +21,7 @@ export class Tunnel extends Duplex {
   readonly #open: OpenStreams
   readonly #aborter = new AbortController()
   #streams: StreamPair | undefined
-  /** True if the writable stream is closed. */
+  /** True if the writable stream of the connection is closed. */
   #writeClosed = false
 
   constructor(open: OpenStreams) {
@@ -84,5 +85,39 @@ export class Tunnel extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (!this.readableEnded || !this.writableFinished) this.#streams?.close(error)
     done(error)
+  }
+}
+
+/**
+ * Opens a TCP connection indirectly, for example over SSH. The signal aborts when the connection is no longer
+ * needed, even if it is already open.
+ */
+export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Duplex>
+
+/** Creates an HTTPS agent that keeps connections alive. If `dial` is given, it opens the connections. */
+export function createHttpsAgent(dial: Dial | undefined, options: AgentOptions): Agent {
+  return dial === undefined ? new Agent(options) : new TunnelAgent(dial, options)
+}
+
+class TunnelAgent extends Agent {
+  readonly #dial: Dial
+
+  constructor(dial: Dial, options: AgentOptions) {
+    super(options)
+    this.#dial = dial
+  }
+
+  override createConnection(options: RequestOptions): Duplex | null | undefined {
+    const socket = new Tunnel(async (signal) => {
+      const stream = await this.#dial(options.host ?? '', Number(options.port), signal)
+      return {
+        readable: stream,
+        writable: stream,
+        close: (error) => stream.destroy(error ?? undefined),
+      }
+    })
+    // TLS still verifies the certificate against the host in `options`, not against the tunnel.
+    const tunnelled = { ...options, socket }
+    return super.createConnection(tunnelled)
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { buildBaseObjects } from './base-objects.ts'
-import { objectPath } from './paths.ts'
-import { findKnownResource } from './resources.ts'
+import { findKnownResource, objectPath } from './resources.ts'
 
 function names(windows: boolean): string[] {
   return buildBaseObjects({ windows }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)

@@ -1,9 +1,9 @@
 import { agentUser, renewalSigner } from '../contract/renewal.ts'
-import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-build.ts'
-import { settleAll } from '../kit/settle-all.ts'
+import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-host.ts'
+import { settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from './client.ts'
 import type { KubeObject, Manifest } from './object.ts'
-import { buildRoleBinding, buildRole } from './rbac.ts'
+import { buildRole, buildRoleBinding } from './rbac.ts'
 import type { KubeCallOptions } from './request.ts'
 import { applyObject } from './write-objects.ts'
 
@@ -21,7 +21,7 @@ export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
     ...flannelRbac,
     ...apiserverProxyRbac,
     ...agentRbac,
-    // Allows the API server to call kubelets. Without it, `kubectl logs` fails.
+    // Allows the API server to call kubelets, for example for `kubectl logs`.
     buildRoleBinding('hyperkube:kubelet-api', 'system:kubelet-api-admin', {
       kind: 'User',
       name: 'kube-apiserver-kubelet-client',
@@ -65,8 +65,8 @@ const apiserverProxyRbac: readonly Manifest[] = [
 ]
 
 /**
- * Agents on control planes approve and sign renewal requests of nodes. They read the requests with the
- * permissions of their node.
+ * Lets agents on control planes approve and sign certificate renewal requests of nodes. Agents read these
+ * requests with the permissions of their node.
  */
 const agentRbac: readonly Manifest[] = [
   buildRole(agentUser, [
@@ -111,8 +111,8 @@ function buildWindowsRuntimeClass(name: string, labels: Readonly<Record<string, 
 }
 
 /**
- * Applies the base objects and takes over all their fields, because RBAC rules must be exactly as planned.
- * The first call needs system:masters; later calls need `hyperkube:admins`.
+ * Applies the base objects and overrides other field managers, because RBAC rules must be exactly as planned.
+ * The first call needs a user in system:masters; later calls need a user in hyperkube:admins.
  */
 export async function applyBaseObjects(
   client: KubeClient,

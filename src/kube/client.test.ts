@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { Dial } from '../kit/tunnel-agent.ts'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
+import { startHttpsTestServer, type TestResponse } from '../kit/testing/https-test-server.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import type { Dial } from '../kit/tunnel.ts'
 import { checkReadiness } from './readiness.ts'
 import { createKubeTestBench } from './testing/kube-test-bench.ts'
-import { type TestResponse, startHttpsTestServer } from '../kit/testing/https-test-server.ts'
 
 let ca: TestCa
 const { serve, serveResponses, createClient } = createKubeTestBench(() => ca)
@@ -282,7 +282,10 @@ describe('several servers', () => {
 describe('over a way of the caller’s', () => {
   const refused = new HyperkubeError('SSH_DIAL_REFUSED', 'nothing listens there')
   const unreachable = 'https://10.255.255.1:6443'
-  /** A `dial` function that refuses the first connections. */
+  /**
+   * Creates a `dial` function that refuses the first `refusals` connections. `dialled` lists the addresses of
+   * all attempts.
+   */
   const dialAfter = (refusals: number): { dial: Dial; dialled: string[] } => {
     const dialled: string[] = []
     const dial: Dial = async (host, port) => {

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
-import { sendKubeRequest, openKubeStream, type KubeRequestContext } from './send-request.ts'
-import { type TlsCredentials, ReloadingCredentials, type Pem } from '../kit/credentials.ts'
-import { Discovery } from './discovery.ts'
+import { type Pem, ReloadingCredentials, type TlsCredentials } from '../kit/credentials.ts'
 import type { RequestTimeouts } from '../kit/https-request.ts'
+import { createHttpsAgent, type Dial } from '../kit/tunnel.ts'
 import { KubeError } from './kube-error.ts'
-import { type Attempt, retryRequest } from './retry-request.ts'
 import { describeRequest, isIdempotent, type KubeRequest } from './request.ts'
+import { Discovery } from './resources.ts'
 import type { Backoff } from './retry-policy.ts'
-import { ServerOrder } from './server-order.ts'
-import { createHttpsAgent, type Dial } from '../kit/tunnel-agent.ts'
+import { type Attempt, retryRequest, ServerOrder } from './retry-request.ts'
+import { type KubeRequestContext, openKubeStream, sendKubeRequest } from './send-request.ts'
 
 export interface KubeClientOptions {
   /**
@@ -25,10 +24,13 @@ export interface KubeClientOptions {
   readonly dial?: Dial | undefined
   /** User to impersonate. The user of the certificate must be allowed to do so. */
   readonly impersonate?: string | undefined
-  /** Called directly before a request is sent. If the guard throws, the request fails with its error. */
+  /**
+   * Function called directly before each request is sent. If the function throws, the request fails with the
+   * same error.
+   */
   readonly guard?: (() => void) | undefined
   readonly timing?: Partial<KubeClientTiming>
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to vary retry delays. */
   readonly random?: () => number
 }
 
@@ -89,8 +91,8 @@ export class KubeClient implements Disposable {
       maxFreeSockets: 8,
       timeout: 60_000,
     })
-    // Each stream holds a connection while it lasts. In the shared agent, streams could leave no connection
-    // for requests.
+    // Streams use a separate agent, because each stream occupies a connection until the stream ends. With a
+    // shared agent, streams could use up all connections.
     this.#streamAgent = createHttpsAgent(dial, { keepAlive: false })
   }
 
@@ -113,8 +115,8 @@ export class KubeClient implements Disposable {
   }
 
   /**
-   * Returns the response as soon as it begins; the timeout covers only the start. The caller must read or
-   * destroy the response.
+   * Returns the response as soon as it begins. The timeout covers only the time until then. The caller must
+   * read or destroy the response.
    */
   async stream(request: KubeRequest): Promise<IncomingMessage> {
     const [context, streamSignal] = [this.#requestContext(this.#streamAgent), this.#combineSignals(request)]

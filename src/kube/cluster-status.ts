@@ -4,7 +4,7 @@ import { buildCrd, crdGroup, crdVersion } from './crd.ts'
 import { type Kind, kubeObject, type Manifest } from './object.ts'
 
 const schema = kubeObject.extend({ status: clusterStatusSchema.optional() })
-/** The ClusterStatus resource. A cluster has exactly one object of it. */
+/** The ClusterStatus object, of which a cluster has exactly one. */
 export type ClusterStatusObject = z.infer<typeof schema>
 
 export const clusterStatusKind: Kind<ClusterStatusObject> = {

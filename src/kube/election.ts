@@ -8,8 +8,8 @@ export interface ElectionTiming {
   /** Lease duration: how long other contenders wait for a leader that does not renew the lease. */
   readonly duration: number
   /**
-   * How long a leader acts without a renewal. It is shorter than the lease, so the leader has stopped before
-   * another one begins.
+   * How long a leader may act without renewing the lease. This must be shorter than `duration`, because the
+   * leader must stop before another contender takes over.
    */
   readonly deadline: number
   readonly retry: number
@@ -28,7 +28,7 @@ export const defaultElectionTiming: ElectionTiming = {
 export interface ElectionOptions {
   readonly timing: ElectionTiming
   readonly time: MonotonicClock
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to vary retry delays. */
   readonly random: () => number
   /** Called when the leader changes. */
   readonly onLeader?: (holder: string) => void
@@ -45,7 +45,10 @@ export type ElectionResult = 'stopped' | 'lost' | 'stuck'
 
 type AcquiredLease = Extract<LeaseHold, { held: true }>
 
-/** Throws if a leader could still act when another one begins, or if it could never renew in time. */
+/**
+ * Throws if the timing is unsafe: a leader must stop before its lease expires, and it must have enough time
+ * to renew the lease.
+ */
 export function checkElectionTiming({ duration, deadline, retry }: ElectionTiming): void {
   if (duration > deadline && deadline > 1.5 * retry && retry > 0) return
   throw new HyperkubeError(
@@ -58,7 +61,8 @@ export function checkElectionTiming({ duration, deadline, retry }: ElectionTimin
 }
 
 /**
- * Waits for the lease and leads until the term ends. Releases the lease unless it was lost or work is stuck.
+ * Waits for the lease and runs `work` as leader. Afterwards releases the lease, unless the lease was lost or
+ * `work` did not stop.
  */
 export async function runElection(
   lock: Pick<LeaseLock, 'tryAcquire' | 'raise' | 'release'>,
@@ -103,14 +107,15 @@ async function acquireLease(
       const holder = holding.held ? holding.fence.holder : holding.holder
       if (holder !== undefined && holder !== known) onLeader?.(holder)
       known = holder ?? known
-      // If the request took so long that the term is already over, leading does not start. The next attempt
-      // renews the lease.
+      // If the request took too long, the time to act as leader is already over. The next attempt then renews
+      // the lease.
       if (holding.held && leadershipEnd(holding, timing) > time.now()) return holding
       if (!holding.held) left = holding.left ?? Infinity
     } catch (error) {
       if (!signal.aborted) onError?.(error)
     }
-    // The random delay keeps contenders apart. The wait ends soon after the lease expires.
+    // The random delay prevents contenders from sending requests at the same time. The wait ends soon after
+    // the lease expires.
     const jitter = random() * (timing.retry / 2)
     await sleepUnlessAborted(time, Math.min(timing.retry, left) + jitter, signal)
   }
@@ -158,7 +163,7 @@ async function waitForEnd(
   const ended = work.then(
     () => true,
     (error: unknown) => {
-      // If the work fails after the signal was aborted, it has stopped as well.
+      // An error after the abort also means that the work has stopped.
       if (signal.aborted) return true
       throw error
     },

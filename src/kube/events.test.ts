@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import type { ReceivedRequest, TestResponse } from '../kit/testing/https-test-server.ts'
-import { EventRecorder } from './events.ts'
-import type { EventNote } from './event-note.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import { type EventNote, EventRecorder } from './events.ts'
 import type { KubeObject } from './object.ts'
 import { createKubeTestBench } from './testing/kube-test-bench.ts'
 

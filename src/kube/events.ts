@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { LruCache } from '../kit/lru.ts'
+import { LruCache } from '../kit/collections.ts'
 import type { KubeClient } from './client.ts'
-import { EventAggregator } from './event-aggregator.ts'
 import { isKubeError } from './kube-error.ts'
 import { formatMicroTime } from './lease.ts'
 import { createUntypedKind, type KubeObject, type NamespacedName } from './object.ts'
 import type { KubeCallOptions } from './request.ts'
 import { createObject, patchObject } from './write-objects.ts'
-import type { EventNote } from './event-note.ts'
 
 // events.k8s.io/v1 validates its input, has microsecond times and supports series. Clients of core v1 see the
 // same objects.
@@ -19,26 +17,39 @@ export interface EventRecorderOptions {
   /** Identity of the controller's process. */
   readonly instance: string
   readonly clock?: () => Date
-  /** Called when an event is dropped because of too many events. */
+  /** Called when an event is dropped because too many events were recorded. */
   readonly onDropped?: () => void
   /** Called when writing an event fails. The caller of `record` does not get the error. */
   readonly onError?: (error: unknown) => void
 }
 
+/** Content of an event about an object, as shown by `kubectl describe`. */
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning'
+  /** Machine-readable cause in CamelCase, for example FailedApply. */
+  readonly reason: string
+  /** The action that was done or tried, in CamelCase, for example Apply. */
+  readonly action: string
+  /** Message for people. */
+  readonly note: string
+}
+
 interface Series {
   readonly ref: Required<NamespacedName>
   count: number
-  /** Times of the last occurrence and of the last write, in milliseconds. */
+  /** Time of the last occurrence in milliseconds. `lastWritten` is the time of the last write to the API. */
   lastObserved: number
   lastWritten: number
 }
 
 /** If an event does not occur for longer than this, its series ends. The next occurrence is a new event. */
 const seriesGapMs = 6 * 60_000
+
 /** Minimum interval between two writes of a series count. */
 const writeIntervalMs = 60_000
+
 const maxSeries = 1000
-/** Maximum number of concurrent writes. */
+
 const maxConcurrentWrites = 100
 
 /**
@@ -68,7 +79,8 @@ export class EventRecorder {
     if (this.#writing >= maxConcurrentWrites) return this.#options.onDropped?.()
     this.#writing++
     try {
-      // No await before this point: a concurrent call with the same event must not start a second series.
+      // There is no await before this point. Otherwise a concurrent call with the same event could start a
+      // second series.
       const counted = !isNew && (await this.#incrementSeries(series, options))
       if (counted) return
       if (this.#aggregator.tryTakeToken(regarding, now))
@@ -150,4 +162,80 @@ function truncateBytes(text: string, bytes: number): string {
   // bytes.
   const truncated = whole.subarray(0, bytes - 3).toString('utf8')
   return `${truncated.replace(/\uFFFD$/, '')}…`
+}
+
+/** An event to write and the key of its series. Events with the same key become one event with a count. */
+interface AggregatedEvent {
+  readonly key: string
+  readonly note: EventNote
+}
+
+/**
+ * Within `windowMs` milliseconds, up to `maxTexts` events that differ only in their note are written
+ * separately. Further events are combined.
+ */
+const aggregation = { maxTexts: 10, windowMs: 600_000 }
+
+/** Token bucket per object: up to `burst` new events at once, then one every `refillMs` milliseconds. */
+const rateLimit = { burst: 25, refillMs: 300_000 }
+
+/** Maximum number of objects, and of event groups, that are remembered. */
+const maxTracked = 1000
+
+interface SimilarEvents {
+  readonly since: number
+  readonly texts: Set<string>
+  /** The event that replaces all further events of the group. */
+  combined: AggregatedEvent | undefined
+}
+
+interface TokenBucket {
+  readonly tokens: number
+  readonly updatedAt: number
+}
+
+/**
+ * Limits the number of events, because each event is stored in etcd and many similar events would hide other
+ * events.
+ */
+class EventAggregator {
+  readonly #similar = new LruCache<SimilarEvents>(maxTracked)
+  readonly #buckets = new LruCache<TokenBucket>(maxTracked)
+
+  /**
+   * Returns the event unchanged while few events differ only in their note, and afterwards one combined
+   * event. `now` is in milliseconds.
+   */
+  aggregate(regarding: KubeObject, note: EventNote, now: number): AggregatedEvent {
+    const { type, reason, action, note: text } = note
+    const group = JSON.stringify([formatIdentity(regarding), type, reason, action])
+    const known = this.#similar.get(group)
+    const similar =
+      known !== undefined && now - known.since < aggregation.windowMs
+        ? known
+        : { since: now, texts: new Set<string>(), combined: undefined }
+    this.#similar.set(group, similar)
+    const individual = { key: JSON.stringify([group, text]), note }
+    if (similar.texts.has(text)) return individual
+    if (similar.texts.size < aggregation.maxTexts) {
+      similar.texts.add(text)
+      return individual
+    }
+    similar.combined ??= { key: group, note: { ...note, note: `and others like it: ${text}` } }
+    return similar.combined
+  }
+
+  /** Takes a token for a new event of the object. Returns false if the bucket is empty. */
+  tryTakeToken(regarding: KubeObject, now: number): boolean {
+    const name = formatIdentity(regarding)
+    const before = this.#buckets.get(name) ?? { tokens: rateLimit.burst, updatedAt: now }
+    const tokens = Math.min(rateLimit.burst, before.tokens + (now - before.updatedAt) / rateLimit.refillMs)
+    const allowed = tokens >= 1
+    this.#buckets.set(name, { tokens: allowed ? tokens - 1 : tokens, updatedAt: now })
+    return allowed
+  }
+}
+
+function formatIdentity({ kind, metadata: { namespace, name, uid } }: KubeObject): string {
+  return JSON.stringify([kind, namespace, name, uid])
 }

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { clusterStatusCrd, clusterStatusKind } from './cluster-status.ts'
+import { toStructuralSchema } from './crd.ts'
 import { hostCrd, hostKind } from './host-resource.ts'
 import type { Manifest } from './object.ts'
-import { toStructuralSchema } from './structural-schema.ts'
 
 function golden(file: string): Record<string, unknown> {
   const path = join(import.meta.dirname, '../contract/testdata', file)

@@ -1,7 +1,7 @@
+import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
 import type { RequestError } from '../kit/https-request.ts'
-import type { StatusCause, ApiStatus } from './api-status.ts'
+import { toPrintable } from '../kit/text.ts'
 
 export type KubeErrorCode =
   | 'KUBE_UNREACHABLE'
@@ -27,7 +27,7 @@ interface KubeErrorDetails {
 /** Error of a request that the API refused or did not answer. */
 export class KubeError extends HyperkubeError {
   declare readonly code: KubeErrorCode
-  /** HTTP status; undefined without a response. */
+  /** HTTP status; undefined if the API did not respond. */
   readonly status: number | undefined
   /**
    * Reason in the API's Status object. It distinguishes errors with the same code: AlreadyExists and Conflict
@@ -59,6 +59,22 @@ export class KubeError extends HyperkubeError {
 
 export function isKubeError(error: unknown, code: KubeErrorCode): error is KubeError {
   return error instanceof KubeError && error.code === code
+}
+
+interface ApiStatus {
+  readonly status: number
+  readonly reason: string | undefined
+  /** Message of the API. */
+  readonly message: string
+  readonly causes: readonly StatusCause[]
+}
+
+/** One problem of a request; a Status object can list several. */
+export interface StatusCause {
+  readonly reason: string
+  readonly message: string
+  /** Path of the invalid field. */
+  readonly field: string | undefined
 }
 
 /**
@@ -105,4 +121,61 @@ export function buildNoResponseError(
     cause: error.cause,
     hint: mayBeDone ? 'it may have been done all the same: look before you do it again' : undefined,
   })
+}
+
+/**
+ * Parses an error response. If it is not a Status object, its text becomes the message: proxies and stopping
+ * servers send plain text.
+ */
+export function parseErrorResponse(code: number, text: string): ApiStatus {
+  return (
+    parseApiStatus(code, parseJson(text)) ?? {
+      status: code,
+      reason: undefined,
+      message: text.trim().slice(0, 10_000),
+      causes: [],
+    }
+  )
+}
+
+/** Status object of an API error. */
+const statusSchema = z.looseObject({
+  kind: z.literal('Status'),
+  message: z.string().optional(),
+  /** Machine-readable reason, for example AlreadyExists, Conflict or Expired. */
+  reason: z.string().optional(),
+  details: z
+    .looseObject({
+      causes: z
+        .array(
+          z.looseObject({
+            reason: z.string().optional(),
+            message: z.string().optional(),
+            field: z.string().optional(),
+          }),
+        )
+        .nullish(),
+    })
+    .nullish(),
+})
+
+/** Parses a Status object. Returns undefined if the value is not a Status object. */
+export function parseApiStatus(code: number, value: unknown): ApiStatus | undefined {
+  const parsed = statusSchema.safeParse(value)
+  if (!parsed.success) return undefined
+  const { message = '', reason, details } = parsed.data
+  const causes = (details?.causes ?? []).map((cause) => ({
+    reason: cause.reason ?? '',
+    message: cause.message ?? '',
+    field: cause.field,
+  }))
+  return { status: code, reason, message, causes }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

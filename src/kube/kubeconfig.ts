@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Pem } from '../kit/credentials.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/text.ts'
 import type { KubeClientOptions } from './client.ts'
 
 const named = z.string().min(1)
@@ -78,7 +78,7 @@ function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text)
   } catch {
-    // The parser's message quotes the text, which may contain a private key.
+    // The parser's message is left out, because it quotes the text, which may contain a private key.
     throw buildKubeconfigError(file, 'it is no YAML')
   }
 }

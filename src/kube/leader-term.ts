@@ -1,4 +1,4 @@
-import type { Fence } from '../contract/fence.ts'
+import type { Fence } from '../contract/host-resource.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 
@@ -11,14 +11,13 @@ export interface LeaderTerm {
   /** Aborted when another contender may lead. All work must stop immediately. */
   readonly lost: AbortSignal
   /**
-   * Returns the fence to act with. Must be called directly before each action. Throws if the lease is lost,
-   * even if its timer is late because the process was paused.
+   * Returns the fence to act with. Must be called directly before each action. Throws if the lease is lost or
+   * has expired, even if the timer of `lost` is late because the process was paused.
    */
   fence(): Fence
   /**
-   * Reports that a host knows a higher fence than this term's. After a restore of etcd, the lease may count
-   * from a number that was already used. If this process is the leader, its fence soon rises above the
-   * reported one.
+   * Reports that a host knows a higher fence than the fence of this term, for example after etcd was
+   * restored. If this process still leads, its fence soon rises above `higher`.
    */
   raise(higher: Fence): void
 }

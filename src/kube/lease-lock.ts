@@ -1,20 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fence } from '../contract/fence.ts'
+import type { Fence } from '../contract/host-resource.ts'
+import { sleepOrAbort } from '../kit/poll.ts'
 import {
   type Contender,
   decideLease,
-  type Lease,
-  type LeaseSpec,
   formatMicroTime,
-  type LeaseTime,
+  type Lease,
   type LeaseObservation,
+  type LeaseSpec,
+  type LeaseStore,
+  type LeaseTime,
 } from './lease.ts'
-import type { LeaseStore } from './lease-store.ts'
 
 export type LeaseHold =
   /**
-   * This contender holds the lease until `until` (monotonic clock) unless it renews the lease. The fence
-   * changes only if it is raised.
+   * This contender holds the lease until `until` (monotonic clock), or longer if it renews the lease. The
+   * fence stays the same until `raise` is called.
    */
   | { readonly held: true; readonly until: number; readonly fence: Fence }
   /**
@@ -68,10 +68,7 @@ export class LeaseLock {
     for (;;) {
       const hold = await this.tryAcquire(signal)
       if (hold.held) return hold
-      await sleep(intervalMs, undefined, { signal }).catch((error: unknown) => {
-        signal.throwIfAborted()
-        throw error
-      })
+      await sleepOrAbort(intervalMs, signal)
     }
   }
 
@@ -103,7 +100,7 @@ export class LeaseLock {
     return this.#observed
   }
 
-  /** Returns false if another contender wrote first. */
+  /** Writes the lease. Returns false if another contender wrote first. */
   async #write(lease: Lease | undefined, spec: LeaseSpec, signal: AbortSignal | undefined): Promise<boolean> {
     const written = await this.#store.write(lease, spec, signal)
     if (written === undefined) return false

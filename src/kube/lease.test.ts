@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { decideLease, type Lease, leases, formatMicroTime } from './lease.ts'
-import { LeaseLock } from './lease-lock.ts'
-import { createKubeLeaseStore } from './lease-store.ts'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
-import { createKubeTestBench } from './testing/kube-test-bench.ts'
 import type { ReceivedRequest, TestResponse } from '../kit/testing/https-test-server.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import { LeaseLock } from './lease-lock.ts'
+import { createKubeLeaseStore, decideLease, formatMicroTime, type Lease, leases } from './lease.ts'
+import { createKubeTestBench } from './testing/kube-test-bench.ts'
 
 const me = { identity: 'me', duration: 15_000 }
 const wall = new Date('2026-11-15T12:00:00.123Z')

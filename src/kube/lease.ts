@@ -1,17 +1,25 @@
 import { z } from 'zod'
-import { type Kind, kubeObject } from './object.ts'
+import type { KubeClient } from './client.ts'
+import { isKubeError } from './kube-error.ts'
+import { type Kind, kubeObject, type Manifest, type NamespacedName, parseKubeResponse } from './object.ts'
+import { findObject } from './read-objects.ts'
+import { createObject, replaceObject } from './write-objects.ts'
 
-const spec = z.looseObject({
+const leaseSpec = z.looseObject({
   holderIdentity: z.string().nullish(),
   leaseDurationSeconds: z.int().nullish(),
   acquireTime: z.string().nullish(),
   renewTime: z.string().nullish(),
   leaseTransitions: z.int().nullish(),
 })
-const schema = kubeObject.extend({ spec: spec.nullish() })
-export type Lease = z.infer<typeof schema>
+const leaseSchema = kubeObject.extend({ spec: leaseSpec.nullish() })
+export type Lease = z.infer<typeof leaseSchema>
 
-export const leases: Kind<Lease> = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', schema }
+export const leases: Kind<Lease> = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  schema: leaseSchema,
+}
 
 export interface LeaseSpec {
   readonly holderIdentity: string
@@ -25,8 +33,8 @@ export interface LeaseSpec {
 export interface LeaseObservation {
   readonly lease: Lease | undefined
   /**
-   * Monotonic time at which this process first read this version. The times in the lease are not used,
-   * because other clocks may be wrong.
+   * Monotonic time at which this process first read this version of the lease. The times in the Lease object
+   * are not used, because clocks of other machines may be wrong.
    */
   readonly since: number
   /** The last lease before the object was deleted. Its holder may still act as leader. */
@@ -98,4 +106,50 @@ export function decideLease(
 /** Formats a time as Kubernetes MicroTime, which always has six decimal places. */
 export function formatMicroTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z')
+}
+
+/** Storage of one lease. */
+export interface LeaseStore {
+  find(signal: AbortSignal | undefined): Promise<Lease | undefined>
+  /**
+   * Replaces the lease if it is unchanged since `found`, or creates it. Returns undefined if another
+   * contender wrote first.
+   */
+  write(
+    found: Lease | undefined,
+    spec: LeaseSpec,
+    signal: AbortSignal | undefined,
+  ): Promise<Lease | undefined>
+}
+
+/**
+ * Creates a store that uses the API. `timeout` (milliseconds) limits each request, because a request must not
+ * take longer than the lease lasts.
+ */
+export function createKubeLeaseStore(
+  client: KubeClient,
+  ref: Required<NamespacedName>,
+  timeout: number,
+): LeaseStore {
+  const { apiVersion, kind, schema } = leases
+  const { namespace, name } = ref
+  return {
+    find: async (signal) => findObject(client, leases, ref, { signal, timeout }),
+    async write(found, spec, signal) {
+      const object: Manifest =
+        found === undefined
+          ? { apiVersion, kind, metadata: { namespace, name }, spec }
+          : { ...found, spec: { ...found.spec, ...spec } }
+      try {
+        const written = await (found === undefined ? createObject : replaceObject)(client, object, {
+          signal,
+          timeout,
+        })
+        return parseKubeResponse(schema, written, `lease ${name}`)
+      } catch (error) {
+        if (isKubeError(error, 'KUBE_CONFLICT')) return undefined
+        throw error
+      }
+    },
+  }
 }

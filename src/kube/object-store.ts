@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Indexes, type IndexEntries } from './indexes.ts'
 import type { KubeObject, NamespacedName } from './object.ts'
 
 /** A change of the selected fields of an object. */
@@ -41,7 +40,8 @@ export class ObjectStore<T extends DefinedValue, I extends string = never> {
   *upsert({ metadata }: KubeObject, object: T, entries: IndexEntries<I> = []): Generator<ObjectChange<T>> {
     const key = formatObjectKey(metadata)
     const version = readObjectVersion(metadata)
-    // The object was deleted and created again, but the deletion was missed. Listeners may have to act on it.
+    // A different uid means that the object was deleted and created again. The missed deletion is reported
+    // first, because listeners may have to act on it.
     if (this.#versions.get(key)?.uid !== version.uid) yield* this.remove(key)
     const before = this.#current.get(key)
     this.#versions.set(key, version)
@@ -74,4 +74,59 @@ export function formatObjectKey({ namespace, name }: NamespacedName): string {
 
 function readObjectVersion({ uid, resourceVersion }: KubeObject['metadata']): ObjectVersion {
   return { uid, version: resourceVersion }
+}
+
+/** An index: its name and a deterministic function that computes the index values of an object. */
+export type Index<T, I extends string> = readonly [
+  name: I,
+  words: (object: T, key: string) => readonly string[],
+]
+
+export type IndexEntries<I extends string> = readonly (readonly [index: I, word: string])[]
+
+/**
+ * Maps index values to object keys. The cost of a lookup depends on the number of matches, not on the number
+ * of all objects.
+ */
+export class Indexes<T, I extends string> {
+  readonly #indexes: readonly Index<T, I>[]
+  readonly #keys: ReadonlyMap<I, Map<string, Set<string>>>
+
+  constructor(indexes: readonly Index<T, I>[]) {
+    this.#indexes = indexes
+    this.#keys = new Map(indexes.map(([name]) => [name, new Map<string, Set<string>>()]))
+  }
+
+  computeEntries(key: string, object: T): IndexEntries<I> {
+    return this.#indexes.flatMap(([index, values]) =>
+      values(object, key).map((value) => [index, value] as const),
+    )
+  }
+
+  add(key: string, entries: IndexEntries<I>): void {
+    for (const [index, value] of entries) {
+      const values = this.#keys.get(index)
+      const keys = values?.get(value)
+      if (keys === undefined) values?.set(value, new Set([key]))
+      else keys.add(key)
+    }
+  }
+
+  remove(key: string, entries: IndexEntries<I>): void {
+    for (const [index, value] of entries) {
+      const values = this.#keys.get(index)
+      const keys = values?.get(value)
+      keys?.delete(key)
+      if (keys?.size === 0) values?.delete(value)
+    }
+  }
+
+  findKeys(index: I, value: string): ReadonlySet<string> {
+    return this.#keys.get(index)?.get(value) ?? new Set()
+  }
+
+  /** Yields the number of objects per index value. */
+  *counts(index: I): Generator<readonly [word: string, count: number]> {
+    for (const [value, keys] of this.#keys.get(index) ?? []) yield [value, keys.size]
+  }
 }

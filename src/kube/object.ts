@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { KubeError } from './kube-error.ts'
 
 /** Metadata fields that hyperkube reads. */
 export const metadata = z.looseObject({
@@ -45,4 +46,36 @@ export interface NamespacedName {
   readonly name: string
   /** Undefined for cluster-scoped objects. */
   readonly namespace?: string | undefined
+}
+
+/**
+ * True if an object already matches a manifest. Fields that the manifest omits may have any value; lists must
+ * have the same length and matching items.
+ */
+export function satisfies(actual: unknown, desired: unknown): boolean {
+  if (desired === undefined) return true
+  if (Array.isArray(desired)) {
+    return (
+      Array.isArray(actual) &&
+      actual.length === desired.length &&
+      desired.every((item, index) => satisfies(actual[index], item))
+    )
+  }
+  if (typeof desired !== 'object' || desired === null) return actual === desired
+  if (typeof actual !== 'object' || actual === null) return false
+  const actualFields = new Map<string, unknown>(Object.entries(actual))
+  return Object.entries(desired).every(([key, value]) => satisfies(actualFields.get(key), value))
+}
+
+/** Validates a response with a schema. `what` names the request in error messages. */
+export function parseKubeResponse<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'all of it'}: ${message}`,
+  )
+  throw new KubeError(
+    'KUBE_INVALID_RESPONSE',
+    `${what}: the answer is not what it should be: ${problems.join('; ')}`,
+  )
 }

@@ -3,7 +3,7 @@ import type { CounterVec, HistogramVec, Metrics, Sample } from '../kit/metrics.t
 /** Current load of a queue. */
 export interface QueueLoad {
   readonly depth: number
-  /** Milliseconds since the start of each key that is being processed. */
+  /** For each key in progress, the milliseconds since its processing started. */
   readonly running: readonly number[]
 }
 

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './kube-error.ts'
-import type { Kind, KubeObject, NamespacedName } from './object.ts'
-import { parseKubeResponse } from './parse-response.ts'
-import { collectionPath, objectPath } from './paths.ts'
+import { type Kind, type KubeObject, type NamespacedName, parseKubeResponse } from './object.ts'
 import type { KubeCallOptions } from './request.ts'
+import { collectionPath, objectPath } from './resources.ts'
 
 export async function getObject<T extends KubeObject>(
   client: KubeClient,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { truncateList } from '../kit/truncate-list.ts'
+import { truncateList } from '../kit/text.ts'
 import type { KubeClient } from './client.ts'
 import { KubeError } from './kube-error.ts'
-import { parseKubeResponse } from './parse-response.ts'
+import { parseKubeResponse } from './object.ts'
 import type { KubeCallOptions, KubeRequest } from './request.ts'
 
 export type Readiness =
@@ -42,7 +42,10 @@ export async function checkReadiness(
   }
 }
 
-/** Maximum number of failing checks to name. A server that has just started fails about a dozen. */
+/**
+ * Maximum number of failing checks that a message names. A server that has just started fails about a dozen
+ * checks.
+ */
 const maxNamed = 2
 
 /** Reads the check names from lines such as `[-]etcd failed: reason withheld`. */

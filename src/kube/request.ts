@@ -14,7 +14,7 @@ export interface KubeRequest extends KubeCallOptions {
   readonly method: KubeMethod
   readonly path: string
   readonly query?: KubeQuery
-  /** Sent as JSON. */
+  /** Request body, sent as JSON. */
   readonly body?: unknown
   readonly contentType?: string
   /** Accept header; application/json if undefined. */

@@ -1,5 +1,5 @@
 import type { RequestErrorReason } from '../kit/https-request.ts'
-import type { StatusCause } from './api-status.ts'
+import type { StatusCause } from './kube-error.ts'
 
 /** Reason why an attempt failed. */
 export type KubeRequestFailure =
@@ -30,7 +30,10 @@ export function shouldRetry(idempotent: boolean, failure: KubeRequestFailure): b
   return idempotent && (transientStatuses.has(status) || (status >= 500 && wait !== undefined))
 }
 
-/** Statuses of a gateway without a server, of a server without etcd, or of a timeout of either. */
+/**
+ * Statuses of temporary failures: a gateway cannot reach a server, a server is unavailable, or a timeout
+ * expired.
+ */
 const transientStatuses = new Set([502, 503, 504])
 
 function isTransient(reason: RequestErrorReason): boolean {

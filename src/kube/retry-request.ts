@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatDuration } from '../kit/duration.ts'
+import { formatDuration } from '../kit/time-format.ts'
 import { KubeError } from './kube-error.ts'
 import {
   type Backoff,
+  backoffDelay,
+  canTryNextServer,
   isServerSpecific,
   type KubeRequestFailure,
-  canTryNextServer,
-  backoffDelay,
   shouldRetry,
 } from './retry-policy.ts'
-import type { ServerOrder } from './server-order.ts'
 
 /** Result of one attempt with one server. */
 export type AttemptResult<T> =
@@ -103,4 +102,23 @@ function toFinalError(what: string, last: readonly FailedAttempt[], timeout: num
   )
   const { code, hint } = final.error
   return new KubeError(code, `${what}: none of ${last.length} servers did it`, { cause, hint })
+}
+
+/** Order in which servers are tried. The server that responded last comes first. */
+export class ServerOrder {
+  readonly #servers: readonly string[]
+  #first = 0
+
+  constructor(servers: readonly string[]) {
+    this.#servers = servers
+  }
+
+  /** Lists all servers in the order to try them. */
+  list(): readonly string[] {
+    return [...this.#servers.slice(this.#first), ...this.#servers.slice(0, this.#first)]
+  }
+
+  prefer(server: string): void {
+    this.#first = Math.max(this.#servers.indexOf(server), 0)
+  }
 }

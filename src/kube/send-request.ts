@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import { addAbortSignal } from 'node:stream'
 import type { ReloadingCredentials } from '../kit/credentials.ts'
-import { sendRequest, RequestError, type RequestTimeouts, readResponseText } from '../kit/https-request.ts'
-import { buildRefusalError, buildNoResponseError } from './kube-error.ts'
-import type { AttemptResult } from './retry-request.ts'
-import { describeRequest, isIdempotent, type KubeRequest, buildRequestTarget } from './request.ts'
+import { readResponseText, RequestError, type RequestTimeouts, sendRequest } from '../kit/https-request.ts'
+import { buildNoResponseError, buildRefusalError, parseErrorResponse } from './kube-error.ts'
+import { buildRequestTarget, describeRequest, isIdempotent, type KubeRequest } from './request.ts'
 import { type KubeRequestFailure, parseRetryAfter } from './retry-policy.ts'
-import { parseErrorResponse } from './api-status.ts'
+import type { AttemptResult } from './retry-request.ts'
 
 /** Settings that all requests of a client share. */
 export interface KubeRequestContext {
@@ -35,7 +34,8 @@ export async function sendKubeRequest(
 }
 
 /**
- * Like `sendKubeRequest`, but returns the response as soon as it has begun. For responses of unknown length.
+ * Like `sendKubeRequest`, but returns the response as soon as it has begun. Used for responses of unknown
+ * length.
  */
 export async function openKubeStream(
   context: KubeRequestContext,
@@ -47,7 +47,7 @@ export async function openKubeStream(
 }
 
 export interface StreamSignals {
-  /** Aborts the attempt until the response has begun. */
+  /** Aborts the attempt, but only before the response has begun. */
   readonly startSignal: AbortSignal
   /** Aborts the attempt and its response. */
   readonly streamSignal: AbortSignal

@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { formatDuration } from '../kit/duration.ts'
-import { KubeError, buildRefusalError } from './kube-error.ts'
-import { kubeObject, metadata } from './object.ts'
-import { parseKubeResponse } from './parse-response.ts'
-import { parseApiStatus } from './api-status.ts'
+import { formatDuration } from '../kit/time-format.ts'
+import { buildRefusalError, KubeError, parseApiStatus } from './kube-error.ts'
+import { kubeObject, metadata, parseKubeResponse } from './object.ts'
 
 const version = z.string().min(1)
 const versioned = kubeObject.extend({ metadata: metadata.extend({ resourceVersion: version }) })

@@ -11,7 +11,7 @@ import {
   toRecordedObject,
   WatchRecorder,
 } from './testing/watch-recorder.ts'
-import { watchFaults, type ScriptedRequest, FakeWatchApi } from './testing/fake-watch-api.ts'
+import { watchFaults, type ScriptedRequest, WatchScript } from './testing/watch-script.ts'
 import { formatObjectKey } from './object-store.ts'
 import { Watch } from './watch.ts'
 
@@ -34,15 +34,15 @@ const scripts = array(record({ before: acts, during: acts, fault: constantFrom(.
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
 /**
- * Runs a watch against the script until it knows all objects of the API. Returns the errors in the recorded
- * changes.
+ * Runs a watch against the script until the watch knows all objects of the API. Returns the errors in the
+ * recorded changes.
  */
-async function findErrorsAfter(script: readonly ScriptedRequest[]): Promise<string[]> {
-  const api = new FakeWatchApi(script)
+async function findErrorsAfter(requests: readonly ScriptedRequest[]): Promise<string[]> {
+  const script = new WatchScript(requests)
   await using server = await startHttpsTestServer(ca, (request) => {
-    // A last object makes sure that the watch reports something at the end.
-    if (api.requestsLeft === 0 && !api.objects.has('end')) api.put('end')
-    return api.respond(request)
+    // Adds a last object, because the test ends only when the watch reports a change.
+    if (script.requestsLeft === 0 && !script.has('end')) script.put('end')
+    return script.api.respond(request)
   })
   using client = createClient([server.url], { timing: { responseMs: 150, timeout: 200 } })
   const watch = new Watch(client, createUntypedKind('v1', 'ConfigMap'), {
@@ -53,20 +53,18 @@ async function findErrorsAfter(script: readonly ScriptedRequest[]): Promise<stri
   const recorder = new WatchRecorder()
   for await (const change of watch.changes(AbortSignal.timeout(10_000))) {
     recorder.add(change)
-    if (api.objects.has('end') && matchesApi(watch.current, readApi(api)))
-      return recorder.findErrors(listApiChanges(api))
+    if (script.has('end') && matchesApi(watch.current, readApi(script)))
+      return recorder.findErrors(listApiChanges(script))
   }
-  return [`it knows ${JSON.stringify([...watch.current])} of ${JSON.stringify([...readApi(api)])}`]
+  return [`it knows ${JSON.stringify([...watch.current])} of ${JSON.stringify([...readApi(script)])}`]
 }
 
-function readApi({ objects }: FakeWatchApi): Map<string, RecordedObject> {
-  return new Map(
-    [...objects.values()].map((object) => [formatObjectKey(object.metadata), toRecordedObject(object)]),
-  )
+function readApi({ objects }: WatchScript): Map<string, RecordedObject> {
+  return new Map(objects.map((object) => [formatObjectKey(object.metadata), toRecordedObject(object)]))
 }
 
-function listApiChanges({ log }: FakeWatchApi): ApiChange[] {
-  return log.map(({ type, object }) => ({
+function listApiChanges({ api }: WatchScript): ApiChange[] {
+  return api.log.map(({ type, object }) => ({
     type: type === 'DELETED' ? 'remove' : 'put',
     key: formatObjectKey(object.metadata),
     ...toRecordedObject(object),

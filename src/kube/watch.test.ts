@@ -5,7 +5,7 @@ import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import type { ReceivedRequest, TestResponse } from '../kit/testing/https-test-server.ts'
 import { type KubeObject, createUntypedKind, kubeObject } from './object.ts'
 import { createKubeTestBench } from './testing/kube-test-bench.ts'
-import { type ObjectWrite, type WatchFault, FakeWatchApi } from './testing/fake-watch-api.ts'
+import { type ObjectWrite, type WatchFault, WatchScript } from './testing/watch-script.ts'
 import { Watch, type WatchChange, type WatchOptions } from './watch.ts'
 
 let ca: TestCa
@@ -61,11 +61,12 @@ function inWords(change: WatchChange<string>): string {
 }
 
 /**
- * An API whose list succeeds. The watch then gets the fault, and the writes happen before the next request.
+ * Creates an API whose list succeeds and whose first watch ends with the fault. The writes in `then` happen
+ * before the next request.
  */
-function faulty(fault: WatchFault, then: readonly ObjectWrite[]): FakeWatchApi {
+function faulty(fault: WatchFault, then: readonly ObjectWrite[]): WatchScript {
   const during: ObjectWrite[] = []
-  return new FakeWatchApi([
+  return new WatchScript([
     { before: [], during, fault: 'end' },
     { before: [], during, fault },
     { before: then, during, fault: 'end' },
@@ -73,18 +74,18 @@ function faulty(fault: WatchFault, then: readonly ObjectWrite[]): FakeWatchApi {
 }
 
 test('tells what is there, page by page, and then what happens to it', async () => {
-  const api = new FakeWatchApi()
-  for (const name of ['a', 'b', 'c']) api.put(name)
-  const { next, watch, requests } = await startWatch(api.respond, {
+  const script = new WatchScript()
+  for (const name of ['a', 'b', 'c']) script.put(name)
+  const { next, watch, requests } = await startWatch(script.api.respond, {
     limit: 2,
     namespace: 'default',
     labels: 'x=y',
   })
   expect(await next(4)).toEqual(['added default/a', 'added default/b', 'added default/c', 'listed'])
   const change = next(3)
-  api.put('b')
-  api.remove('a')
-  api.put('d')
+  script.put('b')
+  script.remove('a')
+  script.put('d')
   expect(await change).toEqual(['modified default/b', 'deleted default/a', 'added default/d'])
   expect(watch.current).toEqual(
     new Map([
@@ -104,8 +105,8 @@ describe('goes on where it was', () => {
   test.each<WatchFault>(['end', 'reset', 'half a line', 'crowded', 'broken', 'broken as an event'])(
     'after %s',
     async (fault) => {
-      const api = faulty(fault, [{ act: 'put', name: 'a' }])
-      const { next, requests, errors } = await startWatch(api.respond)
+      const script = faulty(fault, [{ act: 'put', name: 'a' }])
+      const { next, requests, errors } = await startWatch(script.api.respond)
       expect(await next(2)).toEqual(['listed', 'added default/a'])
       expect(requests.map(({ query }) => query.get('resourceVersion'))).toEqual([null, '10', '10'])
       expect(errors).toHaveLength(fault === 'end' ? 0 : 1)
@@ -113,8 +114,8 @@ describe('goes on where it was', () => {
   )
 
   test('after nothing has come for long, also over a connection that stands', async () => {
-    const api = faulty('silence', [{ act: 'put', name: 'a' }])
-    const { next, requests, errors } = await startWatch(api.respond, { timing: { idleTimeout: 50 } })
+    const script = faulty('silence', [{ act: 'put', name: 'a' }])
+    const { next, requests, errors } = await startWatch(script.api.respond, { timing: { idleTimeout: 50 } })
     expect(await next(2)).toEqual(['listed', 'added default/a'])
     expect(requests.map(({ query }) => query.get('resourceVersion'))).toEqual([null, '10', '10'])
     expect(errors[0]).toContain('nothing came for 50 ms')
@@ -138,14 +139,14 @@ describe('lists again and tells the difference', () => {
   test.each<WatchFault>(['gone', 'gone as an event', 'garbage', 'another event'])(
     'after %s',
     async (fault) => {
-      const api = faulty(fault, [
+      const script = faulty(fault, [
         { act: 'remove', name: 'a' },
         { act: 'remove', name: 'b' },
         { act: 'put', name: 'b' },
         { act: 'put', name: 'd' },
       ])
-      for (const name of ['a', 'b', 'c']) api.put(name)
-      const { next, requests, errors } = await startWatch(api.respond)
+      for (const name of ['a', 'b', 'c']) script.put(name)
+      const { next, requests, errors } = await startWatch(script.api.respond)
       expect(await next(4)).toHaveLength(4)
       expect(await next(5)).toEqual([
         'deleted default/b',
@@ -174,10 +175,11 @@ describe('lists again and tells the difference', () => {
   })
 
   test('at once, where the rest of it is forgotten before it is fetched', async () => {
-    const api = new FakeWatchApi()
-    for (const name of ['a', 'b', 'c']) api.put(name)
+    const script = new WatchScript()
+    for (const name of ['a', 'b', 'c']) script.put(name)
     const { next, requests } = await startWatch(
-      (one) => (one.query.has('continue') ? { status: 410, json: { kind: 'Status' } } : api.respond(one)),
+      (one) =>
+        one.query.has('continue') ? { status: 410, json: { kind: 'Status' } } : script.api.respond(one),
       { limit: 2 },
     )
     expect(await next(4)).toEqual(['added default/a', 'added default/b', 'added default/c', 'listed'])
@@ -186,28 +188,28 @@ describe('lists again and tells the difference', () => {
 })
 
 test('waits as long as it is asked to', async () => {
-  const api = new FakeWatchApi()
+  const script = new WatchScript()
   const times: number[] = []
   const { next } = await startWatch((requests) => {
     times.push(performance.now())
     return times.length === 2
       ? { status: 429, headers: { 'retry-after': '1' }, text: 'later' }
-      : api.respond(requests)
+      : script.api.respond(requests)
   })
   expect(await next(1)).toEqual(['listed'])
   const change = next(1)
-  api.put('a')
+  script.put('a')
   await change
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(999)
 })
 
 test('waits longer from failure to failure, up to a bound', async () => {
   const times: number[] = []
-  const api = new FakeWatchApi()
+  const script = new WatchScript()
   const { next } = await startWatch(
     (requests) => {
       times.push(performance.now())
-      return times.length <= 6 ? { status: 403, text: 'not you' } : api.respond(requests)
+      return times.length <= 6 ? { status: 403, text: 'not you' } : script.api.respond(requests)
     },
     { timing: { backoff: { initial: 4, max: 64 } } },
   )
@@ -222,7 +224,7 @@ test('waits longer from failure to failure, up to a bound', async () => {
 
 describe('the signal ends it at once', () => {
   test('while nothing comes', async () => {
-    const { next, stop, requests } = await startWatch(new FakeWatchApi().respond)
+    const { next, stop, requests } = await startWatch(new WatchScript().api.respond)
     expect(await next(1)).toEqual(['listed'])
     const rest = next(1)
     setImmediate(() => stop.abort())
@@ -231,9 +233,9 @@ describe('the signal ends it at once', () => {
   })
 
   test('in the middle of a list', async () => {
-    const api = new FakeWatchApi()
-    for (const name of ['a', 'b', 'c']) api.put(name)
-    const { next, stop } = await startWatch(api.respond)
+    const script = new WatchScript()
+    for (const name of ['a', 'b', 'c']) script.put(name)
+    const { next, stop } = await startWatch(script.api.respond)
     expect(await next(1)).toEqual(['added default/a'])
     stop.abort()
     expect(await next(1)).toEqual(['end'])
@@ -249,7 +251,7 @@ describe('the signal ends it at once', () => {
   })
 
   test('also when it is the client’s', async () => {
-    const server = await serve(new FakeWatchApi().respond)
+    const server = await serve(new WatchScript().api.respond)
     const over = new AbortController()
     const client = createClient([server.url], { signal: over.signal })
     const changes = new Watch(client, configMaps, { select }).changes(new AbortController().signal)
@@ -264,22 +266,22 @@ test('an object that cannot be parsed is reported as an error, stays as it was, 
   const schema = kubeObject.extend({
     metadata: kubeObject.shape.metadata.extend({ resourceVersion: z.string().regex(/[02468]$/) }),
   })
-  const api = new FakeWatchApi()
-  const server = await serve(api.respond)
+  const script = new WatchScript()
+  const server = await serve(script.api.respond)
   const errors: unknown[] = []
   const watch = new Watch(
     createClient([server.url]),
     { ...configMaps, schema },
     { select, onError: (error) => errors.push(error), timing },
   )
-  api.put('odd')
-  api.put('a')
+  script.put('odd')
+  script.put('a')
   const changes = watch.changes(new AbortController().signal)
   expect((await changes.next()).value).toEqual({ type: 'added', key: 'default/a', object: '12' })
   expect((await changes.next()).value).toEqual({ type: 'listed' })
   const next = changes.next()
-  api.put('a')
-  api.put('b')
+  script.put('a')
+  script.put('b')
   expect((await next).value).toMatchObject({ type: 'added', key: 'default/b' })
   expect(watch.current.get('default/a')).toBe('12')
   expect(errors).toEqual([
@@ -292,9 +294,9 @@ test('an object that cannot be parsed is reported as an error, stays as it was, 
 })
 
 test('many watches leave connections for requests, over whatever way', async () => {
-  const api = new FakeWatchApi()
+  const script = new WatchScript()
   const server = await serve((requests) =>
-    requests.path === '/version' ? { json: {} } : api.respond(requests),
+    requests.path === '/version' ? { json: {} } : script.api.respond(requests),
   )
   const client = createClient([server.url], { dial: async (host, port) => connect({ host, port }) })
   const { signal } = new AbortController()
@@ -304,7 +306,7 @@ test('many watches leave connections for requests, over whatever way', async () 
   await Promise.all(watches.map(async (changes) => changes.next()))
   const all = Promise.all(watches.map(async (changes) => changes.next()))
   expect(await client.request({ method: 'GET', path: '/version' })).toEqual({})
-  api.put('a')
+  script.put('a')
   expect((await all).map(({ value }) => (value ? inWords(value) : ''))).toEqual(
     watches.map(() => 'added default/a'),
   )

@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeClient } from './client.ts'
-import { type Index, Indexes, type IndexEntries } from './indexes.ts'
 import { isKubeError, KubeError } from './kube-error.ts'
-import { type Kind, createUntypedKind, type KubeObject } from './object.ts'
-import { parseKubeResponse } from './parse-response.ts'
-import { collectionPath } from './paths.ts'
-import { type ListOptions, listObjectPages } from './read-objects.ts'
+import {
+  type DefinedValue,
+  formatObjectKey,
+  type Index,
+  type IndexEntries,
+  Indexes,
+  type ObjectChange,
+  ObjectStore,
+} from './object-store.ts'
+import { createUntypedKind, type Kind, type KubeObject, parseKubeResponse } from './object.ts'
+import { listObjectPages, type ListOptions } from './read-objects.ts'
+import { collectionPath } from './resources.ts'
 import { type Backoff, backoffDelay } from './retry-policy.ts'
-import { type ObjectChange, formatObjectKey, type DefinedValue, ObjectStore } from './object-store.ts'
-import { type WatchEvent, readWatchEvents } from './watch-events.ts'
+import { readWatchEvents, type WatchEvent } from './watch-events.ts'
 
 export interface WatchOptions<
   K extends KubeObject,
@@ -21,7 +27,7 @@ export interface WatchOptions<
   /** Called when the watch has to restart, and when an object cannot be parsed. The watch then continues. */
   readonly onError?: (error: unknown) => void
   readonly timing?: Partial<WatchTiming>
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to vary delays. */
   readonly random?: () => number
 }
 
@@ -38,7 +44,7 @@ export interface WatchTiming {
 }
 
 const defaultTiming: WatchTiming = {
-  // Servers send a bookmark every minute.
+  // Servers send a bookmark every minute, so a live connection is never idle for longer.
   idleTimeout: 90_000,
   lifetime: 300_000,
   backoff: { initial: 500, max: 30_000 },
@@ -102,7 +108,10 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     }
   }
 
-  /** Lists if needed and watches until the connection ends. Returns the delay before the next attempt. */
+  /**
+   * Lists the objects if needed, then watches until the connection ends. Returns the delay before the next
+   * attempt.
+   */
   async *#runOnce(signal: AbortSignal): AsyncGenerator<WatchChange<T>, number> {
     let ended = false
     let began = Infinity
@@ -127,7 +136,7 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     }
     const { backoff } = this.#timing
     // A connection that lasted for a while counts as success even without events, because an idle cluster
-    // sends none.
+    // sends no events.
     const wasStable = performance.now() - began > 10 * backoff.initial
     if (wasStable) this.#failures = 0
     if (wasStable && ended) return 0

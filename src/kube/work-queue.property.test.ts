@@ -77,7 +77,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
             else queue.addAfter(step.key, step.delay)
           }
         }
-        // This is longer than all runs in sequence.
+        // This time is longer than all runs together, even one after the other.
         await time.advance(300_000)
         stop.abort()
         await ended

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Heap } from '../kit/heap.ts'
-import { FifoQueue } from '../kit/fifo.ts'
+import { FifoQueue, Heap } from '../kit/collections.ts'
 import { monotonicClock, type MonotonicClock } from '../kit/monotonic-clock.ts'
 import { KubeError } from './kube-error.ts'
 import type { QueueLoad, QueueMeter, QueueMetrics } from './queue-metrics.ts'
@@ -9,20 +8,20 @@ import { type Backoff, backoffDelay } from './retry-policy.ts'
 export interface QueueOptions {
   readonly time?: MonotonicClock
   readonly backoff?: Backoff
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to vary retry delays. */
   readonly random?: () => number
   readonly metrics?: QueueMetrics
 }
 
 /**
- * Undefined to wait for the next event; otherwise `requeueAfter` is the delay in milliseconds until the key
- * is processed again.
+ * Result of processing a key. `requeueAfter` is the delay in milliseconds until the key is processed again.
+ * With undefined, the key waits for the next event.
  */
 export type WorkResult = undefined | { readonly requeueAfter: number }
 
 export interface QueueWorkerOptions {
   readonly workers?: number
-  /** Processes a key. If it throws, the key is retried with backoff. */
+  /** Processes a key. If the function throws, the key is retried with backoff. */
   readonly handle: (key: string) => Promise<WorkResult>
   readonly onFailure?: (key: string, error: unknown, failures: number) => void
 }
@@ -56,7 +55,7 @@ export class WorkQueue {
   readonly #dirty = new Map<string, number>()
   readonly #queue = new FifoQueue<string>()
   readonly #processing = new Map<string, number>()
-  /** Keys to add later, with the time of their addition. */
+  /** Keys to add later, with the time at which each key is due. */
   readonly #delayed = new Map<string, number>()
   #timers = createDelayHeap()
   #cancelTimer: (() => void) | undefined
@@ -143,7 +142,7 @@ export class WorkQueue {
     }
   }
 
-  /** Schedules a retry of the key. Returns its number of failures in a row. */
+  /** Schedules a retry of the key. Returns the number of failures in a row of the key. */
   #retry(key: string, error: unknown): number {
     const before = this.#failures.get(key) ?? 0
     this.#failures.set(key, before + 1)

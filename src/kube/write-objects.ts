@@ -1,19 +1,28 @@
 import type { KubeClient } from './client.ts'
 import { isKubeError } from './kube-error.ts'
-import { type Kind, type KubeObject, kubeObject, type Manifest, type NamespacedName } from './object.ts'
-import { parseKubeResponse } from './parse-response.ts'
-import { collectionPath, objectPath } from './paths.ts'
+import {
+  type Kind,
+  type KubeObject,
+  kubeObject,
+  type Manifest,
+  type NamespacedName,
+  parseKubeResponse,
+} from './object.ts'
 import {
   applyPatchType,
-  mergePatchType,
   type KubeCallOptions,
-  type KubeRequest,
   type KubeQuery,
+  type KubeRequest,
+  mergePatchType,
 } from './request.ts'
+import { collectionPath, objectPath } from './resources.ts'
 
 /** Field manager of all fields that hyperkube sets. */
 export const fieldManager = 'hyperkube'
-/** Query of all writes. Strict validation rejects unknown fields, because they are bugs in hyperkube. */
+/**
+ * Query parameters of all writes. With strict validation the API rejects unknown fields, which would be bugs
+ * in hyperkube.
+ */
 const strict: KubeQuery = { fieldManager, fieldValidation: 'Strict' }
 
 export interface ApplyObjectOptions extends KubeCallOptions {
@@ -72,7 +81,7 @@ export async function createObject(
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   const { namespace } = manifest.metadata
-  // Only validates the name, before the request is sent.
+  // Called only to validate the name before the request is sent.
   objectPath(resource, manifest.metadata)
   const path = collectionPath(resource, namespace)
   return sendWrite(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
@@ -85,7 +94,7 @@ export interface ReplaceObjectOptions extends KubeCallOptions {
 
 /**
  * Replaces an object, which must contain the resourceVersion that was read. Throws KUBE_CONFLICT if the
- * object has changed since.
+ * object was changed after it was read.
  */
 export async function replaceObject(
   client: KubeClient,
@@ -98,8 +107,8 @@ export async function replaceObject(
 }
 
 /**
- * Applies a JSON merge patch, in which null removes a field. If the patch contains a resourceVersion, it
- * fails if the object has changed since.
+ * Applies a JSON merge patch, in which null removes a field. If the patch contains a resourceVersion, the
+ * call fails when the object has a different version.
  */
 export async function patchObject(
   client: KubeClient,
@@ -166,7 +175,7 @@ export interface EvictPodOptions extends KubeCallOptions {
 
 /**
  * Evicts a pod if its disruption budget allows it. Returns false if the pod did not exist. Throws
- * KUBE_TOO_MANY if the budget forbids it, without a retry, because only time and other pods change that.
+ * KUBE_TOO_MANY without a retry if the budget does not allow the eviction.
  */
 export async function evictPod(
   client: KubeClient,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { CompletedConfig } from './completed-config.ts'
-import { buildManagerConfig, managerOptions } from './config.ts'
+import { buildManagerConfig, CompletedConfig, managerOptions } from './config.ts'
 import { controllers } from './table.ts'
 
 function read(options: object) {

@@ -1,15 +1,15 @@
 import type { ManagerSettings } from '../contract/manager-settings.ts'
+import { formatError } from '../kit/errors.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
-import type { Informer } from '../kube/informer.ts'
-import type { KubeObject } from '../kube/object.ts'
-import type { RbacRule } from '../kube/rbac.ts'
-import type { WatchSpec } from '../kube/informers.ts'
+import type { Informer, WatchSpec } from '../kube/informers.ts'
 import type { LeaderTerm } from '../kube/leader-term.ts'
 import type { DefinedValue } from '../kube/object-store.ts'
-import type { WorkQueue } from '../kube/work-queue.ts'
+import type { KubeObject } from '../kube/object.ts'
+import type { RbacRule } from '../kube/rbac.ts'
+import type { WorkQueue, WorkResult } from '../kube/work-queue.ts'
 
 /**
  * Definition of one controller. Its name and aliases must never change, because users have them in their
@@ -60,4 +60,44 @@ export interface Controller {
    * ends.
    */
   run(signal: AbortSignal): Promise<void>
+}
+
+interface ReconcilerOptions {
+  /** Number of keys that are reconciled concurrently. */
+  readonly workers?: number
+  /** Reconciles the object of a key. It does not know which event added the key. */
+  readonly reconcile: (key: string) => Promise<WorkResult>
+}
+
+/** Creates a controller that reconciles the keys of its queue. */
+export function createReconciler(
+  { queue, metrics, log }: Pick<ControllerContext, 'queue' | 'metrics' | 'log'>,
+  { workers = 1, reconcile }: ReconcilerOptions,
+): Controller {
+  const results = metrics.counters('controller_runtime_reconcile_total', 'Reconciliations, by result.')
+  const count = (result: string): void => results.add({ controller: queue.name, result })
+  return {
+    async run(signal) {
+      await queue.run(
+        {
+          workers,
+          async handle(key) {
+            const workResult = await reconcile(key)
+            count(workResult === undefined ? 'success' : 'requeue_after')
+            return workResult
+          },
+          onFailure(key, error, failures) {
+            count('error')
+            // Repeated failures are logged only if their number is a power of two.
+            if (Number.isInteger(Math.log2(failures))) {
+              log(
+                `${key || 'it'} failed ${failures === 1 ? 'once' : `${failures} times`}: ${formatError(error)}`,
+              )
+            }
+          },
+        },
+        signal,
+      )
+    },
+  }
 }

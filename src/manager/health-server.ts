@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { ListenAddress } from './config.ts'
-import { type HealthChecks, runHealthChecks } from './health-checks.ts'
 
 /**
  * `checks` returns the checks of livez, readyz or healthz, and undefined for other paths. `metrics` returns
@@ -62,4 +61,28 @@ function respond(
   const selected = name === undefined || check === undefined ? all : new Map([[name, check]])
   const { healthy, text } = runHealthChecks(path, selected, verbose)
   send(healthy ? 200 : 500, text)
+}
+
+/** Returns why a check fails, or undefined if it passes. */
+export type HealthCheck = () => string | undefined
+
+export type HealthChecks = ReadonlyMap<string, HealthCheck>
+
+interface HealthCheckReport {
+  readonly healthy: boolean
+  readonly text: string
+}
+
+/**
+ * Runs the checks and formats the result as Kubernetes components do. Checks are listed one per line if one
+ * fails or `verbose` is set.
+ */
+function runHealthChecks(path: string, checks: HealthChecks, verbose = false): HealthCheckReport {
+  const all = [...checks].map(([name, check]) => ({ name, reason: check() }))
+  const healthy = all.every(({ reason }) => reason === undefined)
+  if (healthy && !verbose) return { healthy, text: 'ok' }
+  const lines = all.map(({ name, reason }) =>
+    reason === undefined ? `[+]${name} ok` : `[-]${name} failed: ${reason}`,
+  )
+  return { healthy, text: [...lines, `${path} check ${healthy ? 'passed' : 'failed'}`, ''].join('\n') }
 }

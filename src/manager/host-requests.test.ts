@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { HostRequest, HostStatus } from '../contract/host-resource.ts'
-import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
-import { formatAgentUser, buildHostRbac } from '../kube/host-resource.ts'
-import type { ControllerDefinition } from './controller.ts'
-import { requestHostAction, hostRequestRules } from './host-requests.ts'
-import { createReconciler } from './reconciler.ts'
+import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
+import { buildHostRbac, formatAgentUser } from '../kube/host-resource.ts'
+import { type ControllerDefinition, createReconciler } from './controller.ts'
+import { hostRequestRules, requestHostAction } from './host-requests.ts'
 import { FakeAuthorizer } from './testing/fake-authorizer.ts'
 import {
+  createManagerBench,
+  type ManagerBench,
   type RunningManager,
   waitUntil,
-  type ManagerBench,
-  createManagerBench,
 } from './testing/manager-bench.ts'
 
 let ca: TestCa

@@ -10,10 +10,9 @@ const shown = [...page.matchAll(/^`(src\/[^`]+)`:\n\n```ts\n(.*?)```\n/gms)].map
 
 test('the page on how to add a controller shows all of one', () => {
   expect(shown.map(([file]) => file)).toEqual([
-    'src/manager/controllers/version-skew/skew.ts',
-    'src/manager/controllers/version-skew/version-skew.ts',
+    'src/manager/controllers/version-skew.ts',
     'src/manager/table.ts',
-    'src/manager/controllers/version-skew/version-skew.test.ts',
+    'src/manager/controllers/version-skew.test.ts',
   ])
 })
 

@@ -4,14 +4,14 @@ import type { Metrics } from '../kit/metrics.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { EventRecorder } from '../kube/events.ts'
-import { type InformerState, Informers } from '../kube/informers.ts'
-import { QueueMetrics } from '../kube/queue-metrics.ts'
+import { Informers, type InformerState } from '../kube/informers.ts'
 import type { LeaderTerm } from '../kube/leader-term.ts'
+import { QueueMetrics } from '../kube/queue-metrics.ts'
 import { WorkQueue } from '../kube/work-queue.ts'
 import type { Controller, ControllerDefinition } from './controller.ts'
+import type { HealthChecks } from './health-server.ts'
 import type { LogLimiter } from './log-limiter.ts'
-import type { HealthChecks } from './health-checks.ts'
-import { informersUser, formatControllerUser } from './rbac.ts'
+import { formatControllerUser, informersUser } from './rbac.ts'
 
 export interface LeaderSessionOptions {
   readonly controllers: readonly ControllerDefinition[]

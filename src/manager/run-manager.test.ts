@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import type { ElectionResult } from '../kube/election.ts'
 import type { ControllerDefinition } from './controller.ts'
-import { versionSkew } from './controllers/version-skew/version-skew.ts'
+import { versionSkew } from './controllers/version-skew.ts'
 import { waitUntil, createManagerBench } from './testing/manager-bench.ts'
 
 let ca: TestCa

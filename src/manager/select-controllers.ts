@@ -1,6 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { suggestWord } from '../kit/suggest.ts'
-import { toPrintable } from '../kit/printable.ts'
+import { suggestWord, toPrintable } from '../kit/text.ts'
 import type { ControllerDefinition } from './controller.ts'
 
 /**

@@ -1,11 +1,8 @@
 import { createPublicKey } from 'node:crypto'
-import { makeKeyPair, signingKey } from './keys.ts'
+import { makeKeyPair, type Random, signingKey, systemRandom } from './keys.ts'
 import { validityFrom } from './lifetime.ts'
-import { type Random, systemRandom } from './random.ts'
 import type { Secret } from './secret.ts'
-import { serialNumber } from './serial.ts'
-import { buildX509Name } from './subject.ts'
-import { loadX509 } from './x509.ts'
+import { buildX509Name, loadX509, serialNumber } from './x509.ts'
 
 /** Names of the cluster's CAs. etcd has its own CA, so that other certificates give no access to etcd. */
 export const caNames = ['kubernetes', 'etcd', 'front-proxy'] as const

@@ -1,13 +1,12 @@
-import type { X509Certificate } from 'node:crypto'
+import { createPrivateKey, type KeyObject, sign, verify, X509Certificate } from 'node:crypto'
 import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
+import { renewalSigner } from '../contract/renewal.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { CaName } from './ca.ts'
 import { checkRequest } from './check-request.ts'
-import { inspectCertificate } from './inspect.ts'
+import { inspectCertificate, parseCertificates } from './certificates.ts'
 import { computeLifetime, isValid, type Validity, year } from './lifetime.ts'
 import type { CertificateSubject } from './names.ts'
-import { parseCertificates } from './pem-bundle.ts'
-import { isRenewalProven } from './renewal-proof.ts'
 import type { X509 } from './x509.ts'
 
 /** Subjects of components that run on every node. All nodes use the same subject, each with its own key. */
@@ -137,4 +136,31 @@ function formatPeriod({ notBefore, notAfter }: Validity): string {
 
 function refuse(reason: RenewalRefusal['reason'], message: string): RenewalRefusal {
   return { verdict: 'refused', reason, message }
+}
+
+/**
+ * Signs request and previous certificate (both PEM) with the key of the previous certificate. The base64
+ * signature proves that the requester has this key.
+ */
+export function proveRenewal(request: string, previous: string, privateKey: string): string {
+  const statement = buildStatement(request, new X509Certificate(previous))
+  return sign('sha256', statement, createPrivateKey(privateKey)).toString('base64')
+}
+
+function isRenewalProven(request: string, previous: X509Certificate, proof: string): boolean {
+  return isSigned(buildStatement(request, previous), previous.publicKey, Buffer.from(proof, 'base64'))
+}
+
+/** Builds the text to sign. Its prefix prevents the signature from being used for another purpose. */
+function buildStatement(request: string, previous: X509Certificate): Buffer {
+  return Buffer.from(`${renewalSigner}\n${previous.fingerprint256}\n${request}`)
+}
+
+function isSigned(statement: Buffer, key: KeyObject, signature: Buffer): boolean {
+  try {
+    return verify('sha256', statement, key, signature)
+  } catch {
+    // A key of another type cannot verify the signature.
+    return false
+  }
 }

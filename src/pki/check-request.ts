@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { GeneralName, Pkcs10CertificateRequest } from '@peculiar/x509'
 import { HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
+import { toPrintable } from '../kit/text.ts'
 import { parseElements } from './der.ts'
 import { canonicalAddress, canonicalNames } from './names.ts'
 import type { CertificateSpec } from '../contract/certificate-spec.ts'

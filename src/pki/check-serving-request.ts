@@ -35,7 +35,10 @@ export const servingSigner = 'kubernetes.io/kubelet-serving'
 
 const nodesGroup = 'system:nodes'
 const nodeUserPrefix = 'system:node:'
-/** Key encipherment is not included, because ECDSA keys do not support it. */
+/**
+ * Key usages that a request must have. Key encipherment is not required, because ECDSA keys do not support
+ * it.
+ */
 const requiredUsages = ['digital signature', 'server auth']
 
 /** Returns the name of the requesting node, or undefined if the requester is not a node. */

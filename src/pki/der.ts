@@ -1,4 +1,3 @@
-/** One DER element. */
 export interface DerElement {
   readonly tag: number
   readonly content: Uint8Array

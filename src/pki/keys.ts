@@ -1,6 +1,5 @@
-import { createPrivateKey, generateKeyPair, type webcrypto } from 'node:crypto'
+import { createPrivateKey, generateKeyPair, randomBytes, type webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
-import { type Random, systemRandom } from './random.ts'
 import { Secret } from './secret.ts'
 
 /** A P-256 key pair. Both keys are PEM. */
@@ -36,3 +35,10 @@ export function makeEncryptionKey(random: Random = systemRandom): Secret {
 export function signingKey(privateKey: Secret): webcrypto.CryptoKey {
   return createPrivateKey(privateKey.revealText()).toCryptoKey(ecdsa, false, ['sign'])
 }
+
+/** Source of cryptographically secure random bytes. */
+export interface Random {
+  bytes(count: number): Uint8Array
+}
+
+export const systemRandom: Random = { bytes: (count) => randomBytes(count) }

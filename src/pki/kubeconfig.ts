@@ -47,7 +47,7 @@ export interface KubeconfigEndpoint {
 
 /**
  * Builds the kubeconfig of a person for a cluster with several endpoints. It has one context per endpoint, so
- * `kubectl config use-context` can select another if one is unreachable.
+ * `kubectl config use-context` can switch to another endpoint.
  */
 export function buildPersonalKubeconfig(
   user: string,

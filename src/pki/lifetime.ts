@@ -3,7 +3,8 @@ export const day = 86_400_000
 export const year = 365 * day
 
 /**
- * Certificates are valid from this long before they are signed, because the clocks of hosts differ a little.
+ * The validity of a certificate begins this long before it is signed, because the clocks of hosts differ a
+ * little.
  */
 const skew = 5 * 60_000
 

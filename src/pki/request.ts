@@ -2,8 +2,7 @@ import { createPublicKey } from 'node:crypto'
 import { makeKeyPair, signingKey } from './keys.ts'
 import type { AlternativeNames, CertificateSubject } from './names.ts'
 import type { Secret } from './secret.ts'
-import { buildX509Name, namesExtension } from './subject.ts'
-import { loadX509 } from './x509.ts'
+import { buildX509Name, loadX509, namesExtension } from './x509.ts'
 
 /**
  * A private key and the signing request for it. The key never leaves the host; only the request is sent to

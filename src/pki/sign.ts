@@ -1,15 +1,12 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Ca } from './ca.ts'
 import { checkRequest } from './check-request.ts'
-import { inspectCertificate } from './inspect.ts'
-import { signingKey } from './keys.ts'
-import { isValid, validityFrom, intersectValidity } from './lifetime.ts'
-import { type Random, systemRandom } from './random.ts'
-import { serialNumber } from './serial.ts'
-import { buildX509Name, namesExtension } from './subject.ts'
-import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
-import { loadX509, type X509 } from './x509.ts'
+import { inspectCertificate } from './certificates.ts'
+import { type Random, signingKey, systemRandom } from './keys.ts'
+import { intersectValidity, isValid, validityFrom } from './lifetime.ts'
+import { buildX509Name, loadX509, namesExtension, serialNumber, type X509 } from './x509.ts'
 
 /**
  * Signs the key of a certificate signing request and returns the certificate as PEM. All other content comes

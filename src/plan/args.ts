@@ -31,3 +31,36 @@ function joinLists(defaults: string, overrides: string): string {
 export function toFlags(args: Args): string[] {
   return Object.entries(args).map(([name, value]) => `--${name}=${value}`)
 }
+
+/**
+ * TLS 1.2 cipher suites with forward secrecy and authenticated encryption. TLS 1.3 has only such suites, and
+ * they cannot be configured.
+ */
+export const tlsCipherSuites: readonly string[] = [
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+]
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = Readonly<Record<string, Json>>
+
+/** Merges configurations: maps are merged recursively, all other values are replaced. */
+export function mergeConfig(base: JsonObject, ...overrides: readonly (JsonObject | undefined)[]): JsonObject {
+  return overrides.reduce<JsonObject>((merged, override) => mergeMaps(merged, override ?? {}), base)
+}
+
+function mergeMaps(base: JsonObject, overrides: JsonObject): JsonObject {
+  const entries = Object.entries(overrides).map(([key, value]) => {
+    const current = Object.hasOwn(base, key) ? base[key] : undefined
+    return [key, isMap(current) && isMap(value) ? mergeMaps(current, value) : value] as const
+  })
+  return { ...base, ...Object.fromEntries(entries) }
+}
+
+function isMap(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

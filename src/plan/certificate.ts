@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { PlannedCertificate } from '../contract/component-plan.ts'
 import type { PlanContext } from './context.ts'
 
@@ -44,4 +45,13 @@ function planCertificate(
     certificateFile: `${path}.crt`,
     keyFile: `${path}.key`,
   }
+}
+
+/**
+ * Splits the names of a server into DNS names and IP addresses and removes duplicates. A node name may be an
+ * IP address.
+ */
+export function splitAlternativeNames(...names: readonly string[]): PlannedCertificate['names'] {
+  const unique = [...new Set(names)]
+  return { dns: unique.filter((name) => isIP(name) === 0), ip: unique.filter((name) => isIP(name) !== 0) }
 }

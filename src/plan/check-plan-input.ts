@@ -1,26 +1,32 @@
 import type { Finding } from '../contract/finding.ts'
-import { checkOwnAddress } from './checks/addresses.ts'
-import type {
-  ClusterCheck,
-  HostCheck,
-  HostSubject,
-  LinuxCheck,
-  SystemCheck,
-  WindowsCheck,
+import { checkClonedHosts, checkOwnAddress } from './checks/addresses.ts'
+import {
+  buildCheckInput,
+  type ClusterCheck,
+  type HostCheck,
+  type HostSubject,
+  type LinuxCheck,
+  type SystemCheck,
+  type WindowsCheck,
 } from './checks/check.ts'
-import { checkFirewall } from './checks/firewall.ts'
 import {
   checkCgroups,
   checkInitSystem,
   checkKernelFeatures,
+  checkResolver,
   checkSelinux,
   checkSwap,
-} from './checks/linux-kernel.ts'
-import { checkDocker, checkForeignServices } from './checks/linux-services.ts'
-import { checkMtu } from './checks/mtu.ts'
-import { checkHostNetworks } from './checks/networks.ts'
+} from './checks/linux-host.ts'
+import {
+  checkDocker,
+  checkForeignServices,
+  checkWindowsDocker,
+  checkWindowsServices,
+} from './checks/foreign-services.ts'
+import { checkHostNetworks, checkMtu } from './checks/networks.ts'
 import { checkClusterFlags, checkHostFlags } from './checks/owned-flags.ts'
-import { checkPacketFilter } from './checks/packet-filter.ts'
+import { checkFirewall, checkPacketFilter } from './checks/packet-filter.ts'
+import { checkTakenPorts } from './checks/ports.ts'
 import { checkPresence } from './checks/presence.ts'
 import {
   checkArtifactSource,
@@ -29,21 +35,16 @@ import {
   checkLockFits,
   checkRegistryLogins,
 } from './checks/references.ts'
-import { checkResolver } from './checks/resolver.ts'
-import { buildCheckInput } from './checks/check-input.ts'
-import { checkDisks, checkMemory, checkCpus } from './checks/sizes.ts'
-import { checkTakenPorts } from './checks/taken-ports.ts'
-import { checkClonedHosts } from './checks/cloned-hosts.ts'
+import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
 import {
   checkWindowsArch,
   checkWindowsDrive,
   checkWindowsFeatures,
+  checkWindowsImages,
   checkWindowsRestart,
   checkWindowsVersion,
 } from './checks/windows-host.ts'
-import { checkWindowsImages } from './checks/windows-images.ts'
 import { checkWindowsAdapter, checkWindowsMetadata, checkWindowsNetworks } from './checks/windows-network.ts'
-import { checkWindowsDocker, checkWindowsServices } from './checks/windows-services.ts'
 import type { PlanInput } from './context.ts'
 import { resolveInternalAddress, type Topology } from './topology.ts'
 

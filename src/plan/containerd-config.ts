@@ -1,3 +1,4 @@
+import { pinnedImages } from '../catalog/lock.ts'
 import type { PlannedFile } from '../contract/component-plan.ts'
 import { registryLoginName } from '../identity/secret-files.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -99,4 +100,20 @@ function renderHostsToml(mirrors: readonly string[]): string {
   return mirrors
     .map((mirror) => `[host.${JSON.stringify(mirror)}]\n  capabilities = ["pull", "resolve"]\n`)
     .join('\n')
+}
+
+/** Builds the environment variables of the HTTP proxy. */
+export function buildProxyVariables({ spec }: Cluster): Record<string, string> {
+  const { proxy } = spec
+  return {
+    ...(proxy?.http === undefined ? {} : { HTTP_PROXY: proxy.http }),
+    ...(proxy?.https === undefined ? {} : { HTTPS_PROXY: proxy.https }),
+    ...(proxy?.no === undefined ? {} : { NO_PROXY: proxy.no.join(',') }),
+  }
+}
+
+/** Lists the pinned images that every pod sandbox needs. */
+export function listSandboxImages({ lock, release }: PlanContext): string[] {
+  const { pause } = pinnedImages(lock, release)
+  return pause === undefined ? [] : [pause]
 }

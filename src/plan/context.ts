@@ -1,11 +1,12 @@
-import type { Lock } from '../catalog/lock.ts'
-import type { KubernetesRelease } from '../catalog/kubernetes-release.ts'
-import type { ManagerSettings } from '../contract/manager-settings.ts'
+import { stringify } from 'yaml'
+import type { KubernetesRelease } from '../catalog/catalog.ts'
+import { artifactId, type Lock, type LockedArtifact } from '../catalog/lock.ts'
+import { type ComponentPlan, emptyComponent } from '../contract/component-plan.ts'
 import type { Facts } from '../contract/facts.ts'
+import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { PublicIdentity } from '../identity/public-identity.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
-import type { SharedPlanData } from './shared-data.ts'
 import type { Topology } from './topology.ts'
 
 /** Input for planning a cluster. */
@@ -37,7 +38,7 @@ export interface PlanContext<System extends Facts['system'] = Facts['system']>
   readonly topology: Topology
   readonly host: HostSpec
   readonly system: System
-  /** Address at which the other hosts reach this one. */
+  /** Address at which other hosts reach this host. */
   readonly address: string
 }
 
@@ -60,4 +61,34 @@ export function isNode({ host }: Pick<PlanContext, 'host'>): boolean {
 
 export function isEtcdMember({ host, topology }: Pick<PlanContext, 'host' | 'topology'>): boolean {
   return topology.etcd.some(({ name }) => name === host.name)
+}
+
+/** Plans one component of a host. Returns undefined if the host does not need the component. */
+export type ComponentPlanner<S extends PlanContext> = (context: S) => ComponentPlan | undefined
+
+type ComponentFields = Pick<ComponentPlan, 'name' | 'stage'> & Partial<ComponentPlan>
+
+/** Builds a component plan. Omitted fields get empty values. */
+export function buildComponentPlan(fields: ComponentFields): ComponentPlan {
+  return { ...emptyComponent(), ...fields }
+}
+
+/** Data that is equal for all hosts. It is computed only once, because there may be thousands of hosts. */
+export interface SharedPlanData {
+  readonly locked: ReadonlyMap<string, LockedArtifact>
+  /** Renders a document as YAML. Texts are cached, because many hosts have equal documents. */
+  readonly yaml: (document: object) => string
+}
+
+export function buildSharedPlanData({ artifacts }: Lock): SharedPlanData {
+  const texts = new Map<string, string>()
+  return {
+    locked: new Map(artifacts.map((artifact) => [artifactId(artifact), artifact])),
+    yaml: (document) => {
+      const key = JSON.stringify(document)
+      const text = texts.get(key) ?? stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
+      texts.set(key, text)
+      return text
+    },
+  }
 }

@@ -1,10 +1,7 @@
-import { canNodeSetLabel } from '../spec/labels.ts'
-import { type Args, mergeArgs } from './args.ts'
-import { type JsonObject, mergeConfig } from './merge-config.ts'
-import { planNode } from './node.ts'
-import { computeReservedResources } from './reserved-resources.ts'
+import { type Args, type JsonObject, mergeArgs, mergeConfig, tlsCipherSuites } from './args.ts'
 import type { PlanContext } from './context.ts'
-import { tlsCipherSuites } from './tls-cipher-suites.ts'
+import { canNodeSetLabel, planNode } from './node.ts'
+import { computeReservedResources } from './reserved-resources.ts'
 
 /** Paths of the kubelet's files on the host. */
 export interface KubeletFiles {
@@ -71,8 +68,8 @@ export function buildKubeletConfiguration(
     tlsPrivateKeyFile: files.privateKey,
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [...tlsCipherSuites],
-    // The agent renews the certificate. A kubelet that rotates certificates would keep its own one, even if
-    // another CA has signed it.
+    // The agent renews the certificate. A kubelet that rotates certificates would keep using its own
+    // certificate, even if another CA has signed it.
     rotateCertificates: false,
     clusterDomain: network.domain,
     clusterDNS: [topology.dnsServiceAddress],

@@ -1,14 +1,18 @@
 import type { Facts } from '../contract/facts.ts'
-import { type Finding, hasErrors, createIgnoreFilter } from '../contract/finding.ts'
+import { createIgnoreFilter, type Finding, hasErrors } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { HostSpec } from '../spec/host.ts'
-import type { ComponentPlanner } from './component.ts'
 import { checkPlanInput } from './check-plan-input.ts'
+import {
+  buildSharedPlanData,
+  type ComponentPlanner,
+  type PlanContext,
+  type PlanInput,
+  type SharedPlanData,
+} from './context.ts'
 import { linuxComponents } from './linux/components.ts'
 import { planNode } from './node.ts'
-import type { PlanInput, PlanContext } from './context.ts'
-import { type SharedPlanData, buildSharedPlanData } from './shared-data.ts'
-import { resolveInternalAddress, buildTopology, type Topology } from './topology.ts'
+import { buildTopology, resolveInternalAddress, type Topology } from './topology.ts'
 import { windowsComponents } from './windows/components.ts'
 
 export interface PlanResult {

@@ -1,7 +1,6 @@
-import { type FlooredComponent, memoryFloors } from './memory-floors.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
-/** Lists the hyperkube services of a host, each of which has a memory floor. */
+/** Lists the components of a host that have a memory floor. */
 export function listFlooredComponents(
   context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
 ): FlooredComponent[] {
@@ -37,4 +36,28 @@ function mergeAmounts(
 ): Amounts {
   const all = sources.flatMap((source) => Object.entries(source ?? {}))
   return Object.fromEntries(all.flatMap(([name, amount]) => (amount === undefined ? [] : [[name, amount]])))
+}
+
+/**
+ * Memory that each program needs to keep working, in MiB: slightly more than measured in a small cluster. The
+ * kubelet reserves the sum for a host, because it cannot measure these values.
+ */
+export const memoryFloors = {
+  'hyperkube-agent': 128,
+  etcd: 256,
+  'kube-apiserver': 512,
+  'kube-controller-manager': 192,
+  'kube-scheduler': 128,
+  'hyperkube-controller-manager': 96,
+  containerd: 128,
+  'apiserver-proxy': 96,
+  kubelet: 192,
+  flanneld: 64,
+  'kube-proxy': 96,
+} as const
+
+type FlooredComponent = keyof typeof memoryFloors
+
+export function formatMemoryFloor(component: FlooredComponent): string {
+  return `${memoryFloors[component]}M`
 }

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net'
 import type { Facts } from '../contract/facts.ts'
 import { addressAt } from '../spec/cidr.ts'
-import type { Cluster } from '../spec/cluster.ts'
-import { etcdHosts } from '../spec/etcd-hosts.ts'
+import { type Cluster, etcdHosts } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
 
 export interface HostAddress {

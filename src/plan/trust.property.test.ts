@@ -66,7 +66,7 @@ function listSigners(identity: Identity): ReadonlyMap<string, string> {
 
 /**
  * Checks that every trust file contains the CAs of both identities. During a rotation, hosts may have files
- * and certificates of either one.
+ * and certificates of either identity.
  */
 function expectTrust(before: Identity, after: Identity): void {
   const verifiers = listVerifiers([...planWith(before), ...planWith(after)])
@@ -96,7 +96,7 @@ function encryption(identity: Identity): readonly string[] {
   return resources[0].providers[0].secretbox.keys.map(({ name, secret }) => `${name} ${secret}`)
 }
 
-/** Checks that servers with either identity can read what servers with the other one encrypt or sign. */
+/** Checks that servers with either identity can read what servers with the other identity encrypt or sign. */
 function expectReadable(before: Identity, after: Identity): void {
   for (const [one, other] of [
     [before, after],

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { formatAddress } from './address.ts'
-import { httpGet } from './http-get.ts'
-import type { ServerAgents } from './server-agents.ts'
+import { httpGet, type ServerAgents } from './server-requests.ts'
 
 const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
 
@@ -42,4 +41,19 @@ export function parseEndpointSlice(value: unknown): readonly string[] {
     .flatMap(({ addresses }) => addresses)
   const servers = hosts.flatMap((host) => portNumbers.map((port) => formatAddress(host, port)))
   return [...new Set(servers)].toSorted().slice(0, maxServers)
+}
+
+/**
+ * Lists the servers that may be tried. Discovered servers are added to the configured ones and never replace
+ * them.
+ */
+export function mergeMembers(
+  configured: readonly string[],
+  discovered: readonly string[],
+): readonly string[] {
+  return [...new Set([...configured, ...discovered])]
+}
+
+export function sameMembers(some: readonly string[], others: readonly string[]): boolean {
+  return JSON.stringify([...new Set(some)].toSorted()) === JSON.stringify([...new Set(others)].toSorted())
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { pollUntil } from '../kit/poll-until.ts'
+import { pollUntil } from '../kit/poll.ts'
 import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
 import { findFreePort, waitForHealth, ProxyTestBed } from './testing/proxy-test-bed.ts'
 

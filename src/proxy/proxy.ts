@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProxyConfiguration } from '../contract/proxy-configuration.ts'
-import { probeReadiness } from './readiness-probe.ts'
-import { ProxyListener } from './listener.ts'
-import { discoverServers } from './discover-servers.ts'
-import { mergeMembers } from './members.ts'
-import { decideProbe, updateResponseTime } from './probe-schedule.ts'
+import { discoverServers, mergeMembers } from './discover-servers.ts'
 import { isIdle } from './drain-decision.ts'
-import { UpstreamPool } from './upstream-pool.ts'
-import type { ApiServer } from './api-server.ts'
-import { type ProxyStatus, buildServerStatus } from './status.ts'
+import { ProxyListener } from './listener.ts'
+import { decideProbe, probeReadiness, updateResponseTime } from './readiness-probe.ts'
+import { createServerAgents, type ProxyCertificates, type ServerAgents } from './server-requests.ts'
+import { buildServerStatus, type ProxyStatus } from './status.ts'
 import type { ProxyTiming } from './timing.ts'
-import { createServerAgents, type ProxyCertificates, type ServerAgents } from './server-agents.ts'
+import { type ApiServer, UpstreamPool } from './upstream-pool.ts'
 
 export interface ProxyDeps {
   readonly timing: ProxyTiming

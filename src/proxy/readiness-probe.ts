@@ -1,7 +1,7 @@
 import { formatError } from '../kit/errors.ts'
-import { httpGet, HttpGetTimeout } from './http-get.ts'
-import type { ServerAgents } from './server-agents.ts'
-import type { UpstreamObservation } from './upstreams.ts'
+import { httpGet, HttpGetTimeout, type ServerAgents } from './server-requests.ts'
+import type { ProxyTiming } from './timing.ts'
+import type { Upstream, UpstreamObservation } from './upstreams.ts'
 
 /**
  * Probes whether a server is ready. If `authenticated`, the probe sends the proxy's client certificate. Most
@@ -42,4 +42,53 @@ export function classifyError(error: unknown): UpstreamObservation {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const isSystemError = /^E[A-Z]+$/.test(code) && code !== 'EPROTO'
   return { kind: isSystemError ? 'refused' : 'untrusted', reason: formatError(error) }
+}
+
+/** Probe state of a server. */
+export interface ProbeState {
+  readonly lastProbeAt: number | undefined
+  readonly probesInFlight: number
+  /** Usual response time in milliseconds. */
+  readonly responseTime: number
+  /** Since when a client waits for data from the server; undefined if no client waits. */
+  readonly waitingSince: number | undefined
+}
+
+const maxConcurrentProbes = 5
+
+/**
+ * Decides whether to probe a server now, and with which timeout. Usually the probe interval decides. While
+ * clients wait, the server is probed in quick succession until it responds or is unhealthy. A server that is
+ * always slow gets no extra probes, because it is overloaded.
+ */
+export function decideProbe(
+  upstream: Upstream,
+  state: ProbeState,
+  now: number,
+  timing: ProxyTiming,
+): { readonly timeoutMs: number } | undefined {
+  const { lastProbeAt, probesInFlight, responseTime } = state
+  const doubtful = upstream.failures > 0 || isResponseOverdue(state, now, timing)
+  const urgent = upstream.health !== 'unhealthy' && doubtful
+  const useUrgentTiming = urgent && responseTime < timing.urgentProbeTimeout / 3
+  const due =
+    lastProbeAt === undefined ||
+    now - lastProbeAt >= (useUrgentTiming ? timing.urgentProbeInterval : timing.probeInterval)
+  if (!due || probesInFlight >= maxConcurrentProbes) return undefined
+  return { timeoutMs: useUrgentTiming ? timing.urgentProbeTimeout : timing.probeTimeout }
+}
+
+/** True if a client or a probe has waited too long for a response. */
+function isResponseOverdue(
+  { waitingSince, lastProbeAt, probesInFlight }: ProbeState,
+  now: number,
+  timing: ProxyTiming,
+): boolean {
+  if (waitingSince !== undefined && now - waitingSince >= timing.urgentProbeInterval) return true
+  return probesInFlight > 0 && lastProbeAt !== undefined && now - lastProbeAt >= timing.slowAfter
+}
+
+/** Updates the usual response time. A slow response raises it at once; fast responses lower it gradually. */
+export function updateResponseTime(before: number, responseTime: number): number {
+  return Math.max(responseTime, before * 0.8)
 }

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { pollUntil } from '../kit/poll-until.ts'
+import { pollUntil } from '../kit/poll.ts'
 import { parseAddress } from './address.ts'
-import { ProxiedConnection } from './proxied-connection.ts'
+import { ProxiedConnection } from './client-connection.ts'
 import type { ApiserverProxy } from './proxy.ts'
-import type { ProxySettings } from './settings.ts'
-import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
-import { waitForHealth, ProxyTestBed } from './testing/proxy-test-bed.ts'
+import type { ProxySettings } from './run.ts'
+import { createOpensslTestCa, type OpensslTestCa } from './testing/openssl-test-ca.ts'
+import { ProxyTestBed, waitForHealth } from './testing/proxy-test-bed.ts'
 
 let ca: OpensslTestCa
 let bed: ProxyTestBed

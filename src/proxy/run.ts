@@ -1,14 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ProxyState, proxyStateFormat } from '../contract/proxy-configuration.ts'
+import {
+  type ProxyConfiguration,
+  proxyConfigurationFormat,
+  type ProxyState,
+  proxyStateFormat,
+} from '../contract/proxy-configuration.ts'
 import { readVersioned } from '../contract/versioned.ts'
-import { replaceFile } from '../kit/atomic-file.ts'
-import { formatError, hasCode } from '../kit/errors.ts'
-import { settleAll } from '../kit/settle-all.ts'
+import { settleAll } from '../kit/concurrency.ts'
+import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
+import { replaceFile } from '../kit/files.ts'
+import { sameMembers } from './discover-servers.ts'
 import { createHealthServer, listenWithRetry } from './health-server.ts'
-import { sameMembers } from './members.ts'
 import { ApiserverProxy, type ProxyDeps } from './proxy.ts'
-import { isSameSettings, type ProxySettings, readProxySettings } from './settings.ts'
+import type { ProxyCertificates } from './server-requests.ts'
 
 /** Runs the proxy with a configuration file until the signal is aborted. Reloads the file when it changes. */
 export async function runProxy(file: string, deps: ProxyDeps, signal: AbortSignal): Promise<void> {
@@ -132,4 +137,38 @@ async function writeKnownServers(
   await replaceFile(file, `${JSON.stringify(state, undefined, 2)}\n`, 0o600).catch((error: unknown) =>
     log(`${file} could not be written: ${formatError(error)}`),
   )
+}
+
+/** The configuration file and the contents of the certificate files. */
+export interface ProxySettings extends ProxyCertificates {
+  readonly configuration: ProxyConfiguration
+}
+
+async function readProxySettings(file: string): Promise<ProxySettings> {
+  const configuration = await readConfiguration(file)
+  const paths = [
+    configuration.caFile,
+    configuration.credentials.certificate,
+    configuration.credentials.privateKey,
+  ]
+  const [caCertificate, certificate, privateKey] = await Promise.all(
+    paths.map(async (path) => readFile(path, 'utf8').catch(() => undefined)),
+  )
+  const whole = certificate !== undefined && privateKey !== undefined
+  return { configuration, caCertificate, credentials: whole ? { certificate, privateKey } : undefined }
+}
+
+async function readConfiguration(file: string): Promise<ProxyConfiguration> {
+  try {
+    return readVersioned(proxyConfigurationFormat, JSON.parse(await readFile(file, 'utf8')))
+  } catch (cause) {
+    throw new HyperkubeError('PROXY_CONFIGURATION', `${file} could not be read`, {
+      hint: 'hyperkube’s agent on this host writes it; it says why it has not',
+      cause,
+    })
+  }
+}
+
+function isSameSettings(some: ProxySettings, others: ProxySettings): boolean {
+  return JSON.stringify(some) === JSON.stringify(others)
 }

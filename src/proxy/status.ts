@@ -1,4 +1,4 @@
-import type { ApiServer } from './api-server.ts'
+import type { ApiServer } from './upstream-pool.ts'
 import type { UpstreamHealth } from './upstreams.ts'
 
 /** Status of the proxy for people and programs, served at /healthz. */

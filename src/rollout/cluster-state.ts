@@ -1,6 +1,5 @@
-import { type RolloutHost, buildRolloutHost, isWorker, listHostNames } from './host.ts'
+import { buildRolloutHost, isWorker, listHostNames, type RolloutHost } from './host.ts'
 import type { RemovedHost, RolloutInput } from './input.ts'
-import { resolveMaxUnavailable } from './max-unavailable.ts'
 
 /** State of the whole cluster before a rollout. Hosts are sorted by name. */
 export interface ClusterState {
@@ -34,7 +33,7 @@ export function buildClusterState(input: RolloutInput): ClusterState {
   const names = [...new Set([...plansByHost.keys(), ...unreachable])].toSorted()
   const hosts = names.map((name) => buildRolloutHost(name, plansByHost.get(name), sets, input))
   const removedHosts = input.removedHosts.toSorted((a, b) => (a.host < b.host ? -1 : 1))
-  // Unreachable removed hosts leave etcd before any other step.
+  // Unreachable hosts that are being removed leave etcd before any other step.
   const unreachableRemoved = new Set(
     removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host),
   )
@@ -72,4 +71,14 @@ export function listRemainingMembers(state: ClusterState): readonly string[] {
   const removedNames = new Set(state.removedHosts.map(({ host }) => host))
   const voters = state.voters.filter((name) => !removedNames.has(name))
   return [...voters, ...listHostNames(listJoiningMembers(state))].toSorted()
+}
+
+/**
+ * Computes how many workers may be unavailable at once. The result is at least one, because otherwise no
+ * worker could be changed.
+ */
+export function resolveMaxUnavailable(setting: number | string, workers: number): number {
+  const percent = typeof setting === 'string' ? /^(\d+)%$/.exec(setting)?.[1] : undefined
+  const count = percent === undefined ? Number(setting) : Math.floor((workers * Number(percent)) / 100)
+  return count >= 1 ? Math.floor(count) : 1
 }

@@ -1,11 +1,11 @@
 import type { Finding } from '../contract/finding.ts'
+import { formatNames } from '../kit/text.ts'
+import { type ClusterState, listJoiningMembers } from './cluster-state.ts'
 import { canStartStoppedMembers, formatLeaveOutHint, formatRemovalHint } from './etcd-findings.ts'
-import { toleratesLoss } from './quorum.ts'
-import { type RolloutHost, isDisrupted, hasStageChanges, listHostNames } from './host.ts'
-import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
-import { formatNames } from './format-names.ts'
+import { hasStageChanges, isDisrupted, listHostNames, type RolloutHost } from './host.ts'
+import { toleratesLoss } from '../kit/quorum.ts'
 
-/** Findings about unreachable control planes and etcd members, and about API downtime. */
+/** Reports unreachable control planes and etcd members, and API downtime. */
 export function controlPlaneFindings(state: ClusterState): Finding[] {
   const unreachable = state.hosts.filter((host) => !host.reachable && isNeeded(host))
   return [

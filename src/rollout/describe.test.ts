@@ -12,7 +12,7 @@ const steps: readonly (readonly [RolloutStep, string])[] = [
       after: [{ kind: 'etcd-healthy', members: ['cp1', 'cp2', 'cp3'] }],
       disruptive: true,
     }),
-    'etcd on cp1, while 2 of 3 members of etcd are well without cp1',
+    'etcd on cp1, while 2 of 3 etcd members are healthy without cp1',
   ],
   [
     buildApplyStep({ hosts: ['cp1'], stage: 'api', before: [{ kind: 'api-ready', hosts: ['cp2'] }] }),
@@ -37,9 +37,9 @@ test.each(steps)('%o', (one, text) => {
 const gates: readonly (readonly [Gate, string])[] = [
   [
     { kind: 'etcd-quorum-without', host: 'a', members: ['a', 'b', 'c', 'd', 'e'] },
-    '3 of 5 members of etcd are well without a',
+    '3 of 5 etcd members are healthy without a',
   ],
-  [{ kind: 'etcd-healthy', members: ['a', 'b', 'c'] }, 'etcd is well on a, b and c'],
+  [{ kind: 'etcd-healthy', members: ['a', 'b', 'c'] }, 'etcd is healthy on a, b and c'],
   [{ kind: 'etcd-member-promoted', host: 'a' }, 'a votes in etcd'],
   [{ kind: 'api-ready', hosts: ['a'] }, 'the API server of a is ready'],
   [{ kind: 'api-ready', hosts: ['a', 'b'] }, 'the API servers of a and b are ready'],

@@ -1,6 +1,6 @@
-import { minHealthyMembers } from './quorum.ts'
+import { formatNames } from '../kit/text.ts'
+import { quorumSize } from '../kit/quorum.ts'
 import type { ApplyStep, Gate, RemoveStep, RolloutStep } from './step.ts'
-import { formatNames } from './format-names.ts'
 
 /** Describes a step in one line. */
 export function describeStep(one: RolloutStep): string {
@@ -40,9 +40,9 @@ const stageNames: Readonly<Record<ApplyStep['stage'], string>> = {
 export function describeGate(gate: Gate): string {
   switch (gate.kind) {
     case 'etcd-quorum-without':
-      return `${minHealthyMembers(gate.members.length)} of ${gate.members.length} members of etcd are well without ${gate.host}`
+      return `${quorumSize(gate.members.length)} of ${gate.members.length} etcd members are healthy without ${gate.host}`
     case 'etcd-healthy':
-      return `etcd is well on ${formatNames(gate.members)}`
+      return `etcd is healthy on ${formatNames(gate.members)}`
     case 'etcd-member-promoted':
       return `${gate.host} votes in etcd`
     case 'api-ready':

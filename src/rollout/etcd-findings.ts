@@ -1,10 +1,10 @@
 import type { Finding } from '../contract/finding.ts'
-import { minHealthyMembers } from './quorum.ts'
+import { formatNames } from '../kit/text.ts'
+import { type ClusterState, listJoiningMembers } from './cluster-state.ts'
 import { isDisrupted, listHostNames } from './host.ts'
-import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
-import { formatNames } from './format-names.ts'
+import { quorumSize } from '../kit/quorum.ts'
 
-/** Findings about changes that would cost etcd its quorum. */
+/** Reports changes that would cost etcd its quorum. */
 export function etcdFindings(state: ClusterState): Finding[] {
   return state.bootstrap.etcd ? bootstrapFindings(state) : quorumLossFindings(state)
 }
@@ -14,7 +14,7 @@ export function etcdFindings(state: ClusterState): Finding[] {
  * unreachable.
  */
 export function canStartStoppedMembers({ hosts, stoppedMembers: subject }: ClusterState): boolean {
-  return subject.length >= minHealthyMembers(hosts.filter(({ member }) => member).length)
+  return subject.length >= quorumSize(hosts.filter(({ member }) => member).length)
 }
 
 function bootstrapFindings(state: ClusterState): Finding[] {
@@ -41,7 +41,7 @@ function quorumLossFindings(state: ClusterState): Finding[] {
   const [unreachable] = unreachableVoters
   if (unreachable === undefined) return []
   const healthy = voters.length - unreachableVoters.length
-  const needed = minHealthyMembers(voters.length)
+  const needed = quorumSize(voters.length)
   const subject = `${formatNames(unreachableVoters)} ${unreachableVoters.length === 1 ? 'does' : 'do'} not answer`
   if (healthy < needed) {
     const message = `etcd has no quorum: ${subject}, and ${needed} of ${voters.length} members are needed`
@@ -49,7 +49,7 @@ function quorumLossFindings(state: ClusterState): Finding[] {
   }
   const joining = listHostNames(listJoiningMembers(state))
   if (joining.length > 0) {
-    // etcd also refuses this: one more voter would raise the quorum while a member is down.
+    // etcd refuses this too, because another voter could raise the quorum while a member is down.
     return [
       quorumFinding(
         `${formatNames(joining)} cannot join etcd while ${subject}`,
@@ -67,7 +67,7 @@ function quorumFinding(message: string, hint: string): Finding {
   return { code: 'ROLLOUT_QUORUM', severity: 'error', message, hint }
 }
 
-/** Hint for a host that is not part of the cluster yet. */
+/** Formats the hint for an unreachable host that is not part of the cluster yet. */
 export function formatLeaveOutHint(host: string): string {
   return `bring it back, or take ${host} out of cluster.yml; then: hyperkube up`
 }

@@ -1,4 +1,4 @@
-import { toleratesLoss } from './quorum.ts'
+import { toleratesLoss } from '../kit/quorum.ts'
 import { type RolloutHost, isDisrupted, hasStageChanges, listHostNames } from './host.ts'
 import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
 import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
@@ -42,7 +42,7 @@ function joinSteps(state: ClusterState): RolloutStep[] {
     return buildApplyStep({
       hosts: [host],
       stage: 'etcd',
-      // etcd accepts no new member while another one is unhealthy.
+      // etcd accepts no new member while an existing member is unhealthy.
       before: [{ kind: 'etcd-healthy', members }],
       after: [{ kind: 'etcd-member-promoted', host }],
     })

@@ -1,9 +1,12 @@
+import type { Stage } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import type { Stage } from '../contract/stage.ts'
 import type { HostRoles, RolloutInput } from './input.ts'
 
-/** Properties of a host that decide when its changes run. The inherited roles are the desired ones. */
+/**
+ * Properties of a host that decide when its changes run. The inherited fields are the desired roles, `live`
+ * has the current roles.
+ */
 export interface RolloutHost extends HostRoles {
   readonly name: string
   readonly reachable: boolean

@@ -38,8 +38,8 @@ export interface RolloutInput {
   /** Names of unreachable hosts. A plan for them is optional. */
   readonly unreachable: readonly string[]
   /**
-   * Desired roles of hosts without a plan, by host name. A host that is not listed keeps its current roles;
-   * without any it is a worker.
+   * Desired roles of hosts without a plan, by host name. A host that is not listed keeps its current roles. A
+   * host without current roles becomes a worker.
    */
   readonly desiredRoles: ReadonlyMap<string, HostRoles>
   /** Hosts without a plan that cluster.yml no longer lists. */

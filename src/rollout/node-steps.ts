@@ -1,7 +1,9 @@
-import type { Stage } from '../contract/stage.ts'
-import { type RolloutHost, isDisrupted, hasStageChanges, isWorker, listHostNames } from './host.ts'
+import type { Stage } from '../contract/component-plan.ts'
+import type { Finding } from '../contract/finding.ts'
+import { formatNames } from '../kit/text.ts'
 import type { ClusterState } from './cluster-state.ts'
-import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
+import { hasStageChanges, isDisrupted, isWorker, listHostNames, type RolloutHost } from './host.ts'
+import { buildApplyStep, type Gate, type RolloutStep } from './step.ts'
 
 /**
  * Builds the steps for kubelets and the pod network. In a running cluster one step applies both, so that each
@@ -39,7 +41,7 @@ function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
 
 /**
  * Builds the step for new nodes. It comes first because it disrupts nothing, and new nodes can take the pods
- * of drained ones.
+ * of drained nodes.
  */
 function joinSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   return buildNodeStep(reachableHosts.filter(({ node, live }) => node && !live.node).filter(hasNodeChanges))
@@ -69,7 +71,7 @@ function changeSteps({
 }
 
 /** True if the node may become unavailable during the step. */
-export function isNodeDisrupted(host: RolloutHost): boolean {
+function isNodeDisrupted(host: RolloutHost): boolean {
   return host.live.node && (host.drain || isDisrupted(host, ...nodeStages))
 }
 
@@ -103,4 +105,41 @@ function toBatches(hosts: readonly RolloutHost[], size: number): RolloutHost[][]
   if (size < 1) return []
   const count = Math.ceil(hosts.length / size)
   return Array.from({ length: count }, (_, index) => hosts.slice(index * size, (index + 1) * size))
+}
+
+/** Warns that unreachable workers are skipped. Reports an error if there are too many of them. */
+export function workerFindings(state: ClusterState): Finding[] {
+  const { hosts, reachableHosts, maxUnavailableWorkers, unreachableWorkers } = state
+  const restarts = reachableHosts.some((host) => isWorker(host) && isNodeDisrupted(host))
+  // Unreachable workers count as unavailable. If workers have to restart, at least one more must be allowed
+  // to be unavailable.
+  const needed = unreachableWorkers.length + (restarts ? 1 : 0)
+  if (unreachableWorkers.length > 0 && needed > maxUnavailableWorkers)
+    return [tooManyUnreachable(unreachableWorkers, maxUnavailableWorkers, needed)]
+  return hosts.filter((host) => isWorker(host) && !host.reachable && !isMember(host)).map(skippedWorker)
+}
+
+/** True for etcd members, whose findings come from controlPlaneFindings. */
+function isMember({ member, live }: RolloutHost): boolean {
+  return member || live.member
+}
+
+function skippedWorker({ name }: RolloutHost): Finding {
+  return {
+    code: 'ROLLOUT_WORKER_SKIPPED',
+    severity: 'warning',
+    message: 'left behind, and the others go on',
+    hint: 'when it answers: hyperkube up',
+    host: name,
+  }
+}
+
+function tooManyUnreachable(unreachable: readonly string[], max: number, needed: number): Finding {
+  const count = `${unreachable.length} ${unreachable.length === 1 ? 'worker does' : 'workers do'} not answer (${formatNames(unreachable)})`
+  return {
+    code: 'ROLLOUT_TOO_MANY_UNREACHABLE',
+    severity: 'error',
+    message: `${count}; ${max} may be away at once${unreachable.length > max ? '' : ', so that no other one can restart'}`,
+    hint: `bring them back, take them out: hyperkube node remove, or set spec.rollout.maxUnavailable to ${needed}`,
+  }
 }

@@ -2,14 +2,14 @@ import type { PlannedFile } from '../contract/component-plan.ts'
 import type { Finding } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
-import { computeDigest } from '../diff/digest.ts'
-import { diffRollback } from './provisional-rollback.ts'
-import { formatNames } from './format-names.ts'
+import { computeDigest } from '../diff/resource.ts'
+import { formatNames } from '../kit/text.ts'
+import { diffRollback } from './rollback.ts'
 
 /** A host that gets a provisional change. */
 export interface ProvisionalHost {
   readonly plan: NodePlan
-  /** Plan that the host returns to. Undefined if no plan was ever applied completely. */
+  /** Plan that the host returns to at a rollback. Undefined if no plan was ever applied completely. */
   readonly previous: NodePlan | undefined
   /** Ops that apply the provisional change. */
   readonly ops: readonly Op[]
@@ -25,7 +25,7 @@ export interface ProvisionalInput {
   readonly keys: readonly string[]
 }
 
-/** Findings about changes that agents could not roll back without an operator. */
+/** Reports changes that agents could not roll back without an operator. */
 export function provisionalFindings({ hosts, removed, clusterChanges, keys }: ProvisionalInput): Finding[] {
   const newHosts = hosts.filter(({ previous }) => previous === undefined)
   const known = hosts.flatMap(({ previous, ...host }): KnownHost[] =>

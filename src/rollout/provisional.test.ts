@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import type { ComponentPlan } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { buildArtifact, buildComponent, buildFile, buildPlan, buildUnit } from '../diff/testing/fixtures.ts'
-import { buildHostPlan, buildPlans } from './testing/fixtures.ts'
-import { resolveMaxUnavailable } from './max-unavailable.ts'
+import { resolveMaxUnavailable } from './cluster-state.ts'
+import { provisionalFindings, type ProvisionalHost, type ProvisionalInput } from './provisional-findings.ts'
+import { diffRollback, groupRollback, scheduleRollback } from './rollback.ts'
 import { buildApplyStep } from './step.ts'
-import { groupRollback, diffRollback, scheduleRollback } from './provisional-rollback.ts'
-import { type ProvisionalHost, provisionalFindings, type ProvisionalInput } from './provisional-findings.ts'
+import { buildHostPlan, buildPlans } from './testing/fixtures.ts'
 
 const certificate: ComponentPlan['certificates'][number] = {
   ca: 'kubernetes',
@@ -88,7 +88,7 @@ test('secrets may not, whether they come, change or go', () => {
   expect(codes(trusts(one), { keys: [one] }, trusts(one))).toEqual([])
 })
 
-test('hosts do not come and go on trial, and a first up is none', () => {
+test('a provisional change adds and removes no hosts, and a first up is none', () => {
   const host = { plan: previous, ops: [] }
   const known: ProvisionalHost = { ...host, previous }
   const fresh: ProvisionalHost = { ...host, previous: undefined }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { hasErrors } from '../contract/finding.ts'
 import { buildChanges, buildHostPlan, buildRolloutInput, toLiveHosts } from './testing/fixtures.ts'
 import type { RemovedHost } from './input.ts'
-import { minHealthyMembers } from './quorum.ts'
+import { quorumSize } from '../kit/quorum.ts'
 import { planRollout } from './rollout.ts'
 import type { RolloutStep } from './step.ts'
 
@@ -58,7 +58,7 @@ test('while hosts join and are removed, etcd keeps its quorum and ends with the 
       const voters = new Set(input.live.etcd)
       const countHealthy = (): number => [...voters].filter((name) => !lost.has(name)).length
       // Without a quorum the etcd members cannot be read, so this input cannot occur.
-      if (voters.size === 0 || countHealthy() < minHealthyMembers(voters.size)) return
+      if (voters.size === 0 || countHealthy() < quorumSize(voters.size)) return
       const { steps, findings } = planRollout(input)
       if (hasErrors(findings)) return
       expect(steps.flatMap((step) => applyStep(step, voters, countHealthy))).toEqual([])
@@ -84,7 +84,7 @@ test('a rollout is refused only if no member with the data would remain', () => 
 
 /** Updates the voters and lists rules that the step violates. */
 function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => number): string[] {
-  const hasQuorum = (down = 0): boolean => countHealthy() - down >= minHealthyMembers(voters.size)
+  const hasQuorum = (down = 0): boolean => countHealthy() - down >= quorumSize(voters.size)
   if (step.kind === 'remove') {
     const before = hasQuorum()
     if (step.live.member) voters.delete(step.host)
@@ -92,12 +92,12 @@ function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => n
   }
   if (!step.stages.includes('etcd')) return []
   const joining = step.hosts.filter((name) => !voters.has(name))
-  // etcd accepts no new member while another one is down.
+  // etcd accepts no new member while an existing member is down.
   const refused = joining.length > 0 && countHealthy() !== voters.size
   for (const host of joining) voters.add(host)
   const down = step.disruptive ? step.hosts.length : 0
-  // With one or two members every restart loses the quorum for a short time. The rule is then that all
-  // members are healthy.
+  // With one or two members every restart loses the quorum for a short time. In this case all members must be
+  // healthy.
   const hasNeeded = voters.size > 2 ? hasQuorum(down) : countHealthy() === voters.size
   return [
     ...(refused ? [`${step.id} is refused while a member is down`] : []),

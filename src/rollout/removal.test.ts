@@ -28,7 +28,7 @@ test('hosts that leave go one by one, workers first, and members only while the 
   expect(findings).toEqual([])
   expect(steps.map(describeStep)).toEqual([
     'w9 leaves, pods moved away first, everything of ours removed from it',
-    'cp0 leaves, pods moved away first, taken out of etcd, everything of ours removed from it, while etcd is well on cp1, cp2 and cp3',
+    'cp0 leaves, pods moved away first, taken out of etcd, everything of ours removed from it, while etcd is healthy on cp1, cp2 and cp3',
   ])
 })
 
@@ -39,7 +39,7 @@ test('one that is lost goes first, so that another can join in its place', () =>
   expect(findings.map(({ code, host }) => `${code} ${host}`)).toEqual(['ROLLOUT_REMOVED_UNREACHABLE cp9'])
   expect(steps.map(describeStep)).toEqual([
     'cp9 leaves, taken out of etcd, without its help, because it does not answer',
-    'etcd on cp3, while etcd is well on cp1 and cp2',
+    'etcd on cp3, while etcd is healthy on cp1 and cp2',
   ])
 })
 
@@ -51,8 +51,8 @@ test('who takes a place comes before who leaves it', () => {
     plans,
   )
   expect(steps.map(describeStep)).toEqual([
-    'etcd on cp4, while etcd is well on cp0, cp1 and 2 more',
-    expect.stringMatching(/^cp0 leaves.* well on cp1, cp2 and 2 more$/),
+    'etcd on cp4, while etcd is healthy on cp0, cp1 and 2 more',
+    expect.stringMatching(/^cp0 leaves.* healthy on cp1, cp2 and 2 more$/),
   ])
 })
 

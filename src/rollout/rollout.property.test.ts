@@ -1,4 +1,5 @@
 import {
+  type Arbitrary,
   array,
   assert,
   constantFrom,
@@ -7,26 +8,25 @@ import {
   oneof,
   property,
   record,
-  type Arbitrary,
 } from 'fast-check'
 import { expect, test } from 'vitest'
+import { compareStages, type Stage, stages } from '../contract/component-plan.ts'
 import { hasErrors } from '../contract/finding.ts'
 import type { Op } from '../contract/op.ts'
-import { compareStages, type Stage, stages } from '../contract/stage.ts'
+import { resolveMaxUnavailable } from './cluster-state.ts'
+import type { HostRoles, RolloutInput } from './input.ts'
+import { quorumSize } from '../kit/quorum.ts'
+import { planRollout } from './rollout.ts'
+import { type ApplyStep, isApplyStep } from './step.ts'
 import {
   buildChanges,
   buildHostPlan,
   buildRolloutInput,
-  toLiveHosts,
-  noLiveHosts,
   type FixtureRole,
   listRoleStages,
+  noLiveHosts,
+  toLiveHosts,
 } from './testing/fixtures.ts'
-import type { HostRoles, RolloutInput } from './input.ts'
-import { resolveMaxUnavailable } from './max-unavailable.ts'
-import { minHealthyMembers } from './quorum.ts'
-import { planRollout } from './rollout.ts'
-import { type ApplyStep, isApplyStep } from './step.ts'
 
 /**
  * One host: whether it is new, whether it is unreachable, its kubelet version and the kind of ops in each
@@ -68,7 +68,7 @@ const inputs: Arbitrary<RolloutInput> = record({
   const ops = new Map(
     hosts.map(({ name, roles, silent, work }) => [name, silent ? [] : buildOps(roles, work)] as const),
   )
-  // The first host of each kind is never new, because a running cluster needs one of each.
+  // The first host of each kind is never new, because a running cluster needs a host of each kind.
   const old = all.filter(({ host }, index) => host.endsWith('1') || fates[index]?.fresh !== true)
   const absent = hosts.filter(({ silent, planned }) => silent && !planned)
   return buildRolloutInput({
@@ -115,7 +115,7 @@ function forAll(check: (input: RolloutInput, steps: readonly ApplyStep[]) => voi
   )
 }
 
-/** Hosts of a step on which a live service is stopped or restarted, according to the ops. */
+/** Lists the hosts of a step on which a live service is stopped or restarted, according to the ops. */
 function disturbedBy({ hosts, stages: own }: ApplyStep, { ops, live }: RolloutInput): string[] {
   const running: Readonly<Record<Stage, readonly string[]>> = {
     prepare: [],
@@ -167,9 +167,9 @@ test('etcd has its quorum at any time', () => {
     const etcdSteps = voters.size === 0 ? [] : steps.filter(({ stages: own }) => own.includes('etcd'))
     for (const step of etcdSteps) {
       const down = disturbedBy(step, input)
-      // With one or two members every restart loses the quorum for a short time. The rule is then that all
-      // other members are healthy.
-      const needed = voters.size > 2 ? minHealthyMembers(voters.size) : voters.size - down.length
+      // With one or two members every restart loses the quorum for a short time. In this case all other
+      // members must be healthy.
+      const needed = voters.size > 2 ? quorumSize(voters.size) : voters.size - down.length
       expect(countHealthy(down)).toBeGreaterThanOrEqual(needed)
       const joining = step.hosts.filter((host) => !voters.has(host))
       // Members join one at a time, and only if all members are healthy.

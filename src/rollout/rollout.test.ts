@@ -30,7 +30,7 @@ test('a cluster comes into being with all hosts side by side, and waits together
   expect(steps.flatMap(gated)).toEqual([
     '= prepare/cp1+5',
     '= api/cp1+2',
-    'etcd is well on cp1, cp2 and cp3',
+    'etcd is healthy on cp1, cp2 and cp3',
     'the API servers of cp1, cp2 and cp3 are ready',
     '= network/cp1+5',
     'the controllers of cp1 are ready',
@@ -69,9 +69,9 @@ test('a cluster that runs is changed one host of the control plane after the oth
 test('each of them behind gates', () => {
   const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
   expect(planRollout(buildRolloutInput({ plans, live, ops })).steps.flatMap(gated)).toEqual([
-    '2 of 3 members of etcd are well without cp1',
+    '2 of 3 etcd members are healthy without cp1',
     '= etcd/cp1',
-    'etcd is well on cp1, cp2 and cp3',
+    'etcd is healthy on cp1, cp2 and cp3',
     'the API servers of cp2 and cp3 are ready',
     '= api/cp1',
     'the API server of cp1 is ready',
@@ -147,15 +147,15 @@ test('new members of etcd join one at a time, before old ones restart', () => {
   const ops = new Map(['cp1', 'cp2', 'cp3'].map((host) => [host, buildChanges(true, 'etcd', 'api')]))
   const { steps, findings } = planRollout(buildRolloutInput({ plans, live: one, ops }))
   expect(steps.flatMap(gated)).toEqual([
-    'etcd is well on cp1',
+    'etcd is healthy on cp1',
     '= etcd/cp2',
     'cp2 votes in etcd',
-    'etcd is well on cp1 and cp2',
+    'etcd is healthy on cp1 and cp2',
     '= etcd/cp3',
     'cp3 votes in etcd',
-    '2 of 3 members of etcd are well without cp1',
+    '2 of 3 etcd members are healthy without cp1',
     '= etcd/cp1',
-    'etcd is well on cp1, cp2 and cp3',
+    'etcd is healthy on cp1, cp2 and cp3',
     '= api/cp2+1',
     'the API servers of cp2 and cp3 are ready',
     'the API servers of cp2 and cp3 are ready',
@@ -168,7 +168,7 @@ test('new members of etcd join one at a time, before old ones restart', () => {
 test('a member that was cut off before it could vote is waited for', () => {
   const two = { ...live, etcd: ['cp1', 'cp2'] }
   expect(planRollout(buildRolloutInput({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
-    'etcd is well on cp1 and cp2',
+    'etcd is healthy on cp1 and cp2',
     '= etcd/cp3',
     'cp3 votes in etcd',
   ])
@@ -181,9 +181,9 @@ test('where there is only one, it restarts, and that is said before', () => {
     buildRolloutInput({ plans: single, live: toLiveHosts(single), ops }),
   )
   expect(steps.flatMap(gated)).toEqual([
-    'etcd is well on cp1',
+    'etcd is healthy on cp1',
     '= etcd/cp1',
-    'etcd is well on cp1',
+    'etcd is healthy on cp1',
     '= api/cp1',
     'the API server of cp1 is ready',
   ])

@@ -1,5 +1,5 @@
+import { compareStages, type Stage } from '../contract/component-plan.ts'
 import { type Finding, hasErrors } from '../contract/finding.ts'
-import { compareStages, type Stage } from '../contract/stage.ts'
 import { buildClusterState, type ClusterState } from './cluster-state.ts'
 import { controlPlaneFindings } from './control-plane-findings.ts'
 import { apiSteps, controllerSteps } from './control-plane-steps.ts'
@@ -7,11 +7,9 @@ import { etcdFindings } from './etcd-findings.ts'
 import { etcdSteps } from './etcd-steps.ts'
 import { hasStageChanges, listHostNames, takesPartInStage } from './host.ts'
 import type { RolloutInput } from './input.ts'
-import { nodeSteps } from './node-steps.ts'
-import { removalFindings } from './removal-findings.ts'
-import { buildRemovalSteps, buildUnreachableRemovalSteps } from './removal-steps.ts'
+import { nodeSteps, workerFindings } from './node-steps.ts'
+import { buildRemovalSteps, buildUnreachableRemovalSteps, removalFindings } from './removal.ts'
 import { type ApplyStep, buildApplyStep, isBeforeApi, type RolloutStep } from './step.ts'
-import { workerFindings } from './worker-findings.ts'
 
 export interface SkippedHost {
   readonly host: string
@@ -47,7 +45,10 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   return { steps: buildSteps(state), skipped, findings }
 }
 
-/** All API servers come before any kubelet: a kubelet must not be newer than its API server. */
+/**
+ * Builds the steps in order. All API servers come before any kubelet, because a kubelet must not be newer
+ * than its API server.
+ */
 function buildSteps(state: ClusterState): RolloutStep[] {
   return mergeSteps([
     ...buildUnreachableRemovalSteps(state),
@@ -75,7 +76,7 @@ function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
 
 /**
  * Builds steps for hosts without the role of a stage, which only delete old components there. No peer relies
- * on these, so all such hosts share one step.
+ * on these components, so all such hosts share one step.
  */
 function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
   return stages.flatMap((stage) => {

@@ -1,4 +1,4 @@
-import type { Stage } from '../contract/stage.ts'
+import type { Stage } from '../contract/component-plan.ts'
 import type { HostRoles } from './input.ts'
 
 /** A condition that must hold before a step begins (`before`), or before the next step begins (`after`). */

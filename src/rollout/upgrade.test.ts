@@ -92,7 +92,7 @@ test('a control plane more joins, and no old member of etcd restarts', () => {
   const steps = change(planVersion('1.36.4'), more)
   expect(steps.slice(0, 2)).toEqual([
     'preparation on cp4',
-    'etcd on cp4, while etcd is well on cp1, cp2 and cp3',
+    'etcd on cp4, while etcd is healthy on cp1, cp2 and cp3',
   ])
   expect(steps.filter((text) => text.startsWith('etcd')).slice(1)).toEqual([])
 })

@@ -1,10 +1,8 @@
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
-import { syncDirectory } from '../kit/atomic-file.ts'
-import { snapshotName } from './name.ts'
-import { readFileBytes, writeNewFile } from './file-bytes.ts'
-import type { SnapshotStore, StoredSnapshot } from './store.ts'
+import { readFileBytes, syncDirectory, writeNewFile } from '../kit/files.ts'
+import { snapshotName, type SnapshotStore, type StoredSnapshot } from './store.ts'
 
 /** Creates a store in a private directory. The directory is created with the first snapshot. */
 export function createDirectoryStore(directory: string): SnapshotStore {
@@ -74,7 +72,7 @@ async function withStoreError<T>(directory: string, action: () => Promise<T>): P
   })
 }
 
-/** Wraps a disk error in one that names the store. */
+/** Wraps a disk error in an error that names the store. */
 function toStoreError(directory: string, cause: unknown): HyperkubeError {
   return new HyperkubeError('SNAPSHOT_STORE_FAILED', `${directory} does not do as a place for snapshots`, {
     hint: `look at ls -ld ${directory} and df ${directory}`,

@@ -1,13 +1,13 @@
-import { rm, stat } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFileBytes } from '../kit/files.ts'
 import { runProgram } from '../kit/command.ts'
 import { snapshotNotRestored } from './errors.ts'
-import { readFileBytes } from './file-bytes.ts'
 import type { FileDigest } from './manifest.ts'
 import type { EtcdPrograms } from './temporary-etcd.ts'
 
-/** A member of the etcd cluster that is created from a database. */
+/** A member of an etcd cluster that is restored from a database. */
 export interface EtcdPeer {
   readonly name: string
   readonly address: string
@@ -27,8 +27,8 @@ export interface MemberDataArchive extends FileDigest {
 }
 
 /**
- * Added to the revision at a restore. API clients remember revisions, so a revision must not appear again
- * with different content. The etcd documentation recommends this number.
+ * Number that is added to the revision at a restore. API clients remember revisions, so a revision must not
+ * appear again with different content. The etcd documentation recommends this number.
  */
 export const revisionBump = 1_000_000_000
 

@@ -1,10 +1,16 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { ByteReader } from '../bundle/byte-reader.ts'
 import { isSignedBy } from '../bundle/signature.ts'
+import { ByteReader } from '../bundle/tar.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import {
+  readSnapshotHeader,
+  readVerifiedFile,
+  type SnapshotHeader,
+  snapshotManifestName,
+  verifyTarEnd,
+} from './archive.ts'
 import { snapshotCorrupt, snapshotForeign } from './errors.ts'
-import { type SnapshotHeader, snapshotManifestName, readSnapshotHeader } from './archive-header.ts'
 import {
   databaseFile,
   type SmallFile,
@@ -12,7 +18,6 @@ import {
   snapshotFormat,
   type SnapshotManifest,
 } from './manifest.ts'
-import { verifyTarEnd, readVerifiedFile } from './sections.ts'
 
 /** Decides which snapshots are trusted. */
 export interface SnapshotTrust {

@@ -5,10 +5,10 @@ import type { DatabasePiece } from '../etcd/database-pieces.ts'
 import { EtcdError } from '../etcd/etcd-error.ts'
 import type { EtcdMember, EtcdObservation } from '../etcd/member.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { readFileBytes, writeNewFile } from '../kit/files.ts'
+import { encodeSnapshot } from './archive.ts'
 import { streamDatabase } from './database.ts'
-import { readFileBytes, writeNewFile } from './file-bytes.ts'
 import { databaseFile, type FileDigest, type SmallFile, type SnapshotManifest } from './manifest.ts'
-import { encodeSnapshot } from './write.ts'
 
 export interface SnapshotSpec {
   readonly cluster: SnapshotManifest['cluster']
@@ -47,7 +47,7 @@ export interface DatabaseDetails extends Pick<SnapshotManifest, 'member' | 'revi
 
 export interface WriteSnapshotDeps extends Pick<SaveSnapshotDeps, 'progress' | 'signal'> {
   readonly pieces: AsyncIterable<DatabasePiece>
-  /** Returns the properties of the database. Called with its path once it is complete. */
+  /** Returns the properties of the database. Called with the path of the complete database. */
   readonly details: (file: string) => Promise<DatabaseDetails>
 }
 
@@ -95,7 +95,7 @@ function computeContentDigest(content: Buffer): FileDigest {
   return { size: content.length, sha256: createHash('sha256').update(content).digest('hex') }
 }
 
-/** Wraps a disk error in one that names the file. */
+/** Wraps a disk error in an error that names the file. */
 function toWriteError(file: string, cause: unknown): unknown {
   if (cause instanceof HyperkubeError) return cause
   return new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `${file} could not be written`, {
@@ -111,8 +111,8 @@ interface MemberSource {
 }
 
 /**
- * Picks the member whose database is saved. A ready member is preferred, then one that is not the leader,
- * then the highest applied index. Without a quorum no member is ready.
+ * Picks the member whose database is saved. A ready member is preferred, then a member that is not the
+ * leader, then the member with the highest applied index. Without a quorum no member is ready.
  */
 export function pickMember({ members, health, statuses }: EtcdObservation): MemberSource {
   const candidates = members.flatMap((member) => {

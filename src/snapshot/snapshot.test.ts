@@ -4,21 +4,21 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { assert, asyncProperty, integer, tuple } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signContent } from '../bundle/signature.ts'
-import { tarFile, tarEntrySize } from '../bundle/tar.ts'
+import { tarEntrySize, tarFile } from '../bundle/tar.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import {
-  buildDatabase,
-  snapshotKeys,
-  buildMemberObservation,
-  splitIntoPieces,
-  createSnapshotDirectory,
-  testTrust,
-  snapshotSpec,
-} from './testing/fixtures.ts'
+import { encodeSnapshot } from './archive.ts'
 import { formatSnapshotManifest, type SnapshotManifest } from './manifest.ts'
 import { checkSnapshot, openSnapshot } from './open.ts'
 import { saveSnapshot } from './save.ts'
-import { encodeSnapshot } from './write.ts'
+import {
+  buildDatabase,
+  buildMemberObservation,
+  createSnapshotDirectory,
+  snapshotKeys,
+  snapshotSpec,
+  splitIntoPieces,
+  testTrust,
+} from './testing/fixtures.ts'
 
 const { signal } = new AbortController()
 const database = buildDatabase(5)

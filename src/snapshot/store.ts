@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { formatFileTimestamp, parseFileTimestamp } from '../kit/time-format.ts'
+
 /** A location where snapshots are kept, for example a directory or a bucket. */
 export interface SnapshotStore {
   /** Name in messages: the path of a directory, or s3://BUCKET/PREFIX. */
@@ -21,3 +24,44 @@ export interface StoredSnapshot {
 
 /** Called with the number of transferred bytes and the total. */
 export type ReportBytes = (done: number, total: number) => void
+
+const extension = '.snapshot'
+
+/** Valid snapshot names. They contain no character with a special meaning in a shell, a path or a URL. */
+export const snapshotName = z.string().regex(/^[a-z0-9][\w.-]{0,99}\.snapshot$/i)
+
+/** Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. */
+export function buildSnapshotName(cluster: string, taken: Date): string {
+  return `${cluster}-${formatFileTimestamp(taken)}${extension}`
+}
+
+/** Adds the extension if it is missing. */
+export function addSnapshotExtension(given: string): string {
+  return given.endsWith(extension) ? given : given + extension
+}
+
+/** Reads the time from a name that buildSnapshotName has built. Returns undefined for other names. */
+export function parseSnapshotTime(cluster: string, name: string): Date | undefined {
+  const prefix = `${cluster}-`
+  if (!name.startsWith(prefix) || !name.endsWith(extension)) return undefined
+  return parseFileTimestamp(name.slice(prefix.length, -extension.length))
+}
+
+/**
+ * Selects the oldest snapshots to remove, so that `keep` remain. Only generated names of this cluster are
+ * counted and removed; snapshots named by a person are kept.
+ */
+export function selectExpiredSnapshots(
+  stored: readonly StoredSnapshot[],
+  cluster: string,
+  keep: number,
+): readonly StoredSnapshot[] {
+  const ownSnapshots = stored.flatMap((one) => {
+    const taken = parseSnapshotTime(cluster, one.name)
+    return taken === undefined ? [] : [{ one, time: taken.getTime() }]
+  })
+  return ownSnapshots
+    .toSorted((a, b) => a.time - b.time)
+    .slice(0, Math.max(0, ownSnapshots.length - keep))
+    .map(({ one }) => one)
+}

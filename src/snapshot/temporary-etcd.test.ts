@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pollUntil } from '../kit/poll-until.ts'
+import { pollUntil } from '../kit/poll.ts'
 import { createSnapshotDirectory } from './testing/fixtures.ts'
 import { startTemporaryEtcd } from './temporary-etcd.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { KeyCount } from '../etcd/member.ts'
+import { writeNewFile } from '../kit/files.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { writeNewFile } from './file-bytes.ts'
 import { databaseFile } from './manifest.ts'
 import { type OpenSnapshot, openSnapshot, type SnapshotTrust } from './open.ts'
 import { type EtcdPrograms, startTemporaryEtcd } from './temporary-etcd.ts'

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net'
 import { addonRules } from './check-addons.ts'
 import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
-import type { Cluster } from './cluster.ts'
+import { type Cluster, etcdHosts } from './cluster.ts'
 import type { Path } from './document.ts'
-import { etcdHosts } from './etcd-hosts.ts'
-import { problem, type Problem, type ClusterRule, warningProblem } from './problem.ts'
+import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
 
 export type { Problem, ClusterRule } from './problem.ts'
 
@@ -25,8 +24,8 @@ const rules: readonly ClusterRule[] = [
 ]
 
 /**
- * Checks a cluster with the rules of this file and `extraRules`, for callers that know more than cluster.yml
- * contains.
+ * Checks a cluster with the rules of this file and with `extraRules`, which may use data from outside
+ * cluster.yml.
  */
 export function checkCluster(cluster: Cluster, extraRules: readonly ClusterRule[]): readonly Problem[] {
   return [...rules, ...extraRules].flatMap((rule) => rule(cluster))

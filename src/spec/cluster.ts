@@ -1,15 +1,69 @@
 import { z } from 'zod'
-import { dnsSchema, ingressSchema, metricsSchema, storageSchema } from './addons.ts'
-import { certificatesSchema } from './certificates.ts'
+import { parseDuration } from '../kit/time-format.ts'
+import { dnsSchema, ingressSchema, metricsSchema, storageSchema, userAddonSchema } from './addons.ts'
 import { componentsSchema } from './components.ts'
+import type { Path } from './document.ts'
 import { etcdSchema } from './etcd.ts'
 import { hostSchema, sshSchema } from './host.ts'
-import { managerSchema } from './manager.ts'
 import { networkSchema } from './network.ts'
-import { userAddonSchema } from './user-addon.ts'
-import { address, dnsLabel, kubernetesVersion, port, secretReference, windowsDirectory } from './scalars.ts'
+import {
+  address,
+  dnsLabel,
+  kubernetesVersion,
+  port,
+  secretReference,
+  settingsOrNone,
+  windowsDirectory,
+} from './scalars.ts'
 
 export const clusterApiVersion = 'hyperkube.dev/v1'
+
+const controller = z
+  .string()
+  .regex(/^(\*|-?[a-z][a-z0-9-]*)$/, 'must be *, the name of a controller, or one with - before it')
+
+const managerSchema = settingsOrNone(
+  z
+    .strictObject({
+      controllers: z
+        .array(controller)
+        .min(1, 'needs at least one; without any controller: manager: none')
+        .default(['*'])
+        .meta({
+          description:
+            'Which are on: `*` is all that are by default, a name is on, `-name` is off. `hyperkube controller-manager list` names them.',
+        }),
+    })
+    .meta({
+      id: 'Manager',
+      description: 'hyperkube’s own controllers, which look after the cluster while no operator is near.',
+    }),
+)
+
+/**
+ * Minimum lifetime of a certificate. Renewal starts when a third of the lifetime is left. A third must exceed
+ * the five minutes between two certificate checks of a component.
+ */
+const minLifetimeMs = 20 * 60_000
+/** Maximum lifetime of a certificate. It is also the longest lifetime that is signed without an operator. */
+const maxLifetimeMs = 365 * 86_400_000
+
+const lifetime = z
+  .string('must be a length of time such as 90d')
+  .refine((text) => {
+    const milliseconds = parseDuration(text)
+    return milliseconds !== undefined && milliseconds >= minLifetimeMs && milliseconds <= maxLifetimeMs
+  }, 'must be a length of time such as 90d or 12h, from 20m to 365d')
+  .transform((text) => parseDuration(text) ?? maxLifetimeMs)
+
+export const certificatesSchema = z
+  .strictObject({
+    lifetime: lifetime.prefault('365d').meta({
+      description:
+        'How long each is good for, from 20m to 365d. Hosts renew it when a third of that is left.',
+    }),
+  })
+  .meta({ id: 'Certificates', description: 'Certificates of hosts.' })
 
 const api = z
   .strictObject({
@@ -129,3 +183,36 @@ export const clusterSchema = z
 
 /** A parsed cluster.yml with every default filled in. */
 export type Cluster = z.infer<typeof clusterSchema>
+
+/** Builds the JSON Schema with which editors complete and check cluster.yml. */
+export function clusterJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(clusterSchema, { io: 'input', target: 'draft-2020-12' })
+}
+
+type Schema = z.core.JSONSchema._JSONSchema
+
+/** Lists the keys that the schema of cluster.yml allows in the map at a path. */
+export function knownKeys(root: z.core.JSONSchema.BaseSchema, path: Path): string[] {
+  const resolve = (schema: Schema | undefined): z.core.JSONSchema.BaseSchema[] => {
+    if (schema === undefined || typeof schema === 'boolean') return []
+    if (schema.$ref !== undefined) return resolve(root.$defs?.[schema.$ref.replace('#/$defs/', '')])
+    return [schema, ...(schema.anyOf ?? []).flatMap(resolve)]
+  }
+  const step = (schemas: readonly z.core.JSONSchema.BaseSchema[], part: string | number) =>
+    schemas.flatMap((schema) =>
+      typeof part === 'number'
+        ? [schema.items].flat().flatMap((item) => resolve(item))
+        : resolve(schema.properties?.[part] ?? schema.additionalProperties),
+    )
+  const found = path.reduce(step, resolve(root))
+  return found.flatMap((schema) => Object.keys(schema.properties ?? {}))
+}
+
+/**
+ * Returns the hosts that run etcd: the hosts with the role etcd, or all control planes if no host has this
+ * role.
+ */
+export function etcdHosts({ spec }: Cluster): Cluster['spec']['hosts'] {
+  const dedicated = spec.hosts.filter(({ roles }) => roles.includes('etcd'))
+  return dedicated.length > 0 ? dedicated : spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
+}

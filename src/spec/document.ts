@@ -48,7 +48,7 @@ export function readDocument({ file, text }: SourceText): ReadDocumentResult {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: true,
-    // Otherwise the library prints warnings to the terminal.
+    // By default the YAML library prints warnings to the terminal.
     logLevel: 'error',
   })
   const [document, second] = 'empty' in documents ? [] : documents

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { suggestWord } from '../kit/suggest.ts'
+import { suggestWord } from '../kit/text.ts'
 import type { Path } from './document.ts'
 
 /** Code, message and hint that describe a schema issue to the author of the file. */

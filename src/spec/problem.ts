@@ -2,7 +2,10 @@ import type { Finding } from '../contract/finding.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 
-/** A problem that a rule found in a cluster.yml whose single fields are valid. */
+/**
+ * A problem that a rule found in a cluster.yml whose fields are each valid on their own, for example a
+ * conflict between two fields.
+ */
 export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
 
 export type ClusterRule = (cluster: Cluster) => readonly Problem[]

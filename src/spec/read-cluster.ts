@@ -1,9 +1,8 @@
 import { type Finding, hasErrors } from '../contract/finding.ts'
 import { checkCluster, type ClusterRule } from './check-cluster.ts'
-import { type Cluster, clusterSchema } from './cluster.ts'
-import { type Path, readDocument, type LocatedDocument, type SourceText } from './document.ts'
-import { clusterJsonSchema, knownKeys } from './json-schema.ts'
-import { formatPath, describeIssue, describeUnknownKey } from './issue-messages.ts'
+import { type Cluster, clusterJsonSchema, clusterSchema, knownKeys } from './cluster.ts'
+import { type LocatedDocument, type Path, readDocument, type SourceText } from './document.ts'
+import { describeIssue, describeUnknownKey, formatPath } from './issue-messages.ts'
 
 export interface ReadClusterResult {
   /** Undefined if any finding is an error. */
@@ -29,8 +28,8 @@ export function readCluster(source: SourceText, extraRules: readonly ClusterRule
 type Issue = Parameters<typeof describeIssue>[0]
 
 function schemaFindings(document: LocatedDocument, issues: readonly Issue[]): Finding[] {
-  // The JSON schema is costly to build, so it is built once and only if there are unknown keys.
   const narrowed = issues.flatMap((issue) => narrowUnionIssue(issue))
+  // The JSON schema is costly to build, so it is built once and only if there are unknown keys.
   const schema = narrowed.some(({ code }) => code === 'unrecognized_keys') ? clusterJsonSchema() : {}
   return narrowed.flatMap((issue) => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')

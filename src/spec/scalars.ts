@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A DNS label. Names in cluster.yml must have this form. */
+/** A DNS label, for example the name of a host in cluster.yml. */
 export const dnsLabel = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label: lower-case letters, digits and dashes')
@@ -88,3 +88,15 @@ export const secretReference = z.strictObject({ secret: dnsLabel }).meta({
 })
 
 export const fileMode = z.string().regex(/^0[0-7]{3}$/, 'must be a file mode in quotes, such as "0644"')
+
+/** Builds the schema of an optional part of the cluster: its settings, or `none` to omit it. */
+export function settingsOrNone<T extends z.ZodType>(settings: T) {
+  return z.union([z.literal('none'), settings], 'must be none, or a map of settings')
+}
+
+/**
+ * Newest Kubernetes version that was tested in the lab. `oldestKubernetes` is the oldest minor that hyperkube
+ * accepts.
+ */
+export const newestKubernetes = '1.37.1'
+export const oldestKubernetes = '1.36'

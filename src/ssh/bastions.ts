@@ -2,12 +2,15 @@ import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
-import { parseOpenFailure } from './dial-errors.ts'
-import { buildUnsupportedSettingError } from './login-errors.ts'
+import type { Hop } from './hop.ts'
+import {
+  buildUnreachableError,
+  buildUnsupportedSettingError,
+  toUnreachableReason,
+} from './connection-errors.ts'
 import { logIn, type SshLink } from './login.ts'
 import type { ConnectSettings } from './options.ts'
-import type { Hop } from './hop.ts'
-import { buildUnreachableError, toUnreachableReason } from './unreachable-error.ts'
+import { parseOpenFailure } from './transport.ts'
 
 /**
  * Connections to bastions. All hosts behind a bastion share one connection, because sshd refuses many logins
@@ -31,7 +34,8 @@ export function openBastions(): Bastions {
     const key = JSON.stringify([...before, bastion])
     const existing = links.get(key)
     if (existing !== undefined) return existing
-    // Other hosts may wait for the same connection, so the abort of one host must not end it.
+    // Other hosts may use the same connection, so the connection does not end when the signal of this host is
+    // aborted.
     const shared = { ...settings, signal: closed.signal }
     const link = through(before, bastion, shared).then(async (socket) => logIn(bastion, socket, shared))
     links.set(key, link)

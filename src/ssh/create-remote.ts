@@ -1,8 +1,8 @@
 import type { Argv } from '../kit/command.ts'
-import { wrapProgram } from './running-program.ts'
-import { runToEnd, withTimeout } from './exec.ts'
-import type { RunningProgram, ExecOptions, ExecResult, OpenOptions, Remote } from './remote.ts'
-import { type RootWrapper, parsePermissions, permissionsProbe } from './root-permissions.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
+import { runToEnd, withTimeout, wrapProgram } from './exec.ts'
+import type { ExecOptions, ExecResult, OpenOptions, Remote, RunningProgram } from './remote.ts'
 import type { Channel, Transport } from './transport.ts'
 import { uploadFile } from './upload.ts'
 
@@ -42,14 +42,71 @@ export function createRemote(transport: Transport): Remote {
   }
 }
 
+/** Caches the first successful result. Failures are not cached. */
+function cacheResult<T>(find: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
+  let found: T | undefined
+  return async (signal) => (found ??= await find(signal))
+}
+
 async function probePermissions(transport: Transport, signal: AbortSignal): Promise<RootWrapper> {
   const { host, user } = transport
   const channel = await transport.start(permissionsProbe, signal)
   return parsePermissions(await runToEnd(channel, { signal }, { host, argv: permissionsProbe }), host, user)
 }
 
-/** Caches the first successful result. Failures are not cached. */
-function cacheResult<T>(find: (signal: AbortSignal) => Promise<T>): (signal: AbortSignal) => Promise<T> {
-  let found: T | undefined
-  return async (signal) => (found ??= await find(signal))
+/** Command that prints whether the user is root, or whether sudo works without a password. */
+const permissionsProbe: Argv = [
+  'sh',
+  '-c',
+  `if [ "$(id -u)" = 0 ]; then echo 'hyperkube permissions: root'; exit 0; fi
+command -v sudo >/dev/null || { echo 'hyperkube permissions: no sudo'; exit 0; }
+LC_ALL=C sudo -n true </dev/null && echo 'hyperkube permissions: sudo'
+exit 0`,
+]
+
+/** Converts a command to one that runs as root. */
+type RootWrapper = (argv: Argv) => Argv
+
+interface ProbeOutput {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Parses the output of `permissionsProbe`. The output may contain other lines, because a shell can print
+ * further text.
+ */
+export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, user: string): RootWrapper {
+  const [, permissions] = /^hyperkube permissions: (root|sudo|no sudo)$/m.exec(stdout) ?? []
+  if (permissions === 'root') return (argv) => argv
+  if (permissions === 'sudo') return (argv) => ['sudo', '-n', '--', ...argv]
+  if (permissions === 'no sudo') {
+    throw new HyperkubeError('SSH_NO_SUDO', `${user} is not root, and there is no sudo`, {
+      host,
+      hint: 'install sudo as root on the host, or set ssh.user to root in cluster.yml',
+    })
+  }
+  if (/password is required|authentication is required|a terminal is required/.test(stderr)) {
+    throw new HyperkubeError(
+      'SSH_SUDO_PASSWORD',
+      `sudo wants a password of ${user}, or gives ${user} no rights at all`,
+      { host, hint: sudoersHint(user) },
+    )
+  }
+  if (/must have a tty/.test(stderr)) {
+    throw new HyperkubeError('SSH_NO_SUDO', `sudo lets ${user} in from a terminal only`, {
+      host,
+      hint: `as root on the host: echo 'Defaults:${user} !requiretty' > /etc/sudoers.d/hyperkube-tty`,
+    })
+  }
+  const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
+  throw new HyperkubeError(
+    'SSH_NO_SUDO',
+    `sudo gives ${user} no rights${lastLine === '' ? '' : `; it says: ${lastLine}`}`,
+    { host, hint: sudoersHint(user) },
+  )
+}
+
+function sudoersHint(user: string): string {
+  return `as root on the host: echo '${user} ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`
 }

@@ -28,7 +28,9 @@ async function listAgentKeys(socket: string, signal: AbortSignal): Promise<reado
   })
 }
 
-/** An agent with a single key. This shows which keys were offered and how the host responded to each. */
+/**
+ * An ssh agent with a single key. Offering the keys one at a time shows how the host responded to each key.
+ */
 class AgentKey extends ssh2.BaseAgent<ParsedKey> {
   readonly key: ParsedKey
   readonly #agent: BaseAgent
@@ -105,7 +107,9 @@ export async function gatherCredentials(
   }
 }
 
-/** Returns which keys of the agent to offer. If only configured keys are allowed, others are left out. */
+/**
+ * Returns a predicate for the agent keys to offer. With `onlyKeys`, it accepts only keys that are configured.
+ */
 function agentFilter(files: readonly FoundKey[], onlyKeys: boolean): (key: ParsedKey) => boolean {
   // Without its public key file, the key in an encrypted file is unknown, so any key of the agent may match.
   const unknown = files.some((file) => file.kind === 'encrypted' && file.publicKey === undefined)
@@ -127,7 +131,7 @@ function computeFingerprint(key: ParsedKey): string {
   return fingerprint(formatHostKey(key.getPublicSSH()))
 }
 
-/** Content of a key file. */
+/** Result of reading a key file. */
 type FoundKey =
   | { readonly kind: 'private'; readonly path: string; readonly key: ParsedKey }
   /** The file contains only a public key. The agent may have the private key. */

@@ -13,7 +13,10 @@ export function startDeadline(signal: AbortSignal, timeoutMs: number, reason: ()
 }
 
 interface Settle<T> {
-  /** Returns false if the wait is already over. The caller must then dispose of the value. */
+  /**
+   * Ends the wait with a value. Returns false if the wait is already over; the caller must then dispose of
+   * the value.
+   */
   readonly succeed: (value: T) => boolean
   readonly fail: (reason: unknown) => void
 }

@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
-import { formatDuration } from '../kit/duration.ts'
+import { formatDuration } from '../kit/time-format.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { toPrintable } from '../kit/printable.ts'
-import { collectOutput } from './collect.ts'
-import type { ExecOptions, ExecResult } from './remote.ts'
+import { toPrintable } from '../kit/text.ts'
+import { type Deadline, startDeadline } from './deadline.ts'
+import type { ExecOptions, ExecResult, RunningProgram } from './remote.ts'
 import type { Channel } from './transport.ts'
-import { startDeadline, type Deadline } from './deadline.ts'
 
 /** Sends input to a started program and waits until it ends. Returns its output and exit code. */
 export async function runToEnd(
@@ -72,6 +71,61 @@ export function withTimeout(
   if (timeout === undefined) return { signal, clear: () => undefined }
   const message = `waited ${formatDuration(timeout)} for ${formatCommandLine(argv)} to end`
   return startDeadline(signal, timeout, () => new HyperkubeError('TIMED_OUT', message, { host }))
+}
+
+/** Creates a RunningProgram from a channel. An abort of the signal kills the program. */
+export function wrapProgram(channel: Channel, signal: AbortSignal): RunningProgram {
+  const abort = (): void => channel.kill(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  const tail = collectOutputTail(channel.stderr)
+  const ended = channel.ended
+    .then(async (code) => ({ code, stderr: (await tail).toString('utf8') }))
+    .finally(() => signal.removeEventListener('abort', abort))
+  // Prevents an unhandled rejection if the caller awaits `ended` later.
+  ended.catch(() => undefined)
+  return {
+    stdin: channel.stdin,
+    stdout: channel.stdout,
+    ended,
+    kill: () => channel.kill(new Error('ended by its caller')),
+  }
+}
+
+/**
+ * Maximum output size in bytes, larger than any expected output. Endless output of a host must not fill the
+ * memory.
+ */
+const maxBytes = 64 << 20
+
+/** Collects a stream until its end. `onLimit` is called when the stream exceeds the limit. */
+async function collectOutput(stream: Readable, onLimit: (limit: number) => void): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= maxBytes) chunks.push(chunk)
+      else onLimit(maxBytes)
+    })
+    const done = (): void => resolve(Buffer.concat(chunks))
+    stream.on('end', done).on('close', done)
+    // Stream errors are ignored: the exit code or the connection shows how the program ended.
+    stream.on('error', () => undefined)
+  })
+}
+
+/** Returns the last `keep` bytes of a stream of any length. */
+export async function collectOutputTail(stream: Readable, keep = 16 << 10): Promise<Buffer> {
+  let tail: Buffer = Buffer.alloc(0)
+  return new Promise((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      tail = Buffer.concat([tail, chunk]).subarray(-keep)
+    })
+    const done = (): void => resolve(tail)
+    stream.on('end', done).on('close', done)
+    stream.on('error', () => undefined)
+  })
 }
 
 /** Formats a command for a message, shortened to 80 characters. */

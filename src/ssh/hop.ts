@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import type { Jump } from './jump.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
 import type { ConfiguredHost } from './ssh-config.ts'
 
 /** A machine that ssh logs in to: a bastion or the host itself. */
@@ -24,8 +25,8 @@ export interface Hop {
 export interface KeyFile {
   readonly path: string
   /**
-   * Source of the path: cluster.yml, ~/.ssh/config or the defaults of ssh. Only a file from cluster.yml must
-   * exist.
+   * Source of the path: cluster.yml (`settings`), ~/.ssh/config (`config`) or the defaults of ssh (`habit`).
+   * Only a file from cluster.yml must exist.
    */
   readonly from: 'settings' | 'config' | 'habit'
 }
@@ -78,7 +79,7 @@ function resolveKeys(
   return { keys: keys.map(({ file, from }) => ({ path: path(file), from })), onlyKeys: identitiesOnly }
 }
 
-/** Default key files of ssh. */
+/** Key files to try if no key is configured. ssh itself has more default files. */
 const defaultKeyFiles = ['~/.ssh/id_ed25519', '~/.ssh/id_ecdsa', '~/.ssh/id_rsa']
 
 function resolveAgent(setting: string | undefined, path: (text: string) => string): Pick<Hop, 'agent'> {
@@ -118,3 +119,37 @@ function bastionName(alias: string, port: number): string {
     .replaceAll(/^[.-]+|[.-]+$/g, '')
   return port === 22 ? plain : `${plain}-${port}`
 }
+
+/** A machine on the way to a host, as in ProxyJump. */
+interface Jump {
+  readonly alias: string
+  readonly user?: string | undefined
+  readonly port?: number | undefined
+}
+
+/** Parses ProxyJump: a comma-separated list of [user@]host[:port] or ssh://[user@]host[:port]. */
+export function parseJumps({ proxyJump }: { readonly proxyJump?: string | undefined }): readonly Jump[] {
+  if (proxyJump === undefined || proxyJump.toLowerCase() === 'none') return []
+  return proxyJump.split(',').map((text) => parseJump(text.trim()))
+}
+
+function parseJump(text: string): Jump {
+  const plain = text.replace(/^ssh:\/\//, '').replace(/\/$/, '')
+  const { user, bracketed, name, port } = form.exec(plain)?.groups ?? {}
+  const alias = bracketed ?? name
+  if (alias === undefined) {
+    const message = `ProxyJump in ~/.ssh/config has a host that cannot be read: "${toPrintable(text)}"`
+    throw new HyperkubeError('SSH_CONFIG_NOT_READ', message, {
+      hint: 'write it as user@host:port, an IPv6 address in brackets',
+    })
+  }
+  return {
+    alias,
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port: Number(port) }),
+  }
+}
+
+/** Pattern of one ProxyJump entry. An IPv6 address without brackets cannot have a port. */
+const form =
+  /^(?:(?<user>[^@]+)@)?(?:\[(?<bracketed>[0-9a-fA-F:.%]+)\]|(?<name>[^\s@:[\]]+|[0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*))(?::(?<port>\d{1,5}))?$/

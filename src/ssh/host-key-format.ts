@@ -6,7 +6,7 @@ export function formatHostKey(blob: Buffer): string {
   return `${blob.subarray(4, 4 + length).toString('latin1')} ${blob.toString('base64')}`
 }
 
-/** Supported key types with their signature algorithms. SHA-1 is left out. */
+/** Supported key types with their signature algorithms. Signatures with SHA-1 are not accepted. */
 const keyTypes: readonly (readonly [kind: string, algorithms: readonly ServerHostKeyAlgorithm[]])[] = [
   ['ssh-ed25519', ['ssh-ed25519']],
   ['ecdsa-sha2-nistp256', ['ecdsa-sha2-nistp256']],

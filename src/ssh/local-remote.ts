@@ -1,13 +1,12 @@
 import { connect } from 'node:net'
 import { userInfo } from 'node:os'
 import type { Duplex } from 'node:stream'
-import { destroyOnAbort } from './destroy-on-abort.ts'
-import { buildDialError, type DialTarget } from './dial-errors.ts'
-import { buildConnectionLostError } from './login-errors.ts'
-import { startProcessChannel } from './process-channel.ts'
 import { createRemote } from './create-remote.ts'
-import type { Remote } from './remote.ts'
 import { asError, waitUnlessAborted } from './deadline.ts'
+import { buildConnectionLostError } from './connection-errors.ts'
+import { startProcessChannel } from './process-channel.ts'
+import type { Remote } from './remote.ts'
+import { buildDialError, destroyOnAbort, type DialTarget } from './transport.ts'
 
 /** Creates a Remote for this machine itself (`local: true` in cluster.yml). */
 export function createLocalRemote(host: string): Remote {

@@ -1,8 +1,8 @@
 import type { Hop } from './hop.ts'
 
 /**
- * Called for each machine on the route whose host key is not pinned, before any key is offered to it. If it
- * throws, the connection attempt fails with its error.
+ * Called for each machine on the route whose host key is not pinned, before any key is offered to the
+ * machine. If the function throws, the connection attempt fails with the same error.
  */
 export type VerifyHostKey = (key: string, hop: Hop) => HostKeyStatus | Promise<HostKeyStatus>
 export type HostKeyStatus = 'known' | 'first-use'
@@ -21,7 +21,10 @@ export interface ConnectOptions {
   readonly pinned?: (hop: Hop) => readonly string[]
   /** Socket of the ssh agent. */
   readonly agent?: string | undefined
-  /** Milliseconds that each machine on the route has to respond, and again to complete the login. */
+  /**
+   * Timeout in milliseconds for each machine on the route. It applies once to the connection and once to the
+   * login.
+   */
   readonly timeout?: number
   readonly keepalive?: Keepalive
   /** Set for a Windows host. `base` is the directory that contains all files of hyperkube. */

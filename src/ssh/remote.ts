@@ -36,8 +36,8 @@ export interface WindowsRemoteOperations {
    */
   installProgram(source: UploadSource, name: string, options: UploadOptions): Promise<UploadedProgram>
   /**
-   * Removes the hyperkube programs after a reset. A reset cannot remove programs that run until its end.
-   * Fails while one of them runs.
+   * Removes the hyperkube programs after a reset, because a reset cannot remove programs that are still
+   * running. Fails while one of the programs runs.
    */
   removePrograms(signal: AbortSignal): Promise<void>
 }

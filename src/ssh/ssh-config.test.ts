@@ -2,8 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { parseInclude, readSshConfig } from './read-ssh-config.ts'
-import { parseSshConfig } from './ssh-config.ts'
+import { parseInclude, parseSshConfig, readSshConfig } from './ssh-config.ts'
 
 let home = ''
 beforeEach(async () => {

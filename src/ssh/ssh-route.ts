@@ -1,6 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import { buildHop, type HopSpec, type Hop, type SshOperator } from './hop.ts'
-import { parseJumps } from './jump.ts'
+import { buildHop, type Hop, type HopSpec, parseJumps, type SshOperator } from './hop.ts'
 import type { SshConfig } from './ssh-config.ts'
 
 /** Route to a host: the host itself and its bastions. */

@@ -17,8 +17,8 @@ export interface SystemConfig {
 }
 
 /**
- * Builds the configuration file of the ssh program. Options are not enough, because ssh starts another ssh
- * for each bastion without them. The first value of a setting wins.
+ * Builds the configuration file of the ssh program. Command-line options are not enough: ssh starts another
+ * process for each bastion and does not pass options on. If a setting occurs twice, ssh uses the first value.
  */
 export function buildSystemConfig(config: SystemConfig): string {
   const { hops, agent, timeout, keepalive } = config
@@ -66,13 +66,13 @@ export function buildSystemConfig(config: SystemConfig): string {
   ]
   const included =
     config.include === undefined ? [] : ['Match all', `  Include ${quoteValue(config.include)}`]
-  // Older ssh programs do not support KnownHostsCommand and would fail.
+  // IgnoreUnknown is needed because older ssh programs do not support KnownHostsCommand and would fail.
   return ['IgnoreUnknown KnownHostsCommand', ...blocks.flat(), ...globalBlock, ...included, ''].join('\n')
 }
 
 /**
- * Lists the key files. Without configured keys the list is empty, because ssh itself knows more default files
- * than hyperkube.
+ * Builds the IdentityFile lines of a machine. If no key is configured, the list is empty, because ssh has
+ * more default files than hyperkube.
  */
 function identityFiles({ keys }: Hop): string[] {
   if (keys.every(({ from }) => from === 'habit')) return []
@@ -89,7 +89,7 @@ export function hopName(hops: readonly Hop[], index: number): string {
   return isUnique && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(alias) ? alias : `hyperkube-hop-${index}`
 }
 
-/** Name of a machine in the known_hosts file. It does not depend on address and port. */
+/** Returns the name of a machine in the known_hosts file. The name does not depend on address and port. */
 export function hostKeyAlias(index: number): string {
   return `hyperkube-hop-${index}`
 }

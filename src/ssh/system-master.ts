@@ -1,15 +1,25 @@
 import { createInterface } from 'node:readline'
 import { runProgram } from '../kit/command.ts'
-import { toPrintable } from '../kit/printable.ts'
-import { collectOutputTail } from './collect.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
 import { gatherCredentials } from './credentials.ts'
-import { buildConnectionLostError, buildKeyNotReadError } from './login-errors.ts'
+import { startDeadline, waitUnlessAborted } from './deadline.ts'
+import { collectOutputTail } from './exec.ts'
+import type { Hop } from './hop.ts'
+import {
+  buildConnectionLostError,
+  buildKeyNotReadError,
+  buildNoCommonAlgorithmError,
+  buildNotAcceptedError,
+  buildTooManyKeysError,
+  buildUnreachableError,
+  formatHopEndpoint,
+  type LoginRefusal,
+  type UnreachableReason,
+} from './connection-errors.ts'
 import type { ConnectSettings } from './options.ts'
 import { startProcessChannel } from './process-channel.ts'
 import type { SshRoute } from './ssh-route.ts'
-import { findHop, readLastMessage, explainSystemError } from './system-errors.ts'
-import { buildUnreachableError } from './unreachable-error.ts'
-import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
 /** The shared connection (ControlMaster) that all programs on a host use. */
 export interface SshMaster {
@@ -106,7 +116,7 @@ export async function openMaster(
     },
     refusal: () => refusal,
     close: async () => {
-      // Users of the connection are aborted first, because the ssh program waits for them.
+      // Programs that use the connection are aborted first, because the ssh program waits for them.
       lost.abort(buildConnectionLostError(reach.name, 'it was closed'))
       channel.stdin.end()
       const forceTimer = setTimeout(() => channel.kill(new Error('closed')), 1000)
@@ -117,8 +127,8 @@ export async function openMaster(
 }
 
 /**
- * Timeout in milliseconds for opening the shared connection. It is a fallback for the ssh program's own
- * timeout.
+ * Returns the timeout in milliseconds for opening the shared connection, in case the ssh program's own
+ * timeout has no effect.
  */
 export function masterTimeoutMs({ bastions }: SshRoute, { timeout }: ConnectSettings): number {
   return timeout * (bastions.length + 1) + 2000
@@ -147,4 +157,65 @@ export async function explainConnectionFailure(
     { offered, encrypted },
     settings.timeout,
   )
+}
+
+/** Converts the English messages of the ssh program about a failed connection to an error. */
+export function explainSystemError(
+  stderr: string,
+  reach: SshRoute,
+  hop: Hop,
+  keys: Pick<LoginRefusal, 'offered' | 'encrypted'>,
+  timeout: number,
+): HyperkubeError {
+  const host = reach.name
+  if (/Host key verification failed/.test(stderr)) {
+    const message = `${formatHopEndpoint(hop)} shows another ssh key than the one that is known`
+    return new HyperkubeError('SSH_HOST_KEY_CHANGED', message, { host })
+  }
+  const [, denied] = /Permission denied \(([^)]*)\)/.exec(stderr) ?? []
+  if (denied !== undefined) {
+    return buildNotAcceptedError(host, hop, {
+      ...keys,
+      methods: denied.split(','),
+      partial: /with partial success/.test(stderr),
+    })
+  }
+  if (/Too many authentication failures/.test(stderr)) return buildTooManyKeysError(host, hop, keys.offered)
+  const [, missing] = /no matching (.*) found/.exec(stderr) ?? []
+  if (missing !== undefined) return buildNoCommonAlgorithmError(host, hop, `no ${missing}`)
+  return buildUnreachableError(host, hop, parseReason(stderr, reach, timeout))
+}
+
+function parseReason(stderr: string, { bastions }: SshRoute, after: number): UnreachableReason {
+  const bastion = bastions.at(-1)
+  const [, openFailure] = /open failed: (.*)/.exec(stderr) ?? []
+  if (openFailure !== undefined && bastion !== undefined) {
+    return { kind: 'bastion', bastion: bastion.alias, message: openFailure.replace('connect failed: ', '') }
+  }
+  if (/Connection refused/.test(stderr)) return { kind: 'refused' }
+  if (/timed out/.test(stderr)) return { kind: 'no-response', after }
+  if (/No route to host|Network is unreachable/.test(stderr)) return { kind: 'no-route' }
+  if (/Could not resolve hostname/.test(stderr)) return { kind: 'no-name' }
+  if (/Bad remote protocol|banner line contains invalid|Invalid SSH identification/.test(stderr)) {
+    return { kind: 'not-ssh' }
+  }
+  if (/Connection (closed|reset)|kex_exchange_identification/.test(stderr)) return { kind: 'closed' }
+  return { kind: 'other', message: readLastMessage(stderr) }
+}
+
+/** Finds the machine on the route that the message is about. If no bastion is named, it is the host. */
+export function findHop(stderr: string, reach: SshRoute): Hop {
+  const named = reach.bastions.find(({ address, user }) =>
+    [`${user}@${address}: Permission denied`, `connect to host ${address} port`, `hostname ${address}:`].some(
+      (words) => stderr.includes(words),
+    ),
+  )
+  return named ?? reach
+}
+
+/** Returns the last line that is not a statistic or notice of ssh. */
+export function readLastMessage(stderr: string): string {
+  const statistics = /^(?:Transferred: |Bytes per second: |Authenticated to |Warning: Permanently added )/
+  const lines = stderr.split(/\r?\n/).filter((line) => line.trim() !== '' && !statistics.test(line))
+  return lines.at(-1)?.trim() ?? ''
 }

@@ -1,17 +1,27 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runProgram } from '../kit/command.ts'
 import { hasCode } from '../kit/errors.ts'
-import { readHostKey, type SystemRoute } from './read-host-key.ts'
-import { type ConnectOptions, resolveConnectSettings } from './options.ts'
-import type { SshRoute } from './ssh-route.ts'
-import type { Hop } from './hop.ts'
 import { createRemote } from './create-remote.ts'
+import { startDeadline } from './deadline.ts'
+import type { Hop } from './hop.ts'
+import { pinnedAlgorithms } from './host-key-format.ts'
+import { type ConnectOptions, type ConnectSettings, resolveConnectSettings } from './options.ts'
 import type { Remote } from './remote.ts'
-import { hostKeyAlias, hopName, buildSystemConfig } from './system-config.ts'
-import { openMaster, keepOpenWithShell } from './system-master.ts'
+import type { SshRoute } from './ssh-route.ts'
+import { buildSystemConfig, hopName, hostKeyAlias } from './system-config.ts'
+import {
+  buildMasterTimeoutError,
+  englishEnvironment,
+  explainConnectionFailure,
+  type KeepOpenProgram,
+  keepOpenWithShell,
+  masterTimeoutMs,
+  openMaster,
+} from './system-master.ts'
 import { createSystemTransport } from './system-transport.ts'
-import { keepOpenWithSftp } from './windows/keep-open-with-sftp.ts'
+import { encodePacket, sftpRequests } from './windows/packet.ts'
 import { createWindowsRemote } from './windows/windows-remote.ts'
 
 export interface SystemSshOptions extends ConnectOptions {
@@ -41,7 +51,7 @@ export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOp
       files.config,
       buildSystemConfig({ ...settings, ...files, hops, include: options.include }),
     )
-    // The keys are read one after the other, because a machine behind a bastion is reachable only after the
+    // Host keys are read one after the other, because a machine behind a bastion is reachable only after the
     // bastion's key is known.
     for (const [index, hop] of hops.entries()) await writeKnownHost(route, index, hop)
     const destination = { config: files.config, name: hopName(hops, hops.length - 1) }
@@ -58,6 +68,17 @@ export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOp
       await removeDirectory()
     }
   }
+}
+
+/**
+ * Keeps the shared connection open with the sftp server, which runs as long as its standard input is open. A
+ * command would depend on the host's shell.
+ */
+const keepOpenWithSftp: KeepOpenProgram = {
+  args: (name) => ['-s', name, 'sftp'],
+  initialInput: encodePacket(sftpRequests.init, 3),
+  // Any version packet shows readiness. Its first five bytes are the length and the type.
+  isReady: (output) => output.length >= 5,
 }
 
 /** Writes the accepted host keys of a machine to known_hosts. ssh accepts no other keys. */
@@ -83,4 +104,42 @@ async function verifyChangedKey(route: SystemRoute): Promise<void> {
     const key = await readHostKey(route, index)
     if (!route.settings.pinned(hop).includes(key)) await route.settings.verify(key, hop)
   }
+}
+
+/** A route of the ssh program and its configuration files. */
+interface SystemRoute {
+  readonly reach: SshRoute
+  /** All machines on the route. The host is the last one. */
+  readonly hops: readonly Hop[]
+  readonly config: string
+  readonly knownHosts: string
+  readonly settings: ConnectSettings
+}
+
+/** Reads the host key of a machine with the ssh program, without offering any of the operator's keys. */
+async function readHostKey(route: SystemRoute, index: number): Promise<string> {
+  const { reach, hops, settings } = route
+  const hop = hops[index] ?? reach
+  const file = `${route.knownHosts}.${index}`
+  const kinds = pinnedAlgorithms(settings.pinned(hop))
+  const overrides = [
+    'StrictHostKeyChecking=accept-new',
+    `UserKnownHostsFile="${file}"`,
+    'PreferredAuthentications=none',
+    'ControlPath=none',
+    ...(kinds.length === 0 ? [] : [`HostKeyAlgorithms=^${kinds.join(',')}`]),
+  ]
+  const options = ['-F', route.config, ...overrides.flatMap((text) => ['-o', text])]
+  const limit = startDeadline(settings.signal, masterTimeoutMs(reach, settings), () =>
+    buildMasterTimeoutError(reach, settings),
+  )
+  const { stderr } = await runProgram(['ssh', ...options, hopName(hops, index), 'true'], {
+    signal: limit.signal,
+    env: englishEnvironment(),
+    allowFailure: true,
+  }).finally(() => limit.clear())
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const [, key] = new RegExp(`^${hostKeyAlias(index)} (.*)$`, 'm').exec(text) ?? []
+  if (key === undefined) throw await explainConnectionFailure(stderr, reach, settings)
+  return key
 }

@@ -1,10 +1,19 @@
-import { quoteShell } from '../kit/shell.ts'
-import { buildConnectionLostError } from './login-errors.ts'
+import { createInterface } from 'node:readline'
+import type { Duplex } from 'node:stream'
+import { quoteShell } from '../kit/text.ts'
+import { Tunnel } from '../kit/tunnel.ts'
+import { buildConnectionLostError } from './connection-errors.ts'
+import { waitUnlessAborted } from './deadline.ts'
 import { startProcessChannel } from './process-channel.ts'
 import type { SshRoute } from './ssh-route.ts'
-import { systemDial } from './system-dial.ts'
-import { type SystemDestination, type SshMaster, englishEnvironment } from './system-master.ts'
-import type { Channel, SshTransport } from './transport.ts'
+import { englishEnvironment, type SshMaster, type SystemDestination } from './system-master.ts'
+import {
+  buildDialError,
+  type Channel,
+  destroyOnAbort,
+  type DialTarget,
+  type SshTransport,
+} from './transport.ts'
 
 /** Creates a transport that runs each program with its own ssh process over the shared connection. */
 export function createSystemTransport(
@@ -50,4 +59,48 @@ function withLossDetection(channel: Channel, master: SshMaster, host: string): C
   // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
   return { ...channel, ended }
+}
+
+/** Opens a connection from the host with `ssh -W`. Input and output of this ssh process become the stream. */
+async function systemDial(
+  host: string,
+  { config, name }: SystemDestination,
+  master: SshMaster,
+  target: DialTarget,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  signal.throwIfAborted()
+  master.lost.throwIfAborted()
+  const { address, port } = target
+  const endpoint = `${address.includes(':') ? `[${address}]` : address}:${port}`
+  // ssh reports an open connection only at debug level. ProxyCommand=false prevents a new login if the shared
+  // connection is lost.
+  const settings = ['-o', 'LogLevel=DEBUG1', '-o', 'ProxyCommand=false']
+  const channel = startProcessChannel(
+    ['ssh', '-F', config, ...settings, '-W', endpoint, name],
+    englishEnvironment(),
+  )
+  try {
+    await waitUnlessAborted<void>([master.lost, signal], ({ succeed, fail }) => {
+      let isOpen = false
+      createInterface({ input: channel.stderr }).on('line', (line) => {
+        if (line.includes('master session id')) isOpen = succeed()
+      })
+      const refuse = async (): Promise<void> => {
+        if (isOpen) return
+        if (await master.isAlive())
+          fail(buildDialError(host, target, master.refusal() ?? 'ssh does not say why'))
+        else fail(buildConnectionLostError(host, 'ssh has ended'))
+      }
+      channel.ended.then(refuse).catch(fail)
+    })
+  } catch (error) {
+    channel.kill(error)
+    throw error
+  }
+  const { stdout, stdin, kill } = channel
+  return destroyOnAbort(new Tunnel(async () => ({ readable: stdout, writable: stdin, close: kill })), [
+    master.lost,
+    signal,
+  ])
 }

@@ -1,6 +1,8 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
-import type { DialTarget } from './dial-errors.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
+import { asError } from './deadline.ts'
 
 /** Starts programs and opens connections on a host. A `Remote` is built on a transport. */
 export interface Transport {
@@ -27,4 +29,56 @@ export interface Channel {
   readonly ended: Promise<number>
   /** Ends the program if possible and closes its input and output. `ended` then rejects with the reason. */
   readonly kill: (reason: unknown) => void
+}
+
+/** Address and port to which the host opens a connection. */
+export interface DialTarget {
+  readonly address: string
+  readonly port: number
+}
+
+/** Builds the error for a connection that the host did not open. `message` is the error text of ssh. */
+export function buildDialError(host: string, { address, port }: DialTarget, message: string): HyperkubeError {
+  if (/administratively prohibited/i.test(message)) {
+    const text = `its sshd forbids connections to ${address} port ${port} through it`
+    return new HyperkubeError('SSH_FORWARD_FORBIDDEN', text, {
+      host,
+      hint: 'set AllowTcpForwarding yes in its sshd_config, then systemctl reload ssh; PermitOpen and the options of a key in authorized_keys may forbid it too',
+    })
+  }
+  const isRefused = /Connection refused|ECONNREFUSED/.test(message)
+  const why = isRefused ? 'nothing listens there' : toPrintable(message.replace('connect failed: ', ''))
+  return new HyperkubeError('SSH_DIAL_REFUSED', `${address} port ${port} takes no connection: ${why}`, {
+    host,
+    hint: `on the host: ss -Htlnp sport = :${port}`,
+  })
+}
+
+/**
+ * Returns why a channel was not opened, in the words of the ssh program. Returns undefined if the host did
+ * not respond.
+ */
+export function parseOpenFailure(error: Error): string | undefined {
+  if (!('reason' in error) || typeof error.reason !== 'number') return undefined
+  const message = error.message.replace('(SSH) Channel open failure: ', '')
+  return error.reason === administrativelyProhibited ? `administratively prohibited: ${message}` : message
+}
+
+/** Reason code of a refused channel (RFC 4254, section 5.1). */
+const administrativelyProhibited = 1
+
+/**
+ * Destroys the stream when one of the signals is aborted. The abort reason becomes the error of the stream.
+ */
+export function destroyOnAbort<T extends Duplex>(stream: T, signals: readonly AbortSignal[]): T {
+  const listeners = signals.map((signal) => ({ signal, abort: () => stream.destroy(asError(signal.reason)) }))
+  for (const { signal, abort } of listeners) {
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+  }
+  stream.once('close', () => {
+    for (const { signal, abort } of listeners) signal.removeEventListener('abort', abort)
+  })
+  // An error event without a listener would crash the process.
+  return stream.on('error', () => undefined)
 }

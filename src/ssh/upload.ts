@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { once } from 'node:events'
 import { posix } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
 import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
-import { buildDigestMismatchError, buildSourceChangedError, buildUploadFailedError } from './upload-errors.ts'
 
 /**
  * Script that writes standard input to a temporary file in the target's directory and prints the digest. It
@@ -78,7 +78,8 @@ async function transferAndConfirm(program: RunningProgram, job: UploadJob): Prom
     const actual = await Promise.race([arrived, failed])
     if (actual !== expected) throw buildDigestMismatchError(host, target, expected, actual)
   } catch (error) {
-    // Without confirmation the script removes the temporary file. When the script has ended, no file is left.
+    // If its input ends without confirmation, the script removes the temporary file. Waiting for its end
+    // makes sure that no file is left.
     stdin.end()
     await ended.catch(() => undefined)
     throw error
@@ -96,7 +97,7 @@ async function send({ stream, size, host, options }: UploadJob, { stdin }: Runni
   stream.on('data', (chunk: Buffer) => {
     hash?.update(chunk)
     sent += chunk.length
-    // The script would read excess bytes as the confirmation.
+    // The remote script would read excess bytes as the confirmation (`keep`).
     if (sent > size) stream.destroy(buildSourceChangedError(host, size))
     else options.onProgress?.(sent, size)
   })
@@ -138,4 +139,39 @@ export async function openUploadSource(
     })
   }
   return { stream: createReadStream(path, { highWaterMark: 256 << 10 }), size }
+}
+
+/** Builds the error of a failed upload from the host's error message. */
+function buildUploadFailedError(host: string, target: string, stderr: string): HyperkubeError {
+  const directory = posix.dirname(target)
+  const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
+  if (/No space left on device|Disk quota exceeded/.test(stderr)) {
+    return new HyperkubeError('UPLOAD_NO_ROOM', `there is no room for ${target}`, {
+      host,
+      hint: `make room on the host: df -h ${directory}`,
+    })
+  }
+  const why = lastLine === '' ? 'it ended without a word' : lastLine
+  return new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${why}`, {
+    host,
+    hint: `on the host: ls -ld ${directory}`,
+  })
+}
+
+function buildDigestMismatchError(
+  host: string,
+  target: string,
+  expected: string,
+  found: string,
+): HyperkubeError {
+  const message = `${target} was not written: its SHA-256 should be ${expected}, and is ${found}`
+  return new HyperkubeError('UPLOAD_NOT_WHOLE', message, {
+    host,
+    hint: 'the file is not the one that is meant; fetch it again, then the same command',
+  })
+}
+
+export function buildSourceChangedError(host: string, size: number): HyperkubeError {
+  const message = `what is sent changed while it was read: it should have had ${size} bytes`
+  return new HyperkubeError('UPLOAD_NOT_WHOLE', message, { host, hint: 'run the same command again' })
 }

@@ -4,7 +4,7 @@ import { testImage } from '../../lab/cluster/artifacts.ts'
 import { dialFromPod, probe, type ProbePod, listProbePods } from '../../lab/bench/workload.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { listTraces } from '../../lab/hosts/cleanup.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
 import { openFreshLab, noTraces } from '../support/lab.ts'
 
@@ -154,8 +154,8 @@ describe('cgroups', () => {
       expect(cgroups).toEqual(
         expect.arrayContaining(groups(own.filter(({ status }) => status.phase === 'Running'))),
       )
-      // A pod that has ended keeps its cgroup for a while. So every cgroup belongs to a pod, but a pod may
-      // have none.
+      // An ended pod may still have a cgroup. So pods in all phases are compared here: every cgroup must
+      // belong to a pod of this node.
       expect(groups(own)).toEqual(expect.arrayContaining(cgroups))
     }
   })

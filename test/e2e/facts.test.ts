@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Facts } from '../../src/contract/facts.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
 import { readFacts, installProgram } from '../support/program.ts'
 

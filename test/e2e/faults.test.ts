@@ -2,14 +2,14 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { waitForApi, expectGoldenOutput, FaultLab, kubernetes, upArgs } from '../support/fault-lab.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { expectGoldenOutput, FaultLab, kubernetes, upArgs, waitForApi } from '../support/fault-lab.ts'
 import { Terminal } from '../support/terminal.ts'
 
 /**
- * These tests compare what an operator sees after each fault with a golden file. All use the same two hosts
- * and depend on their order. Faults that need three control planes are in the full suite.
+ * Lab with two hosts for all tests, which compare what an operator sees after each fault with a golden file.
+ * The tests depend on their order. test/full has the faults that need three control planes.
  */
 let faultLab: FaultLab
 let cp1: Host

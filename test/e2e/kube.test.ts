@@ -6,29 +6,22 @@ import { labKubeconfigPath } from '../../lab/bench/bare-cluster.ts'
 import { listProbePods } from '../../lab/bench/workload.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { applyBaseObjects, buildBaseObjects } from '../../src/kube/base-objects.ts'
 import { KubeClient } from '../../src/kube/client.ts'
 import { clusterStatusCrd } from '../../src/kube/cluster-status.ts'
-import { hostCrd, buildHostRbac, hostKind } from '../../src/kube/host-resource.ts'
+import { buildHostRbac, hostCrd, hostKind } from '../../src/kube/host-resource.ts'
 import { LeaseLock } from '../../src/kube/lease-lock.ts'
-import { createKubeLeaseStore } from '../../src/kube/lease-store.ts'
-import { leases } from '../../src/kube/lease.ts'
-import { readPodLogs } from '../../src/kube/testing/pod-logs.ts'
+import { createKubeLeaseStore, leases } from '../../src/kube/lease.ts'
 import { createUntypedKind, type Manifest } from '../../src/kube/object.ts'
-import { objectExists, getObject, listObjects } from '../../src/kube/read-objects.ts'
+import { getObject, listObjects } from '../../src/kube/read-objects.ts'
 import { checkReadiness, getServerVersion } from '../../src/kube/readiness.ts'
-import {
-  applyObject,
-  createObject,
-  applyStatus,
-  deleteKubeObject,
-  replaceObject,
-} from '../../src/kube/write-objects.ts'
-import { findObjectChanges } from '../../src/lifecycle/cluster-objects/object-changes.ts'
+import { testObjectContract } from '../../src/kube/testing/object-contract.ts'
+import { readPodLogs } from '../../src/kube/testing/pod-logs.ts'
+import { applyObject } from '../../src/kube/write-objects.ts'
 import { addPartLabel, type ManagedObjects } from '../../src/lifecycle/cluster-objects/managed-objects.ts'
-import { applyObjectChanges } from '../../src/lifecycle/cluster-objects/apply-objects.ts'
-import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
+import { applyObjectChanges, findObjectChanges } from '../../src/lifecycle/cluster-objects/object-changes.ts'
+import { type KubectlCluster, startKubectlCluster } from '../support/kubectl-cluster.ts'
 import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
@@ -161,7 +154,8 @@ describe('the objects that every cluster has', () => {
     [true, { ...kubelets, verb: 'get', resource: 'nodes', subresource: 'log' }],
     [true, { user: 'jane', groups: ['hyperkube:admins'], verb: 'delete', resource: 'nodes' }],
     [false, { user: 'jane', verb: 'delete', resource: 'nodes' }],
-    // Kubelets may not have their own CSRs approved automatically; agents sign the renewal requests of nodes.
+    // Kubelets must not get automatic approval of their own CSRs. Agents that have the CA key approve and
+    // sign renewal requests instead.
     [
       false,
       {
@@ -184,42 +178,7 @@ describe('the objects that every cluster has', () => {
 })
 
 describe('objects', () => {
-  test('are made, read, changed and removed', async () => {
-    expect(await objectExists(client, configMaps, toRef('one'))).toBe(false)
-    await applyObject(client, configMap('one', { word: 'first' }))
-    expect(await getObject(client, configMaps, toRef('one'))).toMatchObject({ data: { word: 'first' } })
-    await applyObject(client, configMap('one', { other: 'second' }))
-    expect((await getObject(client, configMaps, toRef('one')))['data']).toEqual({ other: 'second' })
-    expect(await deleteKubeObject(client, configMaps, toRef('one'))).toBe(true)
-    expect(await deleteKubeObject(client, configMaps, toRef('one'))).toBe(false)
-  })
-
-  test('that are there already cannot be created', async () => {
-    await createObject(client, configMap('two', {}))
-    await expect(createObject(client, configMap('two', {}))).rejects.toMatchObject({
-      code: 'KUBE_CONFLICT',
-      reason: 'AlreadyExists',
-      status: 409,
-    })
-  })
-
-  test('that were changed meanwhile are not replaced', async () => {
-    const observed = await createObject(client, configMap('three', { turn: '1' }))
-    await replaceObject(client, { ...observed, data: { turn: '2' } })
-    await expect(replaceObject(client, { ...observed, data: { turn: '3' } })).rejects.toMatchObject({
-      code: 'KUBE_CONFLICT',
-      reason: 'Conflict',
-    })
-    const stale = deleteKubeObject(client, configMaps, toRef('three'), {
-      resourceVersion: observed.metadata.resourceVersion ?? '',
-    })
-    await expect(stale).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-    const other = deleteKubeObject(client, configMaps, toRef('three'), {
-      uid: '00000000-0000-4000-8000-000000000000',
-    })
-    await expect(other).rejects.toMatchObject({ code: 'KUBE_CONFLICT' })
-    expect(await objectExists(client, configMaps, toRef('three'))).toBe(true)
-  })
+  testObjectContract(() => client)
 
   test('whose fields are others’ are taken only by force', async () => {
     await cluster.kubectl(['create', 'configmap', 'four', '--from-literal=word=theirs'])
@@ -251,47 +210,6 @@ describe('objects', () => {
       message: expect.stringContaining('User "flannel" cannot list resource "secrets"'),
     })
   })
-
-  test('of kinds that were made a moment ago are found', async () => {
-    const widgets = createUntypedKind('example.org/v1', 'Widget')
-    await expect(objectExists(client, widgets, toRef('w'))).rejects.toMatchObject({
-      code: 'KUBE_KIND_UNKNOWN',
-    })
-    await applyObject(client, widgetDefinition)
-    const widget = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: toRef('w') }
-    await pollUntil(
-      'widgets to be served',
-      async () => applyObject(client, { ...widget, spec: { size: 3 } }),
-      {
-        timeoutMs: 30_000,
-      },
-    )
-    await applyStatus(client, { ...widget, status: { phase: 'Fine' } })
-    expect(await getObject(client, widgets, toRef('w'))).toMatchObject({
-      spec: { size: 3 },
-      status: { phase: 'Fine' },
-    })
-  })
-
-  const widgetDefinition: Manifest = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'widgets.example.org' },
-    spec: {
-      group: 'example.org',
-      scope: 'Namespaced',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  }
 })
 
 test('250 objects come in pages of 50, each once', async () => {
@@ -337,7 +255,7 @@ describe('a lease', () => {
   })
 
   test('expires when it is not renewed', async () => {
-    // The duration is long enough for a slow machine to respond within a third of it.
+    // A third of this duration is enough for a slow machine to respond.
     const [gone, next] = [contender('gone', 9000), contender('next', 9000)]
     const started = performance.now()
     await gone.acquire(100, signal)

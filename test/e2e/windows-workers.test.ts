@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { injectFaultOn, removeFirewallRule } from '../../lab/windows/start-hosts.ts'
 import type { SimulatedFault } from '../../lab/windows/simulator/faults.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { tamperWithFile, readText, setUpWindowsCluster } from '../support/windows-cluster.ts'
 
 /**
- * In this cluster only Windows itself is simulated; everything else is real. docs/windows.md explains what
+ * Cluster in which only Windows itself is simulated; everything else is real. docs/windows.md explains what
  * this test proves.
  */
 const cluster = setUpWindowsCluster('windows', ['v1.37.1'])

@@ -1,17 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { probe, type ProbePod, listProbePods, createProbeWorkload } from '../../lab/bench/workload.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { type Lookup, type LostNode, formatLostNodeEvidence, parseLookups } from '../support/dns-lookups.ts'
+import { createProbeWorkload, listProbePods, probe, type ProbePod } from '../../lab/bench/workload.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { runInPod } from '../support/pod-shell.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
 const kubernetes = '1.37.1'
 /**
- * Milliseconds: the limit for name resolution to recover after a node is lost, and the duration of the
- * lookups.
+ * Both in milliseconds: the time limit for name resolution to recover after a node is lost, and how long the
+ * test looks up names.
  */
 const [maxRecoveryMs, watchMs] = [60_000, 90_000]
 
@@ -72,7 +71,6 @@ test('with a node lost names are found again within a minute', { timeout: 600_00
   const evidence: LostNode = {
     date: new Date(),
     hyperkube,
-    kubernetes,
     node,
     pods: remaining.length,
     lookups: all.length,
@@ -90,3 +88,50 @@ test('with a node lost names are found again within a minute', { timeout: 600_00
   expect(last).toBeLessThan(maxRecoveryMs)
   await cluster.lab.start(node)
 })
+
+/** Result of one name lookup, and its start time in milliseconds since 1970. */
+interface Lookup {
+  readonly at: number
+  readonly ok: boolean
+}
+
+/** Parses the log of lookups that a pod wrote. */
+function parseLookups(text: string): Lookup[] {
+  return text.split('\n').flatMap((line) => {
+    const [, at, outcome] = /^(\d+) (well|failed)$/.exec(line) ?? []
+    return at === undefined ? [] : [{ at: Number(at), ok: outcome !== 'failed' }]
+  })
+}
+
+interface LostNode {
+  readonly date: Date
+  readonly hyperkube: string
+  readonly node: string
+  /** Number of pods that looked up names. */
+  readonly pods: number
+  readonly lookups: number
+  readonly failed: readonly Lookup[]
+  /** Time at which the node was lost, in milliseconds since 1970. */
+  readonly lostAt: number
+}
+
+function formatLostNodeEvidence({ date, hyperkube, node, pods, lookups, failed, lostAt }: LostNode): string {
+  const seconds = failed.map(({ at }) => Math.max(0, at - lostAt) / 1000)
+  const when =
+    seconds.length === 0
+      ? 'None failed.'
+      : `The first that failed was begun ${Math.min(...seconds).toFixed(1)} s after the loss, the last ${Math.max(...seconds).toFixed(1)} s after it.`
+  return `# Names, when a node with CoreDNS is lost
+
+Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes}, three control planes and two workers.
+
+${node}, on which one of two pods of CoreDNS ran, was gone from one moment to the next. On each of the ${pods} other nodes a pod
+went on to look up the name of a service, five times a second and as a program does that asks again once by itself.
+
+| lookups | failed |
+|---|---|
+| ${lookups} | ${failed.length} |
+
+${when}
+`
+}

@@ -8,16 +8,19 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { buildClusterDocument } from '../../lab/hyperkube/cluster-document.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
-import { resetHost } from '../../src/lifecycle/reset.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
+import { resetHost } from '../../src/lifecycle/execute/remove-host.ts'
 import { AgentHost, formatReleaseDirectory } from '../support/agent-host.ts'
 import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
 import { openLabMirror } from '../support/lab-mirror.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
-import { connectHost, buildRelease } from '../support/own-releases.ts'
+import { buildRelease, connectHost } from '../support/own-releases.ts'
 
-/** This suite installs and updates agents on a complete node with the commands of an operator. */
+/**
+ * Kubernetes version of the node on which this suite installs and updates agents with the commands of an
+ * operator.
+ */
 const [kubernetes] = kubernetesVersions
 const services = [
   'apiserver-proxy',

@@ -6,15 +6,20 @@ import { kubernetesVersions } from '../../lab/components/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import type { ComponentPlan } from '../../src/contract/component-plan.ts'
-import type { NodePlan } from '../../src/contract/node-plan.ts'
+import { stages } from '../../src/contract/component-plan.ts'
 import { stripDigest } from '../../src/contract/image-reference.ts'
-import { stages } from '../../src/contract/stage.ts'
+import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
-import { formatDuration } from '../../src/kit/duration.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { formatDuration } from '../../src/kit/time-format.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import {
+  AppliedHost,
+  countCalls,
+  findFailure,
+  listDoneOps,
+  withoutOwnServices,
+} from '../support/applied-host.ts'
 import { issueClientCertificate } from '../support/client-certificate.ts'
-import { AppliedHost, countCalls, listDoneOps, findFailure } from '../support/applied-host.ts'
 import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
 import { openLabMirror } from '../support/lab-mirror.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
@@ -54,21 +59,6 @@ afterAll(async () => {
     await lab.down()
   }
 })
-
-/** Removes hyperkube's own services from a plan, because other suites test them. */
-function withoutOwnServices(fullPlan: NodePlan): NodePlan {
-  const components = fullPlan.components
-    .filter(({ name }) => name !== 'apiserver-proxy' && name !== 'hyperkube-controller-manager')
-    .map((component): ComponentPlan => {
-      const artifacts = component.artifacts.map((one) =>
-        one.from === 'url' ? one : { ...one, version: '0.0.0' },
-      )
-      return component.name === 'hyperkube-agent'
-        ? { ...component, artifacts, service: undefined }
-        : component
-    })
-  return { ...fullPlan, components }
-}
 
 function services(): string[] {
   return plan.components.flatMap(({ service }) => service?.name ?? [])

@@ -6,7 +6,7 @@ import { issueClientCertificate } from '../support/client-certificate.ts'
 import { runAsPlanned } from '../support/dry-run.ts'
 import { takeHostSnapshot } from '../support/host-snapshot.ts'
 import { openFreshLab } from '../support/lab.ts'
-import { upgradeUnderLoad } from '../support/life-suite.ts'
+import { upgradeUnderLoad } from '../support/upgrade-under-load.ts'
 import { listReadyNodes, listVoters } from '../support/membership.ts'
 import { createOperator, type Operator } from '../support/operator.ts'
 
@@ -32,8 +32,8 @@ afterAll(async () => {
 test('control planes and a worker join: members learn before they vote, one after the other', async () => {
   await setHosts('cp1', 'cp2', 'cp3', 'w1', 'w2')
   const { shown } = await runAsPlanned(operator, [...hosts.values()], ['up'])
-  expect(shown).toContain('etcd on cp2, while etcd is well on cp1')
-  expect(shown).toContain('etcd on cp3, while etcd is well on cp1 and cp2')
+  expect(shown).toContain('etcd on cp2, while etcd is healthy on cp1')
+  expect(shown).toContain('etcd on cp3, while etcd is healthy on cp1 and cp2')
   expect(await voters('cp1')).toEqual(['cp1', 'cp2', 'cp3'])
   expect(await nodes('cp3')).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
@@ -44,7 +44,7 @@ test(
   { timeout: 900_000 },
   async () => {
     const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
-    expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 members of etcd are well without cp1')
+    expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 etcd members are healthy without cp1')
     const all = { hosts: [...hosts.values()], server: hostNamed('cp3'), from: hostNamed('w1') }
     await upgradeUnderLoad(operator, '1.37.1', all)
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
@@ -66,7 +66,7 @@ test('hosts that are no longer in cluster.yml are removed in a safe order', asyn
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-/** Sets the hosts of cluster.yml. */
+/** Replaces all hosts in cluster.yml. Names that start with `cp` are control planes. */
 async function setHosts(...names: readonly string[]): Promise<void> {
   await operator.edit((document) =>
     document.setIn(

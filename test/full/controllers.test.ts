@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { hostStatus } from '../../src/contract/host-resource.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { servingSigner } from '../../src/pki/check-serving-request.ts'
 import { etcdctl } from '../support/etcdctl.ts'
 import { type Kubectl, openKubectl } from '../support/kubectl.ts'
 import { recordManagerEvidence } from '../support/manager-evidence.ts'
-import { selectControlPlanes, fetchManagerMetrics } from '../support/manager-hosts.ts'
+import { fetchManagerMetrics, selectControlPlanes } from '../support/manager-hosts.ts'
 import { createRogueRequests } from '../support/rogue-requests.ts'
 import { findDecision, signingRequestsPath } from '../support/signing-requests.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
@@ -54,7 +54,7 @@ describe('controllers of a cluster', () => {
         renewAfter: timestampAfter(-20 * day),
         notAfter: timestampAfter(10 * day),
       }
-      // This Host has no agent, because agents of real hosts renew in time.
+      // This Host object has no agent, because the agent of a real host would renew its certificates in time.
       await clusterNow().api.create('/apis/hyperkube.dev/v1/hosts', {
         apiVersion: 'hyperkube.dev/v1',
         kind: 'Host',
@@ -228,8 +228,8 @@ describe('controllers of a cluster', () => {
         },
         { timeoutMs: 2 * minute, intervalMs: 1000 },
       )
-      // The etcd leader as agents report it, because the controller uses the same data. Under this load the
-      // leader may change at any time.
+      // The etcd leader according to the status of the agents, which the controller uses too. Under this load
+      // the leader may change at any time.
       let leader: string | undefined
       const done = await pollUntil(
         'all three to have given it back',
@@ -277,7 +277,10 @@ const hello = {
 }
 const greeting = '/api/v1/namespaces/default/configmaps/greeting'
 
-/** Restarts all managers, because addons are checked every ten minutes and by each new leader. */
+/**
+ * Restarts all managers, because each new leader checks the addons at once. A running leader checks them only
+ * every ten minutes.
+ */
 async function restartManagers({ hosts }: UpCluster): Promise<void> {
   for (const one of selectControlPlanes(hosts))
     await one.script('systemctl restart hyperkube-controller-manager')
@@ -307,7 +310,7 @@ const signingList = z.object({
 /** Number of rogue requests to generate. The API rejects at least half of them. */
 const rogueCount = 2600
 
-/** Megabytes of data that are written to etcd and deleted. */
+/** Megabytes of data that the test writes to etcd and then deletes. */
 const megabytes = 220
 
 const hostSchema = z.object({

@@ -9,8 +9,8 @@ import {
 } from '../support/fault-lab.ts'
 
 /**
- * These tests check what an operator sees when one or two of three control planes are unreachable. They
- * depend on their order.
+ * Lab in which one or two of three control planes are unreachable. The tests compare what an operator sees,
+ * and depend on their order.
  */
 let faultLab: FaultLab
 let cp1: Host

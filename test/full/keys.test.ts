@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 import { ApiLoad, type LoadFigures } from '../support/api-load.ts'
@@ -199,8 +199,8 @@ async function isReady(cluster: UpCluster, { name }: Host): Promise<boolean> {
 }
 
 /**
- * Starts load on the API. Returns undefined with one control plane, because the API is unavailable while its
- * server restarts.
+ * Starts load on the API. Returns undefined for a cluster without workers, or with one control plane, whose
+ * API is unavailable during restarts.
  */
 async function startLoad(cluster: UpCluster): Promise<LoadProcess | undefined> {
   const worker = cluster.hosts.find(({ name }) => name.startsWith('w'))
@@ -231,14 +231,14 @@ async function runUnderLoad(
 }
 
 /**
- * Runs load during a rotation of the CA, with a new kubeconfig as soon as the new CA signs. Returns the
- * failed requests.
+ * Runs load during a rotation of the CA, and switches to a new kubeconfig when the new CA signs certificates.
+ * Returns the failed requests.
  */
 async function loadAcrossCaRotation(
   cluster: UpCluster,
   rotation: Promise<unknown>,
 ): Promise<LoadFigures['failed']> {
-  // The caller awaits the same promise and gets its error.
+  // Prevents an unhandled rejection. The caller awaits the same promise and gets its error.
   rotation.catch(() => undefined)
   await prepareLoad(cluster)
   const before = await startLoad(cluster)

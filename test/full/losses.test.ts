@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ProbePod, listProbePods, createProbeWorkload } from '../../lab/bench/workload.ts'
+import { createProbeWorkload, listProbePods, type ProbePod } from '../../lab/bench/workload.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { findLostWrites } from '../support/counted-writes.ts'
 import { runAsPlanned } from '../support/dry-run.ts'
 import { parseKubeconfig } from '../support/kubeconfig.ts'
@@ -16,7 +16,7 @@ import { listNodeNames, listReadyNodes, listVoters } from '../support/membership
 import { createOperator, type Operator } from '../support/operator.ts'
 
 /**
- * In this suite machines are lost for good: first most members of etcd, then one member and a worker. The
+ * Hosts of this suite. Machines are lost for good: first most etcd members, then one member and a worker. The
  * tests depend on their order.
  */
 const names = ['cp1', 'cp2', 'cp3', 'w1', 'w2']
@@ -152,7 +152,7 @@ async function cutPower(...lost: readonly string[]): Promise<void> {
   await settleAll(lost.map(async (name) => hostNamed(name).powerCut()))
 }
 
-/** Sets the hosts of cluster.yml. */
+/** Replaces all hosts in cluster.yml. Names that start with `cp` are control planes. */
 async function setHosts(...hostNames: readonly string[]): Promise<void> {
   await operator.edit((document) =>
     document.setIn(

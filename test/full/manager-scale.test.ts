@@ -9,7 +9,7 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/manager-scale.md')
 const kubernetes = '1.37.1'
-/** Node counts, ascending. */
+/** Node counts to measure, ascending. */
 const requestedSizes = (process.env['MANAGER_SCALE'] ?? '500,1000,2000,5000').split(',').map(Number)
 const minutes = 55
 const [changes, restMs] = [200, 60_000]
@@ -40,7 +40,7 @@ describe('the controller manager among many nodes', () => {
     const steps: ScaleStep[] = []
     for (const nodes of requestedSizes) {
       const step = await scale.step(nodes, signal).catch((error: unknown) => {
-        // The time limit was reached. The evidence then contains only the completed steps.
+        // A step that the time limit ended is left out of the evidence. Other errors fail the test.
         if (!signal.aborted || steps.length === 0) throw error
         return undefined
       })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { controllers } from '../../src/manager/table.ts'
 import { servingSigner } from '../../src/pki/check-serving-request.ts'
 import { makeRequest } from '../../src/pki/request.ts'
@@ -11,7 +11,6 @@ import { type AuditEntry, readAudit, isWrite } from '../support/manager-audit.ts
 import { selectControlPlanes, fetchManagerMetrics } from '../support/manager-hosts.ts'
 import { recordManagerEvidence } from '../support/manager-evidence.ts'
 import { comparePermissions } from '../support/manager-permissions.ts'
-import { leaderFaults } from '../support/manager-faults.ts'
 import { type Leader, readLeader, HostRequestObserver } from '../support/host-request-observer.ts'
 import { installFakeClock, setClockOffset, removeFakeClock } from '../support/fake-clock.ts'
 import { findDecision, buildSigningRequest, signingRequestsPath } from '../support/signing-requests.ts'
@@ -23,6 +22,39 @@ const minute = 60_000
 const maxFailoverMs = 20_000
 /** Minutes for which a healthy cluster is observed. */
 const quietMinutes = Number(process.env['MANAGER_QUIET_MINUTES'] ?? 10)
+
+/** A fault of the leading controller manager. */
+interface LeaderFault {
+  readonly what: string
+  readonly inject: (host: Host) => Promise<void>
+  readonly undo: (host: Host) => Promise<void>
+}
+
+const faultTable = 'manager_fault'
+
+const leaderFaults: readonly LeaderFault[] = [
+  {
+    what: 'killed',
+    inject: async (host) => void (await host.script(`systemctl kill -s KILL ${service}`)),
+    undo: async () => undefined,
+  },
+  {
+    what: 'stopped, and waking later as if nothing had happened',
+    inject: async (host) => void (await host.script(`systemctl kill -s STOP ${service}`)),
+    undo: async (host) => void (await host.script(`systemctl kill -s CONT ${service} || true`)),
+  },
+  {
+    what: 'cut off from the API',
+    // Drops packets of the manager's user only, so other processes on the host are unaffected.
+    inject: async (host) =>
+      void (await host.script(`nft -f - <<END
+table inet ${faultTable} {
+  chain out { type filter hook output priority -300; meta skuid ${service} tcp dport 6443 drop; }
+}
+END`)),
+    undo: async (host) => void (await host.script(`nft delete table inet ${faultTable} || true`)),
+  },
+]
 
 describe('the controller manager of a cluster', () => {
   const clusterNow = setUpCluster('manager', '3+2', '1.37.1', {

@@ -4,7 +4,7 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { type KubernetesVersion, kubernetesVersions } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { silentReport } from '../../lab/report.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { openFreshLab } from '../support/lab.ts'
 
 const labs = new Map<KubernetesVersion, Lab>()

@@ -5,18 +5,24 @@ import { z } from 'zod'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { installWine } from '../../lab/prerequisites.ts'
 import { terminalReport } from '../../lab/report.ts'
+import { type FirstReport, runFirstReport } from '../../lab/windows/simulator/first-report.ts'
+import { hostContract, hostileValues } from '../../lab/windows/simulator/host-contract.ts'
+import { powershellCommands } from '../../lab/windows/simulator/powershell-commands.ts'
 import {
-  fetchWindowsPowershell,
   buildPowershellCommand,
+  fetchWindowsPowershell,
   powershellVersion,
 } from '../../lab/wine/powershell.ts'
 import { createWine, type Wine } from '../../lab/wine/wine.ts'
-import { powershellCommands } from '../../lab/windows/simulator/powershell-commands.ts'
-import { type FirstReport, runFirstReport } from '../../lab/windows/simulator/first-report.ts'
-import { hostContract, hostileValues } from '../../lab/windows/simulator/host-contract.ts'
-import { startPowerShell } from '../../src/agent/windows/powershell/session.ts'
-import { powershellHost, type PowerShellHost } from '../../src/agent/windows/powershell/powershell-host.ts'
-import { readHostScript, powershellArguments } from '../../src/agent/windows/powershell/script.ts'
+import {
+  powershellHost,
+  type PowerShellHost,
+} from '../../src/agent/host/windows/powershell/powershell-host.ts'
+import {
+  powershellArguments,
+  readHostScript,
+  startPowerShell,
+} from '../../src/agent/host/windows/powershell/session.ts'
 import { type Argv, runProgram } from '../../src/kit/command.ts'
 import { formatPowershellEvidence } from '../support/powershell-evidence.ts'
 import type { CheckResult } from '../support/wine-evidence.ts'
@@ -26,7 +32,8 @@ const scratch = String.raw`C:\hyperkube-try`
 const spooler = String.raw`C:\windows\system32\spoolsv.exe`
 
 /**
- * Contract checks that must fail, with the expected error, because Wine has another PowerShell than Windows.
+ * Contract checks that must fail in Wine, because its PowerShell differs from that of Windows. Each has its
+ * expected error.
  */
 const expectedFailures: Readonly<Record<string, { readonly reason: string; readonly error: RegExp }>> = {
   'it says what it is': {
@@ -39,7 +46,7 @@ let wine: Wine
 let program: string
 let argv: Argv
 let script: string
-/** The script with stand-ins for Windows commands in front. */
+/** The script, preceded by stand-ins that replace Windows commands. */
 let scriptWithStandIns: string
 /** Result of the contract checks with stand-ins. */
 let contractReport: FirstReport | undefined
@@ -91,7 +98,7 @@ function listFunctions(text: string): string[] {
   return [...text.matchAll(/^function ([\w.-]+)/gm)].map(([, name = '']) => name)
 }
 
-/** Checks a script with the parser of PowerShell. */
+/** Parses a script with PowerShell. Returns syntax errors, and syntax that is newer than PowerShell 5.1. */
 async function parseSyntax(text: string): Promise<{ errors: string[]; newer: string[] }> {
   const path = String.raw`C:\script.ps1`
   await writeFile(wine.toLocalPath(path), text)
@@ -196,7 +203,8 @@ describe('PowerShell alone', () => {
       await expect(request()).rejects.toThrow(expectedMessage)
       processes.push(powershell.processes - before)
     }
-    // The client does not repeat an operation that changes the host, because it may already be done.
+    // The client does not repeat an operation that changes the host, because the first attempt may have
+    // succeeded.
     expect(processes).toEqual([1, 1, 0, 1])
     expect(await readComSpec()).toMatch(/cmd\.exe$/)
   })
@@ -207,7 +215,7 @@ describe('with stand-ins', () => {
   beforeAll(async () => {
     powershell = powershellHost({ script: scriptWithStandIns, argv })
     const { services } = powershell.host
-    // Creates a service named hns that runs a program of Wine without dependencies.
+    // Creates a service named hns. Its program is a service of Wine that needs no other service.
     await services.put(service('hns'))
     await services.start({ name: 'hns' })
     await vi.waitUntil(async () => (await services.list({ names: ['hns'] }))[0]?.state === 'Running', {

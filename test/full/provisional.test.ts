@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { ApiLoad } from '../support/api-load.ts'
 import { parseKubeconfig } from '../support/kubeconfig.ts'
 import { LoadProcess } from '../support/load-process.ts'
@@ -12,8 +12,8 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
 /**
- * The shortest duration of a provisional change. The rollback interval leaves time for restarts of an API
- * server and a kubelet on a busy machine.
+ * Flags of the shortest provisional change. The rollback interval leaves time for restarts of an API server
+ * and a kubelet on a busy machine.
  */
 const provisionalFlags = ['--provisional', '1m', '--rollback-interval', '45s'] as const
 /**
@@ -37,7 +37,7 @@ const nodeList = z.object({
   ),
 })
 
-/** Makes provisional changes to a running cluster, which an operator confirms or the hosts roll back. */
+/** Tests provisional changes to a running cluster, which an operator confirms or the hosts roll back. */
 function provisionalSuite(clusterNow: () => UpCluster): void {
   const runCommand = async (code: number, ...args: readonly string[]) =>
     clusterNow().operator.must(code, ...args)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { labKubeconfigPath } from '../../lab/bench/bare-cluster.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { ApiLoad, type Load } from '../support/api-load.ts'
 import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
 import { parseKubeconfig } from '../support/kubeconfig.ts'
@@ -153,8 +153,8 @@ describe('no request is lost, and none waits for long,', () => {
 
   test('when the network loses one of them', async () => {
     const host = await etcdFollower()
-    // A lost host is unreachable for all others at once. The lab cuts one connection at a time, so the
-    // proxy's node comes first.
+    // A lost host becomes unreachable for all peers at once, but the lab cuts one connection after another.
+    // The connection to the proxy's node is cut first.
     const others = [proxied.node, ...proxied.servers.filter((one) => one !== host)]
     const result = await runUnderLoad('lost host', host, async (load) => {
       await lab.partition(host, others)
@@ -187,7 +187,7 @@ test('takes little memory', async () => {
   const { stdout } = await proxied.node.exec(['cat', `/proc/${await proxied.readPid()}/smaps_rollup`])
   const [, pss = ''] = /^Pss_Anon:\s+(\d+) kB/m.exec(stdout) ?? []
   process.stderr.write(`memory of its own after all that: ${pss} kB\n`)
-  // The limit is generous, because most of the memory is garbage that a busy machine has not collected yet.
+  // The limit is generous, because most of the memory is garbage that Node collects late on a busy machine.
   expect(Number(pss)).toBeLessThan(64 * 1024)
 })
 

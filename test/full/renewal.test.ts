@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { listReadyNodes } from '../support/membership.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
@@ -38,7 +38,7 @@ const ourServices = `for file in $(grep -ls /opt/hyperkube /etc/systemd/system/*
   echo "$unit $(systemctl show -P InvocationID $unit)"
 done`
 
-/** Tests that hosts renew certificates with a lifetime of minutes without an operator. */
+/** Tests that hosts renew short-lived certificates by themselves, without an operator. */
 function renewalSuite(clusterNow: () => UpCluster): void {
   const listCertificates = async () => {
     const { stdout } = await clusterNow().operator.must(0, 'certs', 'list', '-o', 'json')
@@ -114,7 +114,10 @@ async function readInvocations(hosts: readonly Host[]): Promise<string[]> {
   return settleAll(hosts.map(async (host) => `${host.name}\n${(await host.script(ourServices)).stdout}`))
 }
 
-/** Polls nodes until `end`, which returns the names of nodes that were not Ready. */
+/**
+ * Polls the nodes until `end` is called. `end` returns the names of nodes that were not Ready in at least one
+ * poll.
+ */
 function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
   const missed = new Set<string>()
   const stop = new AbortController()
@@ -125,7 +128,7 @@ function watchNodes({ api, hosts }: UpCluster): { end(): Promise<string[]> } {
       await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   })()
-  // `end` awaits the same promise and gets its error.
+  // Prevents an unhandled rejection. `end` awaits the same promise and gets its error.
   watching.catch(() => undefined)
   return {
     async end() {

@@ -47,7 +47,7 @@ beforeAll(async () => {
       const took = (performance.now() - startedAt) / 1000
       process.stderr.write(`${name} was replaced by ${replacement} in ${took.toFixed(0)} s\n`)
       if (replacement === 'cp4') {
-        // Switches to the new control plane, because the one that the client uses is replaced later.
+        // Switches the client to the new control plane, because its current control plane is replaced later.
         api.close()
         api = new KubeApi(`https://${hostNamed(replacement).address}:6443`, credentials)
       }

@@ -7,8 +7,8 @@ import { testImage } from '../../lab/cluster/artifacts.ts'
 import { ApiError } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { recordDryRun } from '../support/dry-run.ts'
 import { etcdctl } from '../support/etcdctl.ts'
 import { listReadyNodes } from '../support/membership.ts'
@@ -41,7 +41,7 @@ const verifiedSchema = z.object({ keys: z.number(), revision: z.number(), second
 const savedSchema = z.object({ name: z.string(), revision: z.number(), keys: z.number() })
 const progressFile = '/var/lib/hyperkube/agent/etcd-restore.json'
 
-/** Deletes the data of etcd and restores the cluster from a snapshot. */
+/** Tests that a cluster whose etcd data was deleted is restored from a snapshot. */
 function restoreSuite(
   clusterNow: () => UpCluster,
   { keys, interrupt = false, onFigures }: RestoreSuiteOptions,
@@ -177,7 +177,7 @@ done`)
       expect(now.revision).toBeGreaterThan(revision + 999_000_000)
       expect(await listReadyNodes(cluster.api)).toEqual(cluster.hosts.map(({ name }) => name))
       await waitForPods(cluster.hosts.length)
-      // The pods are the same and have the same containers.
+      // The restored cluster must have the same pods with the same containers as before.
       expect(await readPods()).toEqual(before)
       const lost = cluster.api.get('/api/v1/namespaces/default/configmaps/later')
       await expect(lost).rejects.toSatisfy((error) => error instanceof ApiError && error.status === 404)

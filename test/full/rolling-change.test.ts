@@ -9,7 +9,7 @@ let change: RollingChange
 
 beforeAll(async () => {
   cluster = clusterNow()
-  // Changes the lifetime of events, because it has no effect on the load.
+  // Changes the lifetime of events, a setting that does not affect the load.
   change = await changeUnderLoad(cluster, 50, (document) =>
     document.setIn(['spec', 'components', 'apiServer', 'args'], { 'event-ttl': '2h' }),
   )

@@ -1,12 +1,19 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { buildComponents } from '../../lab/components/build.ts'
+import { selectParts } from '../../lab/components/parts.ts'
+import { silentReport } from '../../lab/report.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { Bucket } from '../../src/snapshot/s3/bucket.ts'
 import { createBucketStore } from '../../src/snapshot/s3/store.ts'
 import type { SnapshotStore } from '../../src/snapshot/store.ts'
-import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const { signal } = new AbortController()
 let server: S3Server
@@ -40,7 +47,7 @@ test.each([
   expect(progress.at(-1)).toBe(size)
   expect(await store.list(signal)).toEqual([{ name: 'a.snapshot', size, modified: expect.any(Date) }])
   expect((await readAll(store, 'a.snapshot')).equals(bytes)).toBe(true)
-  // A store does not list objects outside its prefix.
+  // A store without a prefix does not list objects of a store with a prefix.
   expect(await createBucketStore(new Bucket(server)).list(signal)).toEqual([])
   await store.remove('a.snapshot', signal)
   expect(await store.list(signal)).toEqual([])
@@ -68,3 +75,61 @@ test('an upload that is interrupted leaves nothing behind', async () => {
   )
   expect(text).not.toContain('<UploadId>')
 })
+
+/** A real S3 server on the loopback address. */
+interface S3Server extends AsyncDisposable {
+  readonly endpoint: string
+  readonly region: string
+  /** The only bucket of the server. */
+  readonly bucket: string
+  readonly accessKey: string
+  readonly secretKey: string
+}
+
+async function startS3Server(): Promise<S3Server> {
+  const [built] = await buildComponents(selectParts(['versitygw']), {
+    cache: cacheDirectory(),
+    report: silentReport,
+  })
+  const root = await mkdtemp(join(tmpdir(), 's3-'))
+  const [bucket, region] = ['backups', 'eu-central-1']
+  const [objects, metadata] = [join(root, 'objects'), join(root, 'metadata')]
+  await mkdir(join(objects, bucket), { recursive: true })
+  await mkdir(metadata)
+  const [accessKey, secretKey] = [randomBytes(10).toString('hex'), randomBytes(20).toString('hex')]
+  const address = `127.0.0.1:${await findFreePort()}`
+  const child = spawn(
+    join(built?.directory ?? '', 'versitygw'),
+    ['--port', address, '--region', region, '--quiet', 'posix', '--sidecar', metadata, objects],
+    {
+      env: { ROOT_ACCESS_KEY_ID: accessKey, ROOT_SECRET_ACCESS_KEY: secretKey },
+      stdio: 'ignore',
+    },
+  )
+  const ended = once(child, 'close')
+  const close = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+    await rm(root, { recursive: true, force: true })
+  }
+  const endpoint = `http://${address}`
+  try {
+    await pollUntil('the server of buckets to answer', async () => (await fetch(endpoint)).status === 403, {
+      timeoutMs: 20_000,
+    })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { endpoint, region, bucket, accessKey, secretKey, [Symbol.asyncDispose]: close }
+}
+
+async function findFreePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const address = listener.address()
+  listener.close()
+  await once(listener, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('a server has a port')
+  return address.port
+}

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { BusyFigures } from '../support/busy-cluster.ts'
 import { openFreshLab } from '../support/lab.ts'
-import { formatUpgradeEvidence } from '../support/upgrade-evidence.ts'
 import {
   runHyperkubeUpgrade,
   runKubeadmUpgrade,
-  type UpgradeResult,
   type UpgradeOptions,
+  type UpgradeResult,
 } from '../support/upgrade-comparison.ts'
 
 const shape = process.env['UPGRADE_SHAPE'] ?? '3+2'
@@ -21,7 +21,7 @@ describe(`from ${from} to ${to} under load, ${shape}`, () => {
   afterAll(async () => {
     const [hyperkube, kubeadm] = [results.get('hyperkube'), results.get('kubeadm')]
     if (hyperkube === undefined || kubeadm === undefined) return
-    await writeFile(evidence, formatUpgradeEvidence({ shape, from, to, hyperkube, kubeadm }))
+    await writeFile(evidence, formatUpgradeEvidence(hyperkube, kubeadm))
   })
 
   async function runUpgrade(
@@ -53,3 +53,73 @@ describe(`from ${from} to ${to} under load, ${shape}`, () => {
     expect(versions).toEqual(upgraded)
   })
 })
+
+/** Renders both results of the same upgrade for docs/evidence. */
+function formatUpgradeEvidence(hyperkube: UpgradeResult, kubeadm: UpgradeResult): string {
+  return `# An upgrade under load, by hyperkube and by kubeadm, ${shape}
+
+Written by \`test/full/upgrade-beside.test.ts\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${from} to ${to}, ${shape} hosts of the lab, one cluster
+after the other on the same machine, whose cores all hosts, their clients and the load share. In the end there ran
+${hyperkube.versions.join(', ')} with hyperkube, and ${kubeadm.versions.join(', ')} with kubeadm.
+Compare columns with each other, not with other machines.
+
+The load is the same: 50 API requests a second and five counted writes a second through hyperkube's own proxy at 127.0.0.1 of
+the last worker, and 100 requests a second from there to a service of four pods, three of which must be available. A client
+sends an API request once more before it counts as failed, and one to the service never.
+
+| | hyperkube | kubeadm |
+|---|---|---|
+${rows.map(([title, value]) => `| ${title} | ${value(hyperkube)} | ${value(kubeadm)} |`).join('\n')}
+
+*hyperkube*: \`hyperkube upgrade --to ${to.slice(1)} --yes\`, from the command to its end. Downloads from the lab's mirror, a snapshot
+of etcd, and all waits and proofs are in its time.
+
+*kubeadm*: as upstream's documentation has it, one node at a time, control planes first: \`kubeadm upgrade apply\` or \`node\`,
+\`kubectl drain\`, the new kubelet, and \`kubectl uncordon\` once the node and the cluster's own pods on it are Ready. Programs and
+images were on every host before its time began, and no operator had to think or type in between; failed commands were run again
+three seconds later. Its nodes and kubectl reach the API through hyperkube's proxy too, one on each host, which nothing
+restarts: kubeadm has none of its own.
+
+## What failed with hyperkube
+
+${formatReasons(hyperkube.figures)}
+
+## What failed with kubeadm
+
+${formatReasons(kubeadm.figures)}
+`
+}
+
+const formatCount = (value: number): string => value.toLocaleString('en')
+
+const rows: readonly (readonly [string, (result: UpgradeResult) => string])[] = [
+  ['time', ({ seconds }) => `${seconds.toFixed(0)} s`],
+  ['API requests', ({ figures }) => formatCount(figures.api.requests)],
+  ['– failed', ({ figures }) => formatCount(figures.api.failed.length)],
+  ['– sent again by their clients', ({ figures }) => formatCount(figures.api.retried)],
+  ['– throttled', ({ figures }) => formatCount(figures.api.throttled)],
+  ['– slowest that was not throttled', ({ figures }) => `${formatCount(figures.api.worst)} ms`],
+  ['– longest that a watch saw nothing', ({ figures }) => `${formatCount(figures.api.watchGap)} ms`],
+  ['requests to the service', ({ figures }) => formatCount(figures.service.requests)],
+  ['– failed', ({ figures }) => formatCount(figures.service.failed.length)],
+  ['– slowest', ({ figures }) => `${formatCount(figures.service.worst)} ms`],
+  ['writes acknowledged', ({ figures }) => formatCount(figures.writes.acknowledged.length)],
+  ['– refused, twice', ({ figures }) => formatCount(figures.writes.refused)],
+  ['– acknowledged and lost', ({ figures }) => formatCount(figures.lost.length)],
+  ["restarts of the service's containers in their place", ({ restarted }) => formatCount(restarted)],
+]
+
+/** Formats the five most frequent errors of the load, with their counts. */
+function formatReasons({ api, service }: BusyFigures): string {
+  const all = [
+    ...api.failed.map((message) => `API: ${message}`),
+    // Removes the time at the start of the message.
+    ...service.failed.map((message) => `service: ${message.replace(/^\S+ /, '')}`),
+  ].map((message) => message.replaceAll(/\s+/g, ' ').slice(0, 200))
+  const times = Map.groupBy(all, (message) => message)
+  const lines = [...times]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .slice(0, 5)
+    .map(([message, messages]) => `- ${messages.length} × ${message}`)
+  return lines.length === 0 ? 'Nothing.' : lines.join('\n')
+}

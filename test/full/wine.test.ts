@@ -1,14 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, hostname, totalmem } from 'node:os'
 import { join, win32 } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { installWine } from '../../lab/prerequisites.ts'
 import { type Report, terminalReport } from '../../lab/report.ts'
-import { bundleInWine, buildExecutableInWine } from '../../lab/wine/executable.ts'
+import { buildExecutableInWine, bundleInWine } from '../../lab/wine/executable.ts'
 import {
   checkFlags,
   type FlagCheck,
@@ -19,10 +20,14 @@ import {
 import { fetchWindowsNode, nodeVersion } from '../../lab/wine/node-for-windows.ts'
 import { prngLibraryName } from '../../lab/wine/prng-library.ts'
 import { createWine, type Wine } from '../../lab/wine/wine.ts'
-import { basicFactsFormat } from '../../src/contract/basic-facts.ts'
+import { renderDerived } from '../../src/agent/resources/derived-file.ts'
+import type { ComponentPlan } from '../../src/contract/component-plan.ts'
+import { basicFactsFormat } from '../../src/contract/facts.ts'
 import { hostCallResponseFormat } from '../../src/contract/host-call.ts'
+import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
+import type { scm } from '../../src/contract/service.ts'
 import type { Argv } from '../../src/kit/command.ts'
-import { readGoldenComponent, readGoldenPlan, installComponent } from '../support/wine-layout.ts'
+import { createTestCa } from '../../src/kit/testing/test-ca.ts'
 import { type CheckResult, formatWineEvidence } from '../support/wine-evidence.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -85,7 +90,7 @@ async function callHost(
   return lines.map((line) => hostCallResponseFormat.newest.schema.parse(JSON.parse(line)).body)
 }
 
-/** A service spec whose program is a service of Wine without dependencies. */
+/** A service spec. Its program is a service of Wine that needs no other service. */
 function service(name: string, overrides: object = {}): object {
   return {
     supervisor: 'scm',
@@ -226,8 +231,8 @@ test('upstream’s host-local gives kube-proxy an address once, and takes it bac
 test('upstream’s containerd takes the settings of a plan, opens its pipe, and lists its images', async () => {
   const component = await readGoldenComponent('containerd')
   await installComponent(wine, component, programs)
-  // In Wine containerd has a session, so with --run-service it would never report to the service manager that
-  // it runs.
+  // Removes --run-service: in Wine containerd has a session, so with this flag it would
+  // never report to the service manager that it runs.
   const args = component.service.arguments.filter((one) => one !== '--run-service')
   const running = wine.run([component.service.program, ...args], { allowFailure: true, timeoutMs: 60_000 })
   const ctr = programs.find(({ name }) => name === 'ctr')?.path ?? ''
@@ -286,3 +291,56 @@ test('upstream’s programs take the flags of a plan', async () => {
   ])
   expect(flags.filter(({ missing }) => missing.length > 0)).toEqual([])
 })
+
+/** A Windows component that runs as a service. */
+type ServedComponent = ComponentPlan & { readonly service: z.infer<typeof scm> }
+
+async function readGoldenPlan(): Promise<NodePlan> {
+  const file = join(import.meta.dirname, '../../src/plan/testdata/windows/win1.yaml')
+  return nodePlanFormat.newest.schema.parse(parse(await readFile(file, 'utf8')))
+}
+
+async function readGoldenComponent(name: string): Promise<ServedComponent> {
+  const component = (await readGoldenPlan()).components.find((one) => one.name === name)
+  if (component?.service?.supervisor !== 'scm') throw new Error(`the plan has no service ${name}`)
+  return { ...component, service: component.service }
+}
+
+/** Content of the source file for derived files. On a real host flannel and the agent provide it. */
+const derivedSource = 'SOURCE_VIP=10.244.3.2\nFLANNEL_SUBNET=10.244.3.1/24\n'
+
+/**
+ * Writes the directories, files, certificates and programs of a component according to its plan, without
+ * access control lists.
+ */
+async function installComponent(
+  { toLocalPath }: Pick<Wine, 'toLocalPath'>,
+  component: ServedComponent,
+  built: readonly GoProgram[],
+): Promise<void> {
+  const { directories, files, derivedFiles, certificates, service: spec } = component
+  const ca = await createTestCa()
+  const write = async (path: string, text: string): Promise<void> => {
+    await mkdir(toLocalPath(win32.dirname(path)), { recursive: true })
+    await writeFile(toLocalPath(path), text)
+  }
+  for (const { path } of [...directories, { path: String.raw`C:\hyperkube\logs` }])
+    await mkdir(toLocalPath(path), { recursive: true })
+  for (const { path, content } of files) {
+    // The golden plan has a placeholder instead of a CA.
+    if (content.kind === 'text') await write(path, path.endsWith('ca.crt') ? ca.certificate : content.text)
+  }
+  for (const { path, template } of derivedFiles)
+    await write(path, renderDerived(template, derivedSource) ?? '')
+  for (const { certificateFile, keyFile, usages } of certificates) {
+    const { certificate, privateKey } = usages.includes('server') ? ca.server : ca.client
+    await write(certificateFile, certificate)
+    await write(keyFile, privateKey)
+  }
+  for (const { program } of [spec, ...(spec.runner === undefined ? [] : [spec.runner])]) {
+    const from = built.find(({ path }) => win32.basename(path) === win32.basename(program))
+    if (from === undefined) throw new Error(`${program} was not built`)
+    await mkdir(toLocalPath(win32.dirname(program)), { recursive: true })
+    await copyFile(toLocalPath(from.path), toLocalPath(program))
+  }
+}

@@ -1,24 +1,26 @@
+/**
+ * The tests use one host and its agent, from installation to reset. Each test continues where the previous
+ * one ended.
+ */
+
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
-import { applyPlanThrough } from '../../src/lifecycle/apply-plan.ts'
-import type { ConnectedAgents } from '../../src/lifecycle/connected-agents.ts'
-import { resetHost } from '../../src/lifecycle/reset.ts'
-import type { Session } from '../../src/lifecycle/session.ts'
+import { type ComponentPlan, emptyComponent } from '../../src/contract/component-plan.ts'
+import type { NodePlan } from '../../src/contract/node-plan.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
+import type { ConnectedAgents } from '../../src/lifecycle/agents/connected-agents.ts'
+import { applyPlanThrough } from '../../src/lifecycle/agents/run-on-agent.ts'
+import type { Session } from '../../src/lifecycle/agents/session.ts'
+import { resetHost } from '../../src/lifecycle/execute/remove-host.ts'
 import { AgentHost, formatReleaseDirectory } from '../support/agent-host.ts'
 import { type HostSnapshot, takeHostSnapshot } from '../support/host-snapshot.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
-import { createFakeRelease, connectHost, buildRelease } from '../support/own-releases.ts'
-import { buildSmallPlan } from '../support/small-plan.ts'
+import { buildRelease, connectHost, createFakeRelease } from '../support/own-releases.ts'
 
-/**
- * The tests use one host and its agent, from installation to reset. Each test continues where the previous
- * one ended.
- */
 const { signal } = new AbortController()
 const claim = { holder: 'test', generation: 1 }
 const services = {
@@ -220,3 +222,55 @@ test('a power cut does not leave a host with an agent that does not answer', asy
   })
   expect(await agentHost.readCurrentRelease()).toBe(formatReleaseDirectory(older))
 })
+
+/** Release and unit of the agent on a host. */
+interface InstalledAgent {
+  readonly version: string
+  readonly unit: string
+}
+
+/**
+ * Builds a plan with the agent and services that consist only of a unit. `units` maps names to unit texts.
+ */
+function buildSmallPlan(
+  host: string,
+  agent: InstalledAgent,
+  units: Readonly<Record<string, string>>,
+): NodePlan {
+  const { version, unit } = agent
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'NodePlan',
+    cluster: { name: 'lab', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' },
+    host,
+    address: '192.0.2.1',
+    os: 'linux',
+    arch: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    roles: ['worker'],
+    components: [
+      {
+        ...buildComponent('hyperkube-agent', unit),
+        version,
+        directories: [{ path: '/var/lib/hyperkube/agent', owner: 'root', mode: '0700' }],
+        artifacts: [
+          {
+            from: 'this-release',
+            name: 'hyperkube',
+            version,
+            directory: `/opt/hyperkube/hyperkube-${version}`,
+          },
+        ],
+      },
+      ...Object.entries(units).map(([name, text]) => buildComponent(name, text)),
+    ],
+  }
+}
+
+function buildComponent(name: string, unit: string): ComponentPlan {
+  return {
+    ...emptyComponent(),
+    name,
+    stage: 'prepare',
+    service: { supervisor: 'systemd', name: `${name}.service`, unit },
+  }
+}

@@ -5,7 +5,7 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { renderFlagsFile } from '../../lab/components/flags-file.ts'
 import { queryFlag, readFlags, partsWithFlags } from '../../lab/components/flags.ts'
-import { formatPartId, selectParts } from '../../lab/components/parts.ts'
+import { selectParts } from '../../lab/components/parts.ts'
 import { terminalReport } from '../../lab/report.ts'
 
 const built = await buildComponents(selectParts(partsWithFlags), {
@@ -13,10 +13,14 @@ const built = await buildComponents(selectParts(partsWithFlags), {
   report: terminalReport(),
 })
 
-test.each(built.map((part) => ({ id: formatPartId(part.part), part })))(
-  'the flags of $id that the catalog knows are those that its programs take',
-  async ({ part }) => {
-    const { path, text } = renderFlagsFile(part.part, await readFlags(part, cacheDirectory()))
+test.each([...Map.groupBy(built, ({ part }) => part.name)])(
+  'the flags of %s that the catalog knows are those that its programs take',
+  async (name, parts) => {
+    const versions = parts.map(async (one) => ({
+      version: one.part.version,
+      flags: await readFlags(one, cacheDirectory()),
+    }))
+    const { path, text } = renderFlagsFile(name, await Promise.all(versions))
     expect(await readFile(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text)
   },
 )

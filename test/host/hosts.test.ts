@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { ensureBase } from '../../lab/hosts/base.ts'
+import { listTraces, type Traces } from '../../lab/hosts/cleanup.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { Lab } from '../../lab/hosts/lab.ts'
-import { type Traces, listTraces } from '../../lab/hosts/cleanup.ts'
 import { silentReport } from '../../lab/report.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { openFreshLab, noTraces } from '../support/lab.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { noTraces, openFreshLab } from '../support/lab.ts'
 
 const five = ['h1', 'h2', 'h3', 'h4', 'h5']
 
-/** True if another host responds on a port, by default that of sshd. */
+/** True if the host `from` gets a response from this address and port, by default the port of sshd. */
 async function canReach(from: Host, address: string, port = 22): Promise<boolean> {
   const { stdout } = await from.script(
     `timeout 2 socat -T2 - TCP4:${address}:${port},connect-timeout=2 </dev/null 2>/dev/null | head -c 4 || true`,

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { openFreshLab } from '../support/lab.ts'
 
 let lab: Lab
@@ -19,8 +19,8 @@ afterEach(async () => lab.rejoin())
 afterAll(async () => lab.down())
 
 /**
- * True if a datagram from one host arrives at another; replies are not needed, so each direction is tested
- * alone. A last datagram from the gateway, which is never partitioned, marks the end.
+ * True if a datagram from one host arrives at another. Replies are not needed, so each direction is tested
+ * alone. A last datagram from the gateway, which is never partitioned, ends the wait.
  */
 async function arrives(from: Host, to: Host): Promise<boolean> {
   const port = 9999

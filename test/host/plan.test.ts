@@ -11,7 +11,7 @@ import type { Mirror } from '../../lab/mirror/server.ts'
 import { stripDigest } from '../../src/contract/image-reference.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { issueClientCertificate } from '../support/client-certificate.ts'
 import {
   renderDerivedFiles,

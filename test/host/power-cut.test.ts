@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { startKubectlCluster, type KubectlCluster } from '../support/kubectl-cluster.ts'
 import { openFreshLab } from '../support/lab.ts'
 

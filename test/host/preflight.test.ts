@@ -1,13 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Finding } from '../../src/contract/finding.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import type { ConnectedAgents } from '../../src/lifecycle/connected-agents.ts'
-import type { Peer } from '../../src/lifecycle/network-preflight/peer.ts'
-import { runPreflight } from '../../src/lifecycle/preflight.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { connectAgents, type ConnectedAgents } from '../../src/lifecycle/agents/connected-agents.ts'
+import type { Peer } from '../../src/lifecycle/preflight/required-connections.ts'
+import { runPreflight } from '../../src/lifecycle/preflight/preflight.ts'
+import { connectBuiltIn } from '../../src/ssh/built-in-ssh.ts'
+import { noSshConfig } from '../../src/ssh/ssh-config.ts'
+import { resolveSshRoute } from '../../src/ssh/ssh-route.ts'
 import { openFreshLab } from '../support/lab.ts'
-import { connectLabAgents } from '../support/lab-agents.ts'
 
 /**
  * The hosts are three control planes that are also etcd members and nodes. They share the machine's clock, so
@@ -26,7 +32,7 @@ beforeAll(async () => {
   lab = await openFreshLab('preflight')
   await lab.up(names)
   ;[cp1, cp2, cp3] = await Promise.all([lab.host('cp1'), lab.host('cp2'), lab.host('cp3')])
-  agents = await connectLabAgents([cp1, cp2, cp3], signal)
+  agents = await connectLabAgents([cp1, cp2, cp3])
 })
 afterAll(async () => {
   try {
@@ -226,3 +232,41 @@ test('ports are free again when the requester is gone', async () => {
   await session?.close()
   await pollUntil('the ports to be free', async () => (await listeners(cp1)) === '', { timeoutMs: 10_000 })
 })
+
+/** Installs the agent of this source tree on lab hosts and opens a session to each, as commands do. */
+async function connectLabAgents(hosts: readonly Host[]): Promise<ConnectedAgents> {
+  const directory = await mkdtemp(join(tmpdir(), 'agents-'))
+  try {
+    const file = inject('executable')
+    const sha256 = createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex')
+    const keyFiles = new Map(hosts.map(({ name, ssh }) => [name, ssh.keyFile]))
+    const connected = await connectAgents(
+      hosts.map(({ name, address }) => ({
+        name,
+        address,
+        os: 'linux',
+        local: false,
+        roles: ['worker'],
+        labels: {},
+        files: [],
+      })),
+      {
+        connect: async ({ name, address }, connectSignal) => {
+          const ssh = { user: 'root', key: keyFiles.get(name) }
+          const operator = { user: 'root', home: directory, directory }
+          const route = resolveSshRoute({ name, address, ssh }, {}, noSshConfig, operator)
+          return connectBuiltIn(route, { signal: connectSignal, verify: () => 'first-use' })
+        },
+        release: async () => ({ version: `0.0.0-${sha256.slice(0, 8)}`, file, sha256 }),
+        emit: () => undefined,
+        signal,
+      },
+    )
+    for (const error of connected.unreachable.values()) throw error
+    return connected
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

@@ -35,7 +35,7 @@ const configPath = `
 `
 const hostsToml = (address: string): string => `[host."${address}"]\n  capabilities = ["pull", "resolve"]\n`
 
-/** The host has containerd but starts without images, so it must pull all images that it runs. */
+/** Starts a host with containerd but without images, so the host must pull all images that it runs. */
 beforeAll(async () => {
   lab = await openFreshLab('registry')
   mirror = await openLabMirror(lab, {

@@ -1,5 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
+import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
 
 const hello = '{"apiVersion":"hyperkube.dev/v1","kind":"AgentRequest","body":{"type":"hello"}}'
 
@@ -44,7 +44,9 @@ export class AgentHost {
 
   /** Lists files and units that roll the agent back to the previous release. */
   async listRollbackFiles(): Promise<string> {
-    return this.script('ls -d /var/lib/hyperkube/trial /etc/systemd/system/*revert* 2>/dev/null || true')
+    return this.script(
+      'ls -d /var/lib/hyperkube/agent-switch /etc/systemd/system/*revert* 2>/dev/null || true',
+    )
   }
 }
 

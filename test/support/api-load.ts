@@ -14,8 +14,8 @@ import {
 export const loadFigures = z.strictObject({
   requests: z.int(),
   /**
-   * Number of requests that were sent a second time, and the number for each error. Retries inside Go's
-   * clients do not count.
+   * Number of requests that the load sent a second time, in total and for each error. Retries that Go's
+   * clients also make internally do not count.
    */
   retried: z.int(),
   reasons: z.record(z.string(), z.int()),

@@ -122,7 +122,8 @@ export function createHttp2Transport(target: LoadTarget): ApiTransport {
       })
       stream.on('data', (chunk: string) => (text += chunk))
       stream.on('error', (error) => {
-        // The server refused this stream before it started the request, for example after GOAWAY.
+        // REFUSED_STREAM means that the server did not start the request, for example after GOAWAY. Only then
+        // the request is repeated.
         const retryDelay = retryDelaysSeconds[times]
         if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || retryDelay === undefined)
           return fail(error)

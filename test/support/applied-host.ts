@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Host } from '../../lab/hosts/host.ts'
+import type { ComponentPlan, Stage } from '../../src/contract/component-plan.ts'
 import type { Finding } from '../../src/contract/finding.ts'
 import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Op } from '../../src/contract/op.ts'
-import type { Stage } from '../../src/contract/stage.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
 import { signRequest } from '../../src/pki/sign.ts'
@@ -21,7 +21,7 @@ interface DriverLine {
   readonly diff?: { readonly ops: readonly Op[]; readonly findings: readonly Finding[] }
   readonly report?: readonly { readonly step: string; readonly removed: readonly string[] }[]
   readonly passed?: string
-  /** Number of host calls of a run that ended by itself. */
+  /** Number of calls to the host. Missing if the run failed or was killed. */
   readonly ended?: number
   readonly failure?: { readonly message: string; readonly code?: string; readonly hint?: string }
 }
@@ -148,7 +148,22 @@ export function findFailure(lines: readonly DriverLine[]): NonNullable<DriverLin
   return lines.find(({ failure }) => failure !== undefined)?.failure
 }
 
-/** Returns the number of host calls of a run that ended by itself; undefined if it was killed. */
+/** Returns the number of calls to the host in a run; undefined if the run failed or was killed. */
 export function countCalls(lines: readonly DriverLine[]): number | undefined {
   return lines.find(({ ended }) => ended !== undefined)?.ended
+}
+
+/** Removes hyperkube's own services from a plan, because other suites test them. */
+export function withoutOwnServices(fullPlan: NodePlan): NodePlan {
+  const components = fullPlan.components
+    .filter(({ name }) => name !== 'apiserver-proxy' && name !== 'hyperkube-controller-manager')
+    .map((component): ComponentPlan => {
+      const artifacts = component.artifacts.map((one) =>
+        one.from === 'url' ? one : { ...one, version: '0.0.0' },
+      )
+      return component.name === 'hyperkube-agent'
+        ? { ...component, artifacts, service: undefined }
+        : component
+    })
+  return { ...fullPlan, components }
 }

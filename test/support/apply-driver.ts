@@ -3,19 +3,16 @@ import { z } from 'zod'
 import { applyPlan } from '../../src/agent/apply/apply.ts'
 import { createCertificateRequests } from '../../src/agent/apply/certificate-requests.ts'
 import { diffHost } from '../../src/agent/apply/diff-host.ts'
-import { runReset } from '../../src/agent/apply/reset/reset.ts'
-import { linuxHostContract } from '../../src/agent/host/testing/linux-host-contract.ts'
+import { runReset } from '../../src/agent/reset/reset.ts'
 import type { LinuxHost } from '../../src/agent/host/host.ts'
-import { createLinuxHost } from '../../src/agent/host/linux-host.ts'
+import { createLinuxHost } from '../../src/agent/host/linux/linux-host.ts'
+import { linuxHostContract } from '../../src/agent/host/testing/linux-host-contract.ts'
+import { stageSchema } from '../../src/contract/component-plan.ts'
 import { nodePlanFormat } from '../../src/contract/node-plan.ts'
-import { stageSchema } from '../../src/contract/stage.ts'
 import { formatError, HyperkubeError } from '../../src/kit/errors.ts'
 import { Secret } from '../../src/pki/secret.ts'
 
-/**
- * Request on standard input. The driver runs on a lab host, calls the agent's apply code without the agent's
- * server, and prints results as JSON lines.
- */
+/** A request of the test, as JSON on standard input. */
 const request = z.strictObject({
   action: z.enum(['requests', 'diff', 'apply', 'reset', 'contract']),
   version: z.string(),
@@ -23,13 +20,14 @@ const request = z.strictObject({
   through: stageSchema.optional(),
   secrets: z.record(z.string(), z.string()),
   certificates: z.record(z.string(), z.string()),
-  /** Number of the host call at which the process kills itself. */
+  /** Number of the host call before which the driver kills itself. */
   dieAt: z.int().optional(),
 })
 
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const { signal } = new AbortController()
 
+/** Serves one request on a lab host with the agent's apply code, without an agent, and prints JSON lines. */
 async function main(): Promise<void> {
   const {
     action,
@@ -76,9 +74,10 @@ function printLine(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
+/** Number of host calls so far. */
 let calls = 0
 
-/** Wraps a host so that the process kills itself before call number `dieAt`. */
+/** Wraps a host so that its calls are counted and the driver kills itself before call number `dieAt`. */
 function crashAtCall(host: LinuxHost, dieAt: number | undefined): LinuxHost {
   const wrapCalls = <T extends object>(real: T): T =>
     new Proxy(real, {
@@ -91,13 +90,13 @@ function crashAtCall(host: LinuxHost, dieAt: number | undefined): LinuxHost {
         }
       },
     })
-  const { files, users, kernel, systemd, fetch, tar } = host
+  const { files, users, kernel, services, fetch, tar } = host
   return {
     ...host,
     files: wrapCalls(files),
     users: wrapCalls(users),
     kernel: wrapCalls(kernel),
-    systemd: wrapCalls(systemd),
+    services: wrapCalls(services),
     fetch: wrapCalls(fetch),
     tar: wrapCalls(tar),
   }

@@ -1,7 +1,7 @@
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
 import { CountedWrites, findLostWrites, type WriteFigures } from './counted-writes.ts'
 import type { parseKubeconfig } from './kubeconfig.ts'
@@ -14,7 +14,7 @@ export interface BusyFigures {
   readonly api: LoadFigures
   readonly service: ServiceFigures
   readonly writes: WriteFigures
-  /** Names of acknowledged objects that the API does not have. */
+  /** Names of objects whose creation the API acknowledged but that the API does not have. */
   readonly lost: readonly string[]
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { issueClientCertificate } from './client-certificate.ts'
 import { etcdctl } from './etcdctl.ts'
 import type { Operator } from './operator.ts'
@@ -55,7 +55,7 @@ async function listForeignCas({ hosts, identity }: Operator): Promise<string[]> 
   return found.flat()
 }
 
-/** Reads the ids as text, because they are 64-bit numbers. */
+/** Reads the ids of the etcd cluster and its members as text, because they are 64-bit numbers. */
 async function readEtcdIds(host: Machine): Promise<string | undefined> {
   const { code, stdout } = await host.script(`${etcdctl} member list --write-out=fields`, {
     allowFailure: true,

@@ -23,7 +23,7 @@ export class CountedWrites {
   }
 }
 
-/** Lists acknowledged objects that the API does not have. */
+/** Lists objects whose creation the API acknowledged but that the API does not have. */
 export async function findLostWrites(api: KubeApi, { acknowledged }: WriteFigures): Promise<string[]> {
   const { items } = await api.get<{ items: { metadata: { name: string } }[] }>(
     `${collection}?labelSelector=counted`,

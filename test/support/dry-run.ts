@@ -5,9 +5,9 @@ import type { Machine } from '../../lab/hosts/machine.ts'
 import { type Event, eventFormat } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document.ts'
-import { formatOp, readJournalIfAny, listDoneOps } from './journal.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { type PlanDocument, planFormat } from '../../src/lifecycle/proposal/plan-approval.ts'
+import { formatOp, listDoneOps, readJournalIfAny } from './journal.ts'
 import type { Operator } from './operator.ts'
 
 type CommandRunner = Pick<Operator, 'hyperkube' | 'directory'>
@@ -89,7 +89,7 @@ async function listRuns(host: Machine): Promise<ReadonlySet<string>> {
   return new Set(entries?.map(({ run }) => run))
 }
 
-/** Lists completed ops in their order; undefined if the journal was deleted. */
+/** Lists the completed ops of all runs that are not in `before`; undefined if the journal was deleted. */
 async function listOpsSince(host: Machine, before: ReadonlySet<string>): Promise<string[] | undefined> {
   if (!(await host.isRunning())) return []
   const entries = await readJournalIfAny(host)

@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
 
+/** Size of suites that both `npm run e2e` and `npm run e2e:full` run; vitest.config.ts sets it. */
+export type SuiteSize = 'ci' | 'full'
+
 declare module 'vitest' {
   export interface ProvidedContext {
     executable: string
+    size: SuiteSize
   }
 }
 

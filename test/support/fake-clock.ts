@@ -5,8 +5,9 @@ import type { Host } from '../../lab/hosts/host.ts'
 import { runProgram } from '../../src/kit/command.ts'
 
 /**
- * Library that shifts the time of day for one process by the seconds in a file. Lab hosts share the machine's
- * clock, which a test must not set. Monotonic clocks stay unchanged, as when a real clock is set.
+ * C source of a library that shifts the time of day of one process by the seconds in a file. Lab hosts share
+ * the machine's clock, which a test must not set. Monotonic clocks stay unchanged, as when a real clock is
+ * set.
  */
 const source = `#define _GNU_SOURCE
 #include <dlfcn.h>
@@ -40,7 +41,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 const library = '/usr/local/lib/wrong-clock.so'
 
-/** Installs the library for a service, which uses the shifted clock from its next start on. */
+/** Installs the library for a service. The service uses the shifted clock from its next start on. */
 export async function installFakeClock(hosts: readonly Host[], service: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'wrong-clock-'))
   try {

@@ -7,7 +7,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { buildClusterDocument } from '../../lab/hyperkube/cluster-document.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { openLabMirror } from './lab-mirror.ts'
 import { openFreshLab } from './lab.ts'
 import { type CommandOutput, Terminal } from './terminal.ts'
@@ -17,7 +17,7 @@ export const kubernetes = '1.36.4'
 const labFindings = ['HOST_CGROUP_V1', 'HOST_NO_RESOLVER', 'HOST_MEMORY_SMALL', 'HOST_CPU_SMALL']
 export const upArgs = ['up', '--yes', '--ignore', labFindings.join(',')] as const
 
-/** Golden outputs, one file for each fault. */
+/** Directory of the golden outputs, with one file for each fault. */
 const goldenDirectory = join(import.meta.dirname, '../e2e/testdata/faults')
 
 /** Lab hosts for fault tests, and a terminal to run commands. */

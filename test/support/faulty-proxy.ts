@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import type { Dial } from '../../src/kit/tunnel-agent.ts'
+import type { Dial } from '../../src/kit/tunnel.ts'
 
 /**
  * `reset` closes both sides. `half-open` closes only the server side, and the client is not notified. `delay`

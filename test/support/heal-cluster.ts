@@ -1,11 +1,12 @@
+import { expect } from 'vitest'
 import { type Credentials, KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { HostHealth } from '../../src/contract/health.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
-import { runDoctor, formatFinding } from './heal-doctor.ts'
-import { readHostHealth, isHostHealthy } from './heal-health.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { formatFinding, runDoctor } from './heal-doctor.ts'
+import { isHostHealthy, readHostHealth } from './heal-health.ts'
 import { parseKubeconfig } from './kubeconfig.ts'
 import { listReadyNodes } from './membership.ts'
 import type { Operator } from './operator.ts'
@@ -112,4 +113,13 @@ export class HealCluster implements Disposable {
   async removeBackups(): Promise<void> {
     await this.runOnAllHosts('rm -rf /root/heal-*')
   }
+}
+
+/** Waits until doctor has no findings, and expects that status reports no problem. */
+export async function expectQuiet(healCluster: HealCluster): Promise<true> {
+  await healCluster.waitUntilQuiet(180_000)
+  expect((await runDoctor(healCluster.operator)).findings).toEqual([])
+  const { code, stdout } = await healCluster.operator.hyperkube('status')
+  expect(code, stdout).toBe(0)
+  return true
 }

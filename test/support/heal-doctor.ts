@@ -70,7 +70,9 @@ export interface FaultPeriod {
   readonly to: number
 }
 
-/** Rates how doctor named a fault: at least one report must have it as the first finding. */
+/**
+ * Rates how doctor reported a fault. For `first`, the fault must be the first finding of at least one report.
+ */
 export function rateNaming(
   row: FaultPattern,
   { host, from, to }: FaultPeriod,

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../src/kit/duration.ts'
+import { formatDuration } from '../../src/kit/time-format.ts'
 import { type WithoutAgentsResult, type HealResult, type HealRun, median, sum } from './heal-figures.ts'
 import type { Expectation } from './heal-row.ts'
 

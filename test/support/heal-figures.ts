@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { HealRow } from './heal-row.ts'
 
-/** Rating of how doctor named a fault. `too soon` means that the fault was over before doctor could run. */
+/**
+ * Whether `doctor` reported a fault as its first finding. `too soon` means that the fault was over before
+ * doctor could run.
+ */
 const namingResult = z.enum(['first', 'not first', 'too soon', 'not needed'])
 export type NamingResult = z.infer<typeof namingResult>
 

@@ -33,8 +33,8 @@ export function isHostHealthy({ components, probes }: Pick<HostHealth, 'componen
 }
 
 /**
- * Returns the earliest time since `began` at which the agent detected or did something, if its reported
- * health still contains that.
+ * Returns the earliest time since `began` at which a probe failed or the agent acted. Undefined if the
+ * reported health contains neither.
  */
 export function findDetectionTime(
   { probes, actions }: Pick<HostHealth, 'probes' | 'actions'>,
@@ -46,7 +46,7 @@ export function findDetectionTime(
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** Lists the actions of the agent since `began`, oldest first, without recoveries. */
+/** Lists the actions of the agent since `began`, oldest first. `recovered` entries are left out. */
 export function listActionsSince({ actions }: Pick<HostHealth, 'actions'>, began: number): HealAction[] {
   return actions.filter(({ action, at }) => action !== 'recovered' && Date.parse(at) >= began).toReversed()
 }

@@ -16,8 +16,8 @@ export type Component = (typeof components)[number]
 
 /**
  * Expected result of a fault. `heals`: the cluster heals without an operator. `refuses`: agents do not act,
- * and an operator runs the command that `doctor` names. `waits-for-recovery`: the cause is outside, and the
- * cluster recovers when it ends.
+ * and an operator runs the command that `doctor` names. `waits-for-recovery`: the cause is outside the
+ * cluster, which recovers when the cause ends.
  */
 export type Expectation = 'heals' | 'refuses' | 'waits-for-recovery'
 
@@ -54,7 +54,7 @@ export interface HealRow {
   readonly runWithoutAgents: boolean
   /** Approximate duration of one run in seconds, including preparation. */
   readonly seconds: number
-  /** Injects the fault. Fails if it has no effect. */
+  /** Injects the fault. Throws if the fault has no effect. */
   inject(cluster: HealCluster, host: Host): Promise<void>
   /** Repairs what is left of the fault. Called after every run, even if the fault has healed. */
   undo(cluster: HealCluster, host: Host): Promise<void>
@@ -93,7 +93,9 @@ export function assignHosts({ hosts, runs }: Pick<HealRow, 'hosts' | 'runs'>): s
 
 export const controlPlanes = ['cp1', 'cp2', 'cp3'] as const
 export const workers = ['w1', 'w2'] as const
-/** Hosts for components that every node has. Workers come up more often, because faults there affect pods. */
+/**
+ * Hosts for components that every node has. Workers are listed more often, because faults there affect pods.
+ */
 export const everyNode = ['w1', 'cp2', 'w2', 'cp3', 'w1'] as const
 
 /** Hosts on which a component is tested. */

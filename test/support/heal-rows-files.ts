@@ -164,10 +164,7 @@ function buildDerivedRow(): HealRow {
   }
 }
 
-/**
- * These functions build scripts that back up, compare and restore a path. The backup has the same path below
- * the backup directory.
- */
+/** Builds a script that copies a path to the same path below the backup directory. */
 function backupScript(path: string): string {
   return `mkdir -p "$(dirname ${backupDirectory}${path})"; cp -a ${path} ${backupDirectory}${path}`
 }
@@ -180,7 +177,7 @@ function restoreScript(path: string): string {
   return `if [ -e ${backupDirectory}${path} ]; then cp -a ${backupDirectory}${path} ${path}.back; mv ${path}.back ${path}; fi`
 }
 
-/** Restarts those of the components that do not work. */
+/** Restarts each of these components that does not work. */
 async function restartUnlessWorking(
   cluster: HealCluster,
   host: Host,

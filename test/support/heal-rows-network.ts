@@ -14,7 +14,7 @@ const common = {
 } as const
 
 const minute = 60_000
-/** Minutes without API servers. A lower value speeds up work on the suite. */
+/** Minutes during which no API server is reachable. A lower value saves time while the suite is developed. */
 const apiDownMinutes = Number(process.env['HEAL_API_DOWN_MINUTES'] ?? 10)
 const quorumMinutes = 3
 

@@ -10,7 +10,7 @@ const silentCodes: Readonly<Partial<Record<Component, readonly string[]>>> = {
   containerd: ['HEALTH_NO_RESPONSE', 'RUNTIME_NOT_READY'],
 }
 
-/** Components for which agents wait longer before they count as hung. */
+/** Components that agents report as hung only after a longer time than others. */
 const slowToDetect: ReadonlySet<Component> = new Set(['etcd', 'kube-apiserver'])
 
 /** Faults of processes. Each of the eight components is killed and paused. */

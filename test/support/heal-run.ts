@@ -1,5 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { BusyCluster, type BusyFigures } from './busy-cluster.ts'
 import { parseCommand, formatFinding, rateNaming } from './heal-doctor.ts'
 import type { HealRun } from './heal-figures.ts'
@@ -35,7 +35,8 @@ export async function runFault(cluster: HealCluster, row: HealRow, host: Host): 
     recordProblem(error)
   } finally {
     await row.undo(cluster, host).catch(recordProblem)
-    // `undo` has repaired by hand what did not heal by itself.
+    // Without healing, the manual repair in `undo` has fixed the fault. Waits until the repair has taken
+    // effect.
     if (timeline.healedAt === undefined) await waitUntilHealed(cluster, row, host).catch(recordProblem)
     await observer[Symbol.asyncDispose]()
   }

@@ -11,15 +11,18 @@ export interface HostSnapshot {
   readonly mounts: string
 }
 
-/** Reads the state of a host. Logs, temporary files, and user and group files are left out. */
+/**
+ * Reads the state of a host. The list of files leaves out logs, temporary files, and the user and group
+ * files.
+ */
 export async function takeHostSnapshot(host: Machine): Promise<HostSnapshot> {
   const readOutput = async (script: string): Promise<string> => (await host.script(script)).stdout
   const files = await readOutput(
     `find / /var/lib/etcd /var/lib/kubelet /var/lib/containerd -xdev \\( -path /var/log/journal -o -path /tmp -o -path /var/tmp -o -path /root \\) -prune -o ! -name 'passwd*' ! -name 'group*' ! -name '*shadow*' ! -name '.pwd.lock' ! -path '/etc/sub?id*' ! -path '/var/log/*tmp' ! -path /var/log/lastlog ! -path /var/log/faillog -printf '%p %u:%g %m %y\\n' | sort -u`,
   )
   return {
-    // Ignores the directory of containerd: it is a mount in the lab, so it stays, and containerd changes its
-    // mode.
+    // Ignores /var/lib/containerd: in the lab this directory is a mount, which `reset` cannot remove, and
+    // containerd changes its mode.
     files: files.split('\n').filter((line) => !line.startsWith('/var/lib/containerd ')),
     users: await readOutput('cut -d: -f1 /etc/passwd; cut -d: -f1 /etc/group'),
     units: await readOutput(

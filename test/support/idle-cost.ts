@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Host } from '../../lab/hosts/host.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 
 /** Resources that hyperkube's services use on an idle host. */
 export interface IdleCost {
@@ -11,8 +12,27 @@ export interface IdleCost {
 
 const services = ['hyperkube-agent', 'apiserver-proxy']
 
+/** Waits until the services of a host use less than `maxCpuShare` of a core, and prints what they use. */
+export async function waitUntilIdle(
+  host: Host | undefined,
+  { maxCpuShare, timeoutMs }: { readonly maxCpuShare: number; readonly timeoutMs: number },
+): Promise<IdleCost> {
+  if (host === undefined) throw new Error('there is no host')
+  const idle = await pollUntil(
+    'the host to come to rest',
+    async () => {
+      const cost = await measureIdleCost(host)
+      return cost.cpuShare < maxCpuShare && cost
+    },
+    { timeoutMs },
+  )
+  const { pss, cpuShare } = idle
+  process.stderr.write(`idle: ${(pss / 1e6).toFixed(0)} MB, ${(cpuShare * 100).toFixed(2)} % of a core\n`)
+  return idle
+}
+
 /** Measures the services of a host over `durationMs`. */
-export async function measureIdleCost(host: Host, durationMs = 30_000): Promise<IdleCost> {
+async function measureIdleCost(host: Host, durationMs = 30_000): Promise<IdleCost> {
   const before = await readCpuTime(host)
   const began = performance.now()
   await sleep(durationMs)

@@ -6,7 +6,7 @@ import type { NodePlan } from '../../src/contract/node-plan.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
 import { runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 
@@ -69,7 +69,7 @@ export function listUpstreamServices(plan: NodePlan): string[] {
   )
 }
 
-/** Returns the agent component without its service, because its files include all CAs. */
+/** Selects the agent component for its files, which include all CAs. The agent's service is left out. */
 function selectAgentFiles({ components }: NodePlan): ComponentPlan[] {
   return components
     .filter(({ name }) => name === 'hyperkube-agent')

@@ -1,23 +1,23 @@
 import { z } from 'zod'
-import type { Machine } from '../../lab/hosts/machine.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import type { Machine } from '../../lab/hosts/machine.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { issueClientCertificate } from './client-certificate.ts'
-import { type UpPhases, selectPhaseEvent } from './up-phases.ts'
+import { type ClusterInvariants, findChangedInvariants, readInvariants } from './cluster-invariants.ts'
 import { runInterruptedUp } from './interrupted-up.ts'
 import type { Interruption } from './interruption.ts'
-import { findChangedInvariants, type ClusterInvariants, readInvariants } from './cluster-invariants.ts'
 import { listReadyNodes } from './membership.ts'
 import type { Operator } from './operator.ts'
+import { selectPhaseEvent, type UpPhases } from './up-phases.ts'
 
 export interface RoundResult {
   readonly interruption: Interruption
   readonly moment: string
   readonly ended: string
-  /** Duration of the next `up` in seconds. */
+  /** Duration in seconds of the `up` that follows the interruption. */
   readonly recovery: number
   readonly problems: readonly string[]
   readonly invariants: ClusterInvariants
@@ -37,7 +37,8 @@ export async function runInterruptedRound(
   }: { interruption: Interruption; phases: UpPhases; before?: ClusterInvariants | undefined },
 ): Promise<RoundResult> {
   const { kind, point } = interruption
-  // Without an ssh login the host may not have an agent that could be killed.
+  // Leaves out the phase `reach` if the agent is to be killed: before the ssh login a host may not have an
+  // agent.
   const eligible = phases.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
   const first = await runInterruptedUp(operator, lab, interruption, selectPhaseEvent(eligible, point))
   const problems = [...first.problems]
@@ -71,12 +72,12 @@ function hasNothingToDo({ code, stderr }: Pick<CommandResult, 'code' | 'stderr'>
 }
 
 const claimSchema = z.object({ holder: z.string(), lastHeartbeat: z.number(), released: z.boolean() })
-/** Milliseconds without a heartbeat after which a claim lapses. */
+/** Milliseconds without a heartbeat after which an operator lock (claim) expires. */
 const claimTimeoutMs = 60_000
 
 /**
- * Lists hosts that are still claimed. The claim of a killed `up` must lapse by itself if the next `up` had
- * nothing to do.
+ * Lists hosts on which an operator lock (claim) is still held. The lock of a killed `up` must expire by
+ * itself if the next `up` had nothing to do.
  */
 async function findClaims(hosts: readonly Machine[]): Promise<string[]> {
   let holders: string[] = []

@@ -35,7 +35,7 @@ export async function runInterruptedUp(
     if (injected !== undefined || !isMatch(event)) return
     momentText = formatPhaseEvent(moment, event)
     injected = interruptCommand(interruption, lab, command)
-    // Awaited below, after the command has ended.
+    // Prevents an unhandled rejection. The promise is awaited below, after the command has ended.
     injected.catch(() => undefined)
   })
   const timeout = new AbortController()
@@ -135,7 +135,7 @@ async function interruptCommand(
   await lab.start(name)
 }
 
-/** Kills only the sshd sessions that belong to the process `pid`. */
+/** Kills only those sshd sessions on a host that serve connections of the local process `pid`. */
 async function cutSsh(host: Host, pid: number): Promise<void> {
   const { stdout } = await runProgram(['ss', '-Htnp', 'state', 'established', 'dst', `${host.address}:22`])
   const ports = stdout

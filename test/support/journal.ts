@@ -1,6 +1,5 @@
 import type { Machine } from '../../lab/hosts/machine.ts'
-import { type JournalEntry, journalEntryFormat } from '../../src/contract/journal.ts'
-import type { Op } from '../../src/contract/op.ts'
+import { type JournalEntry, journalEntryFormat, type Op } from '../../src/contract/op.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 
 /** Reads the journal of a host, oldest entry first. */

@@ -8,14 +8,13 @@ import type { Credentials } from '../../lab/cluster/kube-api.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
-import { kwokStages } from './kwok-stages.ts'
 
 /** Label of the nodes that kwok manages. */
 export const kwokLabel = { 'hyperkube.dev/lab': 'kwok' } as const
 
 /**
- * Duration of node leases in seconds. kwok renews them after a quarter of it: less often than kubelets, to
- * save CPU, but often enough for Ready nodes.
+ * Duration of node leases in seconds. kwok renews a lease after a quarter of this time. This is less often
+ * than kubelets do, to save CPU, but keeps nodes Ready.
  */
 const leaseDuration = 120
 
@@ -87,4 +86,87 @@ function formatKubeconfig(server: string, { ca, certificate, key }: Credentials)
       },
     ],
   })
+}
+
+const readiness = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+
+const nodeConditions = `conditions:
+{{ range NodeConditions }}
+- type: {{ .type | Quote }}
+  status: {{ .status | Quote }}
+  reason: {{ .reason | Quote }}
+  message: {{ .message | Quote }}
+  lastHeartbeatTime: {{ Now | Quote }}
+  lastTransitionTime: {{ $.metadata.creationTimestamp | Quote }}
+{{ end }}
+`
+
+/** Stages of nodes and pods, like kwok's fast stages but without fields that controllers do not read. */
+const kwokStages: readonly object[] = [
+  buildStage('node-initialize', 'Node', {
+    selector: [{ key: readiness, operator: 'NotIn', values: ['True'] }],
+    status: `${nodeConditions}phase: Running\n`,
+  }),
+  // The delay is about the interval at which kubelets write an unchanged status.
+  buildStage('node-heartbeat', 'Node', {
+    selector: [
+      { key: '.status.phase', operator: 'In', values: ['Running'] },
+      { key: readiness, operator: 'In', values: ['True'] },
+    ],
+    delay: { durationMilliseconds: 300_000, jitterDurationMilliseconds: 360_000 },
+    status: nodeConditions,
+  }),
+  buildStage('pod-ready', 'Pod', {
+    selector: [
+      { key: '.metadata.deletionTimestamp', operator: 'DoesNotExist' },
+      { key: '.status.phase', operator: 'In', values: ['Pending'] },
+    ],
+    status: `{{ $now := Now }}
+conditions:
+{{ range $type := (list "Initialized" "Ready" "ContainersReady") }}
+- type: {{ $type | Quote }}
+  status: "True"
+  lastTransitionTime: {{ $now | Quote }}
+{{ end }}
+containerStatuses:
+{{ range .spec.containers }}
+- image: {{ .image | Quote }}
+  name: {{ .name | Quote }}
+  ready: true
+  restartCount: 0
+  state:
+    running:
+      startedAt: {{ $now | Quote }}
+{{ end }}
+phase: Running
+startTime: {{ $now | Quote }}
+`,
+  }),
+]
+
+interface Expression {
+  readonly key: string
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  readonly values?: readonly string[]
+}
+
+interface StageSpec {
+  readonly selector: readonly Expression[]
+  /** Status of the object, as a kwok template. */
+  readonly status: string
+  readonly delay?: { readonly durationMilliseconds: number; readonly jitterDurationMilliseconds: number }
+}
+
+function buildStage(name: string, kind: string, { selector, status, delay }: StageSpec): object {
+  return {
+    apiVersion: 'kwok.x-k8s.io/v1alpha1',
+    kind: 'Stage',
+    metadata: { name },
+    spec: {
+      resourceRef: { apiGroup: 'v1', kind },
+      selector: { matchExpressions: selector },
+      ...(delay === undefined ? {} : { delay }),
+      next: { statusTemplate: status },
+    },
+  }
 }

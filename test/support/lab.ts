@@ -1,17 +1,16 @@
 import { cacheDirectory } from '../../lab/cache.ts'
+import type { Traces } from '../../lab/hosts/cleanup.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { Lab, type UpOptions } from '../../lab/hosts/lab.ts'
-import type { Traces } from '../../lab/hosts/cleanup.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 
-/** Opens an empty lab. Removes what an earlier run left. */
+/** Opens an empty lab. Removes hosts that an earlier run left in the lab. */
 export async function openFreshLab(name: string): Promise<Lab> {
   const options = { name: `e2e-${name}`, cache: cacheDirectory() }
   await (await Lab.open(options)).down()
   return Lab.open(options)
 }
 
-/** Starts one host in a lab. */
 export async function startOneHost(lab: Lab, name: string, options: UpOptions = {}): Promise<Host> {
   const [host] = await lab.up([name], options)
   if (host === undefined) throw new Error('no host came up')

@@ -32,7 +32,7 @@ export class LoadProcess implements Load {
       this.#onOutput(outputSchema.parse(JSON.parse(line))),
     )
     child.on('close', (code) => this.#figures.reject(new Error(`the load ended with ${code}`)))
-    // `stop` awaits the same promise and gets its error.
+    // Prevents an unhandled rejection. `stop` awaits the same promise and gets its error.
     this.#figures.promise.catch(() => undefined)
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 
 const entry = z.object({
   stage: z.string(),

@@ -1,9 +1,9 @@
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import type { ControllerDefinition } from '../../src/manager/controller.ts'
-import { informersUser, buildManagerRbac, formatControllerUser } from '../../src/manager/rbac.ts'
-import { type AccessRequest, FakeAuthorizer } from '../../src/manager/testing/fake-authorizer.ts'
 import { managerUser } from '../../src/contract/manager-settings.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import type { ControllerDefinition } from '../../src/manager/controller.ts'
+import { buildManagerRbac, formatControllerUser, informersUser } from '../../src/manager/rbac.ts'
+import { type AccessRequest, FakeAuthorizer } from '../../src/manager/testing/fake-authorizer.ts'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 
 /**
  * A controller manager on a host: hyperkube's or Kubernetes' own. Its lease has the same name as its service.
@@ -66,7 +66,7 @@ export async function measureCosts(
   })
 }
 
-/** Number of consecutive quiet checks, half a second apart. */
+/** A manager must be quiet in this number of consecutive checks, half a second apart. */
 const quietChecks = 3
 /**
  * A manager that uses less than this share of one core counts as quiet. During its initial list it uses more.

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../src/kit/duration.ts'
+import { formatDuration } from '../../src/kit/time-format.ts'
 import {
   computeGrowth,
   isLinear,

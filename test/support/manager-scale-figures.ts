@@ -22,7 +22,10 @@ export function percentile(values: readonly number[], share: number): number {
 
 export interface Growth {
   readonly what: string
-  /** Growth factors of a cost, from the smallest to the largest cluster. */
+  /**
+   * Growth factors of one cost from the smallest to the largest cluster, for hyperkube's and Kubernetes'
+   * manager.
+   */
   readonly own: number
   readonly upstream: number
 }

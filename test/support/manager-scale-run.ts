@@ -1,20 +1,20 @@
-import { quoteShell } from '../../src/kit/shell.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+import { quoteShell } from '../../src/kit/text.ts'
 import { KubeClient } from '../../src/kube/client.ts'
 import { hostKind } from '../../src/kube/host-resource.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
 import { issueClientCertificate } from './client-certificate.ts'
-import { SimulatedNodes, podsPerNode, toWorkerStatus } from './simulated-nodes.ts'
-import { SimulatedAgents } from './simulated-agents.ts'
-import { startKwok, type Kwok } from './kwok.ts'
+import { type Kwok, startKwok } from './kwok.ts'
 import {
-  measureCosts,
   type ManagerProcess,
-  ownManager,
+  measureCosts,
   measureSyncTime,
+  ownManager,
   upstreamManager,
 } from './manager-process.ts'
 import type { ManagerFigures, ScaleStep } from './manager-scale-figures.ts'
 import { measureOwnLatencies, measureUpstreamLatencies } from './reconcile-latency.ts'
+import { SimulatedAgents } from './simulated-agents.ts'
+import { podsPerNode, SimulatedNodes, toWorkerStatus } from './simulated-nodes.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 export interface ScaleOptions {

@@ -7,7 +7,7 @@ import type { Host } from '../../lab/hosts/host.ts'
 
 /**
  * Starts a program in the network namespace of a host. `ip netns exec` would also create a mount namespace,
- * which keeps the disks of all labs busy.
+ * which would keep the disks of all labs mounted.
  */
 export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio<Writable, Readable, null> {
   const argv = [`--net=/run/netns/${host.hostId}`, process.execPath, program]
@@ -21,7 +21,7 @@ export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio
 export function runInNetwork(host: Host, program: string, options: object): { stop(): Promise<unknown> } {
   const child = spawnInNetwork(host, program)
   const result = Promise.withResolvers<unknown>()
-  // `stop` awaits the same promise and gets its error.
+  // Prevents an unhandled rejection. `stop` awaits the same promise and gets its error.
   result.promise.catch(() => undefined)
   child.stdin.on('error', () => undefined)
   child.stdin.write(`${JSON.stringify(options)}\n`)

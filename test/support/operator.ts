@@ -9,13 +9,13 @@ import type { Machine } from '../../lab/hosts/machine.ts'
 import { buildClusterDocument, type ClusterDocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import type { Event } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
-import { privateFiles } from '../../src/identity/private-files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
+import { privateFiles } from '../../src/identity/private-files.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
-import { type PlanDocument, planFormat } from '../../src/lifecycle/plan-document.ts'
-import { openLabMirror } from './lab-mirror.ts'
+import { type PlanDocument, planFormat } from '../../src/lifecycle/proposal/plan-approval.ts'
 import { type EventCommand, startEventCommand } from './event-command.ts'
+import { openLabMirror } from './lab-mirror.ts'
 
 /**
  * An operator with the shipped executable, cluster.yml, identity and lock file. The hosts are still

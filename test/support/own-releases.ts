@@ -3,13 +3,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
+import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
 import {
   type ConnectedAgents,
   type ConnectAgentsOptions,
   connectAgents,
-} from '../../src/lifecycle/connected-agents.ts'
-import { connectBuiltIn } from '../../src/ssh/connect-built-in.ts'
+} from '../../src/lifecycle/agents/connected-agents.ts'
+import { connectBuiltIn } from '../../src/ssh/built-in-ssh.ts'
 import { resolveSshRoute } from '../../src/ssh/ssh-route.ts'
 import { noSshConfig } from '../../src/ssh/ssh-config.ts'
 

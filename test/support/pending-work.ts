@@ -1,4 +1,4 @@
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import type { Operator } from './operator.ts'
 
 /** Why `up` has work to do. */
@@ -15,7 +15,7 @@ export async function createWork(operator: Operator, work: WorkKind, turn: numbe
   else await changeClusterYaml(operator, turn)
 }
 
-/** Makes a harmless change to every component. */
+/** Changes one harmless setting of every component. */
 async function changeClusterYaml({ edit }: Operator, turn: number): Promise<void> {
   const changes = [
     [['etcd', 'args', 'max-snapshots'], String(5 + turn)],

@@ -5,12 +5,12 @@ import { stringify } from 'yaml'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import { type NodePlan, nodePlanFormat } from '../../src/contract/node-plan.ts'
-import { privateFiles } from '../../src/identity/private-files.ts'
 import type { Identity } from '../../src/identity/identity.ts'
+import { privateFiles } from '../../src/identity/private-files.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { readFacts, installProgram } from './program.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { installProgram, readFacts } from './program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const planDocument = z.looseObject({ plans: z.array(nodePlanFormat.newest.schema) })

@@ -22,7 +22,7 @@ export function formatPowershellEvidence(evidence: PowerShellEvidence): string {
   const { date, wine, powershell, shown, checks, standIns, real } = evidence
   return `# The script in a real PowerShell
 
-Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: \`src/agent/windows/powershell/host.ps1\` in PowerShell ${powershell} for Windows, on ${wine}.
+Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: \`src/agent/host/windows/powershell/host.ps1\` in PowerShell ${powershell} for Windows, on ${wine}.
 
 This is neither Windows nor the PowerShell of Windows, which is 5.1: that one runs on .NET Framework, and some commands and methods
 do other things there. The program comes in a third-party package of Microsoft's, and its digest is pinned; the digests in the

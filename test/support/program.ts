@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { inject } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import { type Facts, factsFormat } from '../../src/contract/facts.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 
 /** Installs the hyperkube executable in /usr/local/bin of the hosts. */
 export async function installProgram(hosts: readonly Host[]): Promise<void> {

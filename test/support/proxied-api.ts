@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
 import { sendFiles } from '../../lab/cluster/send-files.ts'
 import type { Host } from '../../lab/hosts/host.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { ApiLoad, type Load, type LoadFigures } from './api-load.ts'
 
 const directory = 'etc/apiserver-proxy'
@@ -24,7 +24,7 @@ export interface ProxyLoadResult {
   readonly control: LoadFigures
 }
 
-/** API servers of a lab behind a proxy on `node`, which already has the program. */
+/** API servers of a lab behind a proxy on `node`, on which hyperkube is already installed. */
 export class ProxiedApi {
   readonly node: Host
   readonly servers: readonly Host[]
@@ -67,7 +67,7 @@ export class ProxiedApi {
     await this.node.exec(['systemctl', 'stop', unit])
   }
 
-  /** Log of the proxy. */
+  /** Reads the log of the proxy. */
   async readJournal(): Promise<string> {
     const argv = ['journalctl', `--unit=${unit}`, '--output=short-iso-precise', '--no-hostname'] as const
     return (await this.node.exec([...argv])).stdout
@@ -138,7 +138,7 @@ export function formatServer({ address }: Host): string {
   return `${address}:6443`
 }
 
-/** Waits for this many further responses. */
+/** Waits until the load has received this many more responses. */
 export async function waitForRequests(load: Load, requests: number): Promise<void> {
   const target = load.requests + requests
   await pollUntil('more responses', async () => load.requests >= target, {
@@ -153,8 +153,8 @@ export async function signalApiServer(host: Host, name: string): Promise<void> {
 }
 
 /**
- * Lists effects that clients must not see when one of three servers fails: failed or very slow requests.
- * Delays of direct clients are tolerated, because the machine causes them.
+ * Lists effects that clients must not see when one of three servers fails: failed or very slow requests. The
+ * slowest direct request is added to the limit, because it shows delays of the machine itself.
  */
 export function findOutages({ figures: { failed, worst, watchGap }, control }: ProxyLoadResult): string[] {
   const maxMs = 2000 + control.worst

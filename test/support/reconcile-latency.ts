@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { type Kind, createUntypedKind, type KubeObject, kubeObject } from '../../src/kube/object.ts'
 import type { DefinedValue } from '../../src/kube/object-store.ts'
@@ -104,7 +104,7 @@ class WatchObserver<K extends KubeObject, T extends DefinedValue> implements Asy
     return this.#watch.current.get(key)
   }
 
-  /** Waits until an object matches and returns that time. */
+  /** Waits until the object with this key matches. Returns the time of the match. */
   async waitFor(key: string, matches: (object: T) => boolean, signal: AbortSignal): Promise<number> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(60_000)])
     return new Promise((resolve, reject) => {

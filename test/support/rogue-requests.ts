@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { array, constantFrom, sample } from 'fast-check'
 import { ApiError, KubeApi } from '../../lab/cluster/kube-api.ts'
-import { createSemaphore } from '../../src/kit/semaphore.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { createSemaphore, settleAll } from '../../src/kit/concurrency.ts'
 import {
-  validServingRequest,
-  mutations,
-  type FakeServingRequest,
-  createRequestBuilder,
   applyMutations,
+  createRequestBuilder,
+  type FakeServingRequest,
+  mutations,
+  validServingRequest,
 } from '../../src/pki/testing/fake-serving-requests.ts'
 import { issueClientCertificate } from './client-certificate.ts'
 import { buildSigningRequest, signingRequestsPath } from './signing-requests.ts'

@@ -4,14 +4,14 @@ import { type Document, parseDocument } from 'yaml'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
 import { recordDryRun } from './dry-run.ts'
+import { components } from './heal-row.ts'
 import { parseKubeconfig } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
 import { waitForRequests } from './proxied-api.ts'
 import type { UpCluster } from './up-cluster.ts'
-import { components } from './heal-row.ts'
 
 /** Restart of a service. Times are microseconds of the monotonic clock, which all hosts of a lab share. */
 export interface Restart {
@@ -93,7 +93,7 @@ export interface ServiceTime extends Restart {
   readonly started: string
 }
 
-/** Reads the start times of all services, for `findRestarts`. */
+/** Reads when each service was last started and stopped, for `findRestarts`. */
 export async function readServiceTimes(hosts: readonly Host[]): Promise<readonly ServiceTime[]> {
   const times = await settleAll(hosts.map(async (host) => readHostTimes(host)))
   return times.flat()

@@ -1,11 +1,23 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Identity } from '../../src/identity/identity.ts'
 import { secretFiles } from '../../src/identity/secret-files.ts'
+import type { UpCluster } from './up-cluster.ts'
+
+export async function expectNoLeaks(cluster: UpCluster): Promise<void> {
+  const traces = listSecretTraces(cluster.identity)
+  expect(traces.length).toBeGreaterThan(15)
+  const output = cluster.firstUp.stderr + cluster.firstUp.stdout + (await readAllFiles(cluster.directory))
+  expect(traces.filter((trace) => output.includes(trace))).toEqual([])
+  for (const host of cluster.hosts) expect(await findLeaks(host, traces), host.name).toEqual([])
+}
 
 /**
  * Lists parts of every secret of a cluster as they would appear in a log or file: lines of text, and base64.
  */
-export function listSecretTraces(identity: Identity): string[] {
+function listSecretTraces(identity: Identity): string[] {
   return [...secretFiles(identity, []).values()].flatMap((secret) => {
     const bytes = Buffer.from(secret.reveal())
     const lines = bytes
@@ -28,7 +40,7 @@ export function listSecretTraces(identity: Identity): string[] {
  * Finds secrets in wrong places on a host: process arguments and environments, the systemd journal, and files
  * readable by others. The host gets the patterns on standard input.
  */
-export async function findLeaks(host: Host, traces: readonly string[]): Promise<string[]> {
+async function findLeaks(host: Host, traces: readonly string[]): Promise<string[]> {
   const { stdout } = await host.exec(['sh', '-c', search], { input: traces.join('\n') })
   return stdout.split('\n').filter((line) => line !== '')
 }
@@ -50,3 +62,12 @@ find /etc /var /run /opt /tmp /root /home -xdev -type f -size -4M -exec grep -lF
   done
 true
 `
+
+/** Reads all files that commands left in the operator's directory. */
+async function readAllFiles(directory: string): Promise<string> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return (
+    await Promise.all(files.map(async ({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
+  ).join('\n')
+}

@@ -1,5 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 
 /** Invocation id and automatic restart count of every hyperkube service, by host and unit. */
 export type ServiceRuns = ReadonlyMap<string, ServiceRun>

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { HostStatus } from '../../src/contract/host-resource.ts'
-import { createSemaphore } from '../../src/kit/semaphore.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { createSemaphore, settleAll } from '../../src/kit/concurrency.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { isKubeError } from '../../src/kube/kube-error.ts'
 import type { Manifest } from '../../src/kube/object.ts'
 import { createObject } from '../../src/kube/write-objects.ts'
-import type { SimulatedAgents } from './simulated-agents.ts'
 import { kwokLabel } from './kwok.ts'
+import type { SimulatedAgents } from './simulated-agents.ts'
 
 export const podsPerNode = 10
 const namespace = 'crowd'

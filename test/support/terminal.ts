@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { runProgram } from '../../src/kit/command.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 
 /** Output and exit code of a command. */
 export interface CommandOutput {
@@ -20,7 +20,7 @@ export interface RunningCommand {
   readonly ended: Promise<CommandOutput>
 }
 
-/** Runs commands in a directory with an empty home. */
+/** Runs a program in a directory, with an empty home directory. */
 export class Terminal {
   readonly #program: string
   readonly #directory: string
@@ -57,7 +57,7 @@ export class Terminal {
       )
     })
     const endedEarly = ended.then(({ text: all }) => Promise.reject(new Error(`it has ended:\n${all}`)))
-    // Only callers of `waitForOutput` get this error.
+    // Prevents an unhandled rejection. Only callers of `waitForOutput` get this error.
     endedEarly.catch(() => undefined)
     return {
       async waitForOutput(expected) {

@@ -1,7 +1,7 @@
+import { stages } from '../../src/contract/component-plan.ts'
 import type { Event } from '../../src/contract/event.ts'
 import type { Op } from '../../src/contract/op.ts'
-import { stages } from '../../src/contract/stage.ts'
-import type { PlanDocument } from '../../src/lifecycle/plan-document.ts'
+import type { PlanDocument } from '../../src/lifecycle/proposal/plan-approval.ts'
 import { formatOp } from './journal.ts'
 
 /** Phases of a run of `up`, with the number of events of each. */
@@ -74,8 +74,8 @@ function findPhase({ body, host }: Pick<Event, 'body' | 'host'>, step: string): 
     case 'op-ended':
       return body.op.stage
     case 'step-started':
-      // A host's steps count only for `reach`, its ssh login. The run's own steps count except `reach`, which
-      // starts before any login.
+      // Of a host's steps, only `reach` (the ssh login) is a phase. Of the run's own steps, all but `reach`
+      // are phases, because this step starts before any login.
       return (host === undefined) === (body.step === 'reach') ? undefined : body.step
     case 'waiting':
       return step === 'verify' ? step : undefined

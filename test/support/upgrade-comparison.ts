@@ -1,22 +1,22 @@
-import { removeProbeWorkload } from '../../lab/bench/workload.ts'
 import { runBench } from '../../lab/bench/run-bench.ts'
+import { removeProbeWorkload } from '../../lab/bench/workload.ts'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { readDigests, selectVersions } from '../../lab/cluster/artifacts.ts'
 import type { Access } from '../../lab/cluster/contender.ts'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import { type ClusterHosts, assignRoles, parseShape } from '../../lab/cluster/shape.ts'
+import { assignRoles, type ClusterHosts, parseShape } from '../../lab/cluster/shape.ts'
 import { machineArch } from '../../lab/components/build.ts'
 import { type KubernetesVersion, selectParts } from '../../lab/components/parts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
-import { switchToLocalProxy } from '../../lab/kubeadm/local-proxy.ts'
 import { kubeadm } from '../../lab/kubeadm/kubeadm.ts'
+import { switchToLocalProxy } from '../../lab/kubeadm/local-proxy.ts'
 import { prepareUpgrade, upgradeWithKubeadm } from '../../lab/kubeadm/upgrade.ts'
 import { openMirror } from '../../lab/mirror/open-mirror.ts'
 import { silentReport } from '../../lab/report.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
-import { issueClientCertificate } from './client-certificate.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { BusyCluster, type BusyFigures, formatBusyFigures } from './busy-cluster.ts'
+import { issueClientCertificate } from './client-certificate.ts'
 import { parseKubeconfig } from './kubeconfig.ts'
 import { installProgram } from './program.ts'
 import { ProxiedApi } from './proxied-api.ts'
@@ -70,8 +70,8 @@ export async function runKubeadmUpgrade({
   const mirror = await openMirror(lab, options)
   const [previousVersions, targetVersions] = [selectVersions(from), selectVersions(to)]
   try {
-    const trialOptions = { contender: kubeadm, shape: parseShape(shape), lab, mirror: mirror.address, signal }
-    const { access: initialAccess } = await runBench({ ...trialOptions, versions: previousVersions })
+    const benchOptions = { contender: kubeadm, shape: parseShape(shape), lab, mirror: mirror.address, signal }
+    const { access: initialAccess } = await runBench({ ...benchOptions, versions: previousVersions })
     const cast = assignRoles(parseShape(shape), await lab.hosts())
     const digests = await readDigests(mirror.address, machineArch())
     await prepareUpgrade({ clusterHosts: cast, mirror: mirror.address, digests }, targetVersions, signal)
@@ -102,7 +102,7 @@ export async function runKubeadmUpgrade({
   }
 }
 
-/** Runs either upgrade under load. All clients run on the last worker. */
+/** Runs an upgrade under load. All clients run on the last worker. */
 async function upgradeUnderLoad(
   title: string,
   cast: ClusterHosts,
@@ -120,7 +120,7 @@ async function upgradeUnderLoad(
     const note = (message: string): void =>
       void process.stderr.write(`${title}, ${elapsedSeconds().toFixed(0)} s: ${message}\n`)
     await upgrade(api, note).catch(async (error: unknown) => {
-      // Stops the load. Its error is ignored, because it would hide the error of the upgrade.
+      // Stops the load. Errors of the load are ignored, because they would hide the error of the upgrade.
       await busy.stop(api).catch(() => undefined)
       throw error
     })

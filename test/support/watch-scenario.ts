@@ -1,5 +1,5 @@
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
-import { pollUntil } from '../../src/kit/poll-until.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
 import { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/kube-error.ts'
 import { createUntypedKind, type KubeObject } from '../../src/kube/object.ts'

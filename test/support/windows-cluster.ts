@@ -13,10 +13,10 @@ import { readMachineSummary, startWindowsHosts } from '../../lab/windows/start-h
 import { privateFiles } from '../../src/identity/private-files.ts'
 import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
-import { settleAll } from '../../src/kit/settle-all.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
 import { issueClientCertificate } from './client-certificate.ts'
-import { openFreshLab } from './lab.ts'
 import { openLabMirror } from './lab-mirror.ts'
+import { openFreshLab } from './lab.ts'
 
 /** A cluster with one control plane, one Linux worker and two simulated Windows hosts. */
 export interface WindowsCluster {

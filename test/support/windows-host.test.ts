@@ -1,3 +1,8 @@
+/**
+ * These tests use the simulated Windows host over a real ssh connection inside this process, without sshd or
+ * network.
+ */
+
 import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -10,9 +15,9 @@ import { runShellLine } from '../../lab/windows/shell-server.ts'
 import { runHost } from '../../lab/windows/run-host.ts'
 import type { SimulatedWindows } from '../../lab/windows/simulator/simulated-windows.ts'
 import { runProgram } from '../../src/kit/command.ts'
-import { installAgent, confirmAgent } from '../../src/lifecycle/agent-install.ts'
-import type { AgentRelease } from '../../src/lifecycle/agent-release.ts'
-import { Session } from '../../src/lifecycle/session.ts'
+import { installAgent, confirmAgent } from '../../src/lifecycle/agents/agent-install.ts'
+import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
+import { Session } from '../../src/lifecycle/agents/session.ts'
 import { readHostServices } from '../../src/lifecycle/observe/services.ts'
 import type { Remote } from '../../src/ssh/remote.ts'
 import {
@@ -20,10 +25,6 @@ import {
   startFakeWindowsHost,
 } from '../../src/ssh/windows/testing/fake-windows-host.ts'
 
-/**
- * These tests use the simulated Windows host over a real ssh connection inside this process, without sshd or
- * network.
- */
 const { signal } = new AbortController()
 const stop = new AbortController()
 

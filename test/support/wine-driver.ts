@@ -7,34 +7,32 @@ import { hostContract } from '../../lab/windows/simulator/host-contract.ts'
 import { toSocketPath } from '../../src/agent/heal/probes/grpc-connections.ts'
 import { systemClock } from '../../src/agent/host/clock.ts'
 import { windowsLayout } from '../../src/agent/host/layout.ts'
-import { thisWindows } from '../../src/agent/windows/host/this-windows.ts'
-import { windowsCommand } from '../../src/agent/windows/host/windows-command.ts'
-import { createWindowsImages } from '../../src/agent/windows/host/windows-host.ts'
-import type { WindowsOperations } from '../../src/agent/windows/operations/windows-operations.ts'
-import { hostLocalAddresses } from '../../src/agent/windows/reconcile/host-local.ts'
-import { scmServices } from '../../src/agent/windows/scm/scm-services.ts'
-import { toWindowsServiceSpec } from '../../src/agent/windows/scm/service-spec.ts'
+import type { WindowsOperations } from '../../src/agent/host/windows-operations/table.ts'
+import { hostLocalAddresses } from '../../src/agent/host/windows/host-local.ts'
+import {
+  createServiceControlManager,
+  toWindowsServiceSpec,
+} from '../../src/agent/host/windows/service-control-manager.ts'
+import { thisWindows, windowsCommand } from '../../src/agent/host/windows/this-windows.ts'
+import { createWindowsImages } from '../../src/agent/platform/windows-host.ts'
 import { componentPlan } from '../../src/contract/component-plan.ts'
 import { scm } from '../../src/contract/service.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { formatError } from '../../src/kit/errors.ts'
 
-/**
- * Request on standard input. The driver runs in Wine, calls the agent's Windows code without the agent's
- * server, and prints the result as JSON.
- */
+/** A request of the test, as JSON on standard input. */
 const request = z.union([
   z.strictObject({ action: z.literal('contract') }),
   z.strictObject({ action: z.literal('put'), services: z.array(scm) }),
   z.strictObject({ action: z.literal('list'), names: z.array(z.string()) }),
-  /** Reserves an address for kube-proxy twice and releases it. */
+  /** Reserves an address for kube-proxy twice, and releases it. */
   z.strictObject({
     action: z.literal('addresses'),
     plugins: z.string(),
     network: z.string(),
     subnet: z.string(),
   }),
-  /** Checks whether a container runtime is reachable, and which of these images it has. */
+  /** Connects to a container runtime, and lists which of these images it has. */
   z.strictObject({
     action: z.literal('runtime'),
     component: componentPlan,
@@ -59,7 +57,7 @@ async function handle(parsed: z.infer<typeof request>, operations: WindowsOperat
   const { action, name } = parsed
   if (action === 'remove') return (await services.remove({ name })) ?? null
   const layout = windowsLayout(base)
-  const supervisor = scmServices({
+  const supervisor = createServiceControlManager({
     operations,
     layout,
     files: { read: async () => undefined },
@@ -69,7 +67,7 @@ async function handle(parsed: z.infer<typeof request>, operations: WindowsOperat
   return (await supervisor[action](name)) ?? null
 }
 
-/** Runs all checks of the host contract. Returns the error of each check, empty if it passed. */
+/** Runs all checks of the host contract. Returns the error of each check, or an empty text if it passed. */
 async function runContract(operations: WindowsOperations): Promise<Record<string, string>> {
   const results: Record<string, string> = {}
   for (const { name, check } of hostContract) {
@@ -78,9 +76,7 @@ async function runContract(operations: WindowsOperations): Promise<Record<string
   return results
 }
 
-/**
- * Reserves an address twice and releases it. Returns what host-local has reserved before, during and after.
- */
+/** Reserves an address twice, and releases it. Returns what was reserved before, between and after. */
 async function testAddresses({ plugins, network, subnet }: Record<'plugins' | 'network' | 'subnet', string>) {
   const program = win32.join(plugins, 'host-local.exe')
   const books = String.raw`C:\books`
@@ -93,10 +89,7 @@ async function testAddresses({ plugins, network, subnet }: Record<'plugins' | 'n
   return { before, taken, after: await known() }
 }
 
-/**
- * Checks whether the runtime's pipe can be opened. It sends nothing, because in Wine a write blocks while
- * Node's read is pending.
- */
+/** Returns the pipes of the runtime that can be opened, and which of `images` the runtime has. */
 async function probeRuntime({
   component,
   ctr,
@@ -107,6 +100,7 @@ async function probeRuntime({
     if (check.kind !== 'cri') continue
     const socket = connect(toSocketPath(check.endpoint))
     await once(socket, 'connect', { signal: AbortSignal.timeout(timeoutMs) })
+    // The driver sends nothing through the pipe, because in Wine a write blocks while Node's read is pending.
     socket.destroy()
     opened.push(check.endpoint)
   }
@@ -115,6 +109,7 @@ async function probeRuntime({
   return { opened, images: found === undefined ? null : [...found.keys()] }
 }
 
+/** Serves one request in Wine with the agent's Windows code, without an agent, and prints JSON. */
 async function main(): Promise<void> {
   const parsed = request.parse(JSON.parse(await text(process.stdin)))
   await using windows = await thisWindows()

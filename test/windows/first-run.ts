@@ -1,20 +1,23 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { localServices } from '../../src/agent/windows/host/this-windows.ts'
 import { runFirstReport } from '../../lab/windows/simulator/first-report.ts'
-import { powershellHost } from '../../src/agent/windows/powershell/powershell-host.ts'
-import { readHostScript } from '../../src/agent/windows/powershell/script.ts'
+import { powershellHost } from '../../src/agent/host/windows/powershell/powershell-host.ts'
+import { readHostScript } from '../../src/agent/host/windows/powershell/session.ts'
+import { localServices } from '../../src/agent/host/windows/this-windows.ts'
 
-/**
- * Options of the first run on a real Windows host, as an administrator; see docs/windows.md. `--powershell`,
- * given once for the program and once for each argument, replaces the host's PowerShell. `--services
- * powershell` reads services through PowerShell instead of the Service Control Manager.
- */
+/** Options of the first run on a real Windows host, which an administrator starts; see docs/windows.md. */
 const { values } = parseArgs({
   options: {
+    /** Also runs the checks that change the host. */
     changes: { type: 'boolean', default: false },
+    /** File for the report. */
     out: { type: 'string', default: 'first-run.json' },
+    /**
+     * Command that starts another PowerShell: the first value is the program, and each further value is an
+     * argument.
+     */
     powershell: { type: 'string', multiple: true, default: [] },
+    /** `powershell` reads services through PowerShell instead of the Service Control Manager. */
     services: { type: 'string', default: 'manager' },
   },
 })

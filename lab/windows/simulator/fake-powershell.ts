@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline'
-import { readHostScript, formatOpeningLine } from '../../../src/agent/windows/powershell/script.ts'
+import { formatOpeningLine, readHostScript } from '../../../src/agent/host/windows/powershell/session.ts'
 
 /**
- * This program is a fake powershell.exe for tests. It accepts the same input lines and acts on a simulated
- * host. The arguments are a fault and the number of the request that fails.
+ * Arguments of this program, a fake powershell.exe for tests: a fault, and the number of the request that
+ * fails. The program accepts the same input lines as powershell.exe and acts on a simulated host.
  */
 const [fault = 'none', count = '0'] = process.argv.slice(2)
 const faultAt = Number(count)
@@ -14,7 +14,7 @@ if (fault === 'stub') process.exit(0)
 const opening = formatOpeningLine(await readHostScript())
 let requestCount = 0
 
-/** Undefined if the first request fails: the process starts faster without a simulator. */
+/** The simulator. Undefined if the first request fails, because the process then starts faster without it. */
 const simulated = fault !== 'none' && faultAt === 1 ? undefined : await simulate()
 
 async function simulate() {

@@ -1,11 +1,16 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import {
+  buildFragment,
+  type Fragment,
+  kinds,
+  readFragment,
+} from '../../../src/agent/host/windows/svcctl/connection.ts'
+import { outcomes, procedures } from '../../../src/agent/host/windows/svcctl/manager.ts'
+import { decodeMultiString, NdrReader, NdrWriter } from '../../../src/agent/host/windows/svcctl/ndr.ts'
+import type { ServiceSettingsStore } from '../../../src/agent/host/windows/svcctl/service-settings.ts'
 import type { Machine, SimulatedService } from './machine.ts'
-import { startSimulatedService, stopSimulatedService } from './service-manager.ts'
 import { serviceHandlers } from './service-handlers.ts'
-import { outcomes, procedures } from '../../../src/agent/windows/svcctl/manager.ts'
-import { NdrReader, NdrWriter, decodeMultiString } from '../../../src/agent/windows/svcctl/ndr.ts'
-import { type Fragment, buildFragment, kinds, readFragment } from '../../../src/agent/windows/svcctl/pdu.ts'
-import type { ServiceSettingsStore } from '../../../src/agent/windows/svcctl/service-settings.ts'
+import { startSimulatedService, stopSimulatedService } from './service-manager.ts'
 
 /**
  * Creates a fake Service Control Manager for tests. It uses the same protocol on a socket and acts on a

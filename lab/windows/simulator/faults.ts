@@ -1,4 +1,4 @@
-import { type NodeRole, nodeRoles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
+import { type NodeRole, nodeRoles } from '../../../src/agent/windows-worker/worker.ts'
 import { findFile, type Machine, metadataAddress, newId, writeMachineFile } from './machine.ts'
 import { startSimulatedService, failService, stopSimulatedService, killProcess } from './service-manager.ts'
 import { overlayNetwork } from './programs.ts'
@@ -119,7 +119,7 @@ export function injectFault(machine: Machine, { name, role }: SimulatedFault): v
   }
 }
 
-/** Gives HNS a new process. All policies are lost. */
+/** Restarts HNS with a new process, which has no policies. */
 function restartHns(machine: Machine): void {
   stopHns(machine)
   const hns = machine.services.get('hns')

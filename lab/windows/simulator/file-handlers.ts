@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { adminOnlySddl } from '../../../src/agent/windows/operations/files.ts'
+import { adminOnlySddl } from '../../../src/agent/host/windows-operations/files.ts'
 import type { Handlers } from './handler.ts'
 import { formatInstant } from './instant.ts'
 import { inheritedSddl, type SimulatedFile } from './files/simulated-files.ts'

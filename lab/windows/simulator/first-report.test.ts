@@ -4,7 +4,7 @@ import { snapshotMachine } from './machine-state.ts'
 import { simulatedHost } from './simulated-host.ts'
 import { runFirstReport } from './first-report.ts'
 import { hostContract } from './host-contract.ts'
-import { allOperations } from '../../../src/agent/windows/operations/table.ts'
+import { allOperations } from '../../../src/agent/host/windows-operations/table.ts'
 
 const scratch = String.raw`C:\hyperkube-first-run`
 const now = (): number => 0

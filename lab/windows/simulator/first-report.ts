@@ -1,11 +1,10 @@
+import type { WindowsOperations } from '../../../src/agent/host/windows-operations/table.ts'
 import { formatError } from '../../../src/kit/errors.ts'
-import { toPrintable } from '../../../src/kit/printable.ts'
-import { type HostContractCheck, hostContract } from './host-contract.ts'
-import type { WindowsOperations } from '../../../src/agent/windows/operations/windows-operations.ts'
+import { toPrintable } from '../../../src/kit/text.ts'
+import { hostContract, type HostContractCheck } from './host-contract.ts'
 
 /** Results of all read operations and checks on a host. */
 export interface FirstReport {
-  /** Results of all read operations. */
   readonly reads: readonly ReadResult[]
   readonly checks: readonly CheckResult[]
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Operation } from '../../../src/agent/windows/operations/operation.ts'
-import type { OperationTable } from '../../../src/agent/windows/operations/table.ts'
+import type { Operation } from '../../../src/agent/host/windows-operations/operation.ts'
+import type { OperationTable } from '../../../src/agent/host/windows-operations/table.ts'
 
 type Handler<T> = T extends Operation<infer I, infer O> ? (input: z.output<I>) => z.input<O> : never
 

@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type PowerShellHost, powershellHost } from '../../../src/agent/windows/powershell/powershell-host.ts'
-import { readHostScript } from '../../../src/agent/windows/powershell/script.ts'
-import { newMachine } from './new-machine.ts'
-import { snapshotMachine } from './machine-state.ts'
-import { simulatedHost } from './simulated-host.ts'
+import {
+  type PowerShellHost,
+  powershellHost,
+} from '../../../src/agent/host/windows/powershell/powershell-host.ts'
+import { readHostScript } from '../../../src/agent/host/windows/powershell/session.ts'
 import { hostContract } from './host-contract.ts'
+import { snapshotMachine } from './machine-state.ts'
+import { newMachine } from './new-machine.ts'
+import { simulatedHost } from './simulated-host.ts'
 
 const scratch = String.raw`C:\hyperkube-contract`
 

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
-import { adminOnlySddl } from '../../../src/agent/windows/operations/files.ts'
-import type { WindowsOperations } from '../../../src/agent/windows/operations/windows-operations.ts'
+import { adminOnlySddl } from '../../../src/agent/host/windows-operations/files.ts'
+import type { WindowsOperations } from '../../../src/agent/host/windows-operations/table.ts'
 
 export interface HostContractCheck {
   readonly name: string
@@ -178,7 +178,7 @@ export const hostContract: readonly HostContractCheck[] = [
     check: async ({ routes }) => {
       const [out] = await routes.list({ destinations: ['0.0.0.0/0'] })
       const { nextHop, interfaceIndex } = out ?? { nextHop: '', interfaceIndex: 0 }
-      // TEST-NET-1, reserved for documentation.
+      // This address belongs to TEST-NET-1, which is reserved for documentation.
       const route = { destination: '192.0.2.77/32', nextHop, interfaceIndex }
       await routes.add({ ...route, metric: 7 })
       await routes.add({ ...route, metric: 7 })

@@ -9,8 +9,8 @@ export interface Machine {
   readonly address: string
   readonly gateway: string
   /**
-   * Last number that was used for a process, an interface or another object. Numbers are never reused; on a
-   * real host they rarely are.
+   * Last number that was used for a process, an interface or another object. The simulator never reuses a
+   * number, and a real host rarely does.
    */
   last: number
   readonly services: Map<string, SimulatedService>
@@ -49,7 +49,7 @@ export interface SimulatedService {
   until: number
   exitCode: number
   process: number
-  /** Time at which the service manager restarts the service, if it does. */
+  /** Time at which the service manager restarts the service; undefined if no restart is due. */
   restartAt: number | undefined
   failures: number
   /** True if the service ignores stop requests. */
@@ -149,7 +149,7 @@ export function findFile(machine: Machine, path: string): SimulatedFile | undefi
   return machine.files.at(path)
 }
 
-/** Writes a new file and replaces an existing one. */
+/** Writes a file with a new id. Replaces an existing file at the same path. */
 export function writeMachineFile(machine: Machine, path: string, content: string): SimulatedFile {
   return machine.files.put(path, content, machine.time + ++machine.last / 1000)
 }

@@ -4,6 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
+import { createCertificateRequests } from '../../../src/agent/apply/certificate-requests.ts'
+import type { WindowsHost } from '../../../src/agent/host/host.ts'
+import { createFakeDownloader } from '../../../src/agent/host/testing/fake-downloader.ts'
 import type { PlannedArtifact } from '../../../src/contract/component-plan.ts'
 import { type NodePlan, nodePlanFormat } from '../../../src/contract/node-plan.ts'
 import { readVersioned } from '../../../src/contract/versioned.ts'
@@ -12,9 +15,6 @@ import { runProgram } from '../../../src/kit/command.ts'
 import { type Ca, createCa } from '../../../src/pki/ca.ts'
 import { year } from '../../../src/pki/lifetime.ts'
 import { signRequest } from '../../../src/pki/sign.ts'
-import { createCertificateRequests } from '../../../src/agent/apply/certificate-requests.ts'
-import type { WindowsHost } from '../../../src/agent/host/host.ts'
-import { createFakeDownloader } from '../../../src/agent/host/testing/fake-downloader.ts'
 import { directoryFiles } from './files/directory-files.ts'
 import { epoch } from './instant.ts'
 import { type SimulatedWindows, simulatedWindows, stateFile } from './simulated-windows.ts'
@@ -33,7 +33,7 @@ export interface WindowsWorker extends SimulatedWindows, AsyncDisposable {
 const golden = join(import.meta.dirname, '../../../src/plan/testdata/windows/win1.yaml')
 const placeholderCertificate = '-----BEGIN CERTIFICATE-----\nkubernetes\n-----END CERTIFICATE-----\n'
 
-/** Metadata setting of a host in a cloud. */
+/** Setting in the plan of a cloud host: the address of its metadata service. */
 const metadata = '"metadata": ["169.254.169.254/32"]'
 
 /** Files in each archive (key: artifact name). */

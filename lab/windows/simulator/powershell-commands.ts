@@ -7,7 +7,7 @@ export interface PowerShellCommand {
 }
 
 /**
- * All commands that the script may run on a host. A new command needs a row here, so it is reviewed. Commands
+ * All commands that host.ps1 may run on a host. A new command needs a row here, so it is reviewed. Commands
  * that only process values are in `plumbing`.
  */
 export const powershellCommands: Readonly<Record<string, PowerShellCommand>> = {
@@ -142,7 +142,7 @@ export const powershellCommands: Readonly<Record<string, PowerShellCommand>> = {
   },
 }
 
-/** Commands that only process values of the script itself. */
+/** Commands that only process values of host.ps1 itself. */
 export const plumbing: readonly string[] = [
   'Where-Object',
   'ForEach-Object',

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { isInSubnet } from '../../../src/agent/windows/reconcile/reconcile-network.ts'
-import { reconcileOnce, type ReconcileResult } from '../../../src/agent/windows/reconcile/reconcile-once.ts'
+import { isInSubnet } from '../../../src/agent/windows-worker/reconcile-network.ts'
+import { reconcileOnce, type ReconcileResult } from '../../../src/agent/windows-worker/reconcile-once.ts'
 import {
   emptyReconcileState,
+  nodeRoles,
   type ReconcileState,
-} from '../../../src/agent/windows/reconcile/worker-observation.ts'
-import { nodeRoles } from '../../../src/agent/windows/reconcile/worker-spec.ts'
+} from '../../../src/agent/windows-worker/worker.ts'
 import { HyperkubeError } from '../../../src/kit/errors.ts'
 import { type Machine, metadataAddress } from './machine.ts'
 import { findProcess, findSourceAddress } from './programs.ts'
@@ -28,8 +28,8 @@ export function newScenario(worker: SimulatedWorker): Scenario {
 }
 
 /**
- * Runs one round and advances the time to the next one. Returns undefined if the round failed because of
- * PowerShell.
+ * Runs one round of reconciling and advances the time to the next round. Returns undefined if the round
+ * failed because of a PowerShell fault.
  */
 export async function runRound(scenario: Scenario): Promise<ReconcileResult | undefined> {
   const { worker } = scenario

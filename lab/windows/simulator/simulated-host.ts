@@ -1,9 +1,8 @@
-import type { RunOperation } from '../../../src/agent/windows/operations/operation.ts'
-import { readOutput } from '../../../src/agent/windows/operations/read-output.ts'
+import { readOutput, type RunOperation } from '../../../src/agent/host/windows-operations/operation.ts'
 import {
   buildWindowsOperations,
   type WindowsOperations,
-} from '../../../src/agent/windows/operations/windows-operations.ts'
+} from '../../../src/agent/host/windows-operations/table.ts'
 import { HyperkubeError } from '../../../src/kit/errors.ts'
 import { fileHandlers } from './file-handlers.ts'
 import type { Handlers } from './handler.ts'
@@ -40,7 +39,7 @@ export function simulatedHost(machine: Machine, before: () => void = () => undef
   const handlers = new Map<string, Handle>(
     Object.entries(createHandlers(machine)).flatMap(([part, verbs]) =>
       Object.entries<(input: never) => readonly unknown[]>(verbs).map(
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each is given what its own schema has checked
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each handler is called only with input that its own schema has validated
         ([verb, handle]) => [`${part}.${verb}`, handle as Handle] as const,
       ),
     ),

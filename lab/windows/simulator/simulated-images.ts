@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { Images } from '../../../src/agent/host/host.ts'
 import { parseImage } from '../../../src/contract/image-reference.ts'
-import type { Images } from '../../../src/agent/host/images.ts'
 import type { Machine } from './machine.ts'
 import { isProgramReady } from './programs.ts'
 
 /**
- * Simulates the images of the container runtime. Every image can be pulled, and an archive contains the
- * images that its name says.
+ * Simulates the images of the container runtime. Every image can be pulled. Loading an archive adds no
+ * images.
  */
 export function simulatedImages(machine: Machine): Images {
   const requireRuntime = (): void => {

@@ -1,25 +1,24 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../../../src/kit/errors.ts'
 import { type Clock, systemClock } from '../../../src/agent/host/clock.ts'
 import { runHostCommand } from '../../../src/agent/host/command.ts'
+import { systemUserOnly, type WindowsHost } from '../../../src/agent/host/host.ts'
 import type { Downloader } from '../../../src/agent/host/downloader.ts'
-import type { WindowsHost } from '../../../src/agent/host/host.ts'
 import { windowsLayout } from '../../../src/agent/host/layout.ts'
+import { createSystemTar } from '../../../src/agent/host/linux/system-tar.ts'
 import { createRunningRelease } from '../../../src/agent/host/running-release.ts'
-import { createSystemTar } from '../../../src/agent/host/system-tar.ts'
-import { systemUserOnly } from '../../../src/agent/host/users.ts'
-import { windowsFiles } from '../../../src/agent/windows/host/windows-files.ts'
-import { scmServices } from '../../../src/agent/windows/scm/scm-services.ts'
-import { directoryFiles, type Marks, createLocalPathMapper } from './files/directory-files.ts'
+import { createServiceControlManager } from '../../../src/agent/host/windows/service-control-manager.ts'
+import { windowsFiles } from '../../../src/agent/host/windows/windows-files.ts'
+import { hasCode } from '../../../src/kit/errors.ts'
+import { createLocalPathMapper, directoryFiles, type Marks } from './files/directory-files.ts'
 import { epoch } from './instant.ts'
 import { lockedFiles } from './locked-files.ts'
-import type { Machine } from './machine.ts'
 import { restoreMachine, toSavedMachine } from './machine-state.ts'
+import type { Machine } from './machine.ts'
 import { newMachine } from './new-machine.ts'
-import { simulatedWorkerDeps } from './simulated-worker-deps.ts'
 import { type SimulatedHost, simulatedHost } from './simulated-host.ts'
 import { simulatedImages } from './simulated-images.ts'
+import { simulatedWorkerDeps } from './simulated-worker-deps.ts'
 import { advance } from './time.ts'
 
 export interface SimulatedWindowsOptions {
@@ -35,7 +34,10 @@ export interface SimulatedWindowsOptions {
   /** Version of hyperkube on the host. */
   readonly version: string
   readonly executable: string
-  /** With `simulated`, time passes only during pauses. With `real`, it follows the system clock. */
+  /**
+   * With `simulated`, time advances only when the clock's `pause` is called. With `real`, it follows the
+   * system clock.
+   */
   readonly time: 'simulated' | 'real'
 }
 
@@ -85,7 +87,7 @@ export async function simulatedWindows(options: SimulatedWindowsOptions): Promis
     files,
     users: systemUserOnly,
     operations,
-    services: scmServices({ operations, layout, files, clock }),
+    services: createServiceControlManager({ operations, layout, files, clock }),
     worker: simulatedWorkerDeps(machine),
     fetch: options.fetch(toLocalPath),
     tar: createSystemTar(toLocalPath, runHostCommand),
@@ -112,7 +114,7 @@ async function readSavedText(file: string): Promise<string | undefined> {
   })
 }
 
-/** Returns a clock that advances only during pauses. */
+/** Returns a clock that advances only when `pause` is called. */
 function machineClock(machine: Machine): Clock {
   return {
     now: () => new Date(epoch + machine.time),

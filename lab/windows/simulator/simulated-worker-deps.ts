@@ -1,10 +1,9 @@
-import type { SourceAddresses } from '../../../src/agent/windows/reconcile/reconcile-deps.ts'
-import type { WorkerDeps } from '../../../src/agent/windows/reconcile/worker-deps.ts'
+import type { SourceAddresses, WorkerDeps } from '../../../src/agent/host/host.ts'
 import type { Machine } from './machine.ts'
 import { isProgramReady } from './programs.ts'
 import { isUp } from './virtual-switch.ts'
 
-/** Creates the dependencies of reconciling a simulated worker that are not Windows operations. */
+/** Creates the interfaces that reconciling a simulated worker needs in addition to Windows operations. */
 export function simulatedWorkerDeps(machine: Machine): WorkerDeps {
   return {
     isReady: async ({ service }) => service === undefined || isProgramReady(machine, service.name),

@@ -1,19 +1,18 @@
-import { HyperkubeError } from '../../../src/kit/errors.ts'
-import { formatWindowsCommandLine } from '../../../src/agent/windows/powershell/command-line.ts'
-import type { ReconcileDeps } from '../../../src/agent/windows/reconcile/reconcile-deps.ts'
+import { formatWindowsCommandLine } from '../../../src/agent/host/windows/service-control-manager.ts'
+import type { ReconcileDeps } from '../../../src/agent/windows-worker/reconcile-deps.ts'
 import {
   type NodeRole,
   nodeRoles,
   type WorkerServiceSpec,
   type WorkerSpec,
-} from '../../../src/agent/windows/reconcile/worker-spec.ts'
+} from '../../../src/agent/windows-worker/worker.ts'
+import { HyperkubeError } from '../../../src/kit/errors.ts'
 import { computeSha256 } from './file-handlers.ts'
 import { findFile, hostAddress, type Machine, metadataAddress, writeMachineFile } from './machine.ts'
 import { newMachine } from './new-machine.ts'
 import { isProgramReady, overlayNetwork } from './programs.ts'
-import { simulatedAddresses, readSubnet } from './simulated-worker-deps.ts'
-import type { SimulatedHost } from './simulated-host.ts'
-import { simulatedHost } from './simulated-host.ts'
+import { type SimulatedHost, simulatedHost } from './simulated-host.ts'
+import { readSubnet, simulatedAddresses } from './simulated-worker-deps.ts'
 import { isUp } from './virtual-switch.ts'
 
 const programs = String.raw`C:\hyperkube\programs`

@@ -5,7 +5,7 @@ import { removeNetwork } from './virtual-switch.ts'
 
 const tickMs = 1000
 
-/** Advances the time of a machine. */
+/** Advances the simulated time of a machine in ticks. Services and programs act at each tick. */
 export function advance(machine: Machine, milliseconds: number): void {
   const end = machine.time + milliseconds
   while (machine.time < end) {

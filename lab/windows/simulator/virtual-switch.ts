@@ -3,8 +3,8 @@ import { type Machine, newId, type SimulatedNetwork } from './machine.ts'
 const adapterDownMs = 8000
 
 /**
- * Adds a network. The first network creates a switch: the address moves to a new interface, all connections
- * break, and routes are lost. Removing the last network reverts this.
+ * Adds a network. The first network creates a switch: the host's address moves to a new interface, all
+ * connections break, and routes are lost. Removing the last network reverts this.
  */
 export function addNetwork(machine: Machine, spec: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
   if (machine.networks.some(({ name }) => name === spec.name))
@@ -31,7 +31,7 @@ export function hasSwitch({ networks }: Machine): boolean {
   return networks.some(({ adapter }) => adapter !== undefined)
 }
 
-/** Takes the link down for some seconds. In-memory routes are lost. */
+/** Takes all adapters except the backup network down for some seconds. In-memory routes are lost. */
 export function bounce(machine: Machine): void {
   machine.breaks++
   for (const adapter of machine.adapters) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import type { AddonInput } from '../addon-input.ts'
+import type { AddonInput } from '../built-in/addon-definition.ts'
 
 const baseCluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster

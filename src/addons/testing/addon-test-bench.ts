@@ -1,12 +1,13 @@
+import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
+import { type JsonFields, parseJsonFields } from '../../kube/testing/field-set.ts'
 import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { TestCa } from '../../kit/testing/test-ca.ts'
 import type { HttpsTestServer } from '../../kit/testing/https-test-server.ts'
 import type { ApplyAddonOptions } from '../apply-addon.ts'
-import { FakeAddonApi } from './fake-addon-api.ts'
 
 export interface AddonTestBench {
-  readonly api: FakeAddonApi
+  readonly api: FakeKubeApi
   readonly server: HttpsTestServer
   readonly client: KubeClient
   /** Reported objects that a run waited for. */
@@ -19,7 +20,7 @@ export interface AddonTestBench {
 export function createAddonTestBench(ca: () => TestCa): () => Promise<AddonTestBench> {
   const { serve, createClient } = createKubeTestBench(ca)
   return async () => {
-    const api = new FakeAddonApi()
+    const api = createAddonApi()
     const server = await serve(api.respond)
     const reported: string[] = []
     const options: ApplyAddonOptions = {
@@ -31,5 +32,34 @@ export function createAddonTestBench(ca: () => TestCa): () => Promise<AddonTestB
       intervalMs: 2,
     }
     return { api, server, client: createClient([server.url]), reported, options }
+  }
+}
+
+/** Creates a fake API with the namespaces of a new cluster. Its objects are ready as soon as they exist. */
+export function createAddonApi(): FakeKubeApi {
+  const api = new FakeKubeApi({ namespaces: ['kube-system', 'default'] })
+  api.status = buildReadyStatus
+  return api
+}
+
+/** Builds the status that an object has once its controllers have finished. */
+function buildReadyStatus(object: JsonFields): JsonFields | undefined {
+  const { generation } = parseJsonFields(object['metadata'])
+  const spec = parseJsonFields(object['spec'] ?? {})
+  const replicas = Number(spec['replicas'] ?? 1)
+  switch (object['kind']) {
+    case 'Namespace':
+      return { phase: 'Active' }
+    case 'CustomResourceDefinition':
+      return { conditions: [{ type: 'Established', status: 'True' }] }
+    case 'Deployment':
+      return {
+        observedGeneration: generation,
+        replicas,
+        updatedReplicas: replicas,
+        availableReplicas: replicas,
+      }
+    default:
+      return undefined
   }
 }

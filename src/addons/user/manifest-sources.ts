@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Finding } from '../../contract/finding.ts'
-import type { UserAddon } from '../../spec/user-addon.ts'
+import type { UserAddon } from '../../spec/addons.ts'
 
 /** A YAML text that contains manifests. */
 export interface ManifestSource {

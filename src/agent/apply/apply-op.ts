@@ -1,25 +1,25 @@
+import type { Stage } from '../../contract/component-plan.ts'
 import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { Stage } from '../../contract/stage.ts'
 import { type PlanResource, resourceKey } from '../../diff/resource.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Secret } from '../../pki/secret.ts'
-import type { Host } from '../host/host.ts'
 import { isAtOrBelow } from '../host/host-path.ts'
+import type { Host } from '../host/host.ts'
+import { handlersFor } from '../resources/handlers-by-os.ts'
 import {
   findResource,
-  resolveOwners,
   listRestartedComponents,
+  resolveOwners,
   withoutResource,
-  withStopped,
-  withResource,
   withPendingChange,
-} from './ledger.ts'
-import type { OpOutcome, Run } from './run-op.ts'
+  withResource,
+  withStopped,
+} from '../records/ledger.ts'
+import type { ResourceHeader } from '../resources/resource-handler.ts'
+import type { OpOutcome, Run } from '../records/run-op.ts'
 import { stopService } from './start-service.ts'
-import type { ResourceHeader } from './resource-handler.ts'
-import { handlersFor } from './handlers-by-os.ts'
 
 /** A run that applies a plan to its host. */
 export interface PlanRun<H extends Host = Host> extends Run<H> {
@@ -31,12 +31,12 @@ export interface PlanRun<H extends Host = Host> extends Run<H> {
   readonly certificates: ReadonlyMap<string, string>
 }
 
-/** Executes one op other than a start. Services of a stage are started and awaited together. */
+/** Executes one op. Start ops are not handled here, because the services of a stage are started together. */
 export async function applyOp(run: PlanRun, op: Op): Promise<OpOutcome> {
   if (op.action === 'stop') return stopServiceOp(run, op)
   const { ledgerStore } = run
-  // The pending change is saved first, so that an interrupted run does not forget which services have to
-  // restart.
+  // The pending change is saved before the change itself. After an interruption, the next run then knows
+  // which services must restart.
   await ledgerStore.save(
     withPendingChange(
       ledgerStore.ledger,
@@ -63,7 +63,7 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
   const handlers = handlersFor(host)
   const target = handlers[op.target]
   const previous = findResource(ledgerStore.ledger, op)
-  // The ledger records another kind of resource under this name; it is removed first.
+  // If the ledger records a resource of another kind under this name, that resource is removed first.
   const isOtherKind = previous !== undefined && previous.target !== op.target
   if (isOtherKind) await handlers[previous.target].remove(previous, { host, ledger: ledgerStore.ledger })
   const head = buildHeader(run, op, previous)

@@ -4,19 +4,23 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { array, assert, asyncProperty, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'
+import { type Arbitrary, array, assert, asyncProperty, constantFrom, nat, record, subarray } from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { ComponentPlan, PlannedArtifact } from '../../contract/component-plan.ts'
+import {
+  type ComponentPlan,
+  type PlannedArtifact,
+  type Stage,
+  stages,
+} from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { type Stage, stages } from '../../contract/stage.ts'
 import { buildComponent } from '../../diff/testing/fixtures.ts'
 import type { HostFiles } from '../host/files.ts'
-import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
-import { listFilesBelow } from './artifact-files.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { listFilesBelow } from '../resources/artifact-files.ts'
 import { diffHost } from './diff-host.ts'
+import { readLedger } from '../records/ledger.ts'
+import { type CrashPoint, Killed, withCrash } from './testing/crash-injection.ts'
 import { applyAndListOps, buildPlanWithHost, buildProgram, publishPrograms } from './testing/fixtures.ts'
-import { readLedger } from './ledger-store.ts'
-import { Killed, type CrashPoint, withCrash } from './testing/crash-injection.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'archive-'))
 afterAll(() => rmSync(work, { recursive: true, force: true }))
@@ -180,8 +184,8 @@ async function directoriesBelow(files: HostFiles, directory = ''): Promise<strin
  * stay loaded until the next boot.
  */
 async function observeHost(host: TemporaryHost): Promise<unknown> {
-  const units = [...host.systemd.units].map(async ([name, { text, state }]) => {
-    const { enabled } = await host.systemd.show(name)
+  const units = [...host.services.units].map(async ([name, { text, state }]) => {
+    const { enabled } = await host.services.show(name)
     return { name, text, state, enabled }
   })
   const ledger = await readLedger(host)
@@ -249,7 +253,7 @@ test('after any interrupted runs, the last run produces the same host as it woul
 async function expectAllRead(host: TemporaryHost, plan: NodePlan): Promise<void> {
   const now = await contents(host)
   for (const { service, files } of plan.components) {
-    const loaded = host.systemd.units.get(service?.name ?? '')?.observed ?? ''
+    const loaded = host.services.units.get(service?.name ?? '')?.observed ?? ''
     const read: Record<string, string> =
       service === undefined ? {} : JSON.parse(loaded.slice(loaded.indexOf('{')))
     for (const { path, restart } of service === undefined ? [] : files.filter((file) => file.restart)) {

@@ -2,11 +2,12 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { buildComponent } from '../../diff/testing/fixtures.ts'
-import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
-import { diffHost } from './diff-host.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { applyPlan } from './apply.ts'
-import type { EmitRunEvent } from './emit-run-event.ts'
-import { listDownloadPaths } from './download.ts'
+import { diffHost } from './diff-host.ts'
+import { listDownloadPaths } from '../resources/download.ts'
+import { ledgerPath, readLedger } from '../records/ledger.ts'
+import type { EmitRunEvent } from '../records/run-op.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
@@ -15,7 +16,6 @@ import {
   runningComponent,
   someRunId,
 } from './testing/fixtures.ts'
-import { ledgerPath, readLedger } from './ledger-store.ts'
 
 let host: TemporaryHost & AsyncDisposable
 
@@ -80,7 +80,7 @@ test('a change restarts the service once, and the previous version is removed', 
     'restart service etcd.service',
     'remove artifact etcd-1',
   ])
-  expect(host.systemd.units.get('etcd.service')).toMatchObject({ starts: 2, state: 'active' })
+  expect(host.services.units.get('etcd.service')).toMatchObject({ starts: 2, state: 'active' })
 })
 
 test('what left the plan goes', async () => {
@@ -95,7 +95,7 @@ test('what left the plan goes', async () => {
     'remove user etcd',
   ])
   expect([...host.users.names]).toEqual(['root'])
-  expect(host.systemd.units.size).toBe(0)
+  expect(host.services.units.size).toBe(0)
 })
 
 test('what was changed by hand is reported and repaired, and nothing else', async () => {
@@ -125,7 +125,7 @@ test('what was changed by hand is reported and repaired, and nothing else', asyn
     'change file /etc/hyperkube/etcd/config',
     'create directory /etc/hyperkube/kubelet',
     'create file /etc/hyperkube/kubelet/config',
-    // The run waits for both services together.
+    // The run restarts both services, then waits for both.
     'restart service etcd.service',
     'restart service kubelet.service',
     'remove file /etc/hyperkube/etcd/orphan',
@@ -137,14 +137,14 @@ test('a service that was stopped or disabled by hand runs again, without a resta
   const plan = buildPlanWithHost(runningComponent('etcd', '1'), runningComponent('kubelet', '1'))
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
-  await host.systemd.stop('etcd.service')
-  await host.systemd.disable('kubelet.service')
+  await host.services.stop('etcd.service')
+  await host.services.disable('kubelet.service')
   expect(await applyAndListOps(host, plan)).toEqual([
     'start service etcd.service',
     'start service kubelet.service',
   ])
-  expect(host.systemd.units.get('etcd.service')?.starts).toBe(2)
-  expect(host.systemd.units.get('kubelet.service')?.starts).toBe(1)
+  expect(host.services.units.get('etcd.service')?.starts).toBe(2)
+  expect(host.services.units.get('kubelet.service')?.starts).toBe(1)
 })
 
 test('a service that does not come up stops the run, with its last lines', async () => {
@@ -153,15 +153,15 @@ test('a service that does not come up stops the run, with its last lines', async
     runningComponent('kubelet', '1'),
   )
   publishPrograms(host, plan)
-  host.systemd.broken.add('etcd.service')
+  host.services.broken.add('etcd.service')
   await expect(applyAndListOps(host, plan)).rejects.toMatchObject({
     code: 'SERVICE_FAILED',
     host: 'a',
     component: 'etcd',
     message: expect.stringContaining('etcd.service: the last line'),
   })
-  expect(host.systemd.units.has('kubelet.service')).toBe(false)
-  host.systemd.broken.clear()
+  expect(host.services.units.has('kubelet.service')).toBe(false)
+  host.services.broken.clear()
   const again = await applyAndListOps(host, plan)
   expect(again[0]).toBe('start service etcd.service')
 })
@@ -288,7 +288,7 @@ test('a plan of another release is refused', async () => {
 test('what ends the very process that asks for it comes last of all, and once', async () => {
   publishPrograms(host, buildPlanWithHost(runningComponent('etcd', '1')))
   await applyAndListOps(host, buildPlanWithHost(own, runningComponent('etcd', '1')))
-  const { pid } = await host.systemd.show('hyperkube-agent.service')
+  const { pid } = await host.services.show('hyperkube-agent.service')
   const us = { ...host, release: { ...host.release, pid } }
   const service = {
     supervisor: 'systemd',
@@ -302,13 +302,13 @@ test('what ends the very process that asks for it comes last of all, and once', 
     'restart service etcd.service',
     'restart service hyperkube-agent.service',
   ])
-  expect(host.systemd.calls.at(-1)).toBe('restart hyperkube-agent.service')
+  expect(host.services.calls.at(-1)).toBe('restart hyperkube-agent.service')
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
 test('a new release that runs already need not start again', async () => {
   await applyAndListOps(host, buildPlanWithHost(own))
-  const { pid } = await host.systemd.show('hyperkube-agent.service')
+  const { pid } = await host.services.show('hyperkube-agent.service')
   const us = { ...host, release: { ...host.release, version: '0.2.0', pid } }
   const directory = '/opt/hyperkube/hyperkube-0.2.0'
   const artifacts = [{ from: 'this-release', name: 'hyperkube', version: '0.2.0', directory }] as const
@@ -318,7 +318,7 @@ test('a new release that runs already need not start again', async () => {
     'restart service hyperkube-agent.service: unchanged',
     'remove artifact hyperkube-0.1.0',
   ])
-  expect(host.systemd.units.get('hyperkube-agent.service')?.starts).toBe(1)
+  expect(host.services.units.get('hyperkube-agent.service')?.starts).toBe(1)
   expect((await diffHost(us, plan)).ops).toEqual([])
 })
 
@@ -337,7 +337,7 @@ test('no service is started where something else of its stage fails', async () =
     code: 'APPLY_NO_SETTING',
   })
   expect(events.at(-1)).toBe('no.such.setting failed')
-  expect(host.systemd.calls).toEqual([])
+  expect(host.services.calls).toEqual([])
 })
 
 test('a file is filled in once the service has written what it is made from', async () => {
@@ -391,7 +391,7 @@ test('a lost ledger costs nothing: the host is inspected again', async () => {
   await rm(host.toLocalPath('/var/lib/hyperkube/agent/ledger.json'))
   expect((await applyAndListOps(host, plan)).filter((line) => !line.endsWith('unchanged'))).toEqual([])
   expect(host.fetch.requestedUrls).toHaveLength(1)
-  expect(host.systemd.units.get('etcd.service')?.starts).toBe(1)
+  expect(host.services.units.get('etcd.service')?.starts).toBe(1)
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 

@@ -1,24 +1,22 @@
+import { compareStages, type Stage } from '../../contract/component-plan.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { compareStages, type Stage } from '../../contract/stage.ts'
-import { computeDigest } from '../../diff/digest.ts'
 import { listResources } from '../../diff/plan-resources.ts'
+import { computeDigest } from '../../diff/resource.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
-import { saveAppliedPlan } from './applied-plan.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
-import { deleteTemporaryFiles } from './clean-temp.ts'
-import { deleteDelivered } from './delivered.ts'
+import { findIntactFiles } from '../resources/artifact-files.ts'
 import { diffLedger, readLedgerFor } from './diff-host.ts'
-import type { EmitRunEvent } from './emit-run-event.ts'
-import { openJournal } from './journal.ts'
-import { LedgerStore } from './ledger-store.ts'
-import { withCurrentOwners } from './ledger.ts'
-import { toRunError } from './op-error.ts'
-import { listArtifactDownloads, prefetchArtifacts } from './prefetch.ts'
-import { journalRun, runOp } from './run-op.ts'
+import { deleteDelivered, downloadArtifact, type RemoteArtifact } from '../resources/download.ts'
+import { openJournal } from '../records/journal.ts'
+import { LedgerStore, withCurrentOwners } from '../records/ledger.ts'
+import { deleteTemporaryFiles } from './orphans.ts'
+import { replacementFileCheck } from '../resources/replace-files.ts'
+import { type EmitRunEvent, journalRun, runOp, toRunError } from '../records/run-op.ts'
 import { isStart, noStageEndOps, restartThisAgent, type StageEndOps, startStage } from './start-stage.ts'
+import { saveAppliedPlan } from '../records/state-file.ts'
 
 export interface ApplyPlanOptions {
   readonly host: Host
@@ -29,7 +27,7 @@ export interface ApplyPlanOptions {
   readonly secrets: ReadonlyMap<string, Secret>
   /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
-  /** Selects ops that this run must not execute although the resource differs. */
+  /** Returns true for ops that this run must not execute, although their resource differs from the plan. */
   readonly skipOp?: (op: Op) => boolean
   /** Command that the journal records; the default is `apply through <stage>`. */
   readonly command?: string
@@ -80,8 +78,8 @@ async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
 }
 
 /**
- * Returns the ledger with the current owners, or the same object if no owner changed, so that nothing is
- * written.
+ * Returns the ledger with the current owners. If no owner changed, returns the same object, so the caller
+ * does not write it again.
  */
 function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun): Ledger {
   const next = withCurrentOwners(ledgerStore.ledger, planned, through)
@@ -89,8 +87,9 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 }
 
 /**
- * Runs ops in order. Services of a stage start together after its other ops and are awaited before images,
- * the next stage and any removal. Returns the ops that would restart this agent; the caller runs them last.
+ * Runs ops in order. The services of a stage start together after its other ops. The run waits for them
+ * before it loads images, begins the next stage or removes anything. Returns the ops that would restart this
+ * agent; the caller runs them last.
  */
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
@@ -115,4 +114,62 @@ async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> 
   }
   await finishStage()
   return selfRestarts
+}
+
+/** Maximum number of parallel downloads. More downloads would only share the same bandwidth. */
+const maxParallel = 3
+
+interface ArtifactDownload {
+  readonly op: Op
+  readonly artifact: RemoteArtifact
+}
+
+/**
+ * Lists the downloads that ops of any stage need. All are downloaded before the first op, because downloads
+ * take most of the time of a first run.
+ */
+function listArtifactDownloads(plan: NodePlan, ops: readonly Op[]): ArtifactDownload[] {
+  const artifacts = plan.components.flatMap((component) => component.artifacts)
+  return ops
+    .filter(({ target, action }) => target === 'artifact' && action !== 'remove')
+    .flatMap((op) => {
+      const artifact = artifacts.find(({ name, version }) => `${name}-${version}` === op.name)
+      return artifact?.from === 'url' ? [{ op, artifact }] : []
+    })
+}
+
+interface PrefetchDeps {
+  readonly host: Host
+  readonly emit: EmitRunEvent
+  readonly signal: AbortSignal
+}
+
+/**
+ * Downloads artifacts in parallel. The first failure aborts the other downloads and is returned with its op.
+ */
+async function prefetchArtifacts(
+  downloads: readonly ArtifactDownload[],
+  { host, emit, signal }: PrefetchDeps,
+): Promise<{ readonly op: Op; readonly error: unknown } | undefined> {
+  const failed = new AbortController()
+  const eitherSignal = AbortSignal.any([signal, failed.signal])
+  const queue = downloads.values()
+  let failure: { op: Op; error: unknown } | undefined
+  const worker = async (): Promise<void> => {
+    for (const { op, artifact } of queue) {
+      if (eitherSignal.aborted) return
+      try {
+        const { directory, sha256 } = artifact
+        if ((await findIntactFiles(host.files, directory, sha256, replacementFileCheck(host))) !== undefined)
+          continue
+        await downloadArtifact(artifact, { host, component: op.component, emit, signal: eitherSignal })
+      } catch (error) {
+        failure ??= { op, error }
+        failed.abort()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: maxParallel }, worker))
+  signal.throwIfAborted()
+  return failure
 }

@@ -2,17 +2,16 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { makeRequest } from '../../pki/request.ts'
 import type { Host } from '../host/host.ts'
-import { findPlanCas } from './plan-cas.ts'
-import { findCertificateProblems } from './certificate-problems.ts'
+import { findCertificateProblems } from '../resources/certificate-problems.ts'
 import { readLedgerFor } from './diff-host.ts'
-import { findPairProblem } from './installed-key-pair.ts'
+import { findPairProblem, findPlanCas } from '../resources/installed-key-pair.ts'
 import {
   deletePendingCertificate,
+  findPendingReplacement,
   type PendingCertificate,
   readPendingCertificate,
   writePendingRequest,
-} from './pending-certificate-store.ts'
-import { findPendingReplacement } from './pending-certificate.ts'
+} from '../resources/pending-certificate-store.ts'
 
 /**
  * Returns a PEM request for each certificate that is missing, due for renewal or not as planned, keyed by
@@ -42,7 +41,7 @@ async function findOrMakeRequest(
   renew: boolean,
 ): Promise<string | undefined> {
   const problem = await findPairProblem(host, plannedCertificate, plan)
-  // If the installed pair is usable, a pending copy of it must not be signed again. If it is not, the pending
+  // If the installed key pair is usable, a pending copy of the same pair is ignored. Otherwise the pending
   // pair completes an interrupted installation.
   const isUsable = problem === undefined || problem.due
   const pending = isUsable

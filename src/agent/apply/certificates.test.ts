@@ -7,12 +7,12 @@ import { type Ca, createCa } from '../../pki/ca.ts'
 import { day } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { listInstalledCertificates } from '../platform/host-operations.ts'
 import { createCertificateRequests } from './certificate-requests.ts'
 import { diffHost } from './diff-host.ts'
-import { applyAndListOps, buildPlanWithHost } from './testing/fixtures.ts'
-import { listInstalledCertificates } from './installed-certificates.ts'
 import { Killed, withCrash } from './testing/crash-injection.ts'
+import { applyAndListOps, buildPlanWithHost } from './testing/fixtures.ts'
 
 let host: TemporaryHost & AsyncDisposable
 let ca: Ca
@@ -248,7 +248,7 @@ test('wherever a CA rotation is interrupted, the next run succeeds', async () =>
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // A pending request for the previous CA is useless after this replacement.
+    // Replaces the CA, which makes a pending request for the previous CA useless.
     const before = ca
     ca = await createCa('etcd', 365_000 * day, host.clock.now())
     const again = planWith(spec, before)

@@ -3,18 +3,17 @@ import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { diffPlan } from '../../diff/diff.ts'
-import { type PresentResource, resourceKey } from '../../diff/resource.ts'
 import { listResources } from '../../diff/plan-resources.ts'
+import { type PresentResource, resourceKey } from '../../diff/resource.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Host } from '../host/host.ts'
-import { emptyLedger } from './ledger.ts'
-import { readLedger } from './ledger-store.ts'
-import { type InspectedResource, inspectLedger, toPresentResources } from './inspect.ts'
+import { type InspectedResource, inspectLedger, toPresentResources } from '../resources/inspect.ts'
+import { emptyLedger, readLedger } from '../records/ledger.ts'
 import { findOrphans } from './orphans.ts'
 
 export interface HostDiff {
   readonly ops: Op[]
-  /** Resources that differ from what the ledger recorded. */
+  /** Findings about resources that differ from their ledger entries, and about orphans. */
   readonly findings: Finding[]
 }
 
@@ -23,9 +22,7 @@ export async function diffHost(host: Host, plan: NodePlan, renew = false): Promi
   return diffLedger(host, plan, await readLedgerFor(host, plan), renew)
 }
 
-/**
- * Computes the same for a ledger that was read already. With `renew`, valid certificates are replaced too.
- */
+/** Like `diffHost`, for a ledger that was already read. With `renew`, valid certificates are replaced too. */
 export async function diffLedger(
   host: Host,
   plan: NodePlan,
@@ -48,8 +45,8 @@ export async function diffLedger(
 }
 
 /**
- * Lists resources that are absent and no longer planned. The run that removed a resource may have been
- * interrupted, so everything that belongs to it is removed once more before the ledger drops it.
+ * Lists ledger resources that are absent from the host and no longer planned. Their removal is repeated
+ * before the ledger drops them, because an earlier removal may have been interrupted.
  */
 function listGoneResources(plan: NodePlan, inspected: readonly InspectedResource[]): PresentResource[] {
   const planned = new Set(listResources(plan).map(resourceKey))

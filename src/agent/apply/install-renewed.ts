@@ -1,17 +1,14 @@
-import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import { type PlannedCertificate, stages } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { stages } from '../../contract/stage.ts'
-import { computeDigest } from '../../diff/digest.ts'
 import { listResources } from '../../diff/plan-resources.ts'
+import { computeDigest } from '../../diff/resource.ts'
 import type { Host } from '../host/host.ts'
-import { readLedgerFor } from './diff-host.ts'
-import type { EmitRunEvent } from './emit-run-event.ts'
-import { openJournal } from './journal.ts'
-import { LedgerStore } from './ledger-store.ts'
-import { toRunError } from './op-error.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
-import { journalRun, runOp } from './run-op.ts'
+import { readLedgerFor } from './diff-host.ts'
+import { openJournal } from '../records/journal.ts'
+import { LedgerStore } from '../records/ledger.ts'
+import { type EmitRunEvent, journalRun, runOp, toRunError } from '../records/run-op.ts'
 
 export interface InstallRenewedOptions {
   readonly host: Host
@@ -29,8 +26,8 @@ export interface InstallRenewedOptions {
 }
 
 /**
- * Installs new certificates like an apply of the same plan, and changes nothing else: other drift waits for
- * an operator. A certificate that fails does not stop the others.
+ * Installs new certificates as an apply of the same plan would, and changes nothing else: other drift waits
+ * for an operator. If one certificate fails, the others are still installed.
  */
 export async function installRenewedCertificates(options: InstallRenewedOptions): Promise<void> {
   await runRenewOps(options).catch((error: unknown) => {
@@ -62,7 +59,7 @@ async function runRenewOps(options: InstallRenewedOptions): Promise<void> {
 }
 
 /**
- * Builds ops that replace certificates. They restart no service, because every service reloads its
+ * Builds ops that replace certificates. The ops do not restart services, because every service reloads its
  * certificates.
  */
 function buildRenewOps({ plan, toRenew }: InstallRenewedOptions): Op[] {

@@ -1,20 +1,23 @@
-import { dirname, join } from '../host/host-path.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { PresentResource } from '../../diff/resource.ts'
-import { unfinishedSuffix } from '../host/files.ts'
+import { isFileLocked, unfinishedSuffix } from '../host/files.ts'
+import { dirname, join } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
-import { completeSuffix, partialSuffix } from './download.ts'
-import { listAncestors } from './parents.ts'
-import { listResourcePaths, listPlannedPaths } from './resource-paths.ts'
+import { completeSuffix, listDownloadPaths, partialSuffix } from '../resources/download.ts'
+import {
+  pendingCertificateDirectory,
+  pendingCertificateRoot,
+} from '../resources/pending-certificate-store.ts'
+import { listAncestors, listPlannedPaths, listResourcePaths } from '../resources/resource-paths.ts'
 
 /**
- * Finds files and directories inside hyperkube's own directories that neither the plan nor the ledger names,
- * as items that the diff removes. An orphaned directory is one item, whatever it contains.
+ * Finds orphans: files and directories inside hyperkube's own directories that neither the plan nor the
+ * ledger names. An orphaned directory is returned as one entry, whatever it contains.
  */
 export async function findOrphans(host: Host, ledger: Ledger, plan: NodePlan): Promise<PresentResource[]> {
   const { currentLink } = host.layout
-  // The running program is never an orphan, whatever the plan says.
+  // The running program is never an orphan, even if the plan does not name it.
   const running =
     currentLink === undefined
       ? dirname(host.release.executable)
@@ -56,8 +59,8 @@ function isArtifactDirectory(path: string, { resources }: Ledger, { components }
 }
 
 /**
- * Builds the item of an orphan. It is attributed to the component whose directory contains it and restarts no
- * service.
+ * Builds the entry of an orphan. The orphan is attributed to the component whose directory contains it. Its
+ * removal restarts no service.
  */
 function buildOrphan(path: string, isDirectory: boolean, { resources }: Ledger): PresentResource {
   const ancestorPaths = listAncestors(path)
@@ -67,4 +70,43 @@ function buildOrphan(path: string, isDirectory: boolean, { resources }: Ledger):
   const { component, stage } = ownerDirectory?.owners[0] ?? { component: 'host', stage: 'prepare' as const }
   const target = isDirectory ? 'directory' : 'file'
   return { component, stage, target, name: path, digest: 'orphan', restart: false }
+}
+
+/** Deletes temporary files of earlier runs, except those that this run can reuse. */
+export async function deleteTemporaryFiles(host: Host, ledger: Ledger, plan: NodePlan): Promise<void> {
+  const { files, layout } = host
+  const { currentLink, temporaryFileDirectories } = layout
+  const currentLinks = currentLink === undefined ? [] : [currentLink]
+  const paths = [...listPlannedPaths(plan), ...ledger.resources.flatMap(listResourcePaths), ...currentLinks]
+  const otherDirectories = [layout.state, ...temporaryFileDirectories]
+  const needed = new Set([...listPlannedDownloads(plan), ...listPlannedPending(host, plan)])
+  for (const directory of new Set([...paths.map((path) => dirname(path)), ...otherDirectories])) {
+    for (const { name } of (await files.list(directory)) ?? []) {
+      const path = join(directory, name)
+      if (isTemporaryName(name) && !needed.has(path)) await discard(host, path)
+    }
+  }
+  for (const { name } of (await files.list(pendingCertificateRoot(host))) ?? []) {
+    const path = join(pendingCertificateRoot(host), name)
+    if (!needed.has(path)) await files.removeTree(path)
+  }
+}
+
+/** Deletes a file. On Windows a file in use stays until its program has ended. */
+async function discard({ files, os }: Host, path: string): Promise<void> {
+  await files.removeTree(path).catch((error: unknown) => {
+    if (os === 'linux' || !isFileLocked(error)) throw error
+  })
+}
+
+function listPlannedDownloads({ components }: NodePlan): string[] {
+  return components
+    .flatMap(({ artifacts }) => artifacts)
+    .flatMap((artifact) => (artifact.from === 'url' ? listDownloadPaths(artifact) : []))
+}
+
+function listPlannedPending(host: Host, { components }: NodePlan): string[] {
+  return components
+    .flatMap(({ certificates }) => certificates)
+    .map((certificate) => pendingCertificateDirectory(host, certificate))
 }

@@ -1,12 +1,12 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import { type Host, getServiceManager } from '../host/host.ts'
-import { isDown, type UnitState } from '../host/systemd.ts'
-import type { EmitRunEvent } from './emit-run-event.ts'
-import { beginWatch, startTimeoutMs, readStartStatus, type StartWatch, updateWatch } from './start-status.ts'
-import type { ManagedResource } from './resource-handler.ts'
-import { type WaitResult, waitFor, type WaitOptions } from './wait-for.ts'
+import { toPrintable } from '../../kit/text.ts'
+import type { Host } from '../host/host.ts'
+import { isDown, type UnitState } from '../host/service-manager.ts'
+import type { ManagedResource } from '../resources/resource-handler.ts'
+import type { EmitRunEvent } from '../records/run-op.ts'
+import { beginWatch, readStartStatus, startTimeoutMs, type StartWatch, updateWatch } from './start-status.ts'
+import { waitFor, type WaitOptions, type WaitResult } from '../resources/wait-for.ts'
 
 /** Maximum number of log lines that are shown for a failed service. */
 const maxLogLines = 20
@@ -26,27 +26,27 @@ export interface BegunServiceStart {
 }
 
 /**
- * Enables the services and always reloads the supervisor, because an interrupted run may have left a unit
- * file unread.
+ * Enables the services. Always reloads the supervisor, because an earlier run may have been interrupted
+ * before the supervisor read a new unit file.
  */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
-  const services = getServiceManager(host)
+  const { services } = host
   const disabled = starts.filter(({ before }) => !before.enabled)
   if (disabled.length > 0) await services.enable(disabled.map(({ service }) => service.name))
   await services.reload()
 }
 
 /**
- * Requests a start without waiting for it. A service with pending changes is restarted, because it reads them
- * only at a start.
+ * Requests a start without waiting for it. A service with pending changes is restarted, because services read
+ * changed files only when they start.
  */
 export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
   const { service, action, component, before } = start
   const { name, pendingChanges } = service
   const mustRestart = action === 'restart' || pendingChanges.length > 0
   const isUp = before.active === 'active' && !before.busy
-  if (mustRestart) await getServiceManager(host).restart(name)
-  else if (!isUp) await getServiceManager(host).start(name)
+  if (mustRestart) await host.services.restart(name)
+  else if (!isUp) await host.services.start(name)
   const previousInvocation = mustRestart && before.invocation !== '' ? before.invocation : undefined
   const watch = beginWatch(
     name,
@@ -79,7 +79,7 @@ export async function awaitStarts(
   const running = new Set<string>()
   let pending = starts.map((start) => ({ ...start, for: '' }))
   const check = async (): Promise<WaitResult<StartsResult>> => {
-    const states = await getServiceManager(host).showAll(pending.map(({ watch }) => watch.unit))
+    const states = await host.services.showAll(pending.map(({ watch }) => watch.unit))
     const now = host.clock.now().getTime()
     const stillPending: typeof pending = []
     for (const [index, { watch: before, component }] of pending.entries()) {
@@ -111,7 +111,7 @@ export async function buildStartError(
   component: string,
   emit: EmitRunEvent,
 ): Promise<HyperkubeError> {
-  const lines = (await getServiceManager(host).lines(unit, maxLogLines)).map(toPrintable)
+  const lines = (await host.services.lines(unit, maxLogLines)).map(toPrintable)
   emit({ type: 'log', lines }, component)
   const logText = lines.length === 0 ? '' : `:\n  ${lines.join('\n  ')}`
   return new HyperkubeError('SERVICE_FAILED', `${unit} does not come up (${how})${logText}`, {
@@ -133,7 +133,7 @@ export async function stopService(
   immediately = false,
 ): Promise<boolean> {
   const { clock, release } = host
-  const services = getServiceManager(host)
+  const { services } = host
   const before = await services.show(name)
   if (before.pid === release.pid || isDown(before)) return false
   await services.stop(name)

@@ -1,13 +1,13 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { getServiceManager, type Host } from '../host/host.ts'
-import type { UnitState } from '../host/systemd.ts'
+import type { Host } from '../host/host.ts'
+import type { UnitState } from '../host/service-manager.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
-import { findDeliveredArchive } from './delivered.ts'
-import { findResource, withStarted } from './ledger.ts'
-import type { ManagedResource } from './resource-handler.ts'
-import { beginOp, endOp, failOp, runOp } from './run-op.ts'
-import { findImageTools, runtimeComponent } from './runtime-images.ts'
+import { findDeliveredArchive } from '../resources/download.ts'
+import { findResource, withStarted } from '../records/ledger.ts'
+import type { ManagedResource } from '../resources/resource-handler.ts'
+import { findImageTools, runtimeComponent } from '../resources/image.ts'
+import { beginOp, endOp, failOp, runOp } from '../records/run-op.ts'
 import {
   awaitStarts,
   beginServiceStart,
@@ -40,7 +40,7 @@ export async function startStage(
 ): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   const serviceStarts: { op: Op; start: ServiceStart }[] = []
-  const states = await getServiceManager(run.host).showAll(starts.map(({ name }) => name))
+  const states = await run.host.services.showAll(starts.map(({ name }) => name))
   for (const [index, op] of starts.entries()) {
     const before = states[index]
     if (before === undefined) throw new Error(`the supervisor reported nothing about ${op.name}`)
@@ -52,7 +52,8 @@ export async function startStage(
   }
   const isRuntime = ({ op }: { readonly op: Op }): boolean => op.component === runtimeComponent
   const archives = serviceStarts.some(isRuntime) ? await findImageArchives(run.host, run.plan) : []
-  // Uploaded images are loaded before another service can try to pull them from an unreachable registry.
+  // If images were uploaded, the container runtime starts first and loads them. Otherwise other services
+  // could try to pull them from an unreachable registry.
   const first = archives.length === 0 ? [] : serviceStarts.filter(isRuntime)
   if (first.length > 0) await startGroup(run, first, [])
   await loadImageArchives(run, archives)
@@ -67,8 +68,8 @@ export async function startStage(
 type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
 
 /**
- * Starts services together. On Windows, the worker services are started by the same rounds that keep them
- * running.
+ * Starts services together. On Windows, worker services are started by the reconciliation that also keeps
+ * them running.
  */
 async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
   const { host } = run
@@ -95,8 +96,8 @@ function isDerivedDuringStart({ host, plan }: PlanRun, { name }: Op): boolean {
 }
 
 /**
- * Decides whether an op would restart this agent, and whether that is needed. After an update the running
- * agent may already be the new release.
+ * Decides whether an op would restart this agent. `not-needed` means that the only change is a new release,
+ * and the running agent already is that release.
  */
 function decideSelfRestart(
   { host }: PlanRun,
@@ -167,13 +168,13 @@ async function endStarts(
 }
 
 /**
- * Restarts the agent's own service. It is marked as started first, so that the new agent finds no pending
- * changes.
+ * Restarts the agent's own service. The ledger marks the service as started first, so that the new agent
+ * finds no pending changes.
  */
 export async function restartThisAgent(run: PlanRun, op: Op): Promise<void> {
   await runOp(run, op, async () => {
     await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
-    await getServiceManager(run.host).restart(op.name)
+    await run.host.services.restart(op.name)
     return 'done'
   })
 }
@@ -190,7 +191,7 @@ function findService({ ledgerStore }: Pick<PlanRun, 'ledgerStore'>, op: Op): Man
   throw new Error(`nothing is written down of ${op.name}`)
 }
 
-/** Finds the uploaded archives of all images in a plan, for any stage. */
+/** Finds the uploaded archives of all images in a plan, including images of later stages. */
 async function findImageArchives(host: Host, { components }: NodePlan): Promise<readonly string[]> {
   const images = [...new Set(components.flatMap((component) => component.images))]
   const archives = await Promise.all(images.map(async (image) => findDeliveredArchive(host, image)))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { UnitState } from '../host/systemd.ts'
+import type { UnitState } from '../host/service-manager.ts'
 import { idleUnit } from '../host/testing/idle-unit.ts'
 import { beginWatch, startTimeoutMs, type StartStatus, readStartStatus, updateWatch } from './start-status.ts'
 
@@ -107,7 +107,7 @@ test('it may exit a few times, or for a while, but not both', () => {
     is: 'failed',
     how: 'activating, auto-restart; it has ended 4 times; the last time with exit-code 1',
   })
-  // The start also counts as failed if it is observed during the next try.
+  // The start counts as failed even if the service is already starting again when it is observed.
   expect(
     statusAfter([
       [0, starting],

@@ -1,5 +1,5 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import { isDown, type UnitState } from '../host/systemd.ts'
+import { isDown, type UnitState } from '../host/service-manager.ts'
 
 /** Observations of a service that is starting. Times are in milliseconds. */
 export interface StartWatch {
@@ -7,12 +7,15 @@ export interface StartWatch {
   readonly begunAt: number
   /** Time in which the service may exit repeatedly before the start counts as failed. */
   readonly timeoutMs: number
-  /** The systemd invocation that ran before the start. The watch waits for a different one. */
+  /** systemd invocation id from before the start. The watch waits for a different id. */
   readonly previousInvocation: string | undefined
-  /** Restarts by systemd since the watch began. */
+  /** Number of times systemd has restarted the service since the watch began. */
   readonly exits: number
   readonly restarts: number
-  /** The last observed invocation; `runningSince` is the time at which it was first observed. */
+  /**
+   * Last observed invocation id, empty while the service is not active. `runningSince` is the time at which
+   * this id was first observed.
+   */
   readonly invocation: string
   readonly runningSince: number
   /** The last failed exit, kept because systemd does not report it while the service starts again. */
@@ -68,13 +71,13 @@ export function beginWatch(
   }
 }
 
-/** Adds one observation to the watch. */
+/** Returns the watch with one more observation. */
 export function updateWatch(watch: StartWatch, state: UnitState, now: number): StartWatch {
   const { restarts, invocation, active, result, status } = state
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
-    // The restart counter of systemd begins at zero after a manual start.
+    // A manual start resets systemd's restart counter to zero.
     exits: watch.exits + Math.max(0, restarts - watch.restarts),
     restarts,
     invocation: active === 'active' ? invocation : '',

@@ -1,16 +1,15 @@
 import type { Op } from '../../contract/op.ts'
-import { getServiceManager, type WindowsHost } from '../host/host.ts'
-import { buildReconcileDeps } from '../windows/heal/build-reconcile-deps.ts'
-import { readReconcileState, writeReconcileState } from '../windows/heal/reconcile-state.ts'
-import { buildWorkerSpec } from '../windows/heal/build-worker-spec.ts'
-import { workerRoles, type WorkerRole } from '../windows/reconcile/worker-spec.ts'
-import { reconcileOnce, type ReconcileResult } from '../windows/reconcile/reconcile-once.ts'
-import { withStarted } from './ledger.ts'
+import type { WindowsHost } from '../host/host.ts'
+import { reconcileOnce, type ReconcileResult } from '../windows-worker/reconcile-once.ts'
+import { type WorkerRole, workerRoles } from '../windows-worker/worker.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
-import { beginOp, endOp, failOp, runOp } from './run-op.ts'
+import { withStarted } from '../records/ledger.ts'
+import { beginOp, endOp, failOp, runOp } from '../records/run-op.ts'
 import { buildStartError, type ServiceStart, stopService } from './start-service.ts'
-import { beginWatch, startTimeoutMs, readStartStatus, type StartWatch, updateWatch } from './start-status.ts'
-import { type WaitResult, waitFor } from './wait-for.ts'
+import { beginWatch, readStartStatus, startTimeoutMs, type StartWatch, updateWatch } from './start-status.ts'
+import { waitFor, type WaitResult } from '../resources/wait-for.ts'
+import { buildReconcileDeps } from './build-reconcile-deps.ts'
+import { buildWorkerSpec, readReconcileState, writeReconcileState } from './build-worker-spec.ts'
 
 interface WorkerStart {
   readonly op: Op
@@ -22,7 +21,7 @@ interface BegunWorkerStart extends WorkerStart {
   watch: StartWatch
 }
 
-/** Milliseconds between two rounds. */
+/** Milliseconds between two rounds of reconciliation. */
 const roundIntervalMs = 1000
 
 export function isWorkerService({ component }: Pick<Op, 'component'>): boolean {
@@ -30,7 +29,7 @@ export function isWorkerService({ component }: Pick<Op, 'component'>): boolean {
 }
 
 /**
- * Starts services of a Windows worker with the same rounds that keep them running: in dependency order, with
+ * Starts services of a Windows worker in rounds of reconciliation, as healing does: in dependency order, with
  * the networks created in between. Derived files that need output of a round are written between rounds.
  */
 export async function startWindowsWorker(
@@ -41,7 +40,7 @@ export async function startWindowsWorker(
   const { host, plan, emit, signal } = run
   const begun: BegunWorkerStart[] = []
   const pendingDerived = new Map(derived.map((op) => [op.name, op]))
-  // The Windows service manager also stops services that depend on a stopped one. The rounds must start them
+  // When a service stops, Windows also stops the services that depend on it. The rounds must start these
   // again.
   const previous = await listRunningServices(run)
   const isAllUp = async (): Promise<boolean> => {
@@ -77,13 +76,13 @@ async function listRunningServices({ host, plan }: PlanRun<WindowsHost>): Promis
   const names = plan.components.flatMap(({ name: component, service }) =>
     service !== undefined && isWorkerService({ component }) ? [service.name] : [],
   )
-  const states = await getServiceManager(host).showAll(names)
+  const states = await host.services.showAll(names)
   return new Set(names.filter((_name, index) => states[index]?.active === 'active'))
 }
 
 /**
- * Begins the op of a service. A service with pending changes is stopped here, and a later round starts it,
- * because it reads them only at a start.
+ * Begins the op of a service. A service with pending changes is stopped here and started by a later round,
+ * because services read changed files only when they start.
  */
 async function beginWorkerStart(
   run: PlanRun<WindowsHost>,
@@ -124,20 +123,20 @@ async function runOneRound(
   return end
 }
 
-/** Ends the op of every requested service that runs now. Throws if one has failed. */
+/** Ends the op of every requested service that runs now. Throws if a service has failed. */
 async function endFinishedStarts(
   run: PlanRun<WindowsHost>,
   begun: BegunWorkerStart[],
   reason: string,
 ): Promise<void> {
   const { host, ledgerStore, emit } = run
-  const states = await getServiceManager(host).showAll(begun.map(({ op }) => op.name))
+  const states = await host.services.showAll(begun.map(({ op }) => op.name))
   const now = host.clock.now().getTime()
   for (const [index, one] of [...begun.entries()].toReversed()) {
     const state = states[index]
     if (state === undefined) throw new Error(`the supervisor reported nothing about ${one.op.name}`)
     one.watch = updateWatch(one.watch, state, now)
-    // A service that is inactive has not been started by a round yet, so it is still waiting.
+    // An inactive service has not been started by a round yet, so it is still waiting.
     const status =
       state.active === 'inactive'
         ? ({ is: 'waiting', for: reason } as const)

@@ -15,7 +15,7 @@ import { applyPlan } from './apply.ts'
 import { diffHost } from './diff-host.ts'
 import { applyAndListOps, someRunId } from './testing/fixtures.ts'
 import { withCrashOnWindows } from './testing/crash-injection.ts'
-import { runReset } from './reset/reset.ts'
+import { runReset } from '../reset/reset.ts'
 
 let shared: SharedWindowsFixture
 /** A worker with an applied plan. Tests that need such a worker copy its state. */
@@ -59,7 +59,7 @@ function ownState() {
   }
 }
 
-/** Returns everything observable on the host, except counters and data that only a cluster knows. */
+/** Returns everything observable on the host, except counters and temporary states. */
 function observeAll({ machine }: WindowsWorker) {
   const { services, rules, environment, networks, endpoints, policies, adapters, routes } = toSavedMachine(
     machine,
@@ -212,7 +212,7 @@ test('another version is installed beside the previous one, which is removed whe
   )
   const kubelet = findProcess(worker.machine, 'kubelet')
   expect(kubelet?.sha256).toBe(computeSha256('the program kubelet 1.37.2'))
-  // A service does not restart because of a program of another component.
+  // containerd keeps running, because only the program of the kubelet changed.
   expect(findProcess(worker.machine, 'containerd')).toBe(before)
   expect(await diffHost(worker.host, worker.upgraded)).toEqual({ ops: [], findings: [] })
 })
@@ -300,7 +300,8 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
         return false
       },
     )
-    // Each run first inspects everything. That takes more calls the more of the plan is applied.
+    // Each run first inspects the host, which takes more calls the more of the plan is applied. Therefore the
+    // next run may make more calls.
     every += 20
   }
   expect(lives).toBeGreaterThan(3)
@@ -336,7 +337,8 @@ test('interrupted at every op and continued, it ends the same', async () => {
       secrets: new Map(),
       certificates,
       run: someRunId,
-      // The run is aborted after three ops, because each run inspects everything first.
+      // Aborts the run after three ops. More aborts would make the test slow, because each run first inspects
+      // the whole host.
       emit: (what) => void (what.type === 'op-ended' && ++ended === 3 && stop.abort()),
       signal: stop.signal,
     }).then(

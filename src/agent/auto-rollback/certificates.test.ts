@@ -3,15 +3,15 @@ import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildComponent, buildFile } from '../../diff/testing/fixtures.ts'
 import { createCa } from '../../pki/ca.ts'
-import { inspectCertificate } from '../../pki/inspect.ts'
+import { inspectCertificate } from '../../pki/certificates.ts'
 import { year } from '../../pki/lifetime.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { createCertificateRequests } from '../apply/certificate-requests.ts'
 import { diffHost } from '../apply/diff-host.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
 import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
-import { startRollbackAgent, minute, readSetting, provisionalUntil } from './testing/rollback-host.ts'
+import { minute, provisionalUntil, readSetting, startRollbackAgent } from './testing/rollback-host.ts'
 
 const ca = await createCa('etcd', 10 * year, new Date(Date.UTC(2026, 0, 1)))
 

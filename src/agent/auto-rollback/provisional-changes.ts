@@ -1,18 +1,26 @@
+import { type PlannedCertificate, stages } from '../../contract/component-plan.ts'
+import type { LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { HostProvisionalChange, ProvisionalChange } from '../../contract/provisional-change.ts'
-import { type ProvisionalState, provisionalStateFormat } from '../../contract/provisional-state.ts'
+import type { Op } from '../../contract/op.ts'
+import {
+  type HostProvisionalChange,
+  type ProvisionalChange,
+  type ProvisionalState,
+  provisionalStateFormat,
+} from '../../contract/provisional-change.ts'
+import { keepCertificates } from '../../diff/plan-resources.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
-import type { EmitRunEvent } from '../apply/emit-run-event.ts'
-import { readState, statePath, writeState } from '../apply/state-file.ts'
+import { applyPlan } from '../apply/apply.ts'
+import { readLedger } from '../records/ledger.ts'
+import type { EmitRunEvent } from '../records/run-op.ts'
+import { readAppliedPlan, readState, statePath, writeState } from '../records/state-file.ts'
 import type { Host } from '../host/host.ts'
-import { rollBackToPreviousPlan } from './rollback.ts'
 
 const file = 'provisional.json'
 
 /**
- * Returns undefined if there was no provisional change or it was confirmed. An invalid file is ignored, so it
- * causes no rollback.
+ * Reads the provisional change of a host. Returns undefined if there was none or it was confirmed. An invalid
+ * file is ignored, so it causes no rollback.
  */
 async function readProvisionalState(host: Host): Promise<ProvisionalState | undefined> {
   return readState(host, file, provisionalStateFormat)
@@ -50,8 +58,8 @@ export interface ProvisionalChanges {
 const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ProvisionalState' } as const
 
 export function createProvisionalChanges(host: Host): ProvisionalChanges {
-  // True during a rollback. A rollback deletes the provisional change at its end, so another one must not
-  // begin before.
+  // True during a rollback. The rollback deletes the provisional change at its end, so a new provisional
+  // change must not begin earlier.
   let isRollingBack = false
 
   const write = async (saved: ProvisionalState): Promise<HostProvisionalChange> => {
@@ -141,4 +149,70 @@ function noPreviousPlanError(): HyperkubeError {
       hint: 'without --provisional first: hyperkube up',
     },
   )
+}
+
+interface RollbackOptions {
+  readonly host: Host
+  readonly provisional: ProvisionalChange
+  readonly previousPlan: NodePlan
+  readonly run: string
+  readonly emit: EmitRunEvent
+  readonly signal: AbortSignal
+}
+
+/**
+ * Applies the previous plan using only data on the host, because no operator is there to sign certificates or
+ * send secrets. Certificates stay: a newer one fits both plans. Secret files stay: provisional changes do not
+ * modify them. The agent release stays: an operator may have replaced it since.
+ */
+async function rollBackToPreviousPlan({
+  host,
+  provisional,
+  previousPlan,
+  run,
+  emit,
+  signal,
+}: RollbackOptions): Promise<void> {
+  const plan = keepCertificates(previousPlan, await readInstalledCertificates(host))
+  await applyPlan({
+    host,
+    plan,
+    through: stages.at(-1) ?? 'network',
+    secrets: new Map(),
+    certificates: new Map(),
+    skipOp: (op) => needsOperator(plan, op),
+    command: `roll back: the provisional change ended at ${provisional.deadline} and was not confirmed`,
+    run,
+    emit,
+    signal,
+  })
+}
+
+function needsOperator({ components }: NodePlan, { target, name, action }: Op): boolean {
+  if (action === 'remove') return false
+  switch (target) {
+    case 'certificate':
+      return true
+    case 'file':
+      return components
+        .flatMap(({ files }) => files)
+        .some(({ path, content }) => path === name && content.kind === 'secret')
+    case 'artifact':
+      return components
+        .flatMap(({ artifacts }) => artifacts)
+        .some((one) => one.from === 'this-release' && `${one.name}-${one.version}` === name)
+    default:
+      return false
+  }
+}
+
+/** Returns the certificates that the ledger lists as installed. */
+async function readInstalledCertificates(host: Host): Promise<PlannedCertificate[]> {
+  return ((await readLedger(host))?.resources ?? []).flatMap(toPlannedCertificate)
+}
+
+function toPlannedCertificate(thing: LedgerResource): PlannedCertificate[] {
+  if (thing.target !== 'certificate') return []
+  const { name, owner, keyFile, ca, subject, names, usages, lifetime } = thing
+  return [{ certificateFile: name, owner, keyFile, ca, subject, names, usages, lifetime }]
 }

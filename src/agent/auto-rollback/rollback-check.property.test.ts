@@ -2,11 +2,11 @@ import { array, assert, asyncProperty, boolean, constant, nat, oneof, record } f
 import { expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildComponent, buildFile } from '../../diff/testing/fixtures.ts'
-import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
 import { withCrash } from '../apply/testing/crash-injection.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
+import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts'
 import { createTemporaryHost } from '../host/testing/temporary-host.ts'
-import { startRollbackAgent, minute, provisionalUntil } from './testing/rollback-host.ts'
+import { minute, provisionalUntil, startRollbackAgent } from './testing/rollback-host.ts'
 
 const setting = '/etc/hyperkube/kubelet.conf'
 

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest'
-import { computeDigest } from '../../diff/digest.ts'
+import { computeDigest } from '../../diff/resource.ts'
 import { buildComponent } from '../../diff/testing/fixtures.ts'
+import { diffHost } from '../apply/diff-host.ts'
+import { readJournal } from '../records/journal.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
+import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
   publishPrograms,
   runningComponent,
 } from '../apply/testing/fixtures.ts'
-import { diffHost } from '../apply/diff-host.ts'
-import { readJournal } from '../apply/journal.ts'
-import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import {
-  startRollbackAgent,
-  previousPlan,
   minute,
-  publishSettingsPlans,
-  readSetting,
+  previousPlan,
   provisionalPlan,
   provisionalUntil,
+  publishSettingsPlans,
+  readSetting,
+  startRollbackAgent,
 } from './testing/rollback-host.ts'
 
 const ana = { holder: 'ana', generation: 1 }
@@ -102,7 +102,7 @@ test('who begins the same again goes on with it, and goes back to what was befor
   expect(await readSetting(host)).toBe('before')
 })
 
-test('of two trials the second one is refused, and so is one with nothing to go back to', async () => {
+test('of two provisional changes the second one is refused, and so is one with nothing to go back to', async () => {
   await using host = await createTemporaryHost()
   const { work } = await startProvisional(host)
   const other = { ...provisionalUntil(host.clock.time), id: '33333333-3333-4333-8333-333333333333' }
@@ -186,10 +186,10 @@ test('a failed rollback is reported and tried again', async () => {
   await using host = await createTemporaryHost()
   const { check, work } = await startProvisional(host)
   host.clock.time += 12 * minute
-  host.systemd.broken.add('kubelet.service')
+  host.services.broken.add('kubelet.service')
   expect(await check()).toMatchObject({ nextMs: minute, problems: [{ code: 'SERVICE_FAILED' }] })
   expect(await work.provisional()).toMatchObject({ state: 'provisional' })
-  host.systemd.broken.clear()
+  host.services.broken.clear()
   host.clock.time += minute
   expect(await check()).toEqual({ nextMs: 15_000, problems: [] })
   expect(await work.provisional()).toMatchObject({ state: 'rolled-back' })

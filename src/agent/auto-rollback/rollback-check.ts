@@ -1,11 +1,10 @@
+import { maxProvisionalMs, type ProvisionalChange } from '../../contract/provisional-change.ts'
 import type { Host } from '../host/host.ts'
-import { isLockedByOther } from '../loop/is-locked-by-other.ts'
-import { startOwnRun } from '../loop/start-own-run.ts'
-import type { TickResult } from '../loop/run-loop.ts'
-import type { HostOperations } from '../server/dispatch.ts'
 import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
-import type { Runs } from '../runs/runs.ts'
-import { computeRollbackTime, type Inactivity } from './rollback-time.ts'
+import { isLockedByOther, lockTimeoutMs } from '../operator-lock/operator-lock.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
+import type { TickResult } from '../runs/run-loop.ts'
+import { type Runs, startOwnRun } from '../runs/runs.ts'
 
 export interface RollbackCheckDeps {
   readonly host: Host
@@ -27,8 +26,8 @@ const minIntervalMs = 1000
 const retryIntervalMs = 60_000
 
 /**
- * Rolls back a provisional change after its deadline. Only the time of the last operator activity is kept in
- * memory: a restarted agent counts from its start.
+ * Creates the check that rolls back a provisional change after its deadline. The time of the last operator
+ * activity is kept only in memory; after a restart, the agent counts from its start.
  */
 export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<TickResult> {
   const { host, work, runs, claims, log, signal } = deps
@@ -70,4 +69,33 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
       ? { nextMs: rollbackCheckIntervalMs, problems: [] }
       : { nextMs: retryIntervalMs, problems: [failure] }
   }
+}
+
+/** The time without an active operator. */
+interface Inactivity {
+  /**
+   * Time of the last operator activity or of the agent's start, whichever is later, in milliseconds since
+   * 1970.
+   */
+  readonly since: number
+  /** Whether the last operator has released the claim. Otherwise the claim must time out first. */
+  readonly isReleased: boolean
+}
+
+/** Tolerated clock error in milliseconds. */
+const maxClockErrorMs = 3_600_000
+
+/**
+ * Returns when a host rolls back, in milliseconds since 1970. The delay of each host keeps hosts that lost
+ * their operator or power at the same time from rolling back together.
+ */
+export function computeRollbackTime(
+  { deadline, rollbackDelayMs }: Pick<ProvisionalChange, 'deadline' | 'rollbackDelayMs'>,
+  inactivity: Inactivity,
+  now: number,
+): number {
+  const end = Date.parse(deadline)
+  // A provisional change cannot last longer than this, so the host's clock was set back by an unknown amount.
+  const endsAt = end - now > maxProvisionalMs + maxClockErrorMs ? 0 : end
+  return Math.max(endsAt, inactivity.since + (inactivity.isReleased ? 0 : lockTimeoutMs)) + rollbackDelayMs
 }

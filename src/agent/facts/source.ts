@@ -1,4 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os'
+import type { Facts } from '../../contract/facts.ts'
 import type { Argv, CommandResult } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
@@ -7,7 +8,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
  * empty list.
  */
 export interface FactSource {
-  /** Architecture in Node's notation: x64, arm64. */
+  /** Architecture in the notation of Node.js: x64, arm64. */
   readonly arch: string
   readonly now: () => Date
   /** Returns the network interfaces that are up, keyed by name. */
@@ -33,7 +34,7 @@ export interface FileSystemSpace {
   readonly availableBytes: number
 }
 
-/** Directories in which services search programs, independent of the caller's PATH. */
+/** Directories in which services search for programs, independent of the caller's PATH. */
 export const programDirectories: readonly string[] = [
   '/usr/local/sbin',
   '/usr/local/bin',
@@ -51,3 +52,8 @@ export async function readRequiredFile(source: Pick<FactSource, 'readFile'>, pat
     hint: 'facts are taken by root on a whole system, with /proc and /sys',
   })
 }
+
+export type LinuxFacts = Extract<Facts['system'], { os: 'linux' }>
+
+/** Reads one field of the facts. */
+export type Fact<Field extends keyof LinuxFacts> = (source: FactSource) => Promise<LinuxFacts[Field]>

@@ -1,6 +1,6 @@
-import { type HealState, healStateFormat } from '../../contract/heal-state.ts'
-import { createMutex } from '../../kit/mutex.ts'
-import { readState, writeState } from '../apply/state-file.ts'
+import { type HealState, healStateFormat } from '../../contract/health.ts'
+import { createMutex } from '../../kit/concurrency.ts'
+import { readState, writeState } from '../records/state-file.ts'
 import type { Host } from '../host/host.ts'
 
 const file = 'heal.json'

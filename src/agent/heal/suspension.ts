@@ -1,7 +1,5 @@
-import type { HealState } from '../../contract/heal-state.ts'
-import { maxHealPauseMs, type HealPause } from '../../contract/health.ts'
-import { isLockHeld } from '../operator-lock/operator-lock.ts'
-import type { LockedByOtherDeps } from '../loop/is-locked-by-other.ts'
+import { type HealPause, type HealState, maxHealPauseMs } from '../../contract/health.ts'
+import { isLockHeld, type LockedByOtherDeps } from '../operator-lock/operator-lock.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { HealStateStore } from './heal-state-store.ts'
 
@@ -11,8 +9,8 @@ export interface Suspension {
 }
 
 /**
- * Returns why healing must not act now: a pause, an operator, a restore or a run. Returns undefined if it may
- * act.
+ * Returns why healing must not act now: a pause, an operator, a restore or a run. Returns undefined if
+ * healing may act.
  */
 export async function findSuspension(
   { host, work, claims, runs }: LockedByOtherDeps & { readonly runs: Pick<Runs, 'busy'> },

@@ -1,51 +1,58 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
-import { getServiceManager, type Host } from '../host/host.ts'
-import { isHealthySinceStart } from './decision/component-condition.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { computeDigest } from '../../diff/resource.ts'
+import { appliedPlanFile, readAppliedPlan, statePath } from '../records/state-file.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Host } from '../host/host.ts'
+import type { ServiceManager } from '../host/service-manager.ts'
 import {
   type ComponentObservation,
+  type DataRisk,
+  isHealthySinceStart,
   listLocalProbes,
   type ProbeObservation,
+  type UnitObservation,
+  updateUnitObservation,
 } from './decision/component-observation.ts'
+import { elapsed } from './decision/elapsed.ts'
 import type { ProbeRecord } from './decision/probe-record.ts'
-import type { UnitObservation } from './decision/unit-observation.ts'
-import type { HealOperations } from './heal-operations.ts'
-import { type DiskObservation, watchDrift } from './watch-drift.ts'
-import { type WatchedPlan, watchPlan } from './watch-plan.ts'
+import type { RunProbe } from './probes/probe-runner.ts'
+import type { DriftObservation, HealReconciler, PlanObservation } from './reconciler.ts'
 import { watchProbes } from './watch-probes.ts'
-import { watchUnits } from './watch-units.ts'
 
 export interface WatchHostDeps {
   readonly host: Host
-  readonly operations: Pick<HealOperations, 'runProbe' | 'detectDrift' | 'findDataRisks'>
+  readonly runProbe: RunProbe
+  readonly reconciler: Pick<HealReconciler, 'detectDrift' | 'findDataRisks'>
   readonly random: () => number
   /** Called when the state of a probe has changed. */
   readonly onChange: () => void
   readonly signal: AbortSignal
 }
 
-export interface HostObservation extends WatchedPlan {
-  readonly components: readonly ComponentObservation[]
+export interface HostObservation extends PlanObservation {
   readonly probes: readonly ProbeRecord[]
 }
 
 /** Collects everything that is known about a host. */
 export interface HostWatch {
   /**
-   * Returns the current observation, or undefined if no plan was applied to the host yet. `news` queries
-   * systemd again, `fresh` all sources.
+   * Returns the current observation, or undefined if no plan was applied to the host yet. `news` queries the
+   * units again; `fresh` queries all sources again.
    */
   observe(mode: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostObservation | undefined>
   /** Forces a new drift check, because the host was changed. */
   invalidate(): void
 }
 
-export function watchHost({ host, operations, random, onChange, signal: end }: WatchHostDeps): HostWatch {
+export function watchHost(deps: WatchHostDeps): HostWatch {
+  const { host, runProbe, reconciler, random, onChange, signal: end } = deps
   const { clock } = host
-  const probes = watchProbes({ runProbe: operations.runProbe, clock, random, onChange })
+  const probes = watchProbes({ runProbe, clock, random, onChange })
   const [plans, units, disk] = [
     watchPlan(host),
-    watchUnits(getServiceManager(host), clock),
-    watchDrift(operations, clock),
+    watchUnits(host.services, clock),
+    watchDrift(reconciler, clock),
   ]
   let followed: string | undefined
 
@@ -107,4 +114,116 @@ function observeComponents(
       ...(dataRisk === undefined ? {} : { dataRisk }),
     }
   })
+}
+
+/** Maximum age of a drift check in milliseconds. */
+const maxDriftAgeMs = { stable: 60_000, unstable: 10_000 } as const
+
+interface DiskObservation {
+  readonly drift: DriftObservation
+  readonly dataRisks: ReadonlyMap<string, DataRisk>
+}
+
+interface DriftWatch {
+  readonly current: DiskObservation
+  /** Checks drift and data risks again if the last check is too old for this mode. */
+  refresh(plan: NodePlan, mode: keyof typeof maxDriftAgeMs): Promise<void>
+  /** Forces a new check, because the host was changed. */
+  invalidate(): void
+}
+
+const emptyObservation: DiskObservation = {
+  drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
+  dataRisks: new Map(),
+}
+
+function watchDrift(
+  { detectDrift, findDataRisks }: Pick<HealReconciler, 'detectDrift' | 'findDataRisks'>,
+  clock: Clock,
+): DriftWatch {
+  let current = emptyObservation
+  let last: { readonly plan: NodePlan; readonly at: number } | undefined
+  return {
+    get current() {
+      return current
+    },
+    async refresh(plan, mode) {
+      const time = clock.now().getTime()
+      if (last?.plan === plan && elapsed(last.at, time) < maxDriftAgeMs[mode]) return
+      const [drift, dataRisks] = await Promise.all([detectDrift(plan), findDataRisks(plan)])
+      current = { drift, dataRisks }
+      last = { plan, at: time }
+    },
+    invalidate() {
+      last = undefined
+    },
+  }
+}
+
+export interface WatchedPlan {
+  readonly plan: NodePlan
+  readonly digest: string
+}
+
+/**
+ * Returns a function that reads the last applied plan. The plan is large, so it is read again only if its
+ * file has changed.
+ */
+export function watchPlan(host: Host): () => Promise<WatchedPlan | undefined> {
+  let known: { readonly stamp: string; readonly watched: WatchedPlan | undefined } | undefined
+  return async () => {
+    const facts = await host.files.stat(statePath(host, appliedPlanFile))
+    const stamp = facts === undefined ? '' : `${facts.inode} ${facts.modified} ${facts.changed} ${facts.size}`
+    if (known?.stamp === stamp) return known.watched
+    const plan = await readAppliedPlan(host)
+    known = { stamp, watched: plan === undefined ? undefined : { plan, digest: computeDigest(plan) } }
+    return known.watched
+  }
+}
+
+/**
+ * Maximum age of a unit observation in milliseconds. Queries are limited because each one starts a process.
+ */
+const maxUnitAgeMs = { stable: 30_000, unstable: 10_000, news: 1000 } as const
+
+interface UnitWatch {
+  /** Last observation of each unit (key: component name). */
+  readonly current: ReadonlyMap<string, UnitObservation>
+  /** Queries all units if the last query is too old for this mode. */
+  refresh(plan: NodePlan, mode: keyof typeof maxUnitAgeMs): Promise<void>
+  /** Records that the component was healthy after the last start of its service. */
+  markHealthy(component: string): void
+}
+
+function watchUnits(manager: Pick<ServiceManager, 'showAll'>, clock: Clock): UnitWatch {
+  let units: ReadonlyMap<string, UnitObservation> = new Map()
+  let refreshedAt: number | undefined
+  return {
+    get current() {
+      return units
+    },
+    async refresh(plan, mode) {
+      const now = clock.now().getTime()
+      const isNew = plan.components.some(({ name, service }) => service !== undefined && !units.has(name))
+      if (!isNew && refreshedAt !== undefined && elapsed(refreshedAt, now) < maxUnitAgeMs[mode]) return
+      const services = plan.components.flatMap(({ name, service }) =>
+        service === undefined ? [] : [{ component: name, unit: service.name }],
+      )
+      const states = await manager.showAll(services.map(({ unit }) => unit))
+      refreshedAt = now
+      units = new Map(
+        services.flatMap(({ component, unit }, index) => {
+          const state = states[index]
+          return state === undefined
+            ? []
+            : [[component, updateUnitObservation(unit, units.get(component), state, now)]]
+        }),
+      )
+    },
+    markHealthy(component) {
+      const unit = units.get(component)
+      if (unit === undefined || unit.wasHealthy) return
+      units = new Map(units).set(component, { ...unit, wasHealthy: true })
+    },
+  }
 }

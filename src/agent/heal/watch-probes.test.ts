@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { buildComponent, buildPlan } from '../../diff/testing/fixtures.ts'
-import type { ProbeResult } from './probe-result.ts'
+import type { ProbeResult } from './probes/probe-runner.ts'
 import { manualClock, probeAt } from './testing/fake-agent.ts'
 import { watchProbes } from './watch-probes.ts'
 

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Probe } from '../../contract/probe.ts'
-import { createSemaphore } from '../../kit/semaphore.ts'
+import { createSemaphore } from '../../kit/concurrency.ts'
 import { formatError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { Clock } from '../host/clock.ts'
-import { withJitter } from '../loop/run-loop.ts'
-import { type ProbeRecord, recordProbeResult, createProbeRecord } from './decision/probe-record.ts'
-import type { RunProbe, ProbeResult } from './probe-result.ts'
+import { withJitter } from '../runs/run-loop.ts'
+import { createProbeRecord, type ProbeRecord, recordProbeResult } from './decision/probe-record.ts'
+import type { ProbeResult, RunProbe } from './probes/probe-runner.ts'
 
 /**
  * Maximum number of probes that run at the same time. With more, probes would measure the load that they

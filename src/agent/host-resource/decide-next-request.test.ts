@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HostRequest, HostResult } from '../../contract/host-resource.ts'
-import type { HostRequestState } from '../../contract/host-request-state.ts'
+import type { HostRequest, HostRequestState, HostResult } from '../../contract/host-resource.ts'
 import { decideNextRequest, type RequestDecisionInput } from './decide-next-request.ts'
 
 const now = Date.parse('2026-11-16T08:00:00Z')

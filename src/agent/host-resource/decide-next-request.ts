@@ -1,12 +1,13 @@
-import { type Fence, canAct } from '../../contract/fence.ts'
+import { z } from 'zod'
 import {
+  canAct,
+  type Fence,
   type HostRequest,
   hostRequest,
-  type HostResult,
   type HostRequestRefusal,
+  type HostRequestState,
+  type HostResult,
 } from '../../contract/host-resource.ts'
-import type { HostRequestState } from '../../contract/host-request-state.ts'
-import { z } from 'zod'
 
 export interface RequestDecisionInput {
   /**
@@ -27,7 +28,7 @@ export interface RequestDecision {
   /** Highest fence of all requests so far. It must be stored before a request is handled. */
   readonly highestFence: Fence | undefined
   /**
-   * The next request to handle. Only one is returned, because handling it may change which others are
+   * The next request to handle. Only one is returned, because handling it may change which other requests are
    * acceptable.
    */
   readonly next: HostRequest | undefined
@@ -75,7 +76,7 @@ function findRefusalReason(
 }
 
 /**
- * Returns the higher fence. Two leaders never have the same number; should it happen, the fence that came
+ * Returns the higher fence. Two leaders never have the same number. If it happens anyway, the fence that came
  * first counts.
  */
 function pickHigher(one: Fence, other: Fence | undefined): Fence {

@@ -1,7 +1,7 @@
 import type { HostRequest, HostResult } from '../../contract/host-resource.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { createSecretMask } from '../../kit/mask-secrets.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { Clock } from '../host/clock.ts'
 import { type RequestDecision, decideNextRequest } from './decide-next-request.ts'
 import { type RequestHandlers, runRequestHandler } from './request-handlers.ts'

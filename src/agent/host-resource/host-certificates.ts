@@ -1,9 +1,8 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { HostCertificate } from '../../contract/host-resource.ts'
-import { inspectCertificate } from '../../pki/inspect.ts'
+import { inspectCertificate } from '../../pki/certificates.ts'
 import { renewalTime } from '../../pki/lifetime.ts'
-import { readCertificateStamp } from './certificate-stamp.ts'
-import type { WatchedPlan } from '../heal/watch-plan.ts'
+import type { WatchedPlan } from '../heal/watch-host.ts'
 import type { Host } from '../host/host.ts'
 
 export type ReadHostCertificates = () => Promise<HostCertificate[]>
@@ -35,7 +34,10 @@ export function createCertificateReader(
   }
 }
 
-/** A missing or invalid certificate is skipped; the health of its component reports it. */
+/**
+ * Reads one certificate. A missing or invalid certificate is skipped, because the health of its component
+ * reports it.
+ */
 async function readCertificate({ files }: Host, component: string, file: string): Promise<HostCertificate[]> {
   try {
     const facts = inspectCertificate((await files.read(file))?.toString('utf8') ?? '')
@@ -44,4 +46,18 @@ async function readCertificate({ files }: Host, component: string, file: string)
   } catch {
     return []
   }
+}
+
+/**
+ * Returns a stamp that changes whenever a certificate or its key file does. Reads only file metadata, so it
+ * is cheap to call.
+ */
+export async function readCertificateStamp(
+  { files }: Pick<Host, 'files'>,
+  { certificateFile, keyFile }: Pick<PlannedCertificate, 'certificateFile' | 'keyFile'>,
+): Promise<string> {
+  const facts = [await files.stat(certificateFile), await files.stat(keyFile)]
+  return facts
+    .map((one) => (one === undefined ? '' : `${one.inode} ${one.modified} ${one.changed}`))
+    .join(' ')
 }

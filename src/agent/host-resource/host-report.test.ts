@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hostStatus } from '../../contract/host-resource.ts'
 import type { HealAction, HostHealth } from '../../contract/health.ts'
-import { watchPlan } from '../heal/watch-plan.ts'
-import { RenewalTestCluster } from '../renewal/testing/renewal-cluster.ts'
+import { hostStatus } from '../../contract/host-resource.ts'
+import { watchPlan } from '../heal/watch-host.ts'
 import { renewLocalCertificates } from '../renewal/renew-local.ts'
+import { RenewalTestCluster } from '../renewal/testing/renewal-cluster.ts'
 import { createCertificateReader } from './host-certificates.ts'
-import { toHealthReport, createHostReporter } from './host-report.ts'
+import { createHostReporter, toHealthReport } from './host-report.ts'
 
 const never = new AbortController().signal
 const since = '2027-01-01T00:00:00.000Z'
@@ -18,7 +18,7 @@ const action: HealAction = {
 
 function healthAt(at: string, message: string): HostHealth {
   return {
-    ...{ at, healPolicy: 'usual', budget: { used: 0, max: 1, windowMs: 1 } },
+    ...{ at, healPolicy: 'default', budget: { used: 0, max: 1, windowMs: 1 } },
     components: [
       { component: 'etcd', state: 'blocked', since: at, because: message, code: 'X', drift: [] },
       { component: 'kubelet', state: 'healthy', since: at, drift: [] },

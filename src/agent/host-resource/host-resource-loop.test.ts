@@ -1,14 +1,19 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { HostRequest } from '../../contract/host-resource.ts'
-import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
-import { pollUntil } from '../../kit/poll-until.ts'
+import type { HostRequest, HostStatus } from '../../contract/host-resource.ts'
+import { pollUntil } from '../../kit/poll.ts'
+import { createTestCa, type TestCa } from '../../kit/testing/test-ca.ts'
 import { hostKind } from '../../kube/host-resource.ts'
-import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { systemClock } from '../host/clock.ts'
-import { runHostResourceLoop, type HostReport } from './host-resource-loop.ts'
+import {
+  heartbeatIntervalMs,
+  type HostReport,
+  isStatusDue,
+  runHostResourceLoop,
+} from './host-resource-loop.ts'
 import { HostRequestStore } from './request-store.ts'
-import { listHandled, createHostWithAgent, createFakeHandlers } from './testing/fake-handlers.ts'
+import { createFakeHandlers, createHostWithAgent, listHandled } from './testing/fake-handlers.ts'
 
 let ca: TestCa
 beforeAll(async () => {
@@ -159,4 +164,25 @@ test('a host without an object says nothing, and one that gets it does', async (
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   stop.abort()
   await running
+})
+
+const now = Date.parse('2026-11-16T08:00:00Z')
+const at = (ago: number): string => new Date(now - ago).toISOString()
+const previous: HostStatus = { agent: '1.0.0', heartbeat: at(1000), results: [] }
+
+test('a sign of life is due after a while, and where the clock was set back', () => {
+  const same = { ...previous, heartbeat: at(0) }
+  expect(isStatusDue(previous, same, now)).toBe(false)
+  expect(isStatusDue({ ...previous, heartbeat: at(heartbeatIntervalMs) }, same, now)).toBe(true)
+  expect(isStatusDue({ ...previous, heartbeat: at(-60_000) }, same, now)).toBe(true)
+  expect(isStatusDue({}, same, now)).toBe(true)
+})
+
+test('any other change is reported at once, except fields of others', () => {
+  expect(isStatusDue(previous, { ...previous, agent: '1.0.1' }, now)).toBe(true)
+  expect(isStatusDue(previous, { ...previous, suspended: 'paused' }, now)).toBe(true)
+  const conditions = [
+    { type: 'X', status: 'True' as const, reason: '', message: '', lastTransitionTime: at(0) },
+  ]
+  expect(isStatusDue({ ...previous, conditions }, previous, now)).toBe(false)
 })

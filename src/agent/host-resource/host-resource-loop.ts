@@ -1,13 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { HostStatus } from '../../contract/host-resource.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { hostKind } from '../../kube/host-resource.ts'
 import { Watch, type WatchTiming } from '../../kube/watch.ts'
 import { applyStatus } from '../../kube/write-objects.ts'
-import { createWakeup } from '../heal/wakeup.ts'
 import type { Clock } from '../host/clock.ts'
-import { type TickResult, runLoop } from '../loop/run-loop.ts'
-import { type HostRequestDeps, handleNextRequest, listRequestResults } from './handle-requests.ts'
-import { isStatusDue } from './status-due.ts'
+import { createWakeup, runLoop, type TickResult } from '../runs/run-loop.ts'
+import { handleNextRequest, type HostRequestDeps, listRequestResults } from './handle-requests.ts'
 
 /** Status of the host without the fields that are derived from requests or set by controllers. */
 export type HostReport = Omit<
@@ -115,4 +114,20 @@ export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<v
     runTicks(handleRequests, requestWakeup),
     runTicks(reportStatus, reportWakeup),
   ])
+}
+
+/** Milliseconds between heartbeats. Controllers treat an agent as silent after more than twice this time. */
+export const heartbeatIntervalMs = 2 * 60_000
+
+/** True if the status must be written again: its content has changed, or the heartbeat is due. */
+export function isStatusDue(previous: HostStatus, current: HostStatus, nowMs: number): boolean {
+  if (!isDeepStrictEqual(withoutTimes(previous), withoutTimes(current))) return true
+  const age = nowMs - Date.parse(previous.heartbeat ?? '')
+  // A negative age means that the clock was set back.
+  return !(age >= 0 && age < heartbeatIntervalMs)
+}
+
+/** Returns the status without the heartbeat and the conditions. A missing field equals an undefined one. */
+function withoutTimes({ heartbeat: _heartbeat, conditions: _conditions, ...rest }: HostStatus): unknown {
+  return JSON.parse(JSON.stringify(rest))
 }

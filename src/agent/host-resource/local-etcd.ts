@@ -1,10 +1,9 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import { EtcdClient } from '../../etcd/client.ts'
-import { findPlanCas } from '../apply/plan-cas.ts'
-import { readInstalledPair } from '../apply/installed-key-pair.ts'
-import type { WatchedPlan } from '../heal/watch-plan.ts'
+import { findPlanCas, readInstalledPair } from '../resources/installed-key-pair.ts'
+import type { WatchedPlan } from '../heal/watch-host.ts'
 import type { Host } from '../host/host.ts'
-import { readCertificateStamp } from './certificate-stamp.ts'
+import { readCertificateStamp } from './host-certificates.ts'
 
 export interface LocalEtcdMember {
   readonly client: EtcdClient

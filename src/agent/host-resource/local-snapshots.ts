@@ -1,9 +1,8 @@
 import { link, mkdir, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HostSnapshot, snapshotFileName } from '../../contract/host-resource.ts'
+import { syncDirectory, writeNewFile } from '../../kit/files.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { syncDirectory } from '../../kit/atomic-file.ts'
-import { writeNewFile } from '../../snapshot/file-bytes.ts'
 
 /** Snapshots that a host keeps of its own etcd member, in a directory that only root can read. */
 export interface LocalSnapshots {
@@ -41,8 +40,8 @@ export function openLocalSnapshots(directory: string): LocalSnapshots {
     async save(name, bytes, verify) {
       const file = toPath(`.${name}${partialSuffix}`)
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      // Removes incomplete files of an interrupted agent. Snapshots are taken one at a time, so none of them
-      // is in use.
+      // Deletes incomplete files that an interrupted agent left. Snapshots are taken one at a time, so these
+      // files are not in use.
       for (const leftover of await listNames(directory))
         if (isPartial(leftover)) await rm(toPath(leftover), { force: true })
       try {
@@ -69,7 +68,9 @@ function isPartial(name: string): boolean {
   return name.startsWith('.') && name.endsWith(partialSuffix)
 }
 
-/** Returns an empty list if the path no longer exists or is not a file. */
+/**
+ * Reads the metadata of a snapshot file. Returns an empty list if the path no longer exists or is not a file.
+ */
 async function readSnapshotFile(name: string, path: string): Promise<HostSnapshot[]> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined || !found.isFile()) return []

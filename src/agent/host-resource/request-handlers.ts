@@ -1,4 +1,5 @@
 import type { HostAction } from '../../contract/host-resource.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 
 /**
  * One handler for each action that can be requested. A handler returns lines of text for people and throws if
@@ -28,4 +29,19 @@ export async function runRequestHandler(
     default:
       return handlers[action.type](action, signal)
   }
+}
+
+/** Builds the error for a request that needs something that this host does not have. */
+export function unsupportedError(reason: string, hint: string): HyperkubeError {
+  return new HyperkubeError('HOST_UNSUPPORTED', reason, { hint })
+}
+
+/**
+ * Builds the error for a request that was accepted while the host was free, but another operation holds the
+ * host now. The request may be retried.
+ */
+export function hostBusyError(): HyperkubeError {
+  return new HyperkubeError('HOST_BUSY', 'another operation holds this host', {
+    hint: 'controllers retry when it is free',
+  })
 }

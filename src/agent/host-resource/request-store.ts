@@ -1,9 +1,14 @@
-import { type Fence, canAct } from '../../contract/fence.ts'
-import type { HostRequest, HostResult } from '../../contract/host-resource.ts'
-import { type HostRequestState, hostRequestStateFormat } from '../../contract/host-request-state.ts'
+import {
+  canAct,
+  type Fence,
+  type HostRequest,
+  type HostRequestState,
+  hostRequestStateFormat,
+  type HostResult,
+} from '../../contract/host-resource.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { statePath, writeState } from '../apply/state-file.ts'
+import { statePath, writeState } from '../records/state-file.ts'
 import type { Host } from '../host/host.ts'
 
 const file = 'requests.json'
@@ -15,7 +20,7 @@ const retentionMs = 24 * 3_600_000
 export class HostRequestStore {
   readonly #host: Host
   #state: HostRequestState
-  /** The state on disk. */
+  /** The state that was last written to disk. `#state` may be newer. */
   #written: HostRequestState
 
   private constructor(host: Host, state: HostRequestState) {
@@ -48,7 +53,7 @@ export class HostRequestStore {
   }
 
   /**
-   * Stores the highest fence, so requests with a lower one are refused. Also retries a failed write of the
+   * Stores the highest fence, so requests with a lower fence are refused. Also retries a failed write of the
    * state.
    */
   async recordFence(highest: Fence | undefined): Promise<void> {
@@ -72,7 +77,8 @@ export class HostRequestStore {
 
   async end(result: HostResult): Promise<void> {
     const begun = this.#state.started.map((one) => (one.id === result.id ? { ...one, result } : one))
-    // Updated before the write: the request is finished even if its result cannot be written.
+    // The state in memory is updated before the write: the request is finished even if its result cannot be
+    // written.
     this.#state = { ...this.#state, started: begun }
     await this.#save(this.#state)
   }

@@ -1,15 +1,14 @@
 import { array, assert, asyncProperty, boolean, constant, nat, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type HostRequestStep, decideHostRequest } from '../../contract/decide-host-request.ts'
-import type { Fence } from '../../contract/fence.ts'
-import type { HostStatus } from '../../contract/host-resource.ts'
-import { Killed, type CrashPoint, withCrash } from '../apply/testing/crash-injection.ts'
+import { decideHostRequest, type HostRequestStep } from '../../contract/decide-host-request.ts'
+import type { Fence, HostStatus } from '../../contract/host-resource.ts'
+import { type CrashPoint, Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import type { LinuxHost } from '../host/host.ts'
 import type { TemporaryHost } from '../host/testing/temporary-host.ts'
-import { type HostRequestDeps, handleNextRequest, listRequestResults } from './handle-requests.ts'
+import { handleNextRequest, type HostRequestDeps, listRequestResults } from './handle-requests.ts'
 import { HostRequestStore } from './request-store.ts'
-import { listHandled, createHostWithAgent, createFakeHandlers } from './testing/fake-handlers.ts'
+import { createFakeHandlers, createHostWithAgent, listHandled } from './testing/fake-handlers.ts'
 
 interface Stored {
   readonly version: number
@@ -78,8 +77,8 @@ class Simulation {
   }
 
   /**
-   * Delivers the pending write to the API, which accepts it only if the object has not changed since it was
-   * read.
+   * Delivers the pending write of a leader to the API. The API accepts it only if the object has not changed
+   * since the leader read it.
    */
   land(who: number): void {
     const leader = this.#leader(who)

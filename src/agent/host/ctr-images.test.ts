@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { CommandResult } from '../../kit/command.ts'
 import { createCtrImages, parseImageList } from './ctr-images.ts'
-import { createPathMapper } from './local-path.ts'
+import { createPathMapper } from './local-files.ts'
 
 const digest = `sha256:${'0'.repeat(64)}`
 /** Output of `ctr images ls`. A size consists of two words. */

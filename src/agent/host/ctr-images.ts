@@ -1,7 +1,7 @@
 import { toCommandError } from '../../kit/command.ts'
 import type { RunCommand } from './command.ts'
-import type { Images } from './images.ts'
-import type { ToLocalPath } from './local-path.ts'
+import type { Images } from './host.ts'
+import type { ToLocalPath } from './local-files.ts'
 
 /** containerd namespace of the kubelet's images. */
 const namespace = ['-n', 'k8s.io'] as const
@@ -57,8 +57,8 @@ export function createCtrImages(toLocalPath: ToLocalPath, command: RunCommand): 
 }
 
 /**
- * Parses the output of `ctr images ls` to digests by name. The name is in the first column, the digest in the
- * third.
+ * Parses the output of `ctr images ls` into digests, keyed by image name. The name is in the first column,
+ * the digest in the third.
  */
 export function parseImageList(text: string): ReadonlyMap<string, string> {
   const rows = text.split('\n').slice(1)

@@ -14,8 +14,8 @@ export interface FileFacts extends FileAccess {
   readonly kind: 'file' | 'directory' | 'link' | 'other'
   readonly size: number
   /**
-   * If inode and both times are unchanged, so is the file. Times are nanoseconds as text, because they exceed
-   * safe integers.
+   * A file whose inode, `modified` and `changed` are the same as before has not changed. Times are
+   * nanoseconds as text, because they exceed safe integers.
    */
   readonly inode: string
   readonly modified: string
@@ -62,7 +62,7 @@ export interface HostFiles {
   syncTree(path: string): Promise<void>
 }
 
-/** Suffix of unfinished files. A later run recognizes them by it and deletes them. */
+/** Suffix of unfinished files. A later run recognizes unfinished files by this suffix and deletes them. */
 export const unfinishedSuffix = '.hyperkube-tmp'
 
 /** True if Windows refused a change because the file is in use. */

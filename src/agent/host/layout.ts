@@ -1,5 +1,5 @@
 import { win32 } from 'node:path'
-import { uploadDirectory, windowsUploadDirectory } from '../../contract/uploads.ts'
+import { uploadDirectory, windowsUploadDirectory } from '../../contract/host-paths.ts'
 
 /** Paths that the agent itself chooses. Paths of components are in the plan. */
 export interface Layout {
@@ -9,7 +9,7 @@ export interface Layout {
   readonly snapshots: string
   /** Directory of files that were uploaded for later runs. */
   readonly uploads: string
-  /** Directories outside hyperkube's own ones that may contain unfinished files of the agent. */
+  /** Directories that do not belong to hyperkube but may contain unfinished files of the agent. */
   readonly temporaryFileDirectories: readonly string[]
   /** Link to the directory of the current hyperkube release; undefined on Windows. */
   readonly currentLink: string | undefined
@@ -47,7 +47,9 @@ export const linuxLayout: LinuxLayout = {
 }
 
 export interface WindowsLayout extends Layout {
-  /** Directory that contains everything that hyperkube installs. It may have existed before. */
+  /**
+   * Directory that contains everything that hyperkube installs. It may have existed before the installation.
+   */
   readonly base: string
   readonly currentLink: undefined
   readonly settings: string

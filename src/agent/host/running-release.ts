@@ -1,13 +1,11 @@
 import { constants } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { hashOpenFile } from './file-hash.ts'
-import type { ToLocalPath } from './local-path.ts'
-import { withOpenFile } from './synced-files.ts'
+import { hashOpenFile, type ToLocalPath, withOpenFile } from './local-files.ts'
 
 /** The running hyperkube program. */
 export interface RunningRelease {
   readonly version: string
-  /** Path of the program's file, for this process. */
+  /** Path at which this process can read its own program file. */
   readonly executable: string
   /** Process id of the agent as the service manager reports it. */
   readonly pid: number

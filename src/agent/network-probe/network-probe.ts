@@ -6,8 +6,7 @@ import type {
   NetworkProbeTarget,
 } from '../../contract/network-probe.ts'
 import { Listeners } from './listeners.ts'
-import { probeTcp } from './probe-tcp.ts'
-import { probeUdp } from './probe-udp.ts'
+import { probeTcp, probeUdp } from './port-probes.ts'
 
 /**
  * Network probes between hosts. They change nothing on the host, except that ports are open for a short time.

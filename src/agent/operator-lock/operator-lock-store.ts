@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Claim, claimSchema } from '../../contract/request.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { replaceFile } from '../../kit/atomic-file.ts'
+import { replaceFile } from '../../kit/files.ts'
 import { matchesHeldClaim, decideLock, type HeldOperatorLock } from './operator-lock.ts'
 
 const heldLock = claimSchema.extend({

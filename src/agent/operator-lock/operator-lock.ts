@@ -1,4 +1,6 @@
 import type { Claim } from '../../contract/request.ts'
+import type { Host } from '../host/host.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
 
 /** The operator lock as the agent stores it on disk. */
 export interface HeldOperatorLock extends Claim {
@@ -52,4 +54,21 @@ export function isLockHeld(held: HeldOperatorLock | undefined, now: number): boo
 /** True if the claim of a request is the current one. */
 export function matchesHeldClaim(held: HeldOperatorLock | undefined, { holder, generation }: Claim): boolean {
   return held !== undefined && !held.released && held.holder === holder && held.generation === generation
+}
+
+export interface LockedByOtherDeps {
+  readonly host: Pick<Host, 'clock'>
+  readonly work: Pick<HostOperations, 'activeRestore'>
+  readonly claims: { readonly held: HeldOperatorLock | undefined }
+}
+
+/**
+ * True if an operator holds the lock or an etcd restore is active. The agent must then start nothing by
+ * itself.
+ */
+export async function isLockedByOther({ host, work, claims }: LockedByOtherDeps): Promise<boolean> {
+  const restoring = (await work.activeRestore()) !== undefined
+  // The lock is checked last and without an await, so that no operator can take it between this check and the
+  // caller's next action.
+  return restoring || isLockHeld(claims.held, host.clock.now().getTime())
 }

@@ -2,11 +2,10 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import { proxyConfigurationFormat } from '../../contract/proxy-configuration.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { KubeClient } from '../../kube/client.ts'
-import { findPlanCas } from '../apply/plan-cas.ts'
-import type { CertificatePair } from '../apply/certificate-problems.ts'
-import { readInstalledPair } from '../apply/installed-key-pair.ts'
-import type { Host } from '../host/host.ts'
+import type { CertificatePair } from '../resources/certificate-problems.ts'
+import { findPlanCas, readInstalledPair } from '../resources/installed-key-pair.ts'
 import { basename } from '../host/host-path.ts'
+import type { Host } from '../host/host.ts'
 
 /** How a node reaches the API: through its local proxy, which forwards to a healthy API server. */
 export interface NodeApiEndpoint {

@@ -2,12 +2,12 @@ import { rm, writeFile } from 'node:fs/promises'
 import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { renewalAnnotations } from '../../contract/renewal.ts'
-import { pollUntil } from '../../kit/poll-until.ts'
-import { inspectCertificate } from '../../pki/inspect.ts'
+import { pollUntil } from '../../kit/poll.ts'
+import { inspectCertificate } from '../../pki/certificates.ts'
 import { day, year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { diffHost } from '../apply/diff-host.ts'
-import { readJournal } from '../apply/journal.ts'
+import { readJournal } from '../records/journal.ts'
 import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import { signForNodes } from './sign-for-nodes.ts'
 import { renewLocalCertificates } from './renew-local.ts'
@@ -18,7 +18,7 @@ let cluster: RenewalTestCluster
 beforeAll(async () => {
   cluster = await RenewalTestCluster.create()
 })
-beforeEach(() => cluster.api.items.clear())
+beforeEach(() => cluster.signing.clear())
 afterAll(async () => cluster[Symbol.asyncDispose]())
 
 const minute = 60_000
@@ -27,7 +27,7 @@ async function readCertificates({ planned, read }: RenewalTestAgent): Promise<st
   return Promise.all(planned.map(async ({ certificateFile }) => read(certificateFile)))
 }
 
-/** Waits until the run is released, because its end is reported earlier. */
+/** Waits until the run is removed from `runs`, because its end is reported earlier. */
 async function waitForRunEnd({ deps }: RenewalTestAgent): Promise<void> {
   await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 1 })
 }
@@ -51,14 +51,14 @@ test('a control plane signs for itself, as a run that is reported and stored', a
   const before = await readCertificates(agent)
   expect(await renewLocalCertificates(agent.deps)).toEqual({ nextMs: 600_000, problems: [] })
   await expectRenewed(agent, before)
-  expect(cluster.api.items.size).toBe(0)
+  expect(cluster.signing.items.length).toBe(0)
   const journal = (await readJournal(agent.host)).map(({ body }) => body)
   expect(journal.findLast(({ type }) => type === 'run-started')).toMatchObject({
     command: 'renew certificates',
   })
   expect(journal.at(-1)).toMatchObject({ type: 'run-ended', outcome: 'done' })
   expect(agent.logged).toEqual([expect.stringContaining('renewed /etc/hyperkube/etcd/client.crt, ')])
-  // A second tick changes nothing.
+  // A second check changes nothing.
   const after = await readCertificates(agent)
   await waitForRunEnd(agent)
   expect(await renewLocalCertificates(agent.deps)).toEqual({ nextMs: 600_000, problems: [] })
@@ -116,13 +116,10 @@ test('a host without keys asks, a control plane answers, and the next look puts 
   const before = await readCertificates(worker)
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 15_000, problems: [] })
   expect(await readCertificates(worker)).toEqual(before)
-  expect([...cluster.api.items.values()].map(({ spec }) => spec.username)).toEqual([
-    'system:node:w1',
-    'system:node:w1',
-  ])
-  // A second tick finds the pending requests and creates no new ones.
+  expect(cluster.signing.items.map(({ spec }) => spec.username)).toEqual(['system:node:w1', 'system:node:w1'])
+  // A second check finds the pending requests and does not create new requests.
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 15_000, problems: [] })
-  expect(cluster.api.items.size).toBe(2)
+  expect(cluster.signing.items.length).toBe(2)
   expect(await signForNodes(controlPlane.deps)).toEqual({ nextMs: minute, problems: [] })
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 600_000, problems: [] })
   await expectRenewed(worker, before)
@@ -130,7 +127,7 @@ test('a host without keys asks, a control plane answers, and the next look puts 
     'renewed the certificate of system:node:w1 for system:node:w1',
     'renewed the certificate of hyperkube:apiserver-proxy:w1 for system:node:w1',
   ])
-  const [one] = cluster.api.items.values()
+  const [one] = cluster.signing.items
   expect(one?.status.conditions).toMatchObject([{ type: 'Approved', status: 'True' }])
   // A signed request is not signed again.
   expect(await signForNodes(controlPlane.deps)).toEqual({ nextMs: minute, problems: [] })
@@ -158,9 +155,9 @@ test('what one was cut over after it was approved is ended by the next', async (
     await cluster.createAgent('cp1', 'control-plane'),
   ]
   await renewLocalCertificates(worker.deps)
-  for (const item of cluster.api.items.values()) {
+  for (const item of cluster.signing.items) {
     const conditions = [{ type: 'Approved', status: 'True', reason: 'ByHand' }]
-    cluster.api.store({ ...item, status: { ...item.status, conditions } })
+    cluster.signing.store({ ...item, status: { ...item.status, conditions } })
   }
   await signForNodes(controlPlane.deps)
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 600_000, problems: [] })
@@ -173,21 +170,21 @@ test('a requester without the previous key is refused with a reason', async () =
   ]
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
-  const [first, second] = cluster.api.items.values()
+  const [first, second] = cluster.signing.items
   if (first === undefined || second === undefined) throw new Error('nothing was asked')
   // The first request was approved without a check of its proof, so it cannot be denied any more.
   const proof = second.metadata.annotations?.[renewalAnnotations.proof] ?? ''
   for (const item of [first, second]) {
     const annotations = { ...item.metadata.annotations, [renewalAnnotations.proof]: proof }
     const conditions = item === first ? [{ type: 'Approved', status: 'True' }] : []
-    cluster.api.store({
+    cluster.signing.store({
       ...item,
       metadata: { ...item.metadata, annotations: item === first ? annotations : {} },
       status: { conditions },
     })
   }
   expect(await signForNodes(controlPlane.deps)).toEqual({ nextMs: minute, problems: [] })
-  const conditions = [...cluster.api.items.values()].map(({ status }) => status.conditions?.at(-1))
+  const conditions = cluster.signing.items.map(({ status }) => status.conditions?.at(-1))
   expect(conditions).toMatchObject([
     { type: 'Failed', status: 'True', reason: 'NotProven' },
     { type: 'Denied', status: 'True', reason: 'PreviousNotTrusted' },
@@ -206,10 +203,10 @@ test('who only bears the name of a node is none', async () => {
     await cluster.createAgent('cp1', 'control-plane'),
   ]
   await renewLocalCertificates(worker.deps)
-  for (const item of cluster.api.items.values())
-    cluster.api.store({ ...item, spec: { ...item.spec, groups: ['system:authenticated'] } })
+  for (const item of cluster.signing.items)
+    cluster.signing.store({ ...item, spec: { ...item.spec, groups: ['system:authenticated'] } })
   await signForNodes(controlPlane.deps)
-  const conditions = [...cluster.api.items.values()].map(({ status }) => status.conditions?.at(-1)?.reason)
+  const conditions = cluster.signing.items.map(({ status }) => status.conditions?.at(-1)?.reason)
   expect(conditions).toEqual(['NotRenewable', 'NotRenewable'])
 })
 
@@ -221,9 +218,9 @@ test('a certificate for another key is not taken', async () => {
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
   await signForNodes(controlPlane.deps)
-  const [first, second] = cluster.api.items.values()
+  const [first, second] = cluster.signing.items
   if (first === undefined || second === undefined) throw new Error('nothing was asked')
-  cluster.api.store({ ...first, status: second.status })
+  cluster.signing.store({ ...first, status: second.status })
   expect(await renewLocalCertificates(worker.deps)).toMatchObject({
     problems: [{ code: 'APPLY_CERTIFICATE_REFUSED' }],
   })
@@ -298,9 +295,9 @@ test('a request is named by what it asks', async () => {
 test('what is sent is one certificate, and no key', async () => {
   const worker = await cluster.createAgent('w1', 'worker')
   await renewLocalCertificates(worker.deps)
-  const text = JSON.stringify([...cluster.api.items.values()])
+  const text = JSON.stringify(cluster.signing.items)
   expect(text).not.toContain('PRIVATE')
-  const [item] = cluster.api.items.values()
+  const [item] = cluster.signing.items
   const previous = item?.metadata.annotations?.[renewalAnnotations.previous] ?? ''
   expect(new X509Certificate(previous).subject).toContain('system:node:w1')
 })

@@ -1,25 +1,23 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { inspectCertificate } from '../../pki/inspect.ts'
+import { inspectCertificate } from '../../pki/certificates.ts'
 import { isValid } from '../../pki/lifetime.ts'
 import { signRequest } from '../../pki/sign.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
 import { installRenewedCertificates } from '../apply/install-renewed.ts'
-import { findPairProblem, readInstalledPair } from '../apply/installed-key-pair.ts'
-import { readPendingCertificate } from '../apply/pending-certificate-store.ts'
+import { findPairProblem, readInstalledPair } from '../resources/installed-key-pair.ts'
+import { readPendingCertificate } from '../resources/pending-certificate-store.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
 import type { Host } from '../host/host.ts'
-import { isLockedByOther } from '../loop/is-locked-by-other.ts'
-import type { TickResult } from '../loop/run-loop.ts'
-import { type OwnRunWork, startOwnRun } from '../loop/start-own-run.ts'
 import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
-import { isLockHeld } from '../operator-lock/operator-lock.ts'
-import type { Runs } from '../runs/runs.ts'
-import type { HostOperations } from '../server/dispatch.ts'
+import { isLockedByOther, isLockHeld } from '../operator-lock/operator-lock.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
+import type { TickResult } from '../runs/run-loop.ts'
+import { type OwnRunWork, type Runs, startOwnRun } from '../runs/runs.ts'
 import { computeCheckInterval, type RenewalIntervals } from './intervals.ts'
-import { readLocalCa } from './local-cas.ts'
 import { createNodeClient } from './node-api.ts'
-import { requestSignature } from './request-signature.ts'
+import { readLocalCa } from './sign-for-nodes.ts'
+import { requestSignature } from './signing-request.ts'
 
 export interface RenewalDeps {
   readonly host: Host
@@ -33,7 +31,7 @@ export interface RenewalDeps {
 
 /**
  * Renews the certificates that are due on this host. All state is on disk, in the API and in the journal, so
- * the next tick or an operator can complete an interrupted renewal.
+ * the next check or an operator can complete an interrupted renewal.
  */
 export async function renewLocalCertificates(deps: RenewalDeps): Promise<TickResult> {
   const { host, work, runs, intervals } = deps
@@ -100,7 +98,7 @@ async function installCertificates(
   problems: unknown[],
 ): Promise<void> {
   const renewWork: OwnRunWork = async (run, emit, stop) => {
-    // An operator who has connected since renews these certificates.
+    // An operator who has taken the lock meanwhile renews these certificates.
     if (isLockHeld(claims.held, host.clock.now().getTime())) return
     await installRenewedCertificates({ host, plan, toRenew, certificates, run, emit, signal: stop })
     log(`renewed ${toRenew.map(({ certificateFile }) => certificateFile).join(', ')}`)

@@ -1,11 +1,11 @@
 import { signForNodes } from './sign-for-nodes.ts'
 import type { RenewalDeps } from './renew-local.ts'
-import { type TickResult, runLoop } from '../loop/run-loop.ts'
+import { type TickResult, runLoop } from '../runs/run-loop.ts'
 
 export interface RenewalLoopDeps extends RenewalDeps {
   /**
-   * Renews the certificates of this host. Requests call the same function; concurrent calls run one after the
-   * other.
+   * Renews the certificates of this host. The handler of renewal requests calls the same function; concurrent
+   * calls run one after the other.
    */
   readonly renew: () => Promise<TickResult>
   readonly random: () => number

@@ -1,27 +1,29 @@
-import { agentUser, renewalSigner } from '../../contract/renewal.ts'
+import type { X509Certificate } from 'node:crypto'
+import { agentUser, locateCaFiles, renewalSigner } from '../../contract/renewal.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import { parseKubeResponse } from '../../kube/parse-response.ts'
+import { parseKubeResponse } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
 import { replaceObject } from '../../kube/write-objects.ts'
-import type { Ca, CaName } from '../../pki/ca.ts'
+import { type Ca, caKeyName, type CaName } from '../../pki/ca.ts'
+import { parseCertificates } from '../../pki/certificates.ts'
 import { checkRenewal, type TrustedCas } from '../../pki/check-renewal.ts'
 import { makeRequest } from '../../pki/request.ts'
+import { Secret } from '../../pki/secret.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { loadX509 } from '../../pki/x509.ts'
-import { readAppliedPlan } from '../apply/applied-plan.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
 import type { Host } from '../host/host.ts'
+import type { TickResult } from '../runs/run-loop.ts'
 import type { Runs } from '../runs/runs.ts'
-import { createNodeApiClient, createNodeClient, findNodeApi, type NodeApiEndpoint } from './node-api.ts'
-import { readLocalCa } from './local-cas.ts'
 import type { RenewalIntervals } from './intervals.ts'
-import type { TickResult } from '../loop/run-loop.ts'
+import { createNodeApiClient, createNodeClient, findNodeApi, type NodeApiEndpoint } from './node-api.ts'
 import {
-  readSigningResponse,
-  type SigningCondition,
   readRenewalRequest,
+  readSigningResponse,
   type RenewalSigningRequest,
   renewalSigningRequestKind,
+  type SigningCondition,
   withCertificate,
   withCondition,
 } from './signing-request.ts'
@@ -37,8 +39,8 @@ export interface SignForNodesDeps {
 }
 
 /**
- * Lifetime of the client certificate in milliseconds, at least as long as one tick may take. Its key exists
- * only in memory.
+ * Lifetime of the client certificate in milliseconds, long enough to sign all pending requests once. Its key
+ * exists only in memory.
  */
 const clientLifetimeMs = 10 * 60_000
 
@@ -150,10 +152,36 @@ async function addCondition(
   return parseKubeResponse(renewalSigningRequestKind.schema, response, item.metadata.name)
 }
 
-/** Shuffles requests, so several control planes do not all start with the same one. */
+/** Shuffles requests, so several control planes do not all start with the same request. */
 function shuffle<T>(items: readonly T[], random: () => number): T[] {
   return items
     .map((item) => ({ item, at: random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
+}
+
+/** A CA whose key is on this host. */
+interface LocalCa {
+  readonly ca: Ca
+  /** All certificates that are trusted for this CA. */
+  readonly trusted: readonly X509Certificate[]
+}
+
+/**
+ * Reads a CA with its key. Returns undefined if the key is not on this host, because only control planes have
+ * CA keys.
+ */
+export async function readLocalCa({ files }: Host, name: CaName): Promise<LocalCa | undefined> {
+  const paths = locateCaFiles(name)
+  const [certificates, privateKey] = [
+    await files.read(paths.certificates),
+    await files.read(paths.privateKey),
+  ]
+  if (certificates === undefined || privateKey === undefined) return undefined
+  const trusted = parseCertificates(certificates.toString('utf8'))
+  const certificate = trusted[0]?.toString() ?? ''
+  return {
+    ca: { name, certificate, privateKey: new Secret(caKeyName(name), privateKey) },
+    trusted,
+  }
 }

@@ -4,9 +4,9 @@ import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import type { AgentRequest, InstalledCertificate } from '../../contract/request.ts'
 import type { HostProvisionalChange, ProvisionalChange } from '../../contract/provisional-change.ts'
-import type { EmitRunEvent } from '../apply/emit-run-event.ts'
+import type { AgentRequest, InstalledCertificate } from '../../contract/request.ts'
+import type { EmitRunEvent } from '../records/run-op.ts'
 import type { ExitHook } from './runs.ts'
 
 export type ServerRequestBody = AgentRequest['body']
@@ -23,8 +23,8 @@ export interface HostOperations {
     renew: boolean,
   ): Promise<{ ops: Op[]; findings: Finding[]; fileContents?: Record<string, string> }>
   /**
-   * Returns the newest applied plan whose digest is not `differentFrom`. If that is undefined, returns the
-   * plan that a provisional change rolls back to.
+   * Returns the newest applied plan whose digest is not `differentFrom`. If `differentFrom` is undefined,
+   * returns the plan that a provisional change rolls back to.
    */
   previousPlan(differentFrom: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { pollUntil } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll.ts'
 import { RunEventLog } from './run-event-log.ts'
 import { toRunFailure, Runs } from './runs.ts'
 

@@ -1,9 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Event } from '../../contract/event.ts'
-import { formatError, HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { EmitRunEvent, RunEventBody } from '../apply/emit-run-event.ts'
-import { toRunError } from '../apply/op-error.ts'
+import { HyperkubeError, toFailure } from '../../kit/errors.ts'
+import { type EmitRunEvent, type RunEventBody, toRunError } from '../records/run-op.ts'
 import type { RunEventLog } from './run-event-log.ts'
 
 /** Stops the agent. It is called last, after all events of a run were emitted. */
@@ -174,11 +173,27 @@ async function runToEnd(work: RunWork, emit: EmitRunEvent, signal: AbortSignal):
 }
 
 export function toRunFailure(thrown: unknown): { code: string; message: string; hint?: string } {
-  const error = toRunError(thrown)
-  const known = error instanceof HyperkubeError ? error : undefined
-  return {
-    code: known?.code ?? 'UNEXPECTED',
-    message: toPrintable(formatError(error)),
-    ...(known?.hint === undefined ? {} : { hint: known.hint }),
+  return toFailure(toRunError(thrown))
+}
+
+export type OwnRunWork = (run: string, emit: EmitRunEvent, stop: AbortSignal) => Promise<void>
+
+/**
+ * Executes work that the agent starts by itself as a regular run, so that runs of operators are queued after
+ * it. Returns the error of a failed run; an interrupted run counts as not failed.
+ */
+export async function startOwnRun(
+  runs: Runs,
+  command: string,
+  work: OwnRunWork,
+  signal: AbortSignal,
+): Promise<HyperkubeError | undefined> {
+  const run = randomUUID()
+  await runs.start(run, command, async (emit, stop) => work(run, emit, stop))
+  for await (const { body } of runs.attach(run, 1, signal)) {
+    if (body.type !== 'run-ended' || body.result.outcome !== 'failed') continue
+    const { code, message, hint } = body.result.failure
+    return new HyperkubeError(code, message, hint === undefined ? {} : { hint })
   }
+  return undefined
 }

@@ -2,7 +2,6 @@ import { connect } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { agentPipe } from './agent-pipe.ts'
 import { readLines } from './lines.ts'
 
 export interface BridgeOptions {
@@ -46,3 +45,6 @@ function hintFor(path: string, notListening: boolean): string {
     return notListening ? 'sc.exe query hyperkube-agent' : 'the agent speaks with administrators alone'
   return notListening ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo'
 }
+
+/** Named pipe of the agent on a Windows host. Only administrators can connect. */
+export const agentPipe = String.raw`\\.\pipe\hyperkube-agent`

@@ -9,8 +9,6 @@ import type { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
 import type { ServerRequestBody, HostOperations } from '../runs/host-operations.ts'
 import { toRunFailure, type Runs } from '../runs/runs.ts'
 
-export type { HostOperations } from '../runs/host-operations.ts'
-
 export interface ServerDeps {
   readonly work: HostOperations
   readonly runs: Runs
@@ -146,7 +144,7 @@ function buildHello(
 }
 
 function buildProvisionalResponse(provisional: HostProvisionalChange | undefined): ServerResponseBody {
-  return { type: 'trial', ...(provisional === undefined ? {} : { provisional }) }
+  return { type: 'provisional', ...(provisional === undefined ? {} : { provisional }) }
 }
 
 function toClaim({ holder, generation }: Claim): Claim {

@@ -3,9 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { requestHello, runHeartbeat } from './heartbeat.ts'
-import type { Supervisor } from './supervisor.ts'
-import { systemdSupervisor } from './supervisor.ts'
+import { requestHello, runHeartbeat, type Supervisor, systemdSupervisor } from './heartbeat.ts'
 
 /** Runs the heartbeat until all results are used. Each result is the outcome of one check. */
 async function beats(timeoutMs: number | undefined, results: readonly (() => Promise<void>)[]) {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
 import type { Healer } from '../heal/healer.ts'
 import { createNetworkProbe } from '../network-probe/network-probe.ts'
-import type { HostOperations } from './dispatch.ts'
+import type { HostOperations } from '../runs/host-operations.ts'
 import { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
 import { readLines } from './lines.ts'
 import { RunEventLog } from '../runs/run-event-log.ts'
@@ -48,7 +48,7 @@ const work: HostOperations = {
 const healer: Healer = {
   health: async (fresh) => ({
     at: new Date(0).toISOString(),
-    healPolicy: 'usual',
+    healPolicy: 'default',
     ...(fresh ? { suspended: 'every probe was asked' } : {}),
     budget: { used: 0, max: 10, windowMs: 600_000 },
     components: [],
@@ -215,9 +215,9 @@ test('only the lock holder begins a provisional change, or ends one', async () =
   expect(await sendRequests(...bodies)).toMatchObject([lost, lost, lost])
   expect(await sendRequests({ type: 'claim', claim: ana, force: false }, ...bodies)).toMatchObject([
     { body: { type: 'claimed' } },
-    { body: { type: 'trial', provisional: { ...provisional, state: 'provisional' } } },
-    { body: { type: 'trial' } },
-    { body: { type: 'trial' } },
+    { body: { type: 'provisional', provisional: { ...provisional, state: 'provisional' } } },
+    { body: { type: 'provisional' } },
+    { body: { type: 'provisional' } },
   ])
 })
 
@@ -228,7 +228,7 @@ test('returns the health, and pauses healing, without a claim', async () => {
     { type: 'pause-healing', for: 60_000, by: 'ana' },
     { type: 'pause-healing', for: 0, by: 'ana' },
   )
-  const health = { at: '1970-01-01T00:00:00.000Z', healPolicy: 'usual', components: [] }
+  const health = { at: '1970-01-01T00:00:00.000Z', healPolicy: 'default', components: [] }
   expect(responses).toMatchObject([
     { body: { type: 'health', health } },
     { body: { type: 'health', health: { ...health, suspended: 'every probe was asked' } } },

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { linuxLayout } from '../host/layout.ts'
-import { agentPipe } from './agent-pipe.ts'
-import { handleRequest, type ServerDeps, buildResponse } from './dispatch.ts'
-import { readLines } from './lines.ts'
 import { toRunFailure } from '../runs/runs.ts'
+import { agentPipe } from './bridge.ts'
+import { buildResponse, handleRequest, type ServerDeps } from './dispatch.ts'
+import { readLines } from './lines.ts'
 
 /**
  * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for

@@ -2,15 +2,15 @@ import { createHash, generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Lock } from '../../catalog/lock.ts'
+import { remoteRegistry } from '../../catalog/registry/registry.ts'
 import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
-import { remoteRegistry } from '../../catalog/registry/registry.ts'
-import type { Lock } from '../../catalog/lock.ts'
 import { pinDigest } from '../../contract/image-reference.ts'
+import { streamBundle } from '../archive.ts'
 import { bundleDisk } from '../disk.ts'
 import { fetchBundleParts } from '../fetch-parts.ts'
 import { type OpenBundle, openBundle, type RandomAccess } from '../open.ts'
-import { streamBundle } from '../write.ts'
 
 /** Key pair that signs bundles in tests. */
 export const bundleKeys = generateKeyPairSync('ed25519')
@@ -25,7 +25,7 @@ export const bundleImages = {
 }
 
 /**
- * A lock with one program and two images. One image is for several architectures, the other for a single one.
+ * A lock with one program and two images. One image supports several architectures, the other image only one.
  */
 export const bundleLock: Lock = {
   apiVersion: 'hyperkube.dev/v1',

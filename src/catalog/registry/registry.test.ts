@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { type ImageReference, parseImage } from '../../contract/image-reference.ts'
 import { formatError as inWords } from '../../kit/errors.ts'
-import { fakeBlobDigest, fakeImage, fakeRegistries, fakeRegistryPage } from './testing/fake-registry.ts'
-import { type RequestHeaders, fakeRegistryTransport, type FakePage } from './testing/fake-transport.ts'
+import { readAllText } from '../follow-redirects.ts'
 import { remoteRegistry } from './registry.ts'
-import { retryingRegistryTransport } from './retrying-transport.ts'
-import { readAllText } from './read-all.ts'
+import { fakeBlobDigest, fakeImage, fakeRegistries, fakeRegistryPage } from './testing/fake-registry.ts'
+import { type FakePage, fakeRegistryTransport, type RequestHeaders } from './testing/fake-transport.ts'
+import { retryingTransport } from '../transport.ts'
 
 const { signal } = new AbortController()
 const name = 'registry.example/a/pause:3.10'
@@ -164,7 +164,7 @@ test('what fails in passing is tried again', async () => {
   const responses: (FakePage | 'unreachable' | undefined)[] = [{ status: 503 }, 'unreachable', undefined]
   const { transport, requested } = fakeSites(() => responses.shift())
   const registry = remoteRegistry(
-    retryingRegistryTransport(transport, async () => undefined),
+    retryingTransport(transport, async () => undefined),
     noMirror,
   )
   expect((await registry.manifest(image, signal)).digest).toBe(pause.digest)

@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto'
+import { z } from 'zod'
 import type { ImageReference } from '../../contract/image-reference.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import {
+  type Authorization,
+  fetchBytes,
+  followRedirects,
+  readAllBytes,
+  readAllText,
+  requireAccepted,
+} from '../follow-redirects.ts'
 import { type ImageManifestContent, parseImageManifest } from './image-manifest.ts'
-import { requireAccepted, type Authorization, followRedirects } from './follow-redirects.ts'
-import { fetchAnonymousToken } from './token.ts'
-import type { RegistryTransport } from './transport.ts'
-import { readAllBytes } from './read-all.ts'
+import type { HttpTransport } from '../transport.ts'
 
 /** An image index, or the manifest of a single image. */
 export interface ImageManifest {
@@ -45,7 +51,7 @@ export type RegistryMirrors = (registry: string) => readonly string[]
  * Creates a registry client that tries the mirrors before the registry itself, with the same requests as
  * containerd.
  */
-export function remoteRegistry(transport: RegistryTransport, mirrors: RegistryMirrors): Registry {
+export function remoteRegistry(transport: HttpTransport, mirrors: RegistryMirrors): Registry {
   const tokens = new Map<string, Authorization>()
 
   const request = async (url: string, scope: string, signal: AbortSignal) => {
@@ -140,5 +146,60 @@ function notFound({ registry, repository }: ImageReference, failures: readonly u
   const message = `neither ${registry} nor a mirror of it gives ${repository}`
   return new HyperkubeError('IMAGE_NOT_FOUND', message, {
     cause: new AggregateError(failures, `${failures.length} were asked`),
+  })
+}
+
+const tokenResponse = z.object({
+  token: z.string().min(1).optional(),
+  access_token: z.string().min(1).optional(),
+})
+const maxTokenBytes = 1 << 16
+
+/** Fetches a token for anonymous access. Most registries require one. */
+async function fetchAnonymousToken(
+  transport: HttpTransport,
+  challenge: string | undefined,
+  at: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { realm, ...scope } = readChallenge(challenge ?? '')
+  const url = realm === undefined ? null : URL.parse(realm)
+  if (url === null) throw noToken(at, 'it wants a login')
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && at.startsWith('http:'))) {
+    throw noToken(at, `it sends us to ${realm} without encryption`)
+  }
+  for (const name of ['service', 'scope'] as const) {
+    const value = scope[name]
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const text = await readAllText(await fetchBytes(transport, url.href, signal), url.href, maxTokenBytes)
+  const { token, access_token: other } = tokenResponse.safeParse(jsonIn(text)).data ?? {}
+  const found = token ?? other
+  if (found === undefined) throw noToken(at, `${url.host} gives none`)
+  return found
+}
+
+/**
+ * Parses a header such as Bearer
+ * realm="https://auth.example/token",service="registry.example",scope="repository:pause:pull".
+ */
+function readChallenge(text: string): Readonly<Record<string, string | undefined>> {
+  if (!/^bearer\s/i.test(text)) return {}
+  return Object.fromEntries(
+    [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value]) => [name.toLowerCase(), value]),
+  )
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function noToken(at: string, why: string): HyperkubeError {
+  return new HyperkubeError('REGISTRY_NO_TOKEN', `${new URL(at).host} allows no anonymous access: ${why}`, {
+    hint: 'name a mirror that does, in spec.registries',
   })
 }

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { Fetcher } from '../fetcher.ts'
 import {
-  type Fetcher,
   insecureRedirectError,
   urlStatusError,
   urlTooLargeError,
   urlUnreachableError,
-} from '../fetcher.ts'
+} from '../../kit/http-fetch.ts'
 
 /**
  * Response for a URL in tests: a body, a status, a redirect, or a connection that breaks in the middle of the

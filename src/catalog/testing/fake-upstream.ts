@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { upstreamArtifacts } from '../artifacts.ts'
+import { type ArtifactTarget, upstreamArtifacts } from '../artifacts.ts'
 import { findKubernetesRelease, kubernetesReleases } from '../catalog.ts'
-import type { FakeResponse } from './fake-fetcher.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
-import type { ArtifactTarget } from '../artifact-target.ts'
+import type { FakeResponse } from './fake-fetcher.ts'
 
 const targets: readonly ArtifactTarget[] = [
   { os: 'linux', arch: 'amd64' },

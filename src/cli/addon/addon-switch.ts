@@ -1,7 +1,7 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { suggestWord } from '../../kit/suggest.ts'
+import { suggestWord } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { removeKey, setScalar } from '../yaml-edit.ts'
+import { removeKey, setScalar } from '../../workspace/yaml-edit.ts'
 
 /** The setting in cluster.yml of each built-in addon. */
 export const addonSettings: Readonly<Record<string, 'dns' | 'metrics' | 'ingress' | 'storage'>> = {
@@ -11,7 +11,7 @@ export const addonSettings: Readonly<Record<string, 'dns' | 'metrics' | 'ingress
   'local-path': 'storage',
 }
 
-/** All addons of a cluster and whether each is enabled. */
+/** Lists all addons of a cluster, and whether each addon is enabled. */
 export function listAddonSwitches({ spec }: Cluster): ReadonlyMap<string, boolean> {
   return new Map([
     ...Object.entries(addonSettings).map(([name, setting]) => [name, spec[setting] !== 'none'] as const),

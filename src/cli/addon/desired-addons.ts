@@ -1,17 +1,17 @@
-import { hasHostDependentDns } from '../../addons/coredns/corefile.ts'
-import { listDesiredAddons, type DesiredAddon } from '../../addons/desired-addons.ts'
+import { connectCluster } from '../../actions/phases/connect.ts'
+import { hasHostDependentDns } from '../../addons/built-in/coredns.ts'
+import { type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
-import { readHostFacts } from '../../lifecycle/build-proposal.ts'
+import { readHostFacts } from '../../lifecycle/proposal/read-hosts.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { requireLock } from '../load-lock.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { readAddonSources } from '../plan/addon-sources.ts'
-import { runWithProgress } from '../run-with-progress.ts'
-import { runFlags } from '../run-flags.ts'
-import { connectCluster } from '../up/connect.ts'
+import { readAddonSources } from '../../workspace/addon-sources.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { requireLock } from '../../workspace/load-lock.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { runFlags } from '../command/run-flags.ts'
+import { runWithProgress } from '../run/run-with-progress.ts'
 
 type Options = Invocation['options']
 
@@ -22,8 +22,8 @@ export interface DesiredAddonsResult {
 }
 
 /**
- * Loads the manifests of the named addons, or of all. Needs neither the API nor the identity, and connects to
- * hosts only if manifests depend on them.
+ * Loads the manifests of the named addons, or of all addons. Needs neither the API nor the identity, and
+ * connects to hosts only if manifests depend on facts of hosts.
  */
 export async function loadDesiredAddons(
   context: CommandContext,
@@ -56,15 +56,16 @@ async function readFactsFromHosts(
   cluster: Cluster,
 ): Promise<HostFactsResult> {
   const inputs = await loadClusterInputs(context, options, cluster)
+  const { progress, forgetHostKey: forgetHostKeys } = runFlags.parse(options)
   const settings = {
     command: 'addon',
     cluster: cluster.metadata.name,
-    progress: runFlags.parse(options).progress,
+    progress,
     debug: options.debug === true,
   }
   let facts = emptyFacts.facts
   const { code } = await runWithProgress(context, settings, async (run) => {
-    await using connected = await connectCluster(context, options, inputs, run, context.signal)
+    await using connected = await connectCluster(context, inputs, { files: options, forgetHostKeys }, run)
     facts = await readHostFacts(connected.connected.sessions)
     return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
   })

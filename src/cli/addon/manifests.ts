@@ -1,7 +1,6 @@
 import { stringify } from 'yaml'
 import { type Addon, labelManifests } from '../../addons/addon.ts'
-import { toReference } from '../../addons/reference.ts'
-import { isSecret } from '../../addons/secret.ts'
+import { isSecret, toReference } from '../../addons/reference.ts'
 import { groupIntoWaves } from '../../addons/waves.ts'
 
 type Manifest = Addon['manifests'][number]
@@ -14,7 +13,7 @@ export interface ShownManifest {
   readonly omitted?: string
 }
 
-/** The manifests of an addon in the order in which they are applied. */
+/** Lists the manifests of an addon in the order in which they are applied. */
 export function listShownManifests(addon: Addon): readonly ShownManifest[] {
   return groupIntoWaves(labelManifests(addon), toReference)
     .flat()

@@ -1,17 +1,18 @@
+import { connectCluster } from '../../actions/phases/connect.ts'
+import { createRemoteLookup } from '../../actions/phases/propose.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
+import { type AddonStatus, readAddonStatuses } from '../../lifecycle/addons/addon-status.ts'
 import type { AddonProposal } from '../../lifecycle/addons/proposal.ts'
-import { readAddonStatuses, type AddonStatus } from '../../lifecycle/addons/addon-status.ts'
-import { explainNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
-import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
-import { createClusterClient } from '../../lifecycle/cluster-client.ts'
-import { readHostFacts } from '../../lifecycle/build-proposal.ts'
-import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { runWithProgress } from '../run-with-progress.ts'
-import { runFlags } from '../run-flags.ts'
-import { createRemoteLookup, buildClientOptions } from '../up/propose.ts'
-import { connectCluster } from '../up/connect.ts'
+import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
+import { createClusterClient } from '../../lifecycle/cluster-client/create-cluster-client.ts'
+import { explainNotReady } from '../../lifecycle/cluster-objects/node.ts'
+import type { ClusterInputs } from '../../lifecycle/inputs/cluster-inputs.ts'
+import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
+import { readHostFacts } from '../../lifecycle/proposal/read-hosts.ts'
+import { buildClientOptions } from '../../workspace/open-cluster.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { runFlags } from '../command/run-flags.ts'
+import { runWithProgress } from '../run/run-with-progress.ts'
 
 export interface AddonsObservation {
   readonly proposal: AddonProposal
@@ -24,15 +25,16 @@ export async function observeClusterAddons(
   options: Invocation['options'],
   inputs: ClusterInputs,
 ): Promise<{ readonly code: ExitCode; readonly observation: AddonsObservation | undefined }> {
+  const { progress, forgetHostKey: forgetHostKeys } = runFlags.parse(options)
   const settings = {
     command: 'addon',
     cluster: inputs.cluster.metadata.name,
-    progress: runFlags.parse(options).progress,
+    progress,
     debug: options.debug === true,
   }
   let observation: AddonsObservation | undefined
   const { code } = await runWithProgress(context, settings, async (run) => {
-    await using connected = await connectCluster(context, options, inputs, run, context.signal)
+    await using connected = await connectCluster(context, inputs, { files: options, forgetHostKeys }, run)
     const facts = await readHostFacts(connected.connected.sessions)
     using clusterClient = await createClusterClient(
       listClusterEndpoints(inputs.cluster),

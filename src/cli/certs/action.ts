@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Finding } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { CommandContext, ExitCode, Invocation } from '../command.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command/command.ts'
 import { upFlags } from '../up/up-flags.ts'
 
 /** Arguments of a `hyperkube certs` action. */

@@ -1,7 +1,7 @@
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { CaRow, CertificateRow } from '../../lifecycle/key-rotation/certificate-rows.ts'
-import type { Paint } from '../command.ts'
-import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import type { Paint } from '../command/command.ts'
+import { type TableCell, type TableColumn, formatTable } from '../command/table.ts'
 
 /** A host that did not respond, and the reason. */
 export interface UnreachableHost {

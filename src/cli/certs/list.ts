@@ -1,17 +1,17 @@
 import { formatError } from '../../kit/errors.ts'
-import { HostKeyStore } from '../../lifecycle/host-key-store.ts'
+import { HostKeyStore } from '../../ssh/host-key-store.ts'
 import {
   listCaRows,
   type CertificateRow,
   listCertificateRows,
 } from '../../lifecycle/key-rotation/certificate-rows.ts'
-import { Session } from '../../lifecycle/session.ts'
+import { Session } from '../../lifecycle/agents/session.ts'
 import type { HostSpec } from '../../spec/host.ts'
-import { exitCodes } from '../command.ts'
-import { openSshConnector } from '../ssh-connector.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { openIdentity } from '../load-identity.ts'
-import { printResult } from '../print.ts'
+import { exitCodes } from '../command/command.ts'
+import { openSshConnector } from '../../workspace/ssh-connector.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { printResult } from '../command/print.ts'
 import type { CertsAction } from './action.ts'
 import { formatCertificateList, type UnreachableHost } from './list-text.ts'
 

@@ -1,4 +1,4 @@
-import { limitHosts } from '../limit-hosts.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { runUp } from '../up/run-up.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 

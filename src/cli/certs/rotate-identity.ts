@@ -1,13 +1,12 @@
 import { createKeyFile, readKeyFile, writeIdentity } from '../../identity/store.ts'
-import { exitCodes } from '../command.ts'
-import { buildIdentityPaths, openIdentity } from '../load-identity.ts'
-import { printResult } from '../print.ts'
+import { exitCodes } from '../command/command.ts'
+import { buildIdentityPaths, openIdentity } from '../../workspace/load-identity.ts'
+import { printResult } from '../command/print.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 
 /**
  * `hyperkube certs rotate-key identity`: seals the identity with a new key, which is written to a new file.
- * The old key file stays, because it opens the identity until the identity is written, and older snapshots
- * afterwards.
+ * The old key file stays: older snapshots need it, and the stored identity needs it until it is sealed again.
  */
 export const rotateIdentityKey: CertsAction = async ({ context, options, cluster }) => {
   const { name } = cluster.metadata

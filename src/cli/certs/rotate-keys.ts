@@ -1,19 +1,20 @@
-import type { Identity } from '../../identity/identity.ts'
+import type { ActionStatus } from '../../actions/phases/action-run.ts'
+import { finishRotationPhase, hasRotationWork } from '../../actions/phases/finish-rotation-phase.ts'
+import { rotateKeys } from '../../actions/rotate-keys.ts'
+import type { Identity, ReplacementPhase } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
-import type { ReplacementPhase } from '../../identity/replacement.ts'
-import { type PlannedChanges, buildPlanDocument } from '../../lifecycle/plan-document.ts'
+import { joinNames } from '../../kit/text.ts'
+import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
 import { caNames } from '../../pki/ca.ts'
-import { buildIdentityPath } from '../cluster-paths.ts'
-import { type ExitCode, exitCodes } from '../command.ts'
-import { openIdentity, saveIdentity } from '../load-identity.ts'
-import { printResult } from '../print.ts'
-import { resultNames } from '../run-with-progress.ts'
+import { buildIdentityPath } from '../../workspace/cluster-paths.ts'
+import { openIdentity, saveIdentity } from '../../workspace/load-identity.ts'
+import { type ExitCode, exitCodes } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
+import { exitCodeByStatus, runAction, statusByExitCode } from '../run/run-action.ts'
+import { resultNames } from '../run/run-with-progress.ts'
 import { performUp } from '../up/run-up.ts'
-import { joinNames } from '../format-text.ts'
-import { type CertsAction, type CertsInvocation, certsFlags } from './action.ts'
+import { type CertsAction, certsFlags, type CertsInvocation } from './action.ts'
 import { rotateIdentityKey } from './rotate-identity.ts'
-import { rotateKeysByPhase } from './rotate.ts'
-import { finishRotationPhase } from './finish-phase.ts'
 
 const otherKeys = ['service-account', 'encryption'] as const
 
@@ -21,7 +22,7 @@ export const rotateCas: CertsAction = async (invocation) => {
   const [keyName = 'all', ...more] = invocation.args
   const keys = keyName === 'all' ? caNames : caNames.filter((name) => name === keyName)
   if (keys.length === 0 || more.length > 0) return printUsage(invocation, ['all', ...caNames])
-  return rotateKeys(invocation, `certs rotate-ca ${keyName}`, keys)
+  return runRotation(invocation, `certs rotate-ca ${keyName}`, keys)
 }
 
 export const rotateKey: CertsAction = async (invocation) => {
@@ -29,7 +30,7 @@ export const rotateKey: CertsAction = async (invocation) => {
   if (keyName === 'identity' && more.length === 0) return rotateIdentityKey(invocation)
   const keys = otherKeys.filter((name) => name === keyName)
   if (keys.length === 0 || more.length > 0) return printUsage(invocation, [...otherKeys, 'identity'])
-  return rotateKeys(invocation, `certs rotate-key ${keyName}`, keys)
+  return runRotation(invocation, `certs rotate-key ${keyName}`, keys)
 }
 
 function printUsage({ context }: CertsInvocation, names: readonly string[]): ExitCode {
@@ -37,7 +38,7 @@ function printUsage({ context }: CertsInvocation, names: readonly string[]): Exi
   return exitCodes.usage
 }
 
-async function rotateKeys(
+async function runRotation(
   invocation: CertsInvocation,
   command: string,
   requestedKeys: readonly KeyName[],
@@ -47,7 +48,7 @@ async function rotateKeys(
   const { name } = cluster.metadata
   let plannedChanges: PlannedChanges | undefined
   const load = async (): Promise<Identity> => openIdentity(context, options, name)
-  const { code, keys } = await rotateKeysByPhase({
+  const { status, keys } = await rotateKeys({
     keys: requestedKeys,
     load,
     save: async (identity) => saveIdentity(context, options, identity),
@@ -60,9 +61,9 @@ async function rotateKeys(
         persist: keep,
       })
       plannedChanges = upResult.plannedChanges
-      return upResult.code
+      return statusByExitCode(upResult.code)
     },
-    finishPhase: async (key, phase) => finishRotationPhase(invocation, command, key, phase),
+    finishPhase: async (key, phase) => finishPhase(invocation, command, key, phase),
     reportPhases: (phases) => {
       // With JSON progress, stderr contains only events for a program.
       if (progress !== 'json') context.stderr.write(`${formatPhases(phases)}\n`)
@@ -70,6 +71,7 @@ async function rotateKeys(
     dryRun,
     now: context.now,
   })
+  const code = exitCodeByStatus[status]
   if (code === exitCodes.usage) return code
   const result = {
     apiVersion: 'hyperkube.dev/v1',
@@ -84,6 +86,28 @@ async function rotateKeys(
     formatRotationResult(keys, notStarted, code, buildIdentityPath(options.file)),
   )
   return code
+}
+
+/** Does the work in the cluster that a key needs before its next phase, as a run with its own log. */
+async function finishPhase(
+  { context, options, cluster }: CertsInvocation,
+  command: string,
+  key: KeyName,
+  phase: ReplacementPhase,
+): Promise<ActionStatus> {
+  if (!hasRotationWork(key, phase)) return 'ok'
+  const { ignore, forgetHostKey, restartPods, progress } = certsFlags.parse(options)
+  const settings = {
+    command,
+    cluster: cluster.metadata.name,
+    progress,
+    debug: options.debug === true,
+  }
+  const phaseOptions = { files: options, cluster, forgetHostKeys: forgetHostKey, ignore, restartPods }
+  const { code } = await runAction(context, options, settings, async (run) =>
+    finishRotationPhase(context, key, phase, phaseOptions, run),
+  )
+  return statusByExitCode(code)
 }
 
 const phaseTexts: Readonly<Record<ReplacementPhase, string>> = {

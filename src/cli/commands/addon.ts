@@ -3,24 +3,48 @@ import { isEmptyDifference } from '../../addons/addon-difference.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import type { AddonStatus } from '../../lifecycle/addons/addon-status.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { observeClusterAddons } from '../addon/observe-addons.ts'
-import { formatManifests, listShownManifests } from '../addon/manifests.ts'
+import { formatFileFlag } from '../../workspace/cluster-paths.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { listAddonSwitches, requireKnownAddon, setAddonEnabled } from '../addon/addon-switch.ts'
 import { loadDesiredAddons } from '../addon/desired-addons.ts'
-import { requireKnownAddon, setAddonEnabled, listAddonSwitches } from '../addon/addon-switch.ts'
-import { formatAddonList } from '../addon/format-addon-list.ts'
-import { formatFileFlag } from '../cluster-paths.ts'
+import { formatManifests, listShownManifests } from '../addon/manifests.ts'
+import { observeClusterAddons } from '../addon/observe-addons.ts'
 import {
-  type CommandDefinition,
   type CommandContext,
+  type CommandDefinition,
   type ExitCode,
   exitCodes,
   type Invocation,
-} from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { formatAddonChanges } from '../plan/addons-text.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { addRunFlags } from '../run-flags.ts'
+  type Paint,
+} from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { addRunFlags } from '../command/run-flags.ts'
+import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
+import { formatAddonChanges } from '../text/addons-text.ts'
+
+const stateCells: Readonly<Record<AddonStatus['state'], TableCell>> = {
+  ready: { text: 'ready', colour: 'green' },
+  unready: { text: 'not ready', colour: 'red' },
+  changes: { text: 'to be changed', colour: 'yellow' },
+  absent: { text: 'not there yet', colour: 'yellow' },
+  undesired: { text: 'to be removed', colour: 'yellow' },
+  off: { text: 'off', colour: 'dim' },
+}
+
+const columns: readonly TableColumn<AddonStatus>[] = [
+  { head: 'NAME', cell: ({ name }) => ({ text: name }) },
+  { head: 'STATE', cell: ({ state }) => stateCells[state] },
+  { head: 'VERSION', cell: ({ version }) => ({ text: version ?? '-' }) },
+  { head: 'WHAT IT IS', cell: ({ about }) => ({ text: about }) },
+]
+
+/** Formats a table of addons, followed by the reasons why addons are not ready. */
+function formatAddonList(states: readonly AddonStatus[], paint: Paint): string {
+  const reasons = states.flatMap(({ name, reason }) => (reason === undefined ? [] : [`${name}: ${reason}\n`]))
+  const table = formatTable(columns, states, paint)
+  return reasons.length === 0 ? table : `${table}\n${reasons.join('')}`
+}
 
 const actions = ['list', 'diff', 'show', 'enable', 'disable'] as const
 type Options = Invocation['options']

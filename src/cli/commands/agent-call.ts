@@ -1,7 +1,7 @@
 import { bridgeToAgent } from '../../agent/server/bridge.ts'
 import { agentSocket } from '../../agent/server/server.ts'
-import { toAsciiJson } from '../../kit/ascii.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { toAsciiJson } from '../../kit/text.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
 export const agentCallCommand: CommandDefinition = {
   examples: [

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { rollBackAgent } from '../../agent/windows/bootstrap/switch-agent.ts'
-import { thisWindows } from '../../agent/windows/host/this-windows.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { rollBackAgent } from '../../agent/host-call/switch-agent.ts'
+import { thisWindows } from '../../agent/host/windows/this-windows.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 import { createHostCallContext, requireWindows } from '../windows/host-call-context.ts'
 
 const flags = z.object({ baseDirectory: z.string(), after: z.coerce.number().int().min(0) })

@@ -2,35 +2,50 @@ import { realpath } from 'node:fs/promises'
 import { Option } from 'commander'
 import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { resolveAccess } from '../../agent/apply/planned-access.ts'
-import { readAppliedPlan } from '../../agent/apply/applied-plan.ts'
+import { resolveAccess } from '../../agent/host/file-access.ts'
+import { readAppliedPlan } from '../../agent/records/state-file.ts'
+import { createRollbackCheck, rollbackCheckIntervalMs } from '../../agent/auto-rollback/rollback-check.ts'
 import { escalationPolicies } from '../../agent/heal/decision/escalation-policy.ts'
-import { formatAgentMetrics } from '../../agent/heal/report/metrics.ts'
-import { readProcessStats } from '../../agent/heal/report/process-stats.ts'
-import { serveMetrics } from '../../agent/heal/report/serve-metrics.ts'
+import type { Healer } from '../../agent/heal/healer.ts'
 import { createHealReporter } from '../../agent/heal/report/heal-reporter.ts'
+import { formatAgentMetrics } from '../../agent/heal/report/metrics.ts'
+import { readProcessStats, serveMetrics } from '../../agent/heal/report/serve-metrics.ts'
+import { watchPlan } from '../../agent/heal/watch-host.ts'
+import { createEtcdReporter } from '../../agent/host-resource/etcd-report.ts'
+import {
+  createRequestHandlers,
+  type RenewNow,
+} from '../../agent/host-resource/handlers/create-request-handlers.ts'
+import { createEtcdutlVerifier } from '../../agent/host-resource/handlers/take-snapshot.ts'
+import { createCertificateReader } from '../../agent/host-resource/host-certificates.ts'
+import { createHostReporter } from '../../agent/host-resource/host-report.ts'
+import {
+  type HostResourceConnectionDeps,
+  runHostResourceConnection,
+} from '../../agent/host-resource/host-resource-connection.ts'
+import { createLocalEtcdReader } from '../../agent/host-resource/local-etcd.ts'
+import { openLocalSnapshots } from '../../agent/host-resource/local-snapshots.ts'
+import { runHostCommand } from '../../agent/host/command.ts'
 import { join } from '../../agent/host/host-path.ts'
-import { runHostResourceConnection } from '../../agent/host-resource/host-resource-connection.ts'
-import { runRenewalLoop } from '../../agent/renewal/renewal-loop.ts'
-import { renewLocalCertificates } from '../../agent/renewal/renew-local.ts'
-import { defaultRenewalIntervals } from '../../agent/renewal/intervals.ts'
-import { type TickResult, runLoop } from '../../agent/loop/run-loop.ts'
+import type { Host } from '../../agent/host/host.ts'
 import { createNetworkProbe } from '../../agent/network-probe/network-probe.ts'
 import { OperatorLockStore } from '../../agent/operator-lock/operator-lock-store.ts'
-import { requestHello, runHeartbeat } from '../../agent/server/heartbeat.ts'
+import { isLockedByOther } from '../../agent/operator-lock/operator-lock.ts'
+import { createLinuxAgent, createWindowsAgent } from '../../agent/platform/platform-agent.ts'
+import { defaultRenewalIntervals } from '../../agent/renewal/intervals.ts'
+import { renewLocalCertificates } from '../../agent/renewal/renew-local.ts'
+import { runRenewalLoop } from '../../agent/renewal/renewal-loop.ts'
+import type { HostOperations } from '../../agent/runs/host-operations.ts'
 import { RunEventLog } from '../../agent/runs/run-event-log.ts'
+import { runLoop, type TickResult } from '../../agent/runs/run-loop.ts'
 import { Runs } from '../../agent/runs/runs.ts'
+import { requestHello, runHeartbeat, systemdSupervisor } from '../../agent/server/heartbeat.ts'
 import { agentSocket, serveAgent } from '../../agent/server/server.ts'
-import { systemdSupervisor } from '../../agent/server/supervisor.ts'
-import { rollbackCheckIntervalMs, createRollbackCheck } from '../../agent/auto-rollback/rollback-check.ts'
+import { createMutex } from '../../kit/concurrency.ts'
 import { startIdleGc } from '../../kit/idle-gc.ts'
-import { createMutex } from '../../kit/mutex.ts'
-import { createHostReportingDeps } from '../agent/host-reporting.ts'
-import { createLinuxAgent } from '../agent/linux-agent.ts'
-import { createWindowsAgent } from '../agent/windows-agent.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
-const flags = z.object({ healPolicy: z.enum(['usual', 'seed']), baseDirectory: z.string() })
+const flags = z.object({ healPolicy: z.enum(['default', 'legacy-script']), baseDirectory: z.string() })
 
 export const agentCommand: CommandDefinition = {
   examples: [['hyperkube agent', 'as its service does, on every host']],
@@ -38,7 +53,7 @@ export const agentCommand: CommandDefinition = {
     command.addOption(
       new Option('--heal-policy <name>', 'escalation policy for unhealthy components')
         .choices(Object.keys(escalationPolicies))
-        .default('usual'),
+        .default('default'),
     )
     command.option(
       '--base-directory <path>',
@@ -84,8 +99,8 @@ export const agentCommand: CommandDefinition = {
         return formatAgentMetrics({ version, health, counters, process: await readProcessStats() })
       },
     })
-    // Probes allocate memory all the time. Garbage collection at the interval of an idle service would cost
-    // more than the probes.
+    // Probes allocate memory all the time. Collecting garbage as often as in an idle service would cost more
+    // than the probes.
     const stopIdleGc = startIdleGc(60_000)
     const [renewal, mutex] = [{ ...deps, intervals: defaultRenewalIntervals }, createMutex()]
     const renew = async (logLine = log): Promise<TickResult> =>
@@ -141,4 +156,48 @@ function createStopSignal(signal: AbortSignal): AbortSignal {
 async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+}
+
+interface HostReportingOptions {
+  readonly host: Host
+  readonly work: Pick<HostOperations, 'activeRestore'>
+  readonly runs: Runs
+  readonly claims: Pick<OperatorLockStore, 'held'>
+  readonly healer: Pick<Healer, 'health'>
+  readonly renew: RenewNow
+  readonly version: string
+  readonly log: (text: string) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Builds the deps with which an agent on any OS reports its host to controllers and handles their requests.
+ */
+function createHostReportingDeps(options: HostReportingOptions): HostResourceConnectionDeps {
+  const { host, runs, claims, healer, version, log, signal } = options
+  const plan = watchPlan(host)
+  const member = createLocalEtcdReader({ host, plan, signal })
+  const snapshots = openLocalSnapshots(host.layout.snapshots)
+  return {
+    host,
+    plan,
+    handlers: createRequestHandlers({
+      ...options,
+      plan,
+      member,
+      snapshots,
+      verify: createEtcdutlVerifier(runHostCommand),
+    }),
+    readReport: createHostReporter({
+      version,
+      healer,
+      certificates: createCertificateReader(host, plan),
+      member: createEtcdReporter({ member, snapshots, clock: host.clock }),
+    }),
+    generation: () => claims.held?.generation ?? 0,
+    isLocked: async () => runs.busy || (await isLockedByOther(options)),
+    random: Math.random,
+    log,
+    signal,
+  }
 }

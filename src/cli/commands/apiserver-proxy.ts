@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { startIdleGc } from '../../kit/idle-gc.ts'
 import { runProxy } from '../../proxy/run.ts'
 import { defaultProxyTiming } from '../../proxy/timing.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
 const flags = z.object({ config: z.string() })
 

@@ -1,25 +1,32 @@
-import { type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { dirname, join } from 'node:path'
 import { Argument } from 'commander'
 import { z } from 'zod'
+import { streamBundle, verifyBundle } from '../../bundle/archive.ts'
+import { fetchBundleParts } from '../../bundle/fetch-parts.ts'
 import type { BundleManifest } from '../../bundle/manifest.ts'
 import { formatPublicKey, readPublicKey } from '../../bundle/signature.ts'
-import { verifyBundle } from '../../bundle/verify.ts'
-import { deriveBundleKey } from '../../identity/bundle-key.ts'
+import type { NetworkSource } from '../../catalog/artifact-source.ts'
+import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { checkLock } from '../../catalog/check-lock.ts'
+import type { Lock } from '../../catalog/lock.ts'
+import { deriveBundleKey } from '../../identity/stable-keys.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import { createBundle } from '../bundle/create-bundle.ts'
-import { findBundlePath, buildBundleReadError } from '../bundle/open-cluster-bundle.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { createClusterRegistry, selectImages } from '../../workspace/cluster-registry.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
+import { requireLock } from '../../workspace/load-lock.ts'
+import { buildBundleReadError, findBundlePath } from '../../workspace/open-cluster-bundle.ts'
 import {
-  type CommandDefinition,
   type CommandContext,
+  type CommandDefinition,
   type ExitCode,
   exitCodes,
   type Invocation,
-} from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadIdentity } from '../load-identity.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { formatCount } from '../format-text.ts'
+} from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
 
 const flags = z.object({ out: z.string().optional(), publicKey: z.string().optional() })
 type Options = Invocation['options']
@@ -121,5 +128,70 @@ function buildSummary(file: string, { cluster, lock, images, members }: BundleMa
     images: images.map(({ reference }) => reference),
     members: members.length,
     publicKey,
+  }
+}
+
+interface CreatedBundle {
+  readonly file: string
+  /** Size of the bundle in bytes. */
+  readonly size: number
+  readonly manifest: BundleManifest
+  readonly publicKey: string
+}
+
+/** Downloads all files and images of a cluster and writes them to one bundle. */
+async function createBundle(
+  context: CommandContext,
+  options: Invocation['options'],
+  cluster: Cluster,
+  out: string | undefined,
+): Promise<CreatedBundle> {
+  const { bundles, stderr, signal, web } = context
+  const { name } = cluster.metadata
+  const lock = selectLock(cluster, await requireLock(context, options.file))
+  const key = deriveBundleKey(await openIdentity(context, options, name))
+  const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
+  const parts = bundles.parts(file)
+  const manifest = await fetchBundleParts(
+    { cluster: name, lock, source: toNetworkSource(cluster) },
+    {
+      web,
+      registry: createClusterRegistry(context, cluster),
+      parts,
+      onFetch: (what) => stderr.write(toPrintable(`fetching ${what}\n`)),
+    },
+    signal,
+  )
+  stderr.write(toPrintable(`writing ${file}\n`))
+  const size = await bundles.write(
+    file,
+    streamBundle(manifest, key.privateKey, ({ sha256 }) => parts.content(sha256)),
+  )
+  await parts.clear()
+  return { file, size, manifest, publicKey: formatPublicKey(key.publicKey) }
+}
+
+/**
+ * Returns the source of files and images. A cluster that installs from a bundle uses upstream as the source
+ * of a new bundle.
+ */
+function toNetworkSource({ spec }: Cluster): NetworkSource {
+  const { artifacts } = spec
+  return artifacts !== 'upstream' && 'bundle' in artifacts ? 'upstream' : artifacts
+}
+
+/** Selects the entries of a lock that the hosts of the cluster need. */
+function selectLock(cluster: Cluster, lock: Lock): Lock {
+  const { spec } = cluster
+  const release = findKubernetesRelease(spec.kubernetes)
+  const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
+  if (problem !== undefined) {
+    throw new HyperkubeError(problem.code, problem.message, { hint: 'hyperkube lock' })
+  }
+  const hostSystems = new Set(spec.hosts.map(({ os }) => os))
+  return {
+    ...lock,
+    artifacts: lock.artifacts.filter(({ os }) => hostSystems.has(os)),
+    images: { ...selectImages(cluster, lock.images) },
   }
 }

@@ -1,6 +1,6 @@
 import { Argument } from 'commander'
-import { quoteShell } from '../../kit/shell.ts'
-import { type CommandDefinition, type CommandEntry, exitCodes } from '../command.ts'
+import { quoteShell } from '../../kit/text.ts'
+import { type CommandDefinition, type CommandEntry, exitCodes } from '../command/command.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { pollUntil } from '../../kit/poll-until.ts'
-import { createLocalFiles } from '../local-files.ts'
+import { pollUntil } from '../../kit/poll.ts'
+import { createLocalFiles } from '../environment/local-files.ts'
 import {
   runHyperkube,
   createInMemoryContext,

@@ -1,24 +1,22 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { testsByImage } from '../../conformance/images.ts'
-import { parseTestNames, selectTests, type Selection } from '../../conformance/select.ts'
+import { parseTestNames, type Selection, selectTests, testsByImage } from '../../conformance/select.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
 import {
-  type CommandDefinition,
   type CommandContext,
+  type CommandDefinition,
   type ExitCode,
   exitCodes,
   type Invocation,
-} from '../command.ts'
+} from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { parseServerFlag } from '../command/run-flags.ts'
 import { type ConformanceOptions, runConformance } from '../conformance/run.ts'
 import { listSuite, prepareConformancePrograms } from '../conformance/suite-programs.ts'
 import { formatConformanceReport } from '../conformance/text.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { parseServerFlag } from '../server-flag.ts'
-import { formatCount } from '../format-text.ts'
 
 const conformanceLabel = String.raw`\[Conformance\]`
 

@@ -3,23 +3,24 @@ import { Argument } from 'commander'
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
 import { startIdleGc } from '../../kit/idle-gc.ts'
 import { monotonicClock } from '../../kit/monotonic-clock.ts'
-import { CompletedConfig } from '../../manager/completed-config.ts'
-import { buildManagerConfig, managerOptions } from '../../manager/config.ts'
-import { buildManagerRbac } from '../../manager/rbac.ts'
+import { toPrintable } from '../../kit/text.ts'
+import { buildManagerConfig, CompletedConfig, managerOptions } from '../../manager/config.ts'
+import type { ControllerDefinition } from '../../manager/controller.ts'
+import { buildManagerRbac, formatRule } from '../../manager/rbac.ts'
 import { runManager } from '../../manager/run-manager.ts'
 import { controllers } from '../../manager/table.ts'
 import {
-  type CommandDefinition,
   type CommandContext,
+  type CommandDefinition,
   type ExitCode,
   exitCodes,
   type Invocation,
-} from '../command.ts'
-import { formatControllers, buildControllerList } from '../controller-manager/format-controllers.ts'
-import { printResult } from '../print.ts'
+  type Paint,
+} from '../command/command.ts'
+import { printResult } from '../command/print.ts'
+import { formatTable } from '../command/table.ts'
 
 const actions = ['run', 'list', 'rbac'] as const
 
@@ -52,7 +53,7 @@ export const controllerManagerCommand: CommandDefinition = {
   },
   async run(context, { args, options }) {
     const action = z.enum(actions).default('run').parse(args[0])
-    // `list` and `rbac` need no API access, so the flags for it are optional.
+    // `list` and `rbac` need no API access, so the flags for API access are optional.
     const config = buildManagerConfig(parseManagerOptions(options, action !== 'run'), controllers)
     if (action === 'run') return runService(context, config)
     const document =
@@ -110,4 +111,49 @@ async function runService(
     process.off('SIGTERM', onSigterm)
     stopIdleGc()
   }
+}
+
+/** Builds the list of controllers as a versioned document. */
+function buildControllerList(
+  rows: readonly ControllerDefinition[],
+  chosen: readonly ControllerDefinition[],
+): object {
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'ControllerList',
+    controllers: rows.map((row) => ({
+      name: row.name,
+      aliases: row.aliases,
+      summary: row.summary,
+      byDefault: row.byDefault,
+      on: chosen.includes(row),
+      watches: row.watches.map(({ name }) => name),
+      rules: row.rules,
+    })),
+  }
+}
+
+/** Formats the list of controllers as a table. `wide` adds the watched objects and RBAC rules. */
+function formatControllers(
+  rows: readonly ControllerDefinition[],
+  chosen: readonly ControllerDefinition[],
+  paint: Paint,
+  wide: boolean,
+): string {
+  const summary = { head: 'WHAT IT DOES', cell: (row: ControllerDefinition) => ({ text: row.summary }) }
+  const columns = [
+    { head: 'CONTROLLER', cell: ({ name }: ControllerDefinition) => ({ text: name }) },
+    { head: 'ON', cell: (row: ControllerDefinition) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
+    { head: 'DEFAULT', cell: ({ byDefault }: ControllerDefinition) => ({ text: byDefault ? 'on' : 'off' }) },
+  ]
+  const wideColumns = [
+    {
+      head: 'WATCHES',
+      cell: ({ watches }: ControllerDefinition) => ({ text: watches.map(({ name }) => name).join(', ') }),
+    },
+    summary,
+    // This column is the last one, because it may be long.
+    { head: 'MAY', cell: ({ rules }: ControllerDefinition) => ({ text: rules.map(formatRule).join('; ') }) },
+  ]
+  return formatTable([...columns, ...(wide ? wideColumns : [summary])], rows, paint)
 }

@@ -1,12 +1,12 @@
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
 import { examineCluster } from '../doctor/examine.ts'
 import { formatDoctor } from '../doctor/text.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { openCluster } from '../observe/open-cluster.ts'
-import { formatFindings, printResult } from '../print.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { openCluster } from '../../workspace/open-cluster.ts'
+import { formatFindings, printResult } from '../command/print.ts'
 
 export const doctorCommand: CommandDefinition = {
   examples: [

@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 import { fetchSnapshot } from '../etcd/fetch.ts'
 import { listSnapshots } from '../etcd/list.ts'
 import { pruneSnapshots } from '../etcd/prune.ts'
@@ -11,10 +11,10 @@ import { type EtcdCommandAction, etcdFlags, parseKeepFlag } from '../etcd/action
 import { showEtcdStatus } from '../etcd/status.ts'
 import { unpackSnapshot } from '../etcd/unpack.ts'
 import { verifyStoredSnapshot } from '../etcd/verify.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { formatFindings } from '../print.ts'
-import { addRunFlags } from '../run-flags.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { formatFindings } from '../command/print.ts'
+import { addRunFlags } from '../command/run-flags.ts'
 
 /** Actions by the words after `hyperkube etcd`. */
 const actions: ReadonlyMap<string, EtcdCommandAction> = new Map([

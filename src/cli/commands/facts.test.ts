@@ -6,7 +6,7 @@ import { newMachine } from '../../../lab/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../../lab/windows/simulator/simulated-host.ts'
 import { factsFormat } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { OutputFormat } from '../command.ts'
+import type { OutputFormat } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { readWindowsFacts, createFactsCommand, type FactsEnvironment } from './facts.ts'
 

@@ -1,14 +1,13 @@
 import { Argument } from 'commander'
-import type { HealCommand } from '../heal/heal-command.ts'
-import { healFlags, parsePauseFlag } from '../heal/heal-command.ts'
-import { pauseHealing, resumeHealing } from '../heal/pause.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { openRemotes } from '../../workspace/ssh-connector.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type HealCommand, healFlags, parsePauseFlag } from '../heal/heal-command.ts'
 import { showHealStatus } from '../heal/heal-status.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { openRemotes } from '../open-remotes.ts'
-import { formatFindings } from '../print.ts'
+import { pauseHealing, resumeHealing } from '../heal/pause.ts'
+import { formatFindings } from '../command/print.ts'
 
 const actions: ReadonlyMap<string, HealCommand> = new Map([
   ['status', showHealStatus],

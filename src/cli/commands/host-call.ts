@@ -1,6 +1,6 @@
-import { serveCall } from '../../agent/windows/bootstrap/serve-host-call.ts'
-import { thisWindows } from '../../agent/windows/host/this-windows.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { serveCall } from '../../agent/host-call/handle-host-call.ts'
+import { thisWindows } from '../../agent/host/windows/this-windows.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 import { createHostCallContext, requireWindows } from '../windows/host-call-context.ts'
 
 export const hostCallCommand: CommandDefinition = {

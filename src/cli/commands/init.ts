@@ -2,27 +2,26 @@ import { dirname } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { dnsLabel } from '../../spec/scalars.ts'
-import { newestKubernetes } from '../../spec/versions.ts'
+import { dnsLabel, newestKubernetes } from '../../spec/scalars.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
 import {
-  type CommandDefinition,
   type CommandContext,
+  type CommandDefinition,
   type ExitCode,
   exitCodes,
   type Invocation,
-} from '../command.ts'
+} from '../command/command.ts'
 import { formatFileAdvice, formatNextCommands } from '../init/advice.ts'
-import { renderExampleFile } from '../init/example-file.ts'
 import { renderClusterDraft } from '../init/cluster-draft.ts'
-import { parseHostFlag, hostFlagSchema } from '../init/host-flag.ts'
+import { renderExampleFile } from '../init/example-file.ts'
+import { hostFlagSchema, parseHostFlag } from '../init/host-flag.ts'
+import { checkIdentityFiles, createIdentityFiles, type IdentityStatus } from '../init/identity-files.ts'
 import { promptClusterFile } from '../init/prompt-cluster-file.ts'
-import { checkIdentityFiles, type IdentityStatus, createIdentityFiles } from '../init/identity-files.ts'
 import { translateRke1 } from '../init/translate.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { formatFinding, printResult } from '../print.ts'
-import { choosePrompts } from '../prompts.ts'
+import { formatFinding, printResult } from '../command/print.ts'
+import { choosePrompts } from '../command/prompts.ts'
 
 const flags = z.object({
   name: z.string().optional(),
@@ -96,7 +95,7 @@ async function createCluster(context: CommandContext, options: Options, initFlag
   return printCreated(context, options, state, [...created, file])
 }
 
-/** Creates the text of cluster.yml. Returns an exit code if it cannot. */
+/** Creates the text of cluster.yml. Returns an exit code if the text cannot be created. */
 async function createClusterText(
   context: CommandContext,
   options: Options,

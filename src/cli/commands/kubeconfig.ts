@@ -1,16 +1,16 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { trustedCas } from '../../identity/trusted-keys.ts'
-import { formatDuration, parseDuration } from '../../kit/duration.ts'
-import { issueClientCredentials } from '../../lifecycle/operator-credentials.ts'
-import { type KubeconfigEndpoint, buildPersonalKubeconfig } from '../../pki/kubeconfig.ts'
+import { formatDuration, parseDuration } from '../../kit/time-format.ts'
+import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
+import { buildPersonalKubeconfig, type KubeconfigEndpoint } from '../../pki/kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { listControlPlanes } from '../control-planes.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { formatFindings } from '../print.ts'
-import { parseServerFlag } from '../server-flag.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { formatFindings } from '../command/print.ts'
+import { parseServerFlag } from '../command/run-flags.ts'
+import { listControlPlanes } from '../proxy/api-proxy.ts'
 
 const day = 24 * 3_600_000
 const flags = z.object({
@@ -74,7 +74,7 @@ function parseLifetimeFlag(text: string): number {
   return milliseconds
 }
 
-/** Lists the API endpoint for operators, if any, then each control plane. */
+/** Lists the API endpoint from --server or cluster.yml, if one is set, then each control plane. */
 function listEndpoints(cluster: Cluster, server: string | undefined): KubeconfigEndpoint[] {
   const { metadata, spec } = cluster
   const preferred = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)

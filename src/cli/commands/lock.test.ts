@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
-import { httpFetcher } from '../../catalog/http-fetcher.ts'
+import { httpFetcher } from '../../catalog/fetcher.ts'
 import { readLock } from '../../catalog/lock.ts'
 import { type FakeResponse, fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'

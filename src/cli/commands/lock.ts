@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { type LockChange, compareLocks } from '../../catalog/compare-locks.ts'
-import { type Arch, archSchema } from '../../catalog/artifact-target.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import { buildLockPath } from '../cluster-paths.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadLock } from '../load-lock.ts'
-import { resolveClusterLock, listTargets, writeLock } from '../lock/resolve-cluster-lock.ts'
-import { formatFinding, printResult } from '../print.ts'
+import { type Arch, archSchema } from '../../catalog/artifacts.ts'
+import { compareLocks, type LockChange } from '../../catalog/compare-locks.ts'
+import { toPrintable } from '../../kit/text.ts'
+import { buildLockPath } from '../../workspace/cluster-paths.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadLock } from '../../workspace/load-lock.ts'
+import { listTargets, resolveClusterLock, writeLock } from '../../workspace/resolve-cluster-lock.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { formatFinding, printResult } from '../command/print.ts'
 
 const flags = z.object({ arch: z.array(archSchema).default(['amd64']), check: z.boolean().default(false) })
 
@@ -31,13 +31,14 @@ export const lockCommand: CommandDefinition = {
     if (cluster === undefined) return exitCodes.failure
 
     const file = buildLockPath(options.file)
+    const report = (line: string) => context.stderr.write(`${line}\n`)
     const before = await loadLock(context, options.file)
-    const after = await resolveClusterLock(context, options, cluster, listTargets(cluster, arches))
+    const after = await resolveClusterLock(context, options, cluster, listTargets(cluster, arches), report)
     const changes = compareLocks(before, after)
     for (const { what } of changes.filter(({ replaced }) => replaced)) {
       context.stderr.write(toPrintable(`warning: ${what} is another one than before, in the same place\n`))
     }
-    if (changes.length > 0 && !check) await writeLock(context, file, after)
+    if (changes.length > 0 && !check) await writeLock(context, file, after, report)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes }
     printResult(context.stdout, options.output, document, () => formatChanges(file, changes))
     return changes.length > 0 && check ? exitCodes.changesPending : exitCodes.ok

@@ -1,24 +1,23 @@
 import { Argument, InvalidArgumentError } from 'commander'
+import { formatDuration } from '../../kit/time-format.ts'
+import { drainTimeoutMs } from '../../lifecycle/drain/drain.ts'
 import { hostRole } from '../../spec/host.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { parseTimeoutFlag } from '../deadline.ts'
-import { loadCluster } from '../load-cluster.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { parseTimeoutFlag } from '../command/deadline.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
 import type { NodeAction } from '../node/action.ts'
-import { addNode } from '../node/add.ts'
-import { drainNode } from '../node/drain.ts'
-import { removeNode } from '../node/remove.ts'
-import { replaceNode } from '../node/replace.ts'
-import { uncordonNode } from '../node/uncordon.ts'
-import { formatFindings } from '../print.ts'
-import { addRunFlags } from '../run-flags.ts'
+import { addNode, removeNode, replaceNode } from '../node/change-hosts.ts'
+import { runDrain, runUncordon } from '../node/drain.ts'
+import { formatFindings } from '../command/print.ts'
+import { addRunFlags } from '../command/run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 
 const actions: ReadonlyMap<string, NodeAction> = new Map([
   ['add', addNode],
   ['remove', removeNode],
   ['replace', replaceNode],
-  ['drain', drainNode],
-  ['uncordon', uncordonNode],
+  ['drain', runDrain],
+  ['uncordon', runUncordon],
 ])
 
 export const nodeCommand: CommandDefinition = {
@@ -43,7 +42,7 @@ export const nodeCommand: CommandDefinition = {
       .option('--by <name>', 'replace: the name of the new host')
       .option(
         '--deadline <duration>',
-        'how long pods may take to go: 90s, 10m (default), 1h30m',
+        `how long pods may take to go: 90s, 1h30m; default: ${formatDuration(drainTimeoutMs)}`,
         parseTimeoutFlag,
       )
       .option('--force', 'drain: also pods without a controller; uncordon: also what others have cordoned')

@@ -217,9 +217,9 @@ describe('against a previous plan', () => {
     const { stdout } = await plan('--against previous.json', before)
     expect(stdout.slice(stdout.indexOf('in this order'))).toMatchInlineSnapshot(`
       "in this order
-        1. etcd on cp1, while 2 of 3 members of etcd are well without cp1
-        2. etcd on cp2, while 2 of 3 members of etcd are well without cp2
-        3. etcd on cp3, while 2 of 3 members of etcd are well without cp3
+        1. etcd on cp1, while 2 of 3 etcd members are healthy without cp1
+        2. etcd on cp2, while 2 of 3 etcd members are healthy without cp2
+        3. etcd on cp3, while 2 of 3 etcd members are healthy without cp3
         4. API server on cp1, while the API servers of cp2 and cp3 are ready
         5. API server on cp2, while the API servers of cp1 and cp3 are ready
         6. API server on cp3, while the API servers of cp1 and cp2 are ready

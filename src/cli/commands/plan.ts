@@ -1,18 +1,23 @@
 import { z } from 'zod'
+import { planFromFacts, planFromHosts, type PlanOutcome } from '../../actions/plan.ts'
 import { hasErrors } from '../../contract/finding.ts'
-import type { ClusterInputs } from '../../lifecycle/cluster-inputs.ts'
-import { type CommandDefinition, type CommandContext, exitCodes, type Invocation } from '../command.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { buildPlanDocument, indexPlansByHost } from '../../lifecycle/plan-document.ts'
-import { readPlan } from '../plan/read-plan.ts'
+import { buildPlanDocument, indexPlansByHost } from '../../lifecycle/proposal/plan-approval.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import {
+  type CommandContext,
+  type CommandDefinition,
+  type ExitCode,
+  exitCodes,
+  type Invocation,
+} from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { addRunFlags, runFlags } from '../command/run-flags.ts'
 import { readFacts } from '../plan/facts-directory.ts'
-import { type LivePlanResult, planFromHosts } from '../plan/live-plan.ts'
-import { type PreviousPlans, proposeOffline } from '../plan/offline-proposal.ts'
-import { formatProposal } from '../plan/proposal-text.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { addRunFlags, runFlags } from '../run-flags.ts'
+import { readPlan } from '../plan/read-plan.ts'
+import { exitCodeByStatus, runAction } from '../run/run-action.ts'
+import { formatProposal } from '../text/proposal-text.ts'
 
 const flags = runFlags.extend({
   facts: z.string().optional(),
@@ -21,6 +26,12 @@ const flags = runFlags.extend({
   diff: z.boolean().default(false),
   wide: z.boolean().default(false),
 })
+
+interface PlanResult {
+  readonly code: ExitCode
+  /** Undefined if the hosts could not be read. */
+  readonly outcome: PlanOutcome | undefined
+}
 
 export const planCommand: CommandDefinition = {
   examples: [
@@ -44,7 +55,7 @@ export const planCommand: CommandDefinition = {
       .option('--against <file>', 'with --facts: a previous plan that counts as applied')
   },
   async run(context, { options }) {
-    const { facts, against, out, diff, wide, ...runOptions } = flags.parse(options)
+    const { facts, against, out, diff, wide, ignore, forgetHostKey, progress } = flags.parse(options)
     if (against !== undefined && facts === undefined) {
       context.stderr.write(
         'USAGE: --against goes with --facts: hosts that are asked say themselves what they have\n',
@@ -57,13 +68,32 @@ export const planCommand: CommandDefinition = {
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
     const previous = against === undefined ? new Map() : indexPlansByHost(await readPlan(context, against))
     const inputs = await loadClusterInputs(context, options, cluster)
-    const { code, proposal } =
-      facts === undefined
-        ? await planFromHosts(context, options, inputs, { ...runOptions, diff })
-        : await planFromFacts(context, inputs, facts, previous, {
-            ignored: runOptions.ignore,
-            limited: options.limit !== undefined,
-          })
+    const planHosts = async (): Promise<PlanResult> => {
+      const settings = {
+        command: 'plan',
+        cluster: cluster.metadata.name,
+        progress,
+        debug: options.debug === true,
+      }
+      const planOptions = {
+        files: options,
+        forgetHostKeys: forgetHostKey,
+        ignore,
+        limit: options.limit,
+        fileContents: diff,
+      }
+      return runAction(context, options, settings, async (run) =>
+        planFromHosts(context, inputs, planOptions, run),
+      )
+    }
+    const planRecorded = async (directory: string): Promise<PlanResult> => {
+      const recorded = await readFacts(context, directory)
+      const outcome = planFromFacts(inputs, recorded, previous, { ignore, limit: options.limit })
+      context.stderr.write(formatFindings(outcome.proposal.findings))
+      return { code: exitCodeByStatus[outcome.status], outcome }
+    }
+    const { code, outcome } = facts === undefined ? await planHosts() : await planRecorded(facts)
+    const proposal = outcome?.proposal
     if (proposal === undefined) return code
     const document = buildPlanDocument(
       proposal,
@@ -76,21 +106,6 @@ export const planCommand: CommandDefinition = {
     if (out !== undefined && !hasErrors(proposal.findings)) await savePlan(context, options, out, document)
     return code
   },
-}
-
-/** Builds a proposal from recorded facts and previous plans. */
-async function planFromFacts(
-  context: CommandContext,
-  inputs: ClusterInputs,
-  directory: string,
-  previous: PreviousPlans,
-  options: { readonly ignored: readonly string[]; readonly limited: boolean },
-): Promise<LivePlanResult> {
-  const proposal = proposeOffline(inputs, await readFacts(context, directory), previous, options)
-  const { findings, steps } = proposal
-  context.stderr.write(formatFindings(findings))
-  const pending = steps.length > 0 ? exitCodes.changesPending : exitCodes.ok
-  return { proposal, code: hasErrors(findings) ? exitCodes.failure : pending }
 }
 
 /** Saves a plan. It contains details of hosts, so only its owner may read it. */

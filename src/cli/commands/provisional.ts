@@ -1,15 +1,14 @@
 import { Argument } from 'commander'
 import { z } from 'zod'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { resultNames, runWithProgress } from '../run-with-progress.ts'
-import { addRunFlags, runFlags } from '../run-flags.ts'
-import { endProvisionalChange } from '../provisional/end-change.ts'
-import { createDeferredAbort } from '../up/deferred-abort.ts'
-import { connectCluster } from '../up/connect.ts'
-import { joinNames } from '../format-text.ts'
+import { endProvisional } from '../../actions/provisional.ts'
+import { joinNames } from '../../kit/text.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { runAction } from '../run/run-action.ts'
+import { addRunFlags, runFlags } from '../command/run-flags.ts'
+import { resultNames } from '../run/run-with-progress.ts'
 
 const actions = z.enum(['confirm', 'rollback'])
 const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
@@ -34,30 +33,20 @@ export const provisionalCommand: CommandDefinition = {
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const { progress, forceUnlock } = flags.parse(options)
+    const { progress, forgetHostKey, forceUnlock } = flags.parse(options)
     const inputs = await loadClusterInputs(context, options, cluster)
     const { name } = cluster.metadata
-    let hosts: readonly string[] = []
     const settings = {
       command: `provisional ${action}`,
       cluster: name,
       progress,
       debug: options.debug === true,
     }
-    const { code } = await runWithProgress(context, settings, async (run) => {
-      using deferred = createDeferredAbort(context.signal)
-      await using connected = await connectCluster(context, options, inputs, run, deferred.signal)
-      const ended = await endProvisionalChange({
-        ...connected,
-        context,
-        run,
-        action,
-        forceUnlock,
-        deferAbort: deferred.defer,
-      })
-      hosts = ended.hosts
-      return ended
-    })
+    const endOptions = { files: options, forgetHostKeys: forgetHostKey, action, forceUnlock }
+    const { code, outcome } = await runAction(context, options, settings, async (run) =>
+      endProvisional(context, inputs, endOptions, run),
+    )
+    const hosts = outcome?.hosts ?? []
     const document = {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'ProvisionalResult',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { pollUntil } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll.ts'
 import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
 import { runCommandLine } from '../run-command-line.ts'
 

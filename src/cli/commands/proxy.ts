@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { formatAddress, parseAddress } from '../../proxy/address.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { openApiProxy } from '../api-proxy.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { formatFindings } from '../print.ts'
+import { openApiProxy } from '../proxy/api-proxy.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { formatFindings } from '../command/print.ts'
 
 const flags = z.object({ listen: z.string().default('127.0.0.1:6443') })
 

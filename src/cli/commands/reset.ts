@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { type PlannedChanges, buildPlanDocument } from '../../lifecycle/plan-document.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { runWithProgress } from '../run-with-progress.ts'
-import { resetHosts } from '../reset/reset-hosts.ts'
-import { buildResetDocument, formatResetResult } from '../reset/result.ts'
-import { addRunFlags, runFlags } from '../run-flags.ts'
-import { createDeferredAbort } from '../up/deferred-abort.ts'
-import { connectCluster } from '../up/connect.ts'
+import { reset } from '../../actions/reset.ts'
+import { joinNames } from '../../kit/text.ts'
+import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { type CommandDefinition, type ExitCode, exitCodes } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { addRunFlags, runFlags } from '../command/run-flags.ts'
+import { runAction } from '../run/run-action.ts'
+import { resultNames } from '../run/run-with-progress.ts'
 
 const flags = runFlags.extend({
   forceUnlock: z.boolean().default(false),
@@ -40,7 +38,7 @@ export const resetCommand: CommandDefinition = {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { progress, ignore, forceUnlock, dryRun } = flags.parse(options)
+    const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = flags.parse(options)
     const inputs = await loadClusterInputs(context, options, cluster)
     const settings = {
       command: 'reset',
@@ -50,21 +48,19 @@ export const resetCommand: CommandDefinition = {
     }
     const hostsReset: string[] = []
     let plannedChanges: PlannedChanges | undefined
-    const ended = await runWithProgress(context, settings, async (run) => {
-      using deferred = createDeferredAbort(context.signal)
-      await using connected = await connectCluster(context, options, inputs, run, deferred.signal)
-      return await resetHosts({
-        ...connected,
-        context,
-        options,
-        hosts: limitHosts(cluster, options.limit),
-        flags: { ignore, forceUnlock, dryRun, canPrompt: progress !== 'json' },
-        run,
-        onPlanned: (changes) => (plannedChanges = changes),
-        deferAbort: deferred.defer,
-        onReset: (host) => void hostsReset.push(host),
-      })
-    })
+    const resetOptions = {
+      files: options,
+      forgetHostKeys: forgetHostKey,
+      limit: options.limit,
+      ignore,
+      forceUnlock,
+      dryRun,
+      onPlanned: (changes: PlannedChanges) => (plannedChanges = changes),
+      onReset: (host: string) => void hostsReset.push(host),
+    }
+    const ended = await runAction(context, options, settings, async (run) =>
+      reset(context, inputs, resetOptions, run),
+    )
     if (ended.code === exitCodes.usage) return ended.code
     const { storage } = cluster.spec
     const volumes = storage === 'none' ? undefined : storage.path
@@ -74,4 +70,23 @@ export const resetCommand: CommandDefinition = {
     printResult(context.stdout, options.output, document, () => formatResetResult(result))
     return ended.code
   },
+}
+
+interface ResetCommandResult {
+  readonly cluster: string
+  /** Hosts from which everything was removed. */
+  readonly hosts: readonly string[]
+  readonly code: ExitCode
+  /** Directory where data of pods may remain. */
+  readonly volumes: string | undefined
+}
+
+function buildResetDocument({ cluster, hosts, code }: ResetCommandResult): object {
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'ResetResult', cluster, outcome: resultNames[code], hosts }
+}
+
+function formatResetResult({ cluster, hosts, volumes }: ResetCommandResult): string {
+  if (hosts.length === 0) return ''
+  const data = volumes === undefined ? '' : `volumes of pods, where there were any, stay in ${volumes}\n`
+  return `nothing of ${cluster} is left on ${joinNames(hosts)}\n${data}`
 }

@@ -1,5 +1,5 @@
-import { clusterJsonSchema } from '../../spec/json-schema.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
+import { clusterJsonSchema } from '../../spec/cluster.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
 export const schemaCommand: CommandDefinition = {
   examples: [

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { Secret } from '../../pki/secret.ts'
 import { dnsLabel } from '../../spec/scalars.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadIdentity, saveIdentity } from '../load-identity.ts'
-import { printResult } from '../print.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { loadIdentity, saveIdentity } from '../../workspace/load-identity.ts'
+import { printResult } from '../command/print.ts'
 
 const flags = z.object({ fromFile: z.string().optional() })
 

@@ -1,26 +1,28 @@
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
-import { explainNotReady } from '../../lifecycle/cluster-objects/node-readiness.ts'
-import { callWithTimeout } from '../../lifecycle/observe/call-with-timeout.ts'
+import { checkAddonReadiness } from '../../lifecycle/addons/addon-status.ts'
+import { explainNotReady } from '../../lifecycle/cluster-objects/node.ts'
+import { callWithTimeout } from '../../lifecycle/observe/observe-agent.ts'
 import { observeClusterHealth } from '../../lifecycle/observe/observe-cluster.ts'
-import { checkAddonReadiness } from '../../lifecycle/status/addon-readiness.ts'
 import {
-  type ObservedClusterStatus,
-  summarizeClusterStatus,
-} from '../../lifecycle/status/observed-cluster-status.ts'
-import {
-  type ObservedHostStatus,
-  listHostStatuses,
+  buildStatusReport,
+  type HostStatusReport,
   isHostHealthy,
-} from '../../lifecycle/status/observed-host-status.ts'
+  type StatusReport,
+} from '../../lifecycle/status/status-report.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandDefinition, type CommandContext, exitCodes, type Invocation } from '../command.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { openCluster } from '../observe/open-cluster.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { formatClusterLine, formatClusterDetails } from '../status/cluster-text.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { openCluster } from '../../workspace/open-cluster.ts'
+import {
+  type CommandContext,
+  type CommandDefinition,
+  exitCodes,
+  type Invocation,
+} from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { formatClusterDetails, formatClusterLine } from '../status/cluster-text.ts'
 import { showReportedStatus } from '../status/from-api.ts'
 import { formatHostStatuses } from '../status/text.ts'
 import { showRepeatedly } from '../status/watch.ts'
@@ -64,7 +66,7 @@ export const statusCommand: CommandDefinition = {
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const identity = await openIdentity(context, options, cluster.metadata.name)
-    const show = async (stdout: CommandContext['stdout']): Promise<readonly ObservedHostStatus[]> => {
+    const show = async (stdout: CommandContext['stdout']): Promise<readonly HostStatusReport[]> => {
       const observed = await observeStatus(context, options, cluster, identity)
       showStatus({ ...context, stdout }, options, cluster, observed)
       return observed.hosts
@@ -80,11 +82,6 @@ export const statusCommand: CommandDefinition = {
 const fromApiHint =
   'no host is reached by ssh; hyperkube status --from-api asks the API what the cluster says of itself\n'
 
-interface ObservedStatus {
-  readonly hosts: readonly ObservedHostStatus[]
-  readonly summary: ObservedClusterStatus
-}
-
 /** Short, because addons have few objects and a healthy API responds quickly. */
 const addonTimeoutMs = 10_000
 
@@ -94,7 +91,7 @@ async function observeStatus(
   options: Invocation['options'],
   cluster: Cluster,
   identity: Identity,
-): Promise<ObservedStatus> {
+): Promise<StatusReport> {
   const { now, signal } = context
   const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
   await using opened = await openCluster(context, options.file, cluster, identity)
@@ -115,17 +112,14 @@ async function observeStatus(
           checkAddonReadiness(api, notReadyCount, { signal: deadline }),
         ).catch(() => undefined)
   signal.throwIfAborted()
-  return {
-    hosts: listHostStatuses(observed),
-    summary: summarizeClusterStatus(observed, cluster.spec.kubernetes, addons),
-  }
+  return buildStatusReport(observed, cluster.spec.kubernetes, addons)
 }
 
 function showStatus(
   { stdout, paint, now }: CommandContext,
   { output }: Invocation['options'],
   { metadata: { name } }: Cluster,
-  { hosts, summary }: ObservedStatus,
+  { hosts, summary }: StatusReport,
 ): void {
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'Status', cluster: name, hosts, summary }
   printResult(stdout, output, document, () => {

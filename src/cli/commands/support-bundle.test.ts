@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { knownSecrets } from '../../identity/known-secrets.ts'
+import { knownSecrets } from '../../identity/secret-files.ts'
 import { createSecretMask } from '../../kit/mask-secrets.ts'
 import { Secret } from '../../pki/secret.ts'
-import { clusterIdentity, clusterFiles } from '../etcd/testing/fixtures.ts'
+import { clusterFiles, clusterIdentity } from '../etcd/testing/fixtures.ts'
 import { runHyperkube } from '../testing/run-in-memory.ts'
 
 test.each([

@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { InvalidFileChange } from '../../actions/change-cluster-file.ts'
+import { upgrade } from '../../actions/upgrade.ts'
+import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
+import { reportInvalidChange } from '../up/run-changed-up.ts'
+import { runUp } from '../up/run-up.ts'
 import { kubernetesReleases } from '../../catalog/catalog.ts'
-import { upgradePath } from '../../catalog/upgrade-path.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { formatFindings } from '../print.ts'
-import { addRunFlags } from '../run-flags.ts'
+import { upgradePath } from '../../catalog/version.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { formatFindings } from '../command/print.ts'
+import { addRunFlags } from '../command/run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
-import { takePreUpgradeSnapshot } from '../upgrade/pre-upgrade-snapshot.ts'
-import { upgradeCluster } from '../upgrade/upgrade.ts'
+import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
 
 const flags = z.looseObject({
   to: z.string(),
@@ -48,14 +52,23 @@ export const upgradeCommand: CommandDefinition = {
       return exitCodes.ok
     }
     if (path.length > 1) context.stderr.write(`from ${from} by way of ${path.join(', then ')}\n`)
-    if (snapshot && !dryRun) {
-      const snapshotCode = await takePreUpgradeSnapshot(context, options, cluster)
-      if (snapshotCode !== exitCodes.ok) return snapshotCode
+    try {
+      const status = await upgrade({
+        context,
+        files: options,
+        path,
+        takeSnapshot:
+          snapshot && !dryRun
+            ? async () => statusByExitCode(await takePreUpgradeSnapshot(context, options, cluster))
+            : undefined,
+        up: async (version, change) =>
+          statusByExitCode(await runUp(context, options, { ...change, command: `upgrade --to ${version}` })),
+        report: (line) => context.stderr.write(`${line}\n`),
+      })
+      return exitCodeByStatus[status]
+    } catch (error) {
+      if (!(error instanceof InvalidFileChange)) throw error
+      return reportInvalidChange(context, error)
     }
-    for (const version of path) {
-      const code = await upgradeCluster(context, options, version)
-      if (code !== exitCodes.ok) return code
-    }
-    return exitCodes.ok
   },
 }

@@ -1,8 +1,8 @@
 import { hasErrors } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { formatFinding, printResult } from '../print.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { formatFinding, printResult } from '../command/print.ts'
 
 export const validateCommand: CommandDefinition = {
   examples: [

@@ -1,6 +1,6 @@
 import packageFile from '../../../package.json' with { type: 'json' }
-import { type CommandDefinition, exitCodes } from '../command.ts'
-import { printResult } from '../print.ts'
+import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
 
 export const versionCommand: CommandDefinition = {
   examples: [['hyperkube version -o json', 'for a program to read']],

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ca } from '../../pki/ca.ts'
 import { buildPersonalKubeconfig } from '../../pki/kubeconfig.ts'
-import { issueClientCredentials } from '../../lifecycle/operator-credentials.ts'
+import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { openApiProxy } from '../api-proxy.ts'
-import type { CommandContext } from '../command.ts'
+import { openApiProxy } from '../proxy/api-proxy.ts'
+import type { CommandContext } from '../command/command.ts'
 
 /** Lifetime of the credentials, longer than the suite takes even on slow machines. */
 const credentialLifetimeMs = 12 * 3_600_000
 
-/** Access of the suite to the cluster while it runs. */
+/** Access of the conformance suite to the cluster during a run. */
 export interface SuiteAccess extends AsyncDisposable {
   readonly kubeconfig: string
   /** A private directory that is removed when the access is disposed. */
@@ -22,8 +22,8 @@ export interface SuiteAccessOptions {
   readonly cluster: Cluster
   readonly ca: Ca
   /**
-   * https://HOST:PORT. If undefined, a proxy to all healthy control planes is used, so losing one of them
-   * does not end the run.
+   * URL of an API server (https://HOST:PORT). If undefined, a proxy to all healthy control planes is used, so
+   * the run survives the loss of a control plane.
    */
   readonly server: string | undefined
   readonly writeLine: (line: string) => void

@@ -1,17 +1,21 @@
 import { chmod } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { systemClock } from '../../agent/host/clock.ts'
-import { createHttpDownloader } from '../../agent/host/http-downloader.ts'
-import { upstreamArtifacts, type UpstreamArtifact } from '../../catalog/artifacts.ts'
+import { createHttpDownloader } from '../../agent/host/downloader.ts'
+import { type ArtifactSource, locateArtifact } from '../../catalog/artifact-source.ts'
+import {
+  type ArtifactTarget,
+  conformanceArtifact,
+  conformanceBinaryPath,
+  type UpstreamArtifact,
+  upstreamArtifacts,
+} from '../../catalog/artifacts.ts'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from '../../catalog/checksum.ts'
-import { conformanceArtifact, conformanceBinaryPath } from '../../catalog/conformance-artifact.ts'
-import { type ArtifactSource, locateArtifact } from '../../catalog/artifact-source.ts'
-import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
 import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { CommandContext } from '../command.ts'
-import { cacheProgram } from '../program-cache.ts'
+import type { CommandContext } from '../command/command.ts'
+import { cacheProgram } from '../environment/program-cache.ts'
 
 /** Larger than any test archive, in bytes. */
 const maxArchiveBytes = 4 * 2 ** 30
@@ -43,7 +47,7 @@ export async function prepareSuiteProgram(
   })
 }
 
-/** Returns the path of kubectl in the same version, which tests of sig-cli run. */
+/** Returns the path of kubectl in the Kubernetes version of the suite. Tests of sig-cli run kubectl. */
 export async function prepareKubectl(options: SuiteProgramOptions, deps: SuiteProgramDeps): Promise<string> {
   const artifact = upstreamArtifacts(findKubernetesRelease(options.kubernetes), options.target).find(
     ({ component }) => component === 'kubectl',

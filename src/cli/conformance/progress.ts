@@ -1,8 +1,8 @@
 import { countResults, type SuiteProgress } from '../../conformance/progress.ts'
 import type { SuiteEvent, TestOutcome, TestResult } from '../../conformance/ginkgo-output.ts'
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { CommandContext, Paint } from '../command.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import { toPrintable } from '../../kit/text.ts'
+import type { CommandContext, Paint } from '../command/command.ts'
 import { fitLine, gap, type StyledLine, span } from '../render/line.ts'
 import { createLiveLines } from '../render/live-lines.ts'
 

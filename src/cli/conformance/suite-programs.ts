@@ -1,14 +1,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { ArtifactTarget } from '../../catalog/artifacts.ts'
 import { buildListArguments } from '../../conformance/arguments.ts'
 import { readSuite, type Suite } from '../../conformance/suite.ts'
-import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
 import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../command/command.ts'
 import { prepareKubectl, prepareSuiteProgram } from './programs.ts'
 
 export interface ConformancePrograms {
@@ -17,7 +17,7 @@ export interface ConformancePrograms {
   readonly kubectl: () => Promise<string>
 }
 
-/** Uses the programs named on the command line, otherwise upstream's. */
+/** Uses the programs named on the command line, otherwise the programs that Kubernetes publishes. */
 export async function prepareConformancePrograms(
   context: CommandContext,
   { kubernetes, artifacts: source }: Cluster['spec'],
@@ -36,7 +36,7 @@ export async function prepareConformancePrograms(
 
 const architectures: Readonly<Record<string, ArtifactTarget['arch']>> = { x64: 'amd64', arm64: 'arm64' }
 
-/** Returns OS and architecture of this machine, in upstream's terms. */
+/** Returns OS and architecture of this machine, with the names that Kubernetes uses for its downloads. */
 function detectTarget(): ArtifactTarget {
   const arch = architectures[process.arch]
   if (process.platform === 'linux' && arch !== undefined) return { os: 'linux', arch }

@@ -1,8 +1,7 @@
 import type { ConformanceReport } from '../../conformance/report.ts'
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { Paint } from '../command.ts'
-import { groupByText, formatCount } from '../format-text.ts'
+import { formatCount, groupByText, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import type { Paint } from '../command/command.ts'
 
 /** Maximum number of lines of a failure's reason; the log has all lines. */
 const maxReasonLines = 4

@@ -3,6 +3,7 @@ import type { HostHealth } from '../../contract/health.ts'
 import { formatDiagnosisKey } from '../../lifecycle/doctor/diagnosis.ts'
 import type { ClusterHealthObservation, ObserveDeps } from '../../lifecycle/observe/observe-cluster.ts'
 import { withFailingProbes, buildHealthyCluster } from '../../lifecycle/observe/testing/cluster-fixtures.ts'
+import { createFakeClusterClient } from '../../lifecycle/testing/fake-cluster-client.ts'
 import { scriptedSession, successfulRun } from '../../lifecycle/testing/scripted-agent.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { examineCluster } from './examine.ts'
@@ -13,10 +14,13 @@ const { endpoints } = buildHealthyCluster()
 function createDeps(observation: ClusterHealthObservation, unreachableHost?: string): ObserveDeps {
   return {
     connect: async (host) => createRemote(host, observation, unreachableHost),
-    etcd: async () =>
-      observation.etcd.state === 'observed' ? observation.etcd.observed : Promise.reject(new Error('silent')),
-    apiReady: async () => undefined,
-    nodes: async () => observation.nodes ?? [],
+    client: createFakeClusterClient({
+      observeEtcd: async () =>
+        observation.etcd.state === 'observed'
+          ? observation.etcd.observed
+          : Promise.reject(new Error('silent')),
+      listNodes: async () => observation.nodes ?? [],
+    }),
   }
 }
 

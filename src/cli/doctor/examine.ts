@@ -1,4 +1,4 @@
-import type { HostEndpoint } from '../../lifecycle/host-endpoints.ts'
+import type { HostEndpoint } from '../../lifecycle/inputs/host-endpoints.ts'
 import type { Diagnosis } from '../../lifecycle/doctor/diagnosis.ts'
 import { diagnose } from '../../lifecycle/doctor/diagnose.ts'
 import {

@@ -1,12 +1,11 @@
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import { formatDiagnosisKey } from '../../lifecycle/doctor/diagnosis.ts'
-import type { Paint } from '../command.ts'
-import { formatCount } from '../format-text.ts'
+import type { Paint } from '../command/command.ts'
 import type { DoctorDocument, DoctorFinding } from './document.ts'
 
 export interface DoctorTextOptions {
-  /** Also shows the evidence of effects. */
+  /** True to show the evidence of effects too. */
   readonly wide: boolean
 }
 

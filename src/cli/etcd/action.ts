@@ -2,8 +2,8 @@ import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { CommandContext, ExitCode, Invocation } from '../command.ts'
-import { progressKinds } from '../render/open-progress.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command/command.ts'
+import { progressKinds } from '../command/run-flags.ts'
 
 export const etcdFlags = z.object({
   to: z.string().optional(),
@@ -16,6 +16,7 @@ export const etcdFlags = z.object({
   dryRun: z.boolean().default(false),
   progress: z.enum(progressKinds).default('auto'),
   ignore: z.array(z.string()).default([]),
+  forgetHostKey: z.array(z.string()).default([]),
 })
 
 /** Arguments of every etcd action. */

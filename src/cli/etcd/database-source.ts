@@ -5,13 +5,13 @@ import { z } from 'zod'
 import { linuxLayout } from '../../agent/host/layout.ts'
 import { snapshotFileName } from '../../contract/host-resource.ts'
 import type { DatabasePiece } from '../../etcd/database-pieces.ts'
+import { readFileBytes } from '../../kit/files.ts'
+import { parseFileTimestamp } from '../../kit/time-format.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { truncateList } from '../../kit/truncate-list.ts'
-import { parseFileTimestamp } from '../../kit/file-timestamp.ts'
-import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
-import { readFileBytes } from '../../snapshot/file-bytes.ts'
+import { truncateList } from '../../kit/text.ts'
+import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { openRemotes } from '../open-remotes.ts'
+import { openRemotes } from '../../workspace/ssh-connector.ts'
 import type { EtcdInvocation } from './action.ts'
 
 /** An etcd database as `etcdctl snapshot save` writes it. */
@@ -25,8 +25,8 @@ export interface DatabaseSource extends AsyncDisposable {
 }
 
 /**
- * Opens a database. `HOST` is the newest one on a host, `HOST:FILE` a specific one, anything else the path of
- * a local file.
+ * Opens a database. `HOST` means the newest database on a host, `HOST:FILE` a specific database on a host,
+ * and anything else the path of a local file.
  */
 export async function openDatabaseSource(invocation: EtcdInvocation, given: string): Promise<DatabaseSource> {
   const [, host = '', file] = /^([^:/]+)(?::(.+))?$/.exec(given) ?? []

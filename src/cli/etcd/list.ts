@@ -1,10 +1,9 @@
-import { parseSnapshotTime } from '../../snapshot/name.ts'
-import type { SnapshotStore, StoredSnapshot } from '../../snapshot/store.ts'
-import { exitCodes } from '../command.ts'
-import { printResult } from '../print.ts'
-import { type TableColumn, formatTable } from '../table.ts'
-import { formatMegabytes } from './progress.ts'
+import { parseSnapshotTime, type SnapshotStore, type StoredSnapshot } from '../../snapshot/store.ts'
+import { exitCodes } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
+import { formatTable, type TableColumn } from '../command/table.ts'
 import type { EtcdCommandAction } from './action.ts'
+import { formatMegabytes } from './progress.ts'
 import { openSnapshotStores } from './stores.ts'
 
 /** A snapshot and the store that holds it. */

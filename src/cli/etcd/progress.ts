@@ -1,6 +1,6 @@
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { ReportBytes } from '../../snapshot/store.ts'
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../command/command.ts'
 import { fitLine, span } from '../render/line.ts'
 import { createLiveLines } from '../render/live-lines.ts'
 

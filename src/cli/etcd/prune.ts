@@ -1,15 +1,14 @@
-import type { SnapshotStore } from '../../snapshot/store.ts'
-import { selectExpiredSnapshots } from '../../snapshot/retention.ts'
-import { exitCodes } from '../command.ts'
-import { printResult } from '../print.ts'
-import { formatTable } from '../table.ts'
-import { confirmChanges } from '../up/confirm.ts'
-import { formatCount } from '../format-text.ts'
-import { snapshotColumns, toSnapshotRow, type SnapshotRow } from './list.ts'
+import { formatCount } from '../../kit/text.ts'
+import { selectExpiredSnapshots, type SnapshotStore } from '../../snapshot/store.ts'
+import { exitCodes } from '../command/command.ts'
+import { confirmChanges, exitCodeByConfirmation } from '../command/confirm.ts'
+import { printResult } from '../command/print.ts'
+import { formatTable } from '../command/table.ts'
 import type { EtcdCommandAction } from './action.ts'
+import { snapshotColumns, type SnapshotRow, toSnapshotRow } from './list.ts'
 import { openSnapshotStores } from './stores.ts'
 
-/** Deletes the oldest snapshots of each store and keeps the given number of newer ones. */
+/** Deletes old snapshots in each store and keeps the given number of the newest snapshots. */
 export const pruneSnapshots: EtcdCommandAction = async (invocation) => {
   const { context, options, flags, cluster } = invocation
   const { stdout, stderr, paint, paintProgress, signal } = context
@@ -33,7 +32,7 @@ export const pruneSnapshots: EtcdCommandAction = async (invocation) => {
   }
   stderr.write(formatTable(snapshotColumns, items, paintProgress))
   const confirmed = await confirmChanges(context, options, true)
-  if (confirmed !== true) return confirmed
+  if (confirmed !== 'confirmed') return exitCodeByConfirmation[confirmed]
   for (const { store, item } of toRemove) await store.remove(item.name, signal)
   printResult(
     stdout,

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { formatCount } from '../../kit/text.ts'
 import type { SnapshotManifest } from '../../snapshot/manifest.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
-import { formatCount } from '../format-text.ts'
-import { type ByteProgress, formatMegabytes, openByteProgress } from './progress.ts'
 import type { EtcdInvocation } from './action.ts'
+import { type ByteProgress, formatMegabytes, openByteProgress } from './progress.ts'
 import { openSnapshotStores } from './stores.ts'
 import { createWorkDirectory } from './work-directory.ts'
 
@@ -18,7 +18,10 @@ export interface SavedSnapshot {
   readonly locations: readonly string[]
 }
 
-/** Lets `write` create a snapshot file, and puts the file into every configured store. */
+/**
+ * Lets `write` create a snapshot file, and copies the file to the store of --to, or to all stores of
+ * cluster.yml.
+ */
 export async function saveToStores(
   invocation: EtcdInvocation,
   name: string,

@@ -1,21 +1,21 @@
 import packageFile from '../../../package.json' with { type: 'json' }
 import { checkEtcdHealth } from '../../etcd/cluster-health.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
-import { deriveBundleKey } from '../../identity/bundle-key.ts'
+import { deriveBundleKey } from '../../identity/stable-keys.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { SmallFile } from '../../snapshot/manifest.ts'
-import { addSnapshotExtension, buildSnapshotName, snapshotName } from '../../snapshot/name.ts'
 import { saveSnapshot, type SnapshotSpec } from '../../snapshot/save.ts'
-import { buildIdentityPath, buildLockPath } from '../cluster-paths.ts'
-import { exitCodes } from '../command.ts'
-import { requireLock } from '../load-lock.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { saveToStores, type SavedSnapshot, formatSavedSnapshot } from './save-to-stores.ts'
-import { openEtcd } from './open-etcd.ts'
+import { addSnapshotExtension, buildSnapshotName, snapshotName } from '../../snapshot/store.ts'
+import { buildIdentityPath, buildLockPath } from '../../workspace/cluster-paths.ts'
+import { requireLock } from '../../workspace/load-lock.ts'
+import { openEtcd } from '../../workspace/open-cluster.ts'
+import { exitCodes } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
 import type { EtcdCommandAction, EtcdInvocation } from './action.ts'
+import { formatSavedSnapshot, type SavedSnapshot, saveToStores } from './save-to-stores.ts'
 
-/** Takes a snapshot and puts it into every configured store. */
+/** Takes a snapshot and saves it to the store of --to, or to all stores of cluster.yml. */
 export const saveEtcdSnapshot: EtcdCommandAction = async (invocation) => {
   const { context, options } = invocation
   const startedAt = context.now()
@@ -29,7 +29,7 @@ export const saveEtcdSnapshot: EtcdCommandAction = async (invocation) => {
   return exitCodes.ok
 }
 
-/** Saves a snapshot of the given member, or of the least busy one. */
+/** Saves a snapshot of the given member, or of the least busy member. */
 export async function saveMemberSnapshot(
   invocation: EtcdInvocation,
   name: string,

@@ -1,12 +1,12 @@
 import { checkEtcdHealth } from '../../etcd/cluster-health.ts'
 import { type EtcdObservation, formatMember } from '../../etcd/member.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
-import { exitCodes } from '../command.ts'
-import { formatFindings, printResult } from '../print.ts'
-import { type TableColumn, formatTable } from '../table.ts'
-import { openEtcd } from './open-etcd.ts'
-import { formatMegabytes } from './progress.ts'
+import { openEtcd } from '../../workspace/open-cluster.ts'
+import { exitCodes } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { formatTable, type TableColumn } from '../command/table.ts'
 import type { EtcdCommandAction } from './action.ts'
+import { formatMegabytes } from './progress.ts'
 
 /** Shows the members of etcd: leader, database sizes and problems. */
 export const showEtcdStatus: EtcdCommandAction = async ({ context, options, cluster, identity }) => {

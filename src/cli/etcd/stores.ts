@@ -14,8 +14,8 @@ const defaultDirectory = 'snapshots'
 export interface SnapshotStores {
   readonly all: readonly SnapshotStore[]
   /**
-   * Path of the directory store. A snapshot is first written to a temporary directory inside it, and so on
-   * the same disk.
+   * Path of the directory store. A snapshot is first written to a temporary directory inside it, so that it
+   * can be hard-linked into the store without a copy.
    */
   readonly directory: string | undefined
 }

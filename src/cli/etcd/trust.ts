@@ -1,15 +1,19 @@
-import { deriveBundleKey } from '../../identity/bundle-key.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { unsealIdentity } from '../../identity/seal.ts'
+import { deriveBundleKey } from '../../identity/stable-keys.ts'
 import { readKeyFile } from '../../identity/store.ts'
 import type { SnapshotTrust } from '../../snapshot/open.ts'
-import type { CommandContext } from '../command.ts'
-import { type IdentityOptions, buildIdentityPaths } from '../load-identity.ts'
+import type { ClusterFiles } from '../../workspace/context.ts'
+import { buildIdentityPaths } from '../../workspace/load-identity.ts'
+import type { CommandContext } from '../command/command.ts'
 
-/** Trusts snapshots that belong to this cluster and whose identity its key can open. */
+/**
+ * Trusts snapshots that belong to this cluster and whose sealed identity can be opened with the key of this
+ * cluster.
+ */
 export async function loadSnapshotTrust(
   context: CommandContext,
-  options: IdentityOptions,
+  options: ClusterFiles,
   { id, metadata }: Identity,
 ): Promise<SnapshotTrust> {
   const key = await readKeyFile(context.privateFiles, buildIdentityPaths(context, options, metadata.name).key)
@@ -31,7 +35,7 @@ export async function loadKeyTrust(
 /** Opens the identity inside a snapshot. */
 export async function openSnapshotIdentity(
   context: CommandContext,
-  options: IdentityOptions,
+  options: ClusterFiles,
   { metadata }: Identity,
   sealed: string,
 ): Promise<Identity> {

@@ -1,11 +1,11 @@
 import { basename, join, resolve } from 'node:path'
+import { readFileBytes } from '../../kit/files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import { readFileBytes } from '../../snapshot/file-bytes.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { type SmallFile, smallFiles } from '../../snapshot/manifest.ts'
 import { openSnapshot } from '../../snapshot/open.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { printResult } from '../print.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
 import { loadKeyTrust } from './trust.ts'
 
 /** File modes. Only the owner may read the identity, although it is sealed. */
@@ -17,7 +17,7 @@ const modes: Readonly<Record<SmallFile, number>> = {
 
 /**
  * Extracts the files of a cluster from a snapshot, for operators who have only the snapshot and the key left.
- * Files are written only after the whole snapshot was read, and never overwritten.
+ * Files are written only after the whole snapshot was read. Existing files are never overwritten.
  */
 export async function unpackSnapshot(
   context: CommandContext,

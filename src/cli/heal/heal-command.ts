@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { maxHealPauseMs } from '../../contract/health.ts'
-import { parseDuration } from '../../kit/duration.ts'
-import { settleAll } from '../../kit/settle-all.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { parseDuration } from '../../kit/time-format.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { CommandContext, ExitCode, Invocation } from '../command.ts'
-import { formatHostError } from '../format-host-error.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command/command.ts'
+import { formatHostError } from '../command/print.ts'
 
 /** Inputs of an action of `hyperkube heal`. */
 export interface HealCommandContext {
@@ -26,7 +26,7 @@ export const healFlags = z.object({
   dryRun: z.boolean().default(false),
 })
 
-/** A shorter pause would end before any work begins. */
+/** Minimum pause of healing. A shorter pause would end before the operator could begin any maintenance. */
 const minPauseMs = 60_000
 
 /** Parses the value of --for, in milliseconds. */
@@ -44,7 +44,7 @@ export type HostReply<T> =
   | { readonly host: string; readonly response: T }
   | { readonly host: string; readonly reason: string }
 
-/** Sends a request to all hosts at once. An unreachable host does not stop the others. */
+/** Sends a request to all hosts at once. An unreachable host does not affect the other hosts. */
 export async function requestFromHosts<T>(
   { hosts, connect, context: { signal } }: HealCommandContext,
   request: (remote: Remote, signal: AbortSignal) => Promise<T>,

@@ -1,13 +1,12 @@
 import type { HealAction, HostHealth } from '../../contract/health.ts'
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { Paint } from '../command.ts'
-import { type TableCell, type TableColumn, formatTable } from '../table.ts'
-import { joinNames } from '../format-text.ts'
+import { joinNames, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import type { Paint } from '../command/command.ts'
+import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
 import type { HostReply } from './heal-command.ts'
 
 export interface HealStatusFormatOptions {
-  /** Shows all actions that agents have stored. */
+  /** True to show all actions that agents have stored. */
   readonly wide: boolean
   readonly now: Date
 }

@@ -1,8 +1,8 @@
 import type { HostHealth } from '../../contract/health.ts'
-import { requestOnce } from '../../lifecycle/request-once.ts'
-import { exitCodes } from '../command.ts'
-import { printResult } from '../print.ts'
-import { requestFromHosts, type HealCommand } from './heal-command.ts'
+import { requestOnce } from '../../lifecycle/agents/agent-link.ts'
+import { exitCodes } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
+import { type HealCommand, requestFromHosts } from './heal-command.ts'
 import { formatHealStatus } from './heal-status-text.ts'
 
 /** `hyperkube heal status [HOST...]`: shows pauses, exhausted healing and recent actions. */

@@ -19,7 +19,7 @@ const action: HealAction = {
 const healthy: HostHealth = {
   at: '2026-11-15T12:00:00.000Z',
   plan: 'a'.repeat(64),
-  healPolicy: 'usual',
+  healPolicy: 'default',
   budget: { used: 1, max: 10, windowMs: 600_000 },
   components: [],
   probes: [],
@@ -99,8 +99,8 @@ test('shows pauses, exhausted healing and recent actions', async () => {
   const { code, stdout } = await run(showHealStatus, { hosts: ['cp1', 'w1', 'w9'] })
   expect(stdout).toMatchInlineSnapshot(`
     "HOST  HEALING                                            UNHEALTHY             BUDGET               POLICY
-    cp1   on                                                 -                     1/10 in 10 min 00 s  usual
-    w1    paused until 2026-11-15T13:00:00.000Z by ana@host  flanneld (exhausted)  1/10 in 10 min 00 s  usual
+    cp1   on                                                 -                     1/10 in 10 min 00 s  default
+    w1    paused until 2026-11-15T13:00:00.000Z by ana@host  flanneld (exhausted)  1/10 in 10 min 00 s  default
     w9    unreachable                                        ?                     ?                    ?
 
     w9: no answer from 10.0.0.9

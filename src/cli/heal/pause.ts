@@ -1,16 +1,15 @@
 import type { HealPause } from '../../contract/health.ts'
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import { requestOnce } from '../../lifecycle/request-once.ts'
-import { exitCodes } from '../command.ts'
-import { printResult } from '../print.ts'
-import { confirmChanges } from '../up/confirm.ts'
-import { groupByText, joinNames } from '../format-text.ts'
+import { groupByText, joinNames, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import { requestOnce } from '../../lifecycle/agents/agent-link.ts'
+import { exitCodes } from '../command/command.ts'
+import { confirmChanges, exitCodeByConfirmation } from '../command/confirm.ts'
+import { printResult } from '../command/print.ts'
 import {
-  type HostReply,
-  requestFromHosts,
   type HealCommand,
   type HealCommandContext,
+  type HostReply,
+  requestFromHosts,
 } from './heal-command.ts'
 
 const defaultPauseMs = 3_600_000
@@ -24,9 +23,9 @@ export const pauseHealing: HealCommand = async (commandContext) => {
     `for ${formatDuration(time)} the agents of ${joinNames(hosts)} ${verb} nothing: what fails there stays so until then, or until hyperkube heal resume\n`,
   )
   if (dryRun) return exitCodes.changesPending
-  // Named hosts need no confirmation. --all does, because it is easily typed by mistake.
-  const decision = all ? await confirmChanges(context, options, true) : true
-  return decision === true ? setPause(commandContext, time) : decision
+  // Named hosts need no confirmation. --all needs one, because it is easily typed by mistake.
+  const confirmation = all ? await confirmChanges(context, options, true) : 'confirmed'
+  return confirmation === 'confirmed' ? setPause(commandContext, time) : exitCodeByConfirmation[confirmation]
 }
 
 /** `hyperkube heal resume HOST...`: ends a pause, so agents heal again. */

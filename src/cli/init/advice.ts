@@ -1,11 +1,12 @@
+import type { ClusterFiles } from '../../workspace/context.ts'
 import { dirname, isAbsolute, relative } from 'node:path'
-import { toPrintable } from '../../kit/printable.ts'
-import { buildLockPath } from '../cluster-paths.ts'
-import type { IdentityOptions, IdentityPaths } from '../load-identity.ts'
+import { toPrintable } from '../../kit/text.ts'
+import { buildLockPath } from '../../workspace/cluster-paths.ts'
+import type { IdentityPaths } from '../../workspace/load-identity.ts'
 
 /** Explains how to store the files of a new cluster. Shown once, when they are created. */
 export function formatFileAdvice(
-  { file, key: givenKey }: IdentityOptions,
+  { file, key: givenKey }: ClusterFiles,
   { identity, key }: IdentityPaths,
 ): string {
   const isKeyBesideFile = givenKey !== undefined && isInside(dirname(file), key)
@@ -18,7 +19,7 @@ ${isKeyBesideFile ? `warning: ${key} lies where ${file} does; add it to .gitigno
 }
 
 /** Lists the commands that come after init. */
-export function formatNextCommands({ file, key }: IdentityOptions): string {
+export function formatNextCommands({ file, key }: ClusterFiles): string {
   const flags = file === 'cluster.yml' ? '' : ` -f ${file}`
   const keyFlags = key === undefined ? flags : `${flags} --key ${key}`
   const lines = [

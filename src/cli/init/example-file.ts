@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { newestKubernetes } from '../../spec/versions.ts'
+import { newestKubernetes } from '../../spec/scalars.ts'
 import { addFileHeader } from './file-header.ts'
 
 /**

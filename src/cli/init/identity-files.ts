@@ -1,16 +1,12 @@
+import type { ClusterFiles } from '../../workspace/context.ts'
 import { dirname } from 'node:path'
 import { createIdentity } from '../../identity/identity.ts'
 import type { FileKey } from '../../identity/sealing-key.ts'
 import { sealIdentity } from '../../identity/seal.ts'
 import { createKeyFile, readKeyFile } from '../../identity/store.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { CommandContext } from '../command.ts'
-import {
-  type IdentityOptions,
-  buildIdentityPaths,
-  type IdentityPaths,
-  openIdentity,
-} from '../load-identity.ts'
+import type { CommandContext } from '../command/command.ts'
+import { buildIdentityPaths, type IdentityPaths, openIdentity } from '../../workspace/load-identity.ts'
 
 /** State of the identity files of a cluster. */
 export interface IdentityStatus {
@@ -25,7 +21,7 @@ export interface IdentityStatus {
 /** Checks the identity files without writing anything. Fails if existing files do not belong together. */
 export async function checkIdentityFiles(
   context: CommandContext,
-  options: IdentityOptions,
+  options: ClusterFiles,
   name: string,
 ): Promise<IdentityStatus> {
   const paths = buildIdentityPaths(context, options, name)
@@ -54,7 +50,7 @@ function buildKeyExistsError(path: string, name: string): HyperkubeError {
  */
 export async function createIdentityFiles(
   context: CommandContext,
-  { key: givenKey }: IdentityOptions,
+  { key: givenKey }: ClusterFiles,
   { name, paths, complete, key: existingKey }: IdentityStatus,
 ): Promise<readonly string[]> {
   if (complete) return []

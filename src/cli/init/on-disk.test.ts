@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createLocalFiles } from '../local-files.ts'
+import { createLocalFiles } from '../environment/local-files.ts'
 import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 let directory = ''

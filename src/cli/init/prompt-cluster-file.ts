@@ -1,6 +1,6 @@
-import type { CommandContext } from '../command.ts'
-import type { IdentityOptions } from '../load-identity.ts'
-import type { Prompts } from '../prompts.ts'
+import type { ClusterFiles } from '../../workspace/context.ts'
+import type { CommandContext } from '../command/command.ts'
+import type { Prompts } from '../command/prompts.ts'
 import { renderClusterDraft } from './cluster-draft.ts'
 import { checkIdentityFiles } from './identity-files.ts'
 import { promptCluster, promptName } from './wizard.ts'
@@ -11,7 +11,7 @@ import { promptCluster, promptName } from './wizard.ts'
  */
 export async function promptClusterFile(
   context: CommandContext,
-  options: IdentityOptions,
+  options: ClusterFiles,
   prompts: Prompts,
   givenName: string | undefined,
 ): Promise<string | undefined> {

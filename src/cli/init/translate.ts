@@ -1,16 +1,16 @@
 import { stringify } from 'yaml'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { readRke1 } from '../../spec/rke1/read-rke1.ts'
 import {
   countVerdicts,
-  type KeyReport,
   formatKeyReport,
+  type KeyReport,
   type KeyVerdict,
   keyVerdicts,
-} from '../../spec/rke1/report.ts'
-import type { CommandContext } from '../command.ts'
-import { formatFinding } from '../print.ts'
-import { readClusterSource } from '../read-source.ts'
+} from '../../spec/rke1/rule.ts'
+import { readClusterSource } from '../../workspace/load-cluster.ts'
+import type { CommandContext } from '../command/command.ts'
+import { formatFinding } from '../command/print.ts'
 import { addFileHeader } from './file-header.ts'
 
 const headings: Readonly<Record<KeyVerdict, string>> = {

@@ -4,10 +4,9 @@ import { isNetwork } from '../../spec/cidr.ts'
 import { type HostRole, sshSchema } from '../../spec/host.ts'
 import { networkSchema } from '../../spec/network.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { address, cidr, dnsLabel } from '../../spec/scalars.ts'
-import { newestKubernetes } from '../../spec/versions.ts'
-import type { Prompts } from '../prompts.ts'
-import { type ClusterDraft, renderClusterDraft, type HostDraft, type NetworkDraft } from './cluster-draft.ts'
+import { address, cidr, dnsLabel, newestKubernetes } from '../../spec/scalars.ts'
+import type { Prompts } from '../command/prompts.ts'
+import { type ClusterDraft, type HostDraft, type NetworkDraft, renderClusterDraft } from './cluster-draft.ts'
 
 export async function promptName(prompts: Prompts): Promise<string> {
   return prompts.text({

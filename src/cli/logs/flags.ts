@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
-import { parseDuration } from '../../kit/duration.ts'
-import type { LogTime } from '../../lifecycle/logs/log-query.ts'
+import { parseDuration } from '../../kit/time-format.ts'
+import type { LogTime } from '../../lifecycle/logs/log-line.ts'
 
 export const logFlags = z.object({
   since: z.custom<LogTime>().optional(),

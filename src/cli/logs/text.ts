@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { LogLine } from '../../lifecycle/logs/log-line.ts'
-import type { OutputFormat, Paint } from '../command.ts'
+import type { OutputFormat, Paint } from '../command/command.ts'
 
 const colours = ['cyan', 'green', 'yellow', 'bold', 'dim'] as const
 /** Syslog priority of errors; lower numbers are more severe. */

@@ -1,7 +1,7 @@
 import { buildNodeUnknownError } from '../../lifecycle/drain/cordon.ts'
-import { listClusterEndpoints } from '../../lifecycle/host-endpoints.ts'
+import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { CommandContext, ExitCode, Invocation } from '../command.ts'
+import type { CommandContext, ExitCode, Invocation } from '../command/command.ts'
 
 /** Arguments of a `hyperkube node` action. */
 export interface NodeInvocation {

@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest'
-import { exitCodes, type Invocation } from '../command.ts'
+import { exitCodes, type Invocation } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { addNode } from './add.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { addNode, removeNode, replaceNode } from './change-hosts.ts'
 import type { NodeAction } from './action.ts'
-import { removeNode } from './remove.ts'
-import { replaceNode } from './replace.ts'
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster

@@ -1,34 +1,57 @@
-import { HyperkubeError } from '../../kit/errors.ts'
-import type { Cluster } from '../../spec/cluster.ts'
-import type { HostSpec } from '../../spec/host.ts'
-import type { ExitCode } from '../command.ts'
-import { limitHosts } from '../limit-hosts.ts'
-import { changeFileAndRunUp } from '../up/change-file.ts'
-import type { NodeInvocation } from './action.ts'
+import { z } from 'zod'
+import {
+  addHost,
+  type HostsChange,
+  type HostsChangeDeps,
+  removeHost,
+  replaceHost,
+} from '../../actions/change-hosts.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { type ExitCode, exitCodes } from '../command/command.ts'
+import { runChangedUp } from '../up/run-changed-up.ts'
+import type { NodeAction, NodeInvocation } from './action.ts'
+
+const flags = z.looseObject({
+  address: z.string().optional(),
+  role: z.array(z.string()).default(['worker']),
+  by: z.string().optional(),
+})
+
+export const addNode: NodeAction = async (invocation) => {
+  const { context, name, options } = invocation
+  const { address, role } = flags.parse(options)
+  if (address === undefined) {
+    context.stderr.write(`USAGE: where is it? hyperkube node add ${name} --address ADDRESS\n`)
+    return exitCodes.usage
+  }
+  return changeHosts(invocation, `node add ${name}`, async (deps) =>
+    addHost(deps, { name, address, roles: role }),
+  )
+}
+
+export const removeNode: NodeAction = async (invocation) => {
+  const { name } = invocation
+  return changeHosts(invocation, `node remove ${name}`, async (deps) => removeHost(deps, name))
+}
+
+export const replaceNode: NodeAction = async (invocation) => {
+  const { context, cluster, name, options } = invocation
+  limitHosts(cluster, [name])
+  const { address, by } = flags.parse(options)
+  if (by === undefined || address === undefined) {
+    context.stderr.write(`USAGE: by which? hyperkube node replace ${name} --by NAME --address ADDRESS\n`)
+    return exitCodes.usage
+  }
+  return changeHosts(invocation, `node replace ${name}`, async (deps) =>
+    replaceHost(deps, name, { name: by, address }),
+  )
+}
 
 /** Changes the hosts in cluster.yml and runs `up`. */
-export async function changeHosts(
+async function changeHosts(
   { context, options, cluster }: NodeInvocation,
   command: string,
-  change: (text: string) => string,
+  change: (deps: HostsChangeDeps) => Promise<HostsChange>,
 ): Promise<ExitCode> {
-  return changeFileAndRunUp(context, options, change, async () => ({
-    command,
-    previousHosts: cluster.spec.hosts,
-  }))
-}
-
-/** Finds a host in cluster.yml by name, and throws if it is unknown. */
-export function requireHost(cluster: Cluster, name: string): HostSpec {
-  const [host] = limitHosts(cluster, [name])
-  if (host === undefined) throw new Error('a name stands for no host')
-  return host
-}
-
-/** Throws if another host already has this name. */
-export function requireUnusedName({ spec }: Cluster, name: string): void {
-  if (spec.hosts.every((one) => one.name !== name)) return
-  throw new HyperkubeError('HOST_KNOWN', `cluster.yml has a host ${name} already`, {
-    hint: 'hyperkube up brings it to what the file says',
-  })
+  return runChangedUp(context, options, command, async () => change({ context, file: options.file, cluster }))
 }

@@ -6,12 +6,13 @@ import {
   buildBudget,
   buildPod,
   createNodeApiServer,
-  FakeNodeApi,
-} from '../../lifecycle/drain/testing/fake-node-api.ts'
-import { runWithProgress } from '../run-with-progress.ts'
+  DrainedNode,
+} from '../../lifecycle/drain/testing/drained-node.ts'
+import { runWithProgress } from '../run/run-with-progress.ts'
 import { createInMemoryContext, type InMemoryOptions } from '../testing/run-in-memory.ts'
-import { confirmAndDrain, formatDrainResult } from './drain.ts'
-import { uncordonOwned } from './uncordon.ts'
+import { drainNode, uncordonNode } from '../../actions/drain.ts'
+import { createActionRun, exitCodeByStatus } from '../run/run-action.ts'
+import { formatDrainResult } from './drain.ts'
 
 let ca: TestCa
 const openApi = createNodeApiServer(() => ca)
@@ -26,10 +27,12 @@ interface DrainResult {
   readonly events: readonly Event['body'][]
 }
 
-const readNodeCordon = ({ node }: FakeNodeApi) => node && readCordon(node)
+const readNodeCordon = ({ node }: DrainedNode) => node && readCordon(node)
+
+const drainDefaults = { ignore: [], force: false, dryRun: false, deadline: 600_000 }
 
 async function drain(
-  api: FakeNodeApi,
+  api: DrainedNode,
   more: object,
   environment: InMemoryOptions = {},
 ): Promise<DrainResult> {
@@ -51,9 +54,12 @@ async function drain(
     },
   }
   const settings = { command: 'node drain w1', cluster: 'shop', progress: 'plain', debug: false } as const
-  const { code } = await runWithProgress(ownContext, settings, async (run) =>
-    confirmAndDrain({ context: ownContext, options, api: client, node: 'w1', run }),
-  )
+  const drainOptions = { ...drainDefaults, ...more, api: client, node: 'w1' }
+  const { code } = await runWithProgress(ownContext, settings, async (reporter) => {
+    const run = createActionRun(ownContext, options, true, reporter)
+    const { status, result } = await drainNode(ownContext, drainOptions, run)
+    return { code: exitCodeByStatus[status], result }
+  })
   return { code, stderr: collectResult(code).stderr, events }
 }
 
@@ -64,7 +70,7 @@ const pods = () => [
 ]
 
 test('the pods to move are shown, and moved after confirmation', async () => {
-  const api = new FakeNodeApi(...pods())
+  const api = new DrainedNode(...pods())
   const { code, stderr } = await drain(api, {}, { replies: [true] })
   expect(code).toBe(0)
   expect(stderr).toContain(
@@ -81,14 +87,14 @@ test.each([
   ['there is no terminal to ask on', {}, {}, 2],
   ['the operator interrupts', {}, { replies: [] }, 130],
 ])('nothing is done when %s', async (_, more, environment, expected) => {
-  const api = new FakeNodeApi(...pods())
+  const api = new DrainedNode(...pods())
   const { code } = await drain(api, more, environment)
   expect(code).toBe(expected)
   expect([api.pods.length, readNodeCordon(api)]).toEqual([3, 'none'])
 })
 
 test('pods without a controller are evicted only with --force', async () => {
-  const api = new FakeNodeApi(buildPod('by-hand', { controller: '' }))
+  const api = new DrainedNode(buildPod('by-hand', { controller: '' }))
   const refused = await drain(api, { yes: true })
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('error NODE_PODS_UNMANAGED')
@@ -100,8 +106,8 @@ test('pods without a controller are evicted only with --force', async () => {
 })
 
 test('a budget that can never be met is refused at once, or waited for until the deadline', async () => {
-  const api = new FakeNodeApi(buildPod('web'))
-  api.budgets = [buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 })]
+  const api = new DrainedNode(buildPod('web'))
+  api.setBudgets(buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }))
   const refused = await drain(api, { yes: true })
   expect([refused.code, readNodeCordon(api)]).toEqual([1, 'none'])
   expect(refused.stderr).toContain('error DRAIN_IMPOSSIBLE: budget shop/web never lets shop/web go')
@@ -115,26 +121,26 @@ test('a budget that can never be met is refused at once, or waited for until the
 })
 
 test('an unknown node is an error', async () => {
-  const api = new FakeNodeApi()
-  api.node = undefined
+  const api = new DrainedNode()
+  api.removeNode()
   const { code, stderr } = await drain(api, { yes: true })
   expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
 })
 
 test('uncordon leaves nodes that others have cordoned, unless forced', async () => {
-  const api = new FakeNodeApi(...pods())
+  const api = new DrainedNode(...pods())
   const { client } = await openApi(api)
   const { signal } = new AbortController()
-  expect(await uncordonOwned(client, 'w1', false, signal)).toBe(false)
+  expect(await uncordonNode(client, 'w1', false, signal)).toBe(false)
   await drain(api, { yes: true })
-  expect(await uncordonOwned(client, 'w1', false, signal)).toBe(true)
+  expect(await uncordonNode(client, 'w1', false, signal)).toBe(true)
   expect(readNodeCordon(api)).toBe('none')
-  if (api.node !== undefined) api.node.spec = { taints: [], unschedulable: true }
+  api.changeNode({ spec: { unschedulable: true } })
   await drain(api, { yes: true })
-  await expect(uncordonOwned(client, 'w1', false, signal)).rejects.toMatchObject({
+  await expect(uncordonNode(client, 'w1', false, signal)).rejects.toMatchObject({
     code: 'NODE_CORDONED_BY_OTHERS',
   })
   expect(readNodeCordon(api)).toBe('others')
-  expect(await uncordonOwned(client, 'w1', true, signal)).toBe(true)
+  expect(await uncordonNode(client, 'w1', true, signal)).toBe(true)
   expect(readNodeCordon(api)).toBe('none')
 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Facts, factsFormat } from '../../contract/facts.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../command/command.ts'
 
 /** Reads recorded facts from a directory with one file HOST.json per host, and returns them by host name. */
 export async function readFacts(

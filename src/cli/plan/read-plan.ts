@@ -1,7 +1,7 @@
 import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type PlanDocument, planFormat } from '../../lifecycle/plan-document.ts'
-import type { CommandContext } from '../command.ts'
+import { type PlanDocument, planFormat } from '../../lifecycle/proposal/plan-approval.ts'
+import type { CommandContext } from '../command/command.ts'
 
 /** Reads a file written by `plan --out`. */
 export async function readPlan(

@@ -1,8 +1,7 @@
-import { toPrintable } from '../../kit/printable.ts'
-import type { Paint } from '../command.ts'
-import { groupByText, joinNames } from '../format-text.ts'
+import { groupByText, joinNames, toPrintable } from '../../kit/text.ts'
+import type { Paint } from '../command/command.ts'
 import { formatProgramLogLine } from './log-line.ts'
-import { type FailedItem, buildLogKey, type RunState } from './run-state.ts'
+import { buildLogKey, type FailedItem, type RunState } from './run-state.ts'
 
 const maxLogLines = 20
 

@@ -1,7 +1,7 @@
-import { formatCount } from '../format-text.ts'
+import { formatCount } from '../../kit/text.ts'
 import { stripSubject } from './failure-text.ts'
-import { describeActivity, computeTransferShare, type HostState } from './host-state.ts'
-import { fitLine, gap, type StyledLine, span, measureLine } from './line.ts'
+import { computeTransferShare, describeActivity, type HostState } from './host-state.ts'
+import { fitLine, gap, measureLine, span, type StyledLine } from './line.ts'
 import { formatWait } from './op-text.ts'
 import { runningStep, type RunState } from './run-state.ts'
 import { formatElapsed } from './step-row.ts'
@@ -47,7 +47,7 @@ function listHosts(state: RunState): NamedHost[] {
 
 /**
  * Builds lines for all hosts in order if there is room. Otherwise only the most urgent hosts and the number
- * of the others are shown.
+ * of remaining hosts are shown.
  */
 function selectHostLines(state: RunState, now: number, columns: number, maxLines: number): StyledLine[] {
   const hosts = listHosts(state)
@@ -60,7 +60,7 @@ function selectHostLines(state: RunState, now: number, columns: number, maxLines
   return [...buildHostLines(state, shown, now, columns), buildMoreLine(rest, isRestDone ? 'done' : '')]
 }
 
-/** Sorts failed hosts first, then hosts with the least progress, because the others wait for them. */
+/** Sorts failed hosts first, then hosts with the least progress, because the other hosts wait for them. */
 function sortByUrgency(hosts: readonly NamedHost[]): NamedHost[] {
   return hosts
     .map(([name, host]) => ({

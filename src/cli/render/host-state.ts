@@ -1,5 +1,5 @@
 import type { Op } from '../../contract/op.ts'
-import type { EventBody } from '../../lifecycle/event-stream.ts'
+import type { EventBody } from '../../lifecycle/agents/event-stream.ts'
 import { formatRunningOp, formatEndedOp, formatWait } from './op-text.ts'
 import type { StepStatus, WaitState } from './step-state.ts'
 

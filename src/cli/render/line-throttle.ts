@@ -32,8 +32,8 @@ export function recordLine(throttle: LineThrottle, { body, host, component, time
 }
 
 /**
- * True if a wait must be printed now. Waits of a host are printed only if they are long, because there are
- * many short ones.
+ * True if a wait must be printed now. Waits of a host are printed only if they are long, because short waits
+ * are frequent.
  */
 export function shouldReportWait({ waits }: LineThrottle, { hosts }: RunState, event: Event): boolean {
   const { body, host, component } = event

@@ -1,5 +1,5 @@
-import { toPrintable } from '../../kit/printable.ts'
-import type { Paint } from '../command.ts'
+import { toPrintable } from '../../kit/text.ts'
+import type { Paint } from '../command/command.ts'
 import { truncateText, measureWidth } from './text-width.ts'
 
 export type Colour = Parameters<Paint>[0]

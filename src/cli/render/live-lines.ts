@@ -1,4 +1,4 @@
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../command/command.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
 import { type StyledLine, paintLine, measureLine } from './line.ts'
 

@@ -1,5 +1,5 @@
 import type { Op } from '../../contract/op.ts'
-import { targetNouns } from '../plan/op-summary.ts'
+import { targetNouns } from '../text/op-summary.ts'
 
 const verbs: Readonly<Record<Op['action'], readonly [done: string, doing: string]>> = {
   create: ['new', 'making'],

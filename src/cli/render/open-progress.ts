@@ -1,10 +1,8 @@
-import type { CommandContext } from '../command.ts'
+import type { CommandContext } from '../command/command.ts'
+import type { ProgressKind } from '../command/run-flags.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import type { ProgressRenderer } from './progress.ts'
 import { createTreeProgress } from './tree-progress.ts'
-
-export const progressKinds = ['auto', 'tree', 'plain', 'json'] as const
-export type ProgressKind = (typeof progressKinds)[number]
 
 /** Opens the progress display: a tree on a terminal, otherwise lines, or JSON events on request. */
 export function openProgress(

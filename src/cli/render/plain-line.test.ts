@@ -31,14 +31,14 @@ const startedRun: readonly RecordedEvent[] = [runStarted, stepsPlanned(0, [step]
 
 test('the same reason is printed every half minute', () => {
   const recordedEvents = Array.from({ length: 20 }, (_, check) =>
-    waits(check * 5, 'until etcd is well: refused', 0),
+    waits(check * 5, 'until etcd is healthy: refused', 0),
   )
   expect(formatLines([...startedRun, ...recordedEvents]).split('\n')).toEqual([
     '00:00 [1/1] etcd on cp1',
-    '00:00 waiting until etcd is well: refused',
-    '00:30 waiting until etcd is well: refused (30 s)',
-    '01:00 waiting until etcd is well: refused (1 min 00 s)',
-    '01:30 waiting until etcd is well: refused (1 min 30 s)',
+    '00:00 waiting until etcd is healthy: refused',
+    '00:30 waiting until etcd is healthy: refused (30 s)',
+    '01:00 waiting until etcd is healthy: refused (1 min 00 s)',
+    '01:30 waiting until etcd is healthy: refused (1 min 30 s)',
     '',
   ])
 })

@@ -1,14 +1,13 @@
 import type { Event } from '../../contract/event.ts'
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { StepResult } from '../../lifecycle/event-stream.ts'
-import { formatCount } from '../format-text.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import type { StepResult } from '../../lifecycle/agents/event-stream.ts'
 import { describeActivity } from './host-state.ts'
+import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 import { formatEndedOp, formatWait } from './op-text.ts'
 import { countSteps, runningStep, type RunState } from './run-state.ts'
 import { formatElapsed } from './step-row.ts'
 import { formatStopping } from './stopping-text.ts'
-import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 
 /** Maximum number of hosts in a step for which ops and waits of single hosts are printed. */
 const manyHosts = 20

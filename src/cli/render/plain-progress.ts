@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/event.ts'
-import type { Output, Paint } from '../command.ts'
-import { formatFindings } from '../print.ts'
+import type { Output, Paint } from '../command/command.ts'
+import { formatFindings } from '../command/print.ts'
 import { formatPlainLine } from './plain-line.ts'
 import type { ProgressRenderer } from './progress.ts'
 import { reduceEvents } from './reduce-events.ts'
@@ -57,7 +57,7 @@ export interface PlainState {
 
 export const initialPlainState: PlainState = { run: initialRunState, throttle: initialThrottle, findings: 0 }
 
-/** Renders further events as text. */
+/** Renders events as text and returns the state after these events. */
 export function renderPlain(
   state: PlainState,
   events: readonly Event[],

@@ -127,7 +127,10 @@ function startStep(draft: Draft, id: string, time: number): void {
   updateStep(draft, id, { status: 'running', startedAt: time })
 }
 
-/** Starts a host. The wait of the step has ended, because hosts start only after its condition is met. */
+/**
+ * Marks a host as started. The wait of the step has ended, because hosts start only after its condition is
+ * met.
+ */
 function startHost(draft: Draft, host: string, time: number): void {
   draft.hosts.set(host, createHostState(time))
   draft.wait = undefined

@@ -1,5 +1,5 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { StepFailure, StepResult, EventBody } from '../../lifecycle/event-stream.ts'
+import type { StepFailure, StepResult, EventBody } from '../../lifecycle/agents/event-stream.ts'
 import type { HostState } from './host-state.ts'
 import type { StepState, WaitState } from './step-state.ts'
 
@@ -14,7 +14,10 @@ export interface FailedItem extends StepFailure {
 export interface RunState {
   readonly command: string
   readonly startedAt: number | undefined
-  /** Number of sections planned so far. The following fields describe the last section. */
+  /**
+   * Number of sections so far. A section is a group of steps that were planned together. The following fields
+   * describe the last section.
+   */
   readonly section: number
   readonly sectionStartedAt: number | undefined
   readonly steps: readonly StepState[]
@@ -53,12 +56,15 @@ export const initialRunState: RunState = {
   ended: undefined,
 }
 
-/** True if no further step of the section will run. */
+/**
+ * True if no further step of the current section will run. A section is a group of steps that were planned
+ * together.
+ */
 export function isSectionOver({ steps, ended }: RunState): boolean {
   return ended !== undefined || steps.every(({ status }) => status === 'done')
 }
 
-/** The number of counted steps. */
+/** Counts the steps that change hosts. */
 export function countSteps({ steps }: Pick<RunState, 'steps'>): number {
   return steps.filter(({ isCounted }) => isCounted).length
 }

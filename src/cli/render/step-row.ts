@@ -1,4 +1,4 @@
-import { formatDuration } from '../../kit/duration.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import { gap, type AlignedRow, type StyledSpan, span } from './line.ts'
 import type { StepState } from './step-state.ts'
 

@@ -1,4 +1,4 @@
-import type { StepResult } from '../../lifecycle/event-stream.ts'
+import type { StepResult } from '../../lifecycle/agents/event-stream.ts'
 
 export type StepStatus = 'pending' | 'running' | Exclude<StepResult['outcome'], 'unchanged'>
 

@@ -1,4 +1,4 @@
-import type { EventBody } from '../../lifecycle/event-stream.ts'
+import type { EventBody } from '../../lifecycle/agents/event-stream.ts'
 
 /** Explains what happens after a run was interrupted or timed out. */
 export function formatStopping(

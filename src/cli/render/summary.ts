@@ -1,7 +1,6 @@
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { Paint } from '../command.ts'
-import { formatCount } from '../format-text.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import type { Paint } from '../command/command.ts'
 import { formatFailures } from './failure-text.ts'
 import { alignRows, paintLine } from './line.ts'
 import { countSteps, type RunState } from './run-state.ts'
@@ -10,7 +9,7 @@ import { truncateRowsAfter } from './truncate-rows.ts'
 
 const maxPending = 5
 
-/** Formats the permanent text after a section: each step with its duration. */
+/** Formats the permanent text after a group of steps has ended: each step with its duration. */
 export function formatStepsSummary(state: RunState, columns: number, paint: Paint): string {
   const { steps, ended } = state
   const stepCount = countSteps(state)

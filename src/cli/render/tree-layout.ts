@@ -1,18 +1,18 @@
-import { formatCount } from '../format-text.ts'
-import { countDetailLines, buildDetailLines } from './host-lines.ts'
-import { alignRows, fitLine, type StyledLine, type AlignedRow, span } from './line.ts'
+import { formatCount } from '../../kit/text.ts'
+import { buildDetailLines, countDetailLines } from './host-lines.ts'
+import { type AlignedRow, alignRows, fitLine, span, type StyledLine } from './line.ts'
 import { countSteps, type RunState } from './run-state.ts'
+import { buildStepRow, formatElapsed } from './step-row.ts'
 import type { StepState } from './step-state.ts'
-import { truncateRowsAfter, truncateRowsBefore } from './truncate-rows.ts'
-import { formatElapsed, buildStepRow } from './step-row.ts'
 import { formatStopping } from './stopping-text.ts'
+import { truncateRowsAfter, truncateRowsBefore } from './truncate-rows.ts'
 
 export interface ScreenSize {
   readonly columns: number
   readonly rows: number
 }
 
-/** Number of rows for steps other than the running one, however many hosts there are. */
+/** Maximum number of rows reserved for steps that are not running, independent of the number of hosts. */
 const maxOtherSteps = 8
 
 /**
@@ -56,7 +56,10 @@ function findPosition({ steps, running }: RunState): { readonly from: number; re
   return { from, to: from }
 }
 
-/** Divides rows between steps before and after the running one. Following steps get at least half of them. */
+/**
+ * Divides rows between the steps before and after the running step. The following steps get at least half of
+ * the rows, if there are enough of these steps.
+ */
 function shareRows(
   before: number,
   after: number,

@@ -1,6 +1,6 @@
 import type { Event } from '../../contract/event.ts'
-import type { Output, Paint, Screen } from '../command.ts'
-import { formatFindings } from '../print.ts'
+import type { Output, Paint, Screen } from '../command/command.ts'
+import { formatFindings } from '../command/print.ts'
 import { erase, type Frame, noFrame, redraw } from './frame.ts'
 import { type StyledLine, paintLine, measureLine } from './line.ts'
 import type { ProgressRenderer } from './progress.ts'
@@ -18,13 +18,16 @@ export interface TreeOptions {
   readonly now: () => Date
 }
 
-/** Shows a run as a tree that is redrawn ten times a second. Ended sections become permanent text. */
+/**
+ * Shows a run as a tree that is redrawn ten times a second. A group of steps that has ended becomes permanent
+ * text.
+ */
 export function createTreeProgress({ output, screen, paint, repeat, now }: TreeOptions): ProgressRenderer {
   let state: RunState = initialRunState
   let pending: Event[] = []
   let shown: Frame = noFrame
   let findings = 0
-  /** Stops the redrawing of the current section; undefined if no section is drawn. */
+  /** Stops the redrawing; undefined if the tree is not being redrawn. */
   let stop: (() => void) | undefined
 
   const draw = (): void => {

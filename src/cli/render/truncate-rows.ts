@@ -1,4 +1,4 @@
-import { formatCount } from '../format-text.ts'
+import { formatCount } from '../../kit/text.ts'
 import { type AlignedRow, span } from './line.ts'
 
 /** Keeps the first rows and adds a row with the number of hidden rows. */

@@ -1,12 +1,11 @@
-import { toPrintable } from '../../kit/printable.ts'
+import { joinNames, toPrintable } from '../../kit/text.ts'
 import { formatHealAction } from '../../lifecycle/doctor/healing.ts'
-import type { ObservedClusterStatus, HealthyCount } from '../../lifecycle/status/observed-cluster-status.ts'
-import type { Paint } from '../command.ts'
+import type { ClusterStatusReport, HealthyCount } from '../../lifecycle/status/status-report.ts'
+import type { Paint } from '../command/command.ts'
 import { formatMegabytes } from '../etcd/progress.ts'
-import { joinNames } from '../format-text.ts'
 
 /** Formats the status of the whole cluster as one line, which is shown above the hosts. */
-export function formatClusterLine(name: string, status: ObservedClusterStatus, paint: Paint): string {
+export function formatClusterLine(name: string, status: ClusterStatusReport, paint: Paint): string {
   const { kubernetes, hosts, nodes, etcd, api } = status
   const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
     paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
@@ -24,7 +23,7 @@ export function formatClusterLine(name: string, status: ObservedClusterStatus, p
 }
 
 /** Formats further lines about the cluster, which are shown below the hosts. */
-export function formatClusterDetails({ expiry, addons, paused, actions }: ObservedClusterStatus): string {
+export function formatClusterDetails({ expiry, addons, paused, actions }: ClusterStatusReport): string {
   const lines = [
     ...paused.map(({ host, until, by }) => `healing is paused on ${host} until ${until}, by ${by}`),
     ...(expiry === undefined
@@ -42,7 +41,7 @@ export function formatClusterDetails({ expiry, addons, paused, actions }: Observ
   return lines.map((line) => `${toPrintable(line)}\n`).join('')
 }
 
-function formatAddons(addons: ObservedClusterStatus['addons'] = []): string[] {
+function formatAddons(addons: ClusterStatusReport['addons'] = []): string[] {
   const ready = addons.flatMap(({ name, ready: isReady }) => (isReady ? [name] : []))
   return [
     ...(ready.length === 0 ? [] : [`addons: ${joinNames(ready)} ${ready.length === 1 ? 'is' : 'are'} ready`]),

@@ -11,7 +11,7 @@ import {
   startHttpsTestServer,
 } from '../../kit/testing/https-test-server.ts'
 import { runHyperkube, createInMemoryContext, type CliResult } from '../testing/run-in-memory.ts'
-import { openStatusReader } from './from-api.ts'
+import { openReportingApi } from './from-api.ts'
 
 let ca: TestCa
 let stack: AsyncDisposableStack
@@ -205,7 +205,7 @@ const options = { file: 'cluster.yml', output: 'table', input: false } as const
 test('cluster.yml and its key lead straight to the API servers', async () => {
   const initialized = await runHyperkube('init', { 'cluster.yml': text })
   const { context } = createInMemoryContext(Object.fromEntries(initialized.files))
-  using reporter = await openStatusReader(context, options, undefined)
+  using reporter = await openReportingApi(context, options, undefined)
   expect(reporter?.servers).toEqual([
     'https://k8s.example.com:6443',
     'https://192.168.1.11:6443',

@@ -1,18 +1,22 @@
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
-import { isReportedHealthy, type ReportedStatus } from '../../lifecycle/status/reported-status.ts'
+import type { ClusterClient } from '../../lifecycle/cluster-client/cluster-client.ts'
 import {
-  createKubeconfigStatusReader,
-  type StatusReader,
-  createIdentityStatusReader,
-} from '../../lifecycle/status/status-reader.ts'
+  createOperatorApiClient,
+  createKubeconfigClient,
+} from '../../lifecycle/cluster-client/connections.ts'
+import {
+  isReportedHealthy,
+  readReportedStatus,
+  type ReportedStatus,
+} from '../../lifecycle/status/reported-status.ts'
 import { silentAfterMs } from '../../manager/heartbeats.ts'
 import { managerLease } from '../../manager/rbac.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { listControlPlanes } from '../control-planes.ts'
-import { limitByName } from '../limit-hosts.ts'
-import { loadCluster } from '../load-cluster.ts'
-import { openIdentity } from '../load-identity.ts'
-import { formatFindings, printResult } from '../print.ts'
+import { limitByName } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { listControlPlanes } from '../proxy/api-proxy.ts'
 import { formatReportedStatus } from './reported-status-text.ts'
 import { showRepeatedly } from './watch.ts'
 
@@ -21,17 +25,19 @@ export interface FromApiFlags {
   readonly watch: boolean
 }
 
+const controllers = { lease: managerLease, heartbeatTimeoutMs: silentAfterMs }
+
 /** Shows the status that the cluster reports through the API, without ssh. */
 export async function showReportedStatus(
   context: CommandContext,
   { options }: Invocation,
   { kubeconfig, watch: isWatching }: FromApiFlags,
 ): Promise<ExitCode> {
-  using reader = await openStatusReader(context, options, kubeconfig)
-  if (reader === undefined) return exitCodes.failure
+  using api = await openReportingApi(context, options, kubeconfig)
+  if (api === undefined) return exitCodes.failure
   const show = async (stdout: CommandContext['stdout']): Promise<ReportedStatus> => {
     const at = context.now()
-    const all = await reader.read(at)
+    const all = await readReportedStatus(api, controllers, at, context.signal)
     const reported = { ...all, hosts: limitByName(all.hosts, ({ host }) => host, options.limit) }
     const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ReportedStatus', at: at.toISOString() }
     printResult(stdout, options.output, { ...head, ...reported }, () =>
@@ -44,21 +50,20 @@ export async function showReportedStatus(
 }
 
 /**
- * Opens a status reader with a kubeconfig, or with cluster.yml and the identity's key. Undefined if
+ * Opens the API with a kubeconfig, or with cluster.yml and the identity's key. Undefined if
  * cluster.yml is invalid.
  */
-export async function openStatusReader(
+export async function openReportingApi(
   context: CommandContext,
   options: Invocation['options'],
   kubeconfig: string | undefined,
-): Promise<StatusReader | undefined> {
+): Promise<ClusterClient['api'] | undefined> {
   const { readFile, operator, now, signal } = context
-  const readerOptions = { lease: managerLease, heartbeatTimeoutMs: silentAfterMs, signal }
   if (kubeconfig !== undefined) {
     const text = await readFile(kubeconfig).catch((cause: unknown) => {
       throw new HyperkubeError('KUBECONFIG_NOT_READ', `${kubeconfig} cannot be read: ${formatError(cause)}`)
     })
-    return createKubeconfigStatusReader(text, kubeconfig, readerOptions)
+    return createKubeconfigClient(text, kubeconfig, signal)
   }
   const { cluster, findings } = await loadCluster(context, options.file)
   context.stderr.write(formatFindings(findings))
@@ -69,13 +74,8 @@ export async function openStatusReader(
     ...(endpoint === undefined ? [] : [endpoint]),
     ...listControlPlanes(cluster).map((one) => one.server),
   ]
-  return createIdentityStatusReader(
-    {
-      identity,
-      operator: `${operator.user}@${operator.machine}`,
-      servers: servers.map((server) => `https://${server}`),
-      now: now(),
-    },
-    readerOptions,
+  return createOperatorApiClient(
+    { identity, operator: `${operator.user}@${operator.machine}`, now: now() },
+    { servers: servers.map((server) => `https://${server}`), signal },
   )
 }

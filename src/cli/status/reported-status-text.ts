@@ -1,15 +1,18 @@
-import { formatDuration } from '../../kit/duration.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import { toPrintable } from '../../kit/text.ts'
 import {
   isReportedHealthy,
   type ReportedStatus,
   type ReportedHost,
 } from '../../lifecycle/status/reported-status.ts'
-import type { Paint } from '../command.ts'
-import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import type { Paint } from '../command/command.ts'
+import { type TableCell, type TableColumn, formatTable } from '../command/table.ts'
 import { formatHealth, type StatusFormatOptions, healthCell } from './text.ts'
 
-/** An older summary counts as outdated, because the leader renews its lease every few seconds. */
+/**
+ * Maximum age of the leader's last lease renewal. After that the summary counts as outdated, because a leader
+ * renews its lease every few seconds.
+ */
 const maxSummaryAgeMs = 60_000
 
 /** Formats a line for the cluster, a row for each host, and the problems, each with its age. */

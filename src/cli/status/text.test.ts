@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ObservedHostStatus } from '../../lifecycle/status/observed-host-status.ts'
+import type { HostStatusReport } from '../../lifecycle/status/status-report.ts'
 import { formatHostStatuses } from './text.ts'
 
 const plain = (_colour: string, text: string): string => text
@@ -47,7 +47,7 @@ test('active, overdue and rolled back provisional changes are one line each', ()
     deadline: '2026-11-15T12:10:00.000Z',
     rollbackDelayMs: 0,
   }
-  const host = (name: string, fields: Partial<ObservedHostStatus>): ObservedHostStatus => ({
+  const host = (name: string, fields: Partial<HostStatusReport>): HostStatusReport => ({
     host: name,
     unreachable: undefined,
     version: '0.1.0',

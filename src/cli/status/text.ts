@@ -1,11 +1,11 @@
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { HealthResult } from '../../lifecycle/observe/observe-cluster.ts'
-import { type ObservedHostStatus, isHostHealthy } from '../../lifecycle/status/observed-host-status.ts'
-import type { Paint } from '../command.ts'
-import { formatProvisionalLines } from '../provisional/status-text.ts'
-import { type TableCell, type TableColumn, formatTable } from '../table.ts'
+import { type HostStatusReport, isHostHealthy } from '../../lifecycle/status/status-report.ts'
+import type { Paint } from '../command/command.ts'
+import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
+import { formatProvisionalLines } from '../text/provisional-text.ts'
 
-const columns: readonly TableColumn<ObservedHostStatus>[] = [
+const columns: readonly TableColumn<HostStatusReport>[] = [
   { head: 'HOST', cell: ({ host }) => ({ text: host }) },
   {
     head: 'REACHABLE',
@@ -18,7 +18,7 @@ const columns: readonly TableColumn<ObservedHostStatus>[] = [
   { head: 'NODE', cell: ({ node }) => healthCell(node, 'ready', 'not ready') },
 ]
 
-const wideColumns: readonly TableColumn<ObservedHostStatus>[] = [
+const wideColumns: readonly TableColumn<HostStatusReport>[] = [
   { head: 'KUBELET', cell: ({ node }) => ({ text: node?.version ?? '-' }) },
   { head: 'HYPERKUBE', cell: ({ version }) => ({ text: version ?? '-' }) },
 ]
@@ -32,7 +32,7 @@ export interface StatusFormatOptions {
  * Formats a row for each host, then a line for each problem with its reason, then the provisional changes.
  */
 export function formatHostStatuses(
-  statuses: readonly ObservedHostStatus[],
+  statuses: readonly HostStatusReport[],
   { wide, now }: StatusFormatOptions,
   paint: Paint,
 ): string {
@@ -45,7 +45,7 @@ export function formatHostStatuses(
   return lines.length === 0 ? table : `${table}\n${lines.map((text) => `${toPrintable(text)}\n`).join('')}`
 }
 
-function servicesCell({ services, unreachable }: ObservedHostStatus): TableCell {
+function servicesCell({ services, unreachable }: HostStatusReport): TableCell {
   if (unreachable !== undefined) return { text: '?', colour: 'dim' }
   const active = services.filter(({ state }) => state === 'active').length
   return { text: `${active}/${services.length}`, colour: active === services.length ? 'green' : 'red' }
@@ -56,7 +56,7 @@ export function healthCell(part: HealthResult | undefined, yes: string, no: stri
   return part.healthy ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
 }
 
-function listProblems(status: ObservedHostStatus): string[] {
+function listProblems(status: HostStatusReport): string[] {
   if (isHostHealthy(status)) return []
   const { host, os, unreachable, services, etcd, api, node, agentError, unhealthy = [] } = status
   const formatLogCommand = (name: string): string =>

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
-import type { CommandContext, Output, Screen } from '../command.ts'
+import type { CommandContext, Output, Screen } from '../command/command.ts'
 import { type Frame, noFrame, redraw } from '../render/frame.ts'
 import { measureWidth } from '../render/text-width.ts'
 
 /** Milliseconds between two observations. */
 const intervalMs = 5000
 
-/** Repeats the output until it is interrupted. On a terminal the output is redrawn in place. */
+/** Repeats the output until the command is interrupted. On a terminal the output is redrawn in place. */
 export async function showRepeatedly(
   { stdout, resultScreen, signal }: Pick<CommandContext, 'stdout' | 'resultScreen' | 'signal'>,
   show: (output: Output) => Promise<unknown>,

@@ -5,28 +5,27 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { syncDirectory } from '../../kit/atomic-file.ts'
+import { syncDirectory, writeNewFile } from '../../kit/files.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { toPrintable } from '../../kit/printable.ts'
-import type { LogTime } from '../../lifecycle/logs/log-query.ts'
-import { streamSupportArchive } from '../../lifecycle/support-bundle/archive.ts'
-import { createCleaner } from '../../lifecycle/support-bundle/cleaner.ts'
+import { formatCount, toPrintable } from '../../kit/text.ts'
+import type { LogTime } from '../../lifecycle/logs/log-line.ts'
+import {
+  excludedContents,
+  streamSupportArchive,
+  type SupportEntry,
+  type SupportFile,
+  type SupportManifest,
+  supportManifestFormat,
+} from '../../lifecycle/support-bundle/archive.ts'
 import {
   collectSupportFiles,
   type HostCollectResult,
   type SupportHost,
 } from '../../lifecycle/support-bundle/collect.ts'
-import {
-  excludedContents,
-  type SupportManifest,
-  supportManifestFormat,
-} from '../../lifecycle/support-bundle/manifest.ts'
-import type { SupportEntry, SupportFile } from '../../lifecycle/support-bundle/support-entry.ts'
-import { writeNewFile } from '../../snapshot/file-bytes.ts'
+import { createCleaner } from '../../lifecycle/support-bundle/redact.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { CommandContext } from '../command.ts'
-import { formatHostError } from '../format-host-error.ts'
-import { formatCount } from '../format-text.ts'
+import type { CommandContext } from '../command/command.ts'
+import { formatHostError } from '../command/print.ts'
 
 export interface SupportBundleOptions {
   readonly context: Pick<CommandContext, 'stderr' | 'now' | 'signal'>
@@ -48,7 +47,7 @@ export interface SupportBundleResult {
   readonly size: number
 }
 
-/** Collects data that helps to find a fault into one archive, and reports progress on stderr. */
+/** Collects data for finding a fault, writes it to one archive, and reports progress on stderr. */
 export async function createSupportBundle(
   path: string,
   options: SupportBundleOptions,

@@ -1,5 +1,4 @@
-import { toPrintable } from '../../kit/printable.ts'
-import { formatCount, joinNames } from '../format-text.ts'
+import { formatCount, joinNames, toPrintable } from '../../kit/text.ts'
 import type { SupportBundleResult } from './create-support-bundle.ts'
 
 /** Formats the path, contents and size of a support bundle, and lists what is missing. */

@@ -1,11 +1,12 @@
 import { basename, dirname } from 'node:path'
 import { bundleDisk } from '../../bundle/disk.ts'
-import type { Fetcher } from '../../catalog/fetcher.ts'
-import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
-import type { RegistryTransport } from '../../catalog/registry/transport.ts'
-import type { CommandContext, LocalFiles } from '../command.ts'
-import { Interrupted, type Prompts } from '../prompts.ts'
+import type { Fetcher } from '../../catalog/fetcher.ts'
+import type { HttpTransport } from '../../catalog/transport.ts'
+import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
+import type { LocalFiles } from '../../workspace/context.ts'
+import type { CommandContext } from '../command/command.ts'
+import { Interrupted, type Prompts } from '../command/prompts.ts'
 import { runCommandLine } from '../run-command-line.ts'
 
 export interface CliResult {
@@ -20,7 +21,7 @@ export interface CliResult {
 export interface InMemoryOptions {
   readonly programPath?: string
   readonly fetcher?: Fetcher
-  readonly web?: RegistryTransport
+  readonly web?: HttpTransport
   readonly signal?: AbortSignal
   /** Replies of a fake operator to prompts. The operator interrupts the prompt after the last reply. */
   readonly replies?: readonly (string | boolean)[]
@@ -43,7 +44,7 @@ export async function runHyperkube(
 
 export interface InMemoryContext {
   readonly context: CommandContext
-  /** Returns the given exit code with everything written so far. */
+  /** Returns the given exit code with all output written so far. */
   readonly collectResult: (code: number) => CliResult
 }
 

@@ -1,24 +1,24 @@
+import type { ProvisionalEnd } from '../../actions/phases/settle-provisional.ts'
+import { up, type UpOptions, type UpOutcome } from '../../actions/up.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { Identity } from '../../identity/identity.ts'
-import type { PlannedChanges } from '../../lifecycle/plan-document.ts'
-import { createClusterClient } from '../../lifecycle/cluster-client.ts'
+import { joinNames } from '../../kit/text.ts'
+import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
+import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { HostSpec } from '../../spec/host.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command.ts'
-import { loadClusterInputs } from '../load-inputs.ts'
-import { printResult } from '../print.ts'
-import { runWithProgress } from '../run-with-progress.ts'
-import type { ProvisionalOptions } from '../../lifecycle/auto-rollback/plan-provisional.ts'
-import type { ProvisionalEnd } from '../provisional/text.ts'
-import { proposeAndExecute } from './propose-and-execute.ts'
-import type { ApprovedPlan } from './up-deps.ts'
-import { createDeferredAbort } from './deferred-abort.ts'
-import { connectCluster } from './connect.ts'
-import { buildUpDocument, type UpResult, formatUpResult } from './result.ts'
+import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
+import { runAction } from '../run/run-action.ts'
+import { resultNames, type RunSummary } from '../run/run-with-progress.ts'
+import { formatProvisionalEnd } from '../text/provisional-text.ts'
 import { upFlags } from './up-flags.ts'
 
-export interface UpInputs {
+export interface UpInputs extends Pick<
+  UpOptions,
+  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'persist'
+> {
   /** Command line as it was typed. */
   readonly command: string
   readonly cluster: Cluster
@@ -27,15 +27,6 @@ export interface UpInputs {
   /** `lock` and `identity` are set only if they differ from the files on disk. */
   readonly lock?: Lock
   readonly identity?: Identity
-  /** Whether to renew all certificates, even those that are valid for a long time. */
-  readonly renew?: boolean
-  readonly plan?: ApprovedPlan | undefined
-  /** If set, hosts roll back by themselves unless the change is confirmed. */
-  readonly provisional?: ProvisionalOptions | undefined
-  /** Hosts that cluster.yml contained before this command. */
-  readonly previousHosts?: readonly HostSpec[]
-  /** Saves the inputs once the change is confirmed, so an interrupted run can be resumed. */
-  readonly persist?: () => Promise<void>
 }
 
 /** Brings a cluster to its desired state and prints the result. */
@@ -50,66 +41,84 @@ export async function runUp(
   return result.code
 }
 
-/** Brings a cluster to its desired state without printing the result, for commands that do more. */
+/**
+ * Brings a cluster to its desired state without printing the result, for commands that print a result of
+ * their own.
+ */
 export async function performUp(
   context: CommandContext,
   options: Invocation['options'],
-  {
-    command,
-    cluster,
-    findings,
-    lock,
-    identity,
-    renew = false,
-    plan,
-    provisional,
-    previousHosts,
-    persist,
-  }: UpInputs,
+  { command, cluster, findings, lock, identity, ...upOptions }: UpInputs,
 ): Promise<UpResult> {
-  const { progress, ignore, forceUnlock, dryRun } = upFlags.parse(options)
+  const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = upFlags.parse(options)
   const loaded = await loadClusterInputs(context, options, cluster)
   const inputs = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
-  let [hosts, leftBehind]: [readonly string[], readonly string[]] = [[], []]
-  let plannedChanges: PlannedChanges | undefined
-  let provisionalEnd: ProvisionalEnd | undefined
+  let [connected, leftBehind]: [readonly string[], readonly string[]] = [[], []]
+  let proposal: Proposal | undefined
   const settings = { command, cluster: name, progress, debug: options.debug === true }
-  const runResult = await runWithProgress(context, settings, async (run) => {
+  const { outcome, ...summary } = await runAction<UpOutcome>(context, options, settings, async (run) => {
     for (const finding of findings) run.emit({ type: 'finding', finding })
-    using deferredAbort = createDeferredAbort(context.signal)
-    await using connection = await connectCluster(
-      context,
-      options,
-      inputs,
-      run,
-      deferredAbort.signal,
-      previousHosts,
-    )
-    leftBehind = [...connection.connected.unreachable.keys()]
-    const upResult = await proposeAndExecute({
-      ...connection,
-      context,
-      options,
-      flags: { ignore, forceUnlock, dryRun, plan, provisional, canPrompt: progress !== 'json' },
-      run,
-      onPlanned: (changes) => (plannedChanges = changes),
-      renew,
-      createClient: createClusterClient,
-      persist: persist ?? (async () => undefined),
-      deferAbort: deferredAbort.defer,
-      deferredSignal: deferredAbort.signal,
-    })
-    provisionalEnd = upResult.provisional
-    if (upResult.result.outcome === 'done') hosts = [...connection.connected.sessions.keys()]
-    return upResult
+    const actionOptions: UpOptions = {
+      ...upOptions,
+      files: options,
+      forgetHostKeys: forgetHostKey,
+      limit: options.limit,
+      ignore,
+      forceUnlock,
+      dryRun,
+      onConnected: ({ sessions, unreachable }) => {
+        connected = [...sessions.keys()]
+        leftBehind = [...unreachable.keys()]
+      },
+      onProposed: (proposed) => (proposal = proposed),
+    }
+    return up(context, inputs, actionOptions, run)
   })
   return {
-    ...runResult,
+    ...summary,
     cluster: name,
-    hosts,
+    hosts: outcome?.result.outcome === 'done' ? connected : [],
     leftBehind,
-    ...(dryRun && plannedChanges ? { plannedChanges } : {}),
-    ...(provisionalEnd === undefined ? {} : { provisional: provisionalEnd }),
+    ...(dryRun && proposal !== undefined ? { plannedChanges: proposal } : {}),
+    ...(outcome?.provisional === undefined ? {} : { provisional: outcome.provisional }),
   }
+}
+
+export interface UpResult extends RunSummary {
+  readonly cluster: string
+  /** Hosts that match cluster.yml now. */
+  readonly hosts: readonly string[]
+  /** Hosts that were unreachable. */
+  readonly leftBehind: readonly string[]
+  /** Planned changes of a dry run. */
+  readonly plannedChanges?: PlannedChanges
+  /** State of the provisional change. */
+  readonly provisional?: ProvisionalEnd
+}
+
+/** Builds the result for programs; for a dry run this is the plan document. */
+export function buildUpDocument(result: UpResult): object {
+  if (result.plannedChanges !== undefined) return buildPlanDocument(result.plannedChanges)
+  const { code, cluster, changedHosts, leftBehind, provisional, ops, seconds, log } = result
+  return {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'UpResult',
+    cluster,
+    outcome: resultNames[code],
+    changedHosts,
+    leftBehind,
+    ...(provisional === undefined ? {} : { provisional }),
+    ops,
+    seconds,
+    ...(log === undefined ? {} : { log }),
+  }
+}
+
+/** Formats the result for people. Errors are not repeated, because they were already printed. */
+export function formatUpResult({ cluster, hosts, leftBehind, provisional }: UpResult): string {
+  if (hosts.length === 0) return ''
+  const skippedText =
+    leftBehind.length === 0 ? '' : `left behind: ${joinNames(leftBehind)}; hyperkube up once they answer\n`
+  return `${cluster} is up on ${joinNames(hosts)}\n${skippedText}${provisional === undefined ? '' : formatProvisionalEnd(provisional)}`
 }

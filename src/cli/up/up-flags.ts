@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { runFlags } from '../run-flags.ts'
+import { runFlags } from '../command/run-flags.ts'
 
 export const upFlags = runFlags.extend({
   forceUnlock: z.boolean().default(false),

@@ -2,24 +2,25 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bridgeToAgent } from '../../agent/server/bridge.ts'
-import type { HostOperations } from '../../agent/server/dispatch.ts'
+import { createNetworkProbe } from '../../agent/network-probe/network-probe.ts'
 import { OperatorLockStore } from '../../agent/operator-lock/operator-lock-store.ts'
+import type { HostOperations } from '../../agent/runs/host-operations.ts'
 import { RunEventLog } from '../../agent/runs/run-event-log.ts'
 import { Runs } from '../../agent/runs/runs.ts'
+import { bridgeToAgent } from '../../agent/server/bridge.ts'
 import { type AgentServer, serveAgent } from '../../agent/server/server.ts'
-import { createNetworkProbe } from '../../agent/network-probe/network-probe.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { applyPlanThrough } from '../../lifecycle/apply-plan.ts'
-import { Session } from '../../lifecycle/session.ts'
-import type { EventBody } from '../../lifecycle/event-stream.ts'
-import { toAsciiJson } from '../../kit/ascii.ts'
+import { toAsciiJson } from '../../kit/text.ts'
+import type { EventBody } from '../../lifecycle/agents/event-stream.ts'
+import { applyPlanThrough } from '../../lifecycle/agents/run-on-agent.ts'
+import { Session } from '../../lifecycle/agents/session.ts'
 import { type FakeWindowsHost, startFakeWindowsHost } from '../../ssh/windows/testing/fake-windows-host.ts'
 
 /**
- * The first pod network of a Windows host takes over its adapter and cuts every connection. This test uses a
- * real ssh connection and a real agent; only the host operations are scripted.
+ * These tests cover the loss of all connections when the first pod network of a Windows host takes over its
+ * network adapter. They use a real ssh connection and a real agent; only the host operations are scripted.
  */
+
 const { signal } = new AbortController()
 const claim = { holder: 'ana', generation: 1 }
 const plan: NodePlan = {

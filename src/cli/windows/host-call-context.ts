@@ -1,9 +1,9 @@
 import { statfs } from 'node:fs/promises'
 import packageFile from '../../../package.json' with { type: 'json' }
-import type { HostCallContext } from '../../agent/windows/bootstrap/host-call-context.ts'
-import { createWindowsHost } from '../../agent/windows/host/windows-host.ts'
-import type { WindowsOperations } from '../../agent/windows/operations/windows-operations.ts'
-import { buildWindowsPaths } from '../../contract/windows-paths.ts'
+import type { HostCallContext } from '../../agent/host-call/host-call-context.ts'
+import type { WindowsOperations } from '../../agent/host/windows-operations/table.ts'
+import { createWindowsHost } from '../../agent/platform/windows-host.ts'
+import { buildWindowsPaths } from '../../contract/host-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
 /** Creates the context of a host call on this machine. Host calls work without the agent. */

@@ -1,6 +1,6 @@
 import type { EtcdMember, MemberHealth, MemberStatus, EtcdObservation } from '../member.ts'
 
-/** A member for tests: only its differences from a healthy voter. */
+/** Differences between a member for tests and a healthy voter. */
 export interface MemberFixture {
   readonly learner?: boolean
   readonly health?: 'healthy' | 'unreachable' | 'unready'

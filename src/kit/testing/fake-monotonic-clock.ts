@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Heap } from '../heap.ts'
+import { Heap } from '../collections.ts'
 import type { MonotonicClock } from '../monotonic-clock.ts'
 
 interface ScheduledTimer {

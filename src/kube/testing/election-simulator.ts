@@ -1,10 +1,9 @@
-import { type Fence, canAct } from '../../contract/fence.ts'
+import { canAct, type Fence } from '../../contract/host-resource.ts'
+import { type MonotonicClock, sleepUnlessAborted } from '../../kit/monotonic-clock.ts'
 import { FakeMonotonicClock } from '../../kit/testing/fake-monotonic-clock.ts'
-import { sleepUnlessAborted, type MonotonicClock } from '../../kit/monotonic-clock.ts'
 import { type ElectionResult, type ElectionTiming, runElection } from '../election.ts'
-import { type Lease, leases, type LeaseSpec } from '../lease.ts'
 import { LeaseLock } from '../lease-lock.ts'
-import type { LeaseStore } from '../lease-store.ts'
+import { type Lease, leases, type LeaseSpec, type LeaseStore } from '../lease.ts'
 
 /** A period in simulated true time, in milliseconds. */
 export interface TimeSpan {
@@ -110,8 +109,8 @@ export async function simulateElection(
 }
 
 /**
- * Creates the clock of one contender. Timers that expire while it is frozen fire afterwards. After a kill no
- * timer fires.
+ * Creates the clock of one contender. Timers that expire while the contender is frozen fire afterwards.
+ * Timers of a killed contender never fire.
  */
 function createTime(time: FakeMonotonicClock, { rate, frozen, to, end }: SimulatedContender): MonotonicClock {
   const deliver = (run: () => void): void => {
@@ -138,7 +137,7 @@ function createStore(
     const isCut = (way: 'there' | 'back'): boolean =>
       cut.some((span) => span.way === way && span.from <= time.now() && time.now() < span.to)
     return new Promise<T>((resolve, reject) => {
-      // Like a real request, this one fails on abort or after a timeout.
+      // A simulated request fails on abort or after a timeout, like a real request.
       const fail = (): void => reject(new Error('no answer'))
       signal?.addEventListener('abort', fail, { once: true })
       own.after(5000, fail)

@@ -1,9 +1,10 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import { createUntypedKind } from '../object.ts'
 import { findObject, listObjects } from '../read-objects.ts'
 import { createKubeTestBench } from './kube-test-bench.ts'
 import { FakeKubeApi } from './fake-kube-api.ts'
+import { testObjectContract } from './object-contract.ts'
 import { Watch } from '../watch.ts'
 import {
   applyObject,
@@ -23,6 +24,13 @@ const { serve, createClient } = createKubeTestBench(() => ca)
 const kind = createUntypedKind('v1', 'Node')
 const ref = { name: 'a' }
 const manifest = { apiVersion: 'v1', kind: 'Node', metadata: ref, spec: { x: 1 } }
+
+describe('objects', () => {
+  testObjectContract(async () => {
+    const { respond } = new FakeKubeApi({ namespaces: ['default'] })
+    return createClient([(await serve(respond)).url])
+  })
+})
 
 test('objects have versions, and a write with an old one conflicts', async () => {
   const client = createClient([(await serve(new FakeKubeApi().respond)).url])

@@ -1,68 +1,142 @@
 import type { ServerResponse } from 'node:http'
-import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
-import { applyMergePatch } from '../../kit/merge-patch.ts'
 import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
-import { kubeObject, type KubeObject } from '../object.ts'
+import type { KubeObject } from '../object.ts'
 import { applyPatchType } from '../request.ts'
+import { FakeObjectStore, type StoreEvent, type WriteOptions } from './fake-object-store.ts'
+import {
+  buildDiscoveryResponse,
+  builtInResources,
+  type FakeResource,
+  parseCrdResource,
+  parseRoute,
+  type ResourceRoute,
+} from './fake-resources.ts'
+import { type JsonFields, parseJsonFields } from './field-set.ts'
 
-interface ApiEvent {
-  readonly revision: number
-  readonly collection: string
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+export interface FakeKubeApiOptions {
+  /** Namespaces that exist at the start. Without this option, every namespace counts as existing. */
+  readonly namespaces?: readonly string[]
+  /** Resource version before the first write. */
+  readonly revision?: number
+  /** Clock for timestamps. Without it, each write is one second later than the previous one. */
+  readonly now?: () => Date
+}
+
+export interface FakeObjectReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace?: string | undefined
+  readonly name: string
+}
+
+/** Returns the response of the fake API to the received request, or to `request` if it is given. */
+type Serve = (request?: ReceivedRequest) => TestResponse
+
+/** A write by a client, or the deletion of an object. */
+export interface FakeApiChange {
+  readonly type: StoreEvent['type'] | 'UNCHANGED'
+  readonly path: string
   readonly object: KubeObject
 }
 
 interface OpenWatch {
-  readonly collection: string
+  readonly route: ResourceRoute
   readonly matches: (object: KubeObject) => boolean
 }
 
-const record = z.record(z.string(), z.unknown())
-type Fields = z.infer<typeof record>
-
 /**
- * A fake API for objects of any kind, with resource versions, conflicts, subresources, field owners and
- * watches. A write that changes nothing creates no new version.
+ * Fake API server for objects of any kind, with resource versions, conflicts, subresources, field owners, dry
+ * runs, pages and watches. The tests in object-contract.ts run against this fake and against a real API
+ * server. Unlike a real server, the fake lists objects in order of creation.
  */
 export class FakeKubeApi {
-  readonly #all = new Map<string, KubeObject>()
-  /** Fields that each manager applied last. The key consists of object, subresource and manager. */
-  readonly #applied = new Map<string, Fields>()
+  /** Called before every request. A returned response replaces the response of the API. */
+  onRequest: (request: ReceivedRequest, serve: Serve) => TestResponse | undefined = () => undefined
+  /** Called after every write of a client, and for every object that is deleted. */
+  onChange: (change: FakeApiChange) => void = () => undefined
+  /**
+   * Computes the status that controllers would write. If the function returns undefined, the object keeps its
+   * stored status.
+   */
+  status: (object: JsonFields) => JsonFields | undefined = () => undefined
+  readonly #store: FakeObjectStore
   readonly #watches = new Map<ServerResponse, OpenWatch>()
-  readonly #log: ApiEvent[] = []
-  #revision = 1
-  #uid = 0
+  readonly #checksNamespaces: boolean
+  /** Events up to this revision are compacted. */
+  #compacted = 0
 
-  /** Creates or replaces an object, as another client would. */
+  constructor({ namespaces, revision = 1, now }: FakeKubeApiOptions = {}) {
+    this.#store = new FakeObjectStore(revision, now, (event) => this.#publish(event))
+    this.#checksNamespaces = namespaces !== undefined
+    for (const name of namespaces ?? [])
+      this.user('kube-apiserver', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  }
+
+  readonly respond = (request: ReceivedRequest): TestResponse =>
+    this.onRequest(request, (other = request) => this.#serve(other)) ?? this.#serve(request)
+
+  /** Creates or replaces an object, status included, without field owners. */
   put(
     path: string,
     object: { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown },
   ): KubeObject {
-    const { name } = parsePath(path)
-    return this.#store(path, { metadata: { name }, ...object })
+    const route = this.#routeTo(path)
+    const { namespace, name } = route
+    const metadata = { name, ...(namespace === undefined ? {} : { namespace }) }
+    return this.#store.put(route, {
+      ...object,
+      metadata: { ...metadata, ...parseJsonFields(object['metadata'] ?? {}) },
+    })
   }
 
-  /** Changes an object with a merge patch, as another client would. */
+  /** Changes an object with a merge patch, without field owners. */
   change(path: string, patch: object): KubeObject {
-    return this.#store(path, applyMergePatch(this.get(path), patch))
+    return this.#store.change(this.#routeTo(path), patch)
   }
 
-  get(path: string): KubeObject | undefined {
-    return this.#all.get(path)
+  /** Creates or replaces a whole object in the name of the field manager `manager`. */
+  user(manager: string, manifest: JsonFields): KubeObject {
+    const { namespace, name } = parseJsonFields(manifest['metadata'])
+    const route = this.#routeTo({
+      apiVersion: String(manifest['apiVersion']),
+      kind: String(manifest['kind']),
+      namespace: typeof namespace === 'string' ? namespace : undefined,
+      name: String(name),
+    })
+    const result = this.#store.write(route, manifest, {
+      ...{ manager, mode: 'replace', part: undefined },
+      ...{ force: true, dryRun: false },
+    })
+    if ('conflicts' in result) throw new Error('a replaced object has no conflicts')
+    return this.#show(result.object)
   }
 
-  all(collection: string): KubeObject[] {
-    return [...this.#all].flatMap(([path, object]) =>
-      parsePath(path).collection === collection ? [object] : [],
-    )
+  get(target: string | FakeObjectReference): KubeObject | undefined {
+    const object = this.#store.get(this.#routeTo(target))
+    return object === undefined ? undefined : this.#show(object)
   }
 
-  remove(path: string): void {
-    const object = this.#all.get(path)
-    if (object === undefined) return
-    this.#all.delete(path)
-    this.#recordEvent('DELETED', path, object)
+  /** Lists the objects of a collection; without a path, all objects. */
+  all(collection?: string): KubeObject[] {
+    const route = collection === undefined ? undefined : this.#routeTo(collection)
+    return this.#store
+      .list((one) => route === undefined || isInCollection(one, route))
+      .map((one) => this.#show(one))
+  }
+
+  /** Deletes an object, even if it has finalizers. */
+  remove(target: string | FakeObjectReference): void {
+    this.#store.remove(this.#routeTo(target))
+  }
+
+  /** All changes since the start. */
+  get log(): readonly StoreEvent[] {
+    return this.#store.log
+  }
+
+  /** Compacts all events that were logged so far. */
+  compact(): void {
+    this.#compacted = this.#store.revision
   }
 
   /** Number of open watches. */
@@ -75,107 +149,200 @@ export class FakeKubeApi {
     for (const response of this.#watches.keys()) response.destroy()
   }
 
-  readonly respond = (request: ReceivedRequest): TestResponse => {
+  /**
+   * Answers a watch request with all events since its resource version, and with later ones. Returns a
+   * function that stops the events; undefined if the version is compacted.
+   */
+  openWatch(response: ServerResponse, { path, query }: ReceivedRequest): (() => void) | undefined {
+    const watch = { route: this.#routeTo(path), matches: parseSelectors(query) }
+    const from = Number(query.get('resourceVersion'))
+    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
+    if (from < this.#compacted) {
+      response.end(formatWatchEvent('ERROR', expiredStatus))
+      return undefined
+    }
+    for (const event of this.#store.log) if (event.revision > from) sendEvent(response, watch, event)
+    if (query.get('allowWatchBookmarks') === 'true') {
+      const metadata = { resourceVersion: String(this.#store.revision) }
+      response.write(formatWatchEvent('BOOKMARK', { ...formatType(watch.route.resource), metadata }))
+    }
+    this.#watches.set(response, watch)
+    const stop = (): void => void this.#watches.delete(response)
+    response.on('close', stop)
+    return stop
+  }
+
+  #serve(request: ReceivedRequest): TestResponse {
     const { method, path, query } = request
-    const { collection, name, part: subresource } = parsePath(path)
-    const matches = parseSelectors(query.get('fieldSelector'), query.get('labelSelector'))
-    if (method === 'GET' && query.get('watch') === 'true') {
-      const from = Number(query.get('resourceVersion'))
-      return { by: (response) => this.#watch(response, from, { collection, matches }) }
+    const resources = this.#listResources()
+    const discovery = buildDiscoveryResponse(resources, path)
+    if (discovery !== undefined) return discovery
+    const route = parseRoute(resources, path)
+    if (route === undefined) return { status: 404, text: '404 page not found' }
+    if (method === 'GET' && query.get('watch') === 'true')
+      return { by: (response) => void this.openWatch(response, request) }
+    if (method === 'GET' && route.name === undefined) return this.#list(route, query)
+    if (method === 'GET') {
+      const object = this.#store.get(route)
+      return object === undefined ? buildNotFound() : { json: this.#show(object) }
     }
-    if (method === 'GET' && name === '') {
-      const items = this.all(collection).filter(matches)
-      return { json: { metadata: { resourceVersion: String(this.#revision) }, items } }
-    }
-    const key =
-      method === 'POST' ? `${path}/${kubeObject.parse(request.body).metadata.name}` : `${collection}/${name}`
-    const previous = this.#all.get(key)
-    if (method === 'GET') return previous === undefined ? notFound : { json: previous }
-    if (method === 'DELETE') {
-      this.remove(key)
-      return previous === undefined ? notFound : { json: { kind: 'Status', status: 'Success' } }
-    }
-    return this.#write(request, key, subresource, previous)
+    if (method === 'DELETE') return this.#delete(route, path, parseJsonFields(request.body ?? {}))
+    return this.#write(route, request)
+  }
+
+  /**
+   * Responds with one page, in order of creation. A continue token holds the version of the first page and the
+   * last object.
+   */
+  #list(route: ResourceRoute, query: URLSearchParams): TestResponse {
+    const matches = parseSelectors(query)
+    const [version = String(this.#store.revision), after] = query.get('continue')?.split(' ') ?? []
+    if (query.has('continue') && Number(version) < this.#compacted)
+      return { status: 410, json: expiredStatus }
+    const all = this.#store
+      .listAt(Number(version), (one) => isInCollection(one, route))
+      .map((object) => this.#show(object))
+      .filter(matches)
+    const toToken = ({ metadata }: KubeObject): string =>
+      route.namespace === undefined && metadata.namespace !== undefined
+        ? `${metadata.namespace}/${metadata.name}`
+        : metadata.name
+    const start = after === undefined ? 0 : all.findIndex((object) => toToken(object) === after) + 1
+    const items = all.slice(start, start + Number(query.get('limit') ?? all.length))
+    const last = items.at(-1)
+    const isComplete = last === undefined || start + items.length === all.length
+    const rest = isComplete ? {} : { continue: `${version} ${toToken(last)}` }
+    return { json: { metadata: { resourceVersion: version, ...rest }, items } }
   }
 
   #write(
-    request: ReceivedRequest,
-    key: string,
-    subresource: string,
-    previous: KubeObject | undefined,
+    requestRoute: ResourceRoute,
+    { method, path, query, contentType, body }: ReceivedRequest,
   ): TestResponse {
-    const { method, contentType, query } = request
-    const body = record.parse(request.body)
-    const version = record.parse(body['metadata'] ?? {})['resourceVersion']
-    const isApplied = contentType === applyPatchType
-    if (method === 'POST' && previous !== undefined) return conflict('AlreadyExists')
-    if (previous === undefined && method !== 'POST' && !(isApplied && subresource === '')) return notFound
-    if (previous !== undefined && version !== undefined && version !== previous.metadata.resourceVersion) {
-      return conflict('Conflict')
+    const manifest = parseJsonFields(body)
+    const metadata = parseJsonFields(manifest['metadata'] ?? {})
+    const isCreation = method === 'POST'
+    const route = isCreation ? { ...requestRoute, name: String(metadata['name']) } : requestRoute
+    const { subresource, namespace } = route
+    if (subresource !== '' && subresource !== 'status' && subresource !== 'approval') return buildNotFound()
+    const previous = this.#store.get(route)
+    const mode = method !== 'PATCH' ? 'replace' : contentType === applyPatchType ? 'apply' : 'merge'
+    if (isCreation && previous !== undefined) return buildStatus(409, 'AlreadyExists', 'it is already there')
+    if (previous === undefined && !isCreation && !(mode === 'apply' && subresource === ''))
+      return buildNotFound()
+    const isNamespaceMissing =
+      this.#checksNamespaces &&
+      namespace !== undefined &&
+      this.#store.get(this.#routeTo(`/api/v1/namespaces/${namespace}`)) === undefined
+    if (isNamespaceMissing) return buildNotFound()
+    const version = metadata['resourceVersion']
+    if (previous !== undefined && version !== undefined && version !== previous.metadata.resourceVersion)
+      return buildStatus(409, 'Conflict', 'it was changed meanwhile')
+    const options: WriteOptions = {
+      manager: query.get('fieldManager') ?? '',
+      mode,
+      part: subresource === '' ? 'main' : 'status',
+      force: query.get('force') === 'true',
+      dryRun: query.get('dryRun') === 'All',
     }
-    const partFields = selectPart(body, subresource)
-    if (method !== 'PATCH') return { json: this.#store(key, { ...previous, ...partFields }) }
-    if (!isApplied) return { json: this.#store(key, applyMergePatch(previous ?? {}, partFields)) }
-    const owner = [key, subresource, query.get('fieldManager')].join(' ')
-    const remaining = removeFields(record.parse(previous ?? {}), this.#applied.get(owner) ?? {}, partFields)
-    this.#applied.set(owner, partFields)
-    return { json: this.#store(key, applyFields(remaining, partFields)) }
+    const desired = subresource === 'approval' ? keepConditions(manifest, previous) : manifest
+    const result = this.#store.write(route, desired, options)
+    if ('conflicts' in result) {
+      const count = result.conflicts.length
+      return buildStatus(409, 'Conflict', `Apply failed with ${count} conflicts`, result.conflicts)
+    }
+    const type = !result.isChanged ? 'UNCHANGED' : previous === undefined ? 'ADDED' : 'MODIFIED'
+    const objectPath = isCreation ? `${path}/${route.name}` : path
+    if (!options.dryRun) this.onChange({ type, path: objectPath, object: result.object })
+    return { status: previous === undefined ? 201 : 200, json: this.#show(result.object) }
   }
 
-  #store(key: string, fields: unknown): KubeObject {
-    const previous = this.#all.get(key)
-    const desired = kubeObject.parse(fields)
-    const version = { resourceVersion: previous?.metadata.resourceVersion ?? '' }
-    const uid = previous?.metadata.uid ?? desired.metadata.uid ?? `uid-${++this.#uid}`
-    const same = { ...desired, metadata: { ...desired.metadata, uid, ...version } }
-    if (previous !== undefined && isDeepStrictEqual(previous, same)) return previous
-    const object = { ...same, metadata: { ...same.metadata, resourceVersion: String(this.#revision + 1) } }
-    this.#all.set(key, object)
-    this.#recordEvent(previous === undefined ? 'ADDED' : 'MODIFIED', key, object)
-    return object
+  #delete(route: ResourceRoute, path: string, options: JsonFields): TestResponse {
+    const object = this.#store.get(route)
+    if (object === undefined) return buildNotFound()
+    const { uid, resourceVersion } = parseJsonFields(options['preconditions'] ?? {})
+    if (uid !== undefined && uid !== object.metadata.uid)
+      return buildStatus(409, 'Conflict', 'Precondition failed: UID')
+    if (resourceVersion !== undefined && resourceVersion !== object.metadata.resourceVersion)
+      return buildStatus(409, 'Conflict', 'Precondition failed: ResourceVersion')
+    const finalizers = object.metadata['finalizers']
+    if (Array.isArray(finalizers) && finalizers.length > 0) {
+      const deletionTimestamp = object.metadata.deletionTimestamp ?? object.metadata['creationTimestamp']
+      this.#store.change(route, { metadata: { deletionTimestamp } })
+    } else {
+      this.#store.remove(route)
+      this.onChange({ type: 'DELETED', path, object })
+    }
+    return { json: { kind: 'Status', status: 'Success' } }
   }
 
-  #recordEvent(type: ApiEvent['type'], path: string, object: KubeObject): void {
-    const { collection } = parsePath(path)
-    const metadata = { ...object.metadata, resourceVersion: String(++this.#revision) }
-    const event = { revision: this.#revision, collection, type, object: { ...object, metadata } }
-    this.#log.push(event)
+  #listResources(): FakeResource[] {
+    const definitions = this.#store.list(({ resource }) => resource.kind === 'CustomResourceDefinition')
+    return [...builtInResources, ...definitions.map(parseCrdResource)]
+  }
+
+  #routeTo(target: string | FakeObjectReference): ResourceRoute {
+    const resources = this.#listResources()
+    if (typeof target === 'string') {
+      const route = parseRoute(resources, target)
+      if (route === undefined) throw new Error(`the fake API does not serve ${target}`)
+      return route
+    }
+    const { apiVersion, kind, namespace, name } = target
+    const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+    const resource = resources.find((one) => one.group === group && one.kind === kind)
+    if (resource === undefined) throw new Error(`the fake API has no ${kind}`)
+    return { resource, namespace, name, subresource: '' }
+  }
+
+  #show(object: KubeObject): KubeObject {
+    const status = this.status(object)
+    return status === undefined ? object : { ...object, status }
+  }
+
+  #publish(event: StoreEvent): void {
     for (const [response, watch] of this.#watches) sendEvent(response, watch, event)
   }
-
-  #watch(response: ServerResponse, from: number, watch: OpenWatch): void {
-    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
-    for (const event of this.#log) if (event.revision > from) sendEvent(response, watch, event)
-    this.#watches.set(response, watch)
-    response.on('close', () => this.#watches.delete(response))
-  }
 }
 
-function sendEvent(response: ServerResponse, { collection, matches }: OpenWatch, event: ApiEvent): void {
+export const expiredStatus = {
+  kind: 'Status',
+  code: 410,
+  reason: 'Expired',
+  message: 'too old resource version',
+}
+
+export function formatWatchEvent(type: string, object: unknown): string {
+  return `${JSON.stringify({ type, object })}\n`
+}
+
+function sendEvent(response: ServerResponse, { route, matches }: OpenWatch, event: StoreEvent): void {
   const { type, object } = event
-  if (event.collection === collection && matches(object))
-    response.write(`${JSON.stringify({ type, object })}\n`)
+  if (isInCollection(event.route, route) && matches(object)) response.write(formatWatchEvent(type, object))
 }
 
-function parsePath(path: string): {
-  readonly collection: string
-  readonly name: string
-  readonly part: string
-} {
-  const form =
-    /^(?<collection>\/(?:api|apis\/[^/]+)\/v\d[^/]*(?:\/namespaces\/[^/]+)?\/[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<part>[^/]+))?$/
-  const { collection = path, name = '', part: subresource = '' } = form.exec(path)?.groups ?? {}
-  return { collection, name, part: subresource }
+function isInCollection(route: ResourceRoute, { resource, namespace }: ResourceRoute): boolean {
+  return (
+    route.resource.group === resource.group &&
+    route.resource.plural === resource.plural &&
+    (namespace === undefined || route.namespace === namespace)
+  )
+}
+
+function formatType({ group, version, kind }: FakeResource): { apiVersion: string; kind: string } {
+  return { apiVersion: group === '' ? version : `${group}/${version}`, kind }
 }
 
 /**
  * Parses selectors such as metadata.name=x,spec.signerName=y. A label selector may also contain only a label
  * name.
  */
-function parseSelectors(fields: string | null, labels: string | null): (object: KubeObject) => boolean {
+function parseSelectors(query: URLSearchParams): (object: KubeObject) => boolean {
   const desired: (readonly [path: readonly string[], value: string | undefined])[] = [
-    ...parseTerms(fields).map(([path, value]) => [path.split('.'), value] as const),
-    ...parseTerms(labels).map(([label, value]) => [['metadata', 'labels', label], value] as const),
+    ...parseTerms(query.get('fieldSelector')).map(([path, value]) => [path.split('.'), value] as const),
+    ...parseTerms(query.get('labelSelector')).map(
+      ([label, value]) => [['metadata', 'labels', label], value] as const,
+    ),
   ]
   return (object) =>
     desired.every(([path, value]) => {
@@ -192,58 +359,23 @@ function parseTerms(text: string | null): (readonly [path: string, value: string
 }
 
 /**
- * Selects the fields that a request may write: the status for subresources, including approval, and otherwise
- * all other fields.
+ * Keeps the previous status except the conditions, because an approval changes only the conditions of a
+ * signing request.
  */
-function selectPart(body: Fields, subresource: string): Fields {
-  const { status, ...rest } = body
-  return subresource === '' ? rest : { status }
+function keepConditions(manifest: JsonFields, previous: KubeObject | undefined): JsonFields {
+  const { conditions } = parseJsonFields(manifest['status'] ?? {})
+  return { ...manifest, status: { ...parseJsonFields(previous?.['status'] ?? {}), conditions } }
 }
 
-/**
- * Merges applied fields into an object. Conditions are merged by type; any other list is replaced as a whole.
- */
-function applyFields(object: unknown, desired: Fields): Fields {
-  const before = record.parse(object ?? {})
-  const entries = Object.entries(desired).map(([name, value]) => {
-    if (name === 'conditions') return [name, [...byType(before[name], value), ...typed.parse(value)]]
-    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return [name, isMap ? applyFields(before[name], record.parse(value)) : value]
-  })
-  return { ...before, ...Object.fromEntries(entries) }
+function buildStatus(
+  status: number,
+  reason: string,
+  message: string,
+  causes: readonly object[] = [],
+): TestResponse {
+  return { status, json: { kind: 'Status', code: status, reason, message, details: { causes } } }
 }
 
-const typed = z.array(z.looseObject({ type: z.string() }))
-
-/** Returns the conditions whose types do not occur in the lists. */
-function byType(conditions: unknown, ...lists: readonly unknown[]): unknown[] {
-  const types = new Set(lists.flatMap((list) => typed.parse(list ?? []).map(({ type }) => type)))
-  return typed.parse(conditions ?? []).filter(({ type }) => !types.has(type))
-}
-
-/** Removes the fields that this manager applied previously and omits now. */
-function removeFields(object: Fields, before: Fields, now: Fields): Fields {
-  const entries = Object.entries(object).flatMap(([name, value]): [string, unknown][] => {
-    if (!Object.hasOwn(before, name)) return [[name, value]]
-    if (name === 'conditions') return [[name, byType(value, before[name], now[name])]]
-    if (!Object.hasOwn(now, name)) return []
-    const [own, next] = [record.safeParse(before[name]), record.safeParse(now[name])]
-    const inner = record.safeParse(value)
-    return [
-      [
-        name,
-        own.success && next.success && inner.success ? removeFields(inner.data, own.data, next.data) : value,
-      ],
-    ]
-  })
-  return Object.fromEntries(entries)
-}
-
-const notFound: TestResponse = {
-  status: 404,
-  json: { kind: 'Status', reason: 'NotFound', message: 'not found' },
-}
-
-function conflict(reason: string): TestResponse {
-  return { status: 409, json: { kind: 'Status', reason, message: reason } }
+function buildNotFound(): TestResponse {
+  return buildStatus(404, 'NotFound', 'not found')
 }

@@ -1,14 +1,14 @@
 import type { KubeClient } from '../client.ts'
 import type { NamespacedName } from '../object.ts'
-import { objectPath } from '../paths.ts'
 import type { KubeCallOptions } from '../request.ts'
+import { objectPath } from '../resources.ts'
 
 export interface LogOptions extends KubeCallOptions {
   /** Container name; optional if the pod has one container. */
   readonly container?: string
-  /** Reads the log of the container before its last restart. */
+  /** True to read the log from before the last restart of the container. */
   readonly previous?: boolean
-  /** Number of lines from the end. */
+  /** Number of lines to read from the end of the log. */
   readonly lines?: number
   readonly bytes?: number
 }

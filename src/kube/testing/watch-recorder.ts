@@ -73,7 +73,7 @@ export class WatchRecorder {
   }
 }
 
-/** True if the store contains exactly the objects of the API. */
+/** True if `current` contains exactly the objects of the API, in the same versions. */
 export function matchesApi(
   current: ReadonlyMap<string, RecordedObject>,
   real: ReadonlyMap<string, Pick<RecordedObject, 'version'>>,

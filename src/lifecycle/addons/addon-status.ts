@@ -1,9 +1,11 @@
-import type { Addon } from '../../addons/addon.ts'
 import { isEntirelyNew } from '../../addons/addon-difference.ts'
+import { readInventories } from '../../addons/inventory-store.ts'
 import { findLiveObjects } from '../../addons/live-objects.ts'
 import { findUnreadyReason } from '../../addons/readiness.ts'
 import { describeReference, toReference } from '../../addons/reference.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
 import type { AddonProposal } from './proposal.ts'
 
 /** Status of an addon. `reason` explains why an addon is not ready. */
@@ -32,7 +34,8 @@ export async function readAddonStatuses(
     if (difference !== undefined) {
       return { ...known, state: isEntirelyNew(difference) ? 'absent' : 'changes' }
     }
-    const reason = await explainUnready(api, addon, notReadyCount)
+    const live = await findLiveObjects(api, addon.manifests.map(toReference))
+    const reason = explainUnready(live.values(), notReadyCount)
     return reason === undefined ? { ...known, state: 'ready' } : { ...known, state: 'unready', reason }
   })
   const names = new Set(desired.map(({ name }) => name))
@@ -42,15 +45,32 @@ export async function readAddonStatuses(
   return [...(await Promise.all(states)), ...removed]
 }
 
-async function explainUnready(
+/** Readiness of the objects of an installed addon, even if cluster.yml no longer contains the addon. */
+export interface AddonReadiness {
+  readonly name: string
+  readonly ready: boolean
+  readonly reason?: string
+}
+
+/** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
+export async function checkAddonReadiness(
   api: KubeClient,
-  addon: Addon,
-  notReadyCount: number,
-): Promise<string | undefined> {
-  const live = await findLiveObjects(api, addon.manifests.map(toReference))
-  const [first] = [...live.values()].flatMap((object) => {
-    const reason = findUnreadyReason(object, notReadyCount)
-    return reason === undefined ? [] : [`${describeReference(toReference(object))}: ${reason}`]
+  notReadyNodes: number,
+  options: KubeCallOptions,
+): Promise<AddonReadiness[]> {
+  const inventories = await readInventories(api, options)
+  const checks = inventories.map(async ({ addon, entries }): Promise<AddonReadiness> => {
+    const liveObjects = await findLiveObjects(api, entries, options)
+    const reason = explainUnready(liveObjects.values(), notReadyNodes)
+    return { name: addon, ready: reason === undefined, ...(reason === undefined ? {} : { reason }) }
   })
-  return first
+  return (await Promise.all(checks)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Returns the first reason why one of these objects is not ready; undefined if all are ready. */
+function explainUnready(objects: Iterable<KubeObject>, notReadyNodes: number): string | undefined {
+  return [...objects].flatMap((object) => {
+    const reason = findUnreadyReason(object, notReadyNodes)
+    return reason === undefined ? [] : [`${describeReference(toReference(object))}: ${reason}`]
+  })[0]
 }

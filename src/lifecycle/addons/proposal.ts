@@ -1,20 +1,19 @@
 import { type AddonDifference, isEmptyDifference } from '../../addons/addon-difference.ts'
+import { findRemovedAddons } from '../../addons/apply-addon.ts'
 import { describeConflicts } from '../../addons/conflict.ts'
 import { type AddonInput, type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
-import { diffAddon } from '../../addons/diff-addon.ts'
+import { diffAddon, diffNewAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
 import { findLiveObjects } from '../../addons/live-objects.ts'
-import { diffNewAddon } from '../../addons/new-addon-diff.ts'
 import {
   describeReference,
   formatReferenceKey,
   type ObjectReference,
   toReference,
 } from '../../addons/reference.ts'
-import { findRemovedAddons } from '../../addons/remove-addon.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { settleAll } from '../../kit/settle-all.ts'
-import { truncateList } from '../../kit/truncate-list.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { truncateList } from '../../kit/text.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { createUntypedKind } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
@@ -26,7 +25,7 @@ async function listPolicies(api: KubeClient): Promise<ObjectReference[]> {
   return (await listObjects(api, policyKind)).items.map(toReference)
 }
 
-/** Network policies in the manifests of addons. */
+/** Lists the network policies in the manifests of addons. */
 function findAddonPolicies(addons: readonly DesiredAddon[]): ObjectReference[] {
   return addons
     .flatMap(({ manifests }) => manifests.map(toReference))
@@ -55,12 +54,15 @@ export function checkPolicyEnforcement({ spec }: Cluster, policies: readonly Obj
 /** Desired addons of a cluster and the changes that install them. */
 export interface AddonProposal {
   readonly desired: readonly DesiredAddon[]
-  /** Only addons that have changes. */
+  /** Addons without changes are left out. */
   readonly differences: readonly AddonDifference[]
   readonly findings: readonly Finding[]
 }
 
-/** Input for the desired addons that is known before the cluster is observed. */
+/**
+ * Input of an addon proposal that is known before the cluster is observed. The metrics certificate is read
+ * from the cluster later.
+ */
 export type AddonProposalInput = Omit<AddonInput, 'metricsCertificate'>
 
 export const noAddons: AddonProposal = { desired: [], differences: [], findings: [] }

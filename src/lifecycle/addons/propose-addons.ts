@@ -3,12 +3,16 @@ import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { pinnedImages } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { Identity } from '../../identity/identity.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 import { findObject } from '../../kube/read-objects.ts'
-import type { ClusterInputs } from '../cluster-inputs.ts'
-import { type AddonProposal, type AddonProposalInput, proposeAllAddons, compareAddons } from './proposal.ts'
-import { type ServingCertificate, ensureServingCertificate } from './serving-certificate.ts'
+import { inspectCertificate } from '../../pki/certificates.ts'
+import { isRenewalDue, year } from '../../pki/lifetime.ts'
+import { makeRequest } from '../../pki/request.ts'
+import { signRequest } from '../../pki/sign.ts'
+import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
+import { type AddonProposal, type AddonProposalInput, compareAddons, proposeAllAddons } from './proposal.ts'
 
 const metricsNames = ['metrics-server.kube-system.svc', 'metrics-server.kube-system']
 const metricsSecret = { namespace: 'kube-system', name: 'metrics-server' }
@@ -65,4 +69,50 @@ async function readMetricsCertificate(
   if (!parsed.success) return undefined
   const text = (encoded: string): string => Buffer.from(encoded, 'base64').toString()
   return { certificate: text(parsed.data['tls.crt']), privateKey: text(parsed.data['tls.key']) }
+}
+
+/** Serving certificate of a program in the cluster, as PEM. */
+interface ServingCertificate {
+  /** CA bundle; several certificates while a CA is being replaced. */
+  readonly ca: string
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+/** The lifetime is long: the certificate must stay valid in a cluster that no operator updates for years. */
+const lifetime = 10 * year
+
+/**
+ * Returns the existing certificate while it is valid, otherwise a new certificate. Repeated calls therefore
+ * cause no changes.
+ */
+export async function ensureServingCertificate(
+  names: readonly string[],
+  existing: Pick<ServingCertificate, 'certificate' | 'privateKey'> | undefined,
+  { cas }: Pick<Identity, 'cas'>,
+  now: Date,
+): Promise<ServingCertificate> {
+  const { certificate: signer } = cas.kubernetes
+  const ca = trustedCas(cas.kubernetes)
+  if (existing !== undefined && isUsable(existing.certificate, names, signer, now)) return { ca, ...existing }
+  const subject = { commonName: names[0] ?? '', organizations: [] }
+  const spec = {
+    subject,
+    names: { dns: [...names], ip: [] },
+    usages: ['server' as const],
+    lifetime,
+  }
+  const { request, privateKey } = await makeRequest('serving key', subject, spec.names)
+  const certificate = await signRequest(cas.kubernetes, request, spec, now)
+  return { ca, certificate, privateKey: privateKey.revealText() }
+}
+
+function isUsable(pem: string, names: readonly string[], ca: string, now: Date): boolean {
+  try {
+    const found = inspectCertificate(pem)
+    const isSignedByCa = found.issuerKeyId === inspectCertificate(ca).subjectKeyId
+    return isSignedByCa && names.every((name) => found.names.dns.includes(name)) && !isRenewalDue(found, now)
+  } catch {
+    return false
+  }
 }

@@ -1,15 +1,11 @@
 import { describeReference, type ObjectReference, toReference } from '../../addons/reference.ts'
 import { controllerUserPrefix, managerUser } from '../../contract/manager-settings.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { truncateList } from '../../kit/truncate-list.ts'
-import { isKubeError } from '../../kube/kube-error.ts'
+import { truncateList } from '../../kit/text.ts'
 import type { Manifest } from '../../kube/object.ts'
-import { listObjects } from '../../kube/read-objects.ts'
-import { patchObject } from '../../kube/write-objects.ts'
-import { type Node, nodeKind } from './node.ts'
 import { findOwningHost } from './managed-objects.ts'
-import { computeNodeSettings, type NodeSettings } from './node-settings.ts'
+import { listChangedSettings, type NodeSettings } from './node-settings.ts'
+import type { Node } from './node.ts'
 
 /** A change to cluster objects, independent of hosts. */
 export type ClusterObjectChange =
@@ -17,7 +13,7 @@ export type ClusterObjectChange =
   /** An object that hyperkube created and that is no longer desired. */
   | { readonly kind: 'orphan'; readonly object: ObjectReference }
   | { readonly kind: 'node'; readonly settings: NodeSettings }
-  | { readonly kind: 'trial'; readonly host: string }
+  | { readonly kind: 'smoke-test'; readonly host: string }
 
 /**
  * Describes changes as text, for example "ClusterRole hyperkube:flannel". Objects of hosts and controllers
@@ -47,7 +43,7 @@ interface ObjectGroup {
 }
 
 const objectGroups: readonly ObjectGroup[] = [
-  { findOwner: readController, text: (names) => `rights of ${names}` },
+  { findOwner: readController, text: (names) => `RBAC rules of ${names}` },
   { findOwner: findOwningHost, text: (names) => `what the cluster keeps of ${names}` },
 ]
 
@@ -63,7 +59,7 @@ function toObjectReference(change: ClusterObjectChange): Pick<ObjectReference, '
 
 function describeChange(change: ClusterObjectChange): string {
   if (change.kind === 'node') return `labels and taints of node ${change.settings.name}`
-  if (change.kind === 'trial') return `the trial of ${change.host}, which was cut`
+  if (change.kind === 'smoke-test') return `the smoke test of ${change.host}, which was interrupted`
   if (change.kind === 'orphan') return `${describeReference(change.object)}, which goes`
   const { kind, metadata } = change.manifest
   return `${kind} ${metadata.name}`
@@ -71,13 +67,7 @@ function describeChange(change: ClusterObjectChange): string {
 
 /** Finds changes to labels and taints of registered nodes. */
 export function findNodeChanges(plans: readonly NodePlan[], nodes: readonly Node[]): ClusterObjectChange[] {
-  const known = new Map(nodes.map((node) => [node.metadata.name, node]))
-  return plans.flatMap(({ node: desired }) => {
-    const node = known.get(desired?.name ?? '')
-    const settings =
-      desired === undefined || node === undefined ? undefined : computeNodeSettings(desired, node)
-    return settings === undefined ? [] : [{ kind: 'node', settings } as const]
-  })
+  return listChangedSettings(plans, nodes).map((settings) => ({ kind: 'node', settings }))
 }
 
 /**
@@ -89,36 +79,6 @@ export function findSmokeTestChanges(
   smokeTestNodes: readonly string[],
 ): ClusterObjectChange[] {
   return plans.flatMap(({ host, node }) =>
-    smokeTestNodes.includes(node?.name ?? '') ? [{ kind: 'trial', host } as const] : [],
+    smokeTestNodes.includes(node?.name ?? '') ? [{ kind: 'smoke-test', host } as const] : [],
   )
-}
-
-const maxAttempts = 20
-
-/**
- * Sets labels and taints of nodes. Retries if taints have changed in between, because a node that becomes
- * ready loses some taints.
- */
-export async function syncNodeLabels(api: KubeClient, plans: readonly NodePlan[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const changes = findNodeChanges(plans, (await listObjects(api, nodeKind)).items)
-    const results = await Promise.allSettled(
-      changes.map(async (change) => {
-        if (change.kind === 'node') await patchNodeSettings(api, change.settings)
-      }),
-    )
-    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-    if (reasons.length === 0) return
-    const failure = reasons.find((reason) => !isKubeError(reason, 'KUBE_CONFLICT'))
-    if (failure !== undefined || attempt === maxAttempts) throw failure ?? reasons[0]
-  }
-}
-
-async function patchNodeSettings(
-  api: KubeClient,
-  { name, labels, annotations, taints }: NodeSettings,
-): Promise<void> {
-  const resourceVersion = taints?.resourceVersion
-  const spec = taints === undefined ? {} : { spec: { taints: taints.all } }
-  await patchObject(api, nodeKind, { name }, { metadata: { labels, annotations, resourceVersion }, ...spec })
 }

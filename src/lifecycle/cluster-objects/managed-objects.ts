@@ -5,17 +5,17 @@ import { clusterStatusCrd } from '../../kube/cluster-status.ts'
 import { hostCrd, parseHostRoleName, buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import type { Manifest } from '../../kube/object.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { listClusterEndpoints } from '../host-endpoints.ts'
+import { listClusterEndpoints } from '../inputs/host-endpoints.ts'
 
 /** All objects that hyperkube manages in a cluster, except those of addons. */
 export interface ManagedObjects {
-  /** Objects that every cluster has. */
+  /** Objects of the cluster as a whole, not of a single host or controller. */
   readonly base: readonly Manifest[]
   /** Labelled objects of controllers and hosts. Undesired objects with the same label are pruned. */
   readonly labelled: readonly Manifest[]
   /**
-   * Nodes of cluster.yml. Their objects stay even if the host is unreachable. Undefined if the cluster has no
-   * controllers.
+   * Names of the nodes in cluster.yml. Objects of these nodes are not pruned, even if the host is
+   * unreachable. Undefined if the cluster has no controllers.
    */
   readonly nodes: ReadonlySet<string> | undefined
 }
@@ -52,12 +52,12 @@ function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   return [...buildHostRbac(node.name), { apiVersion, kind, metadata: { name: node.name }, spec }]
 }
 
-/** Adds the label by which undesired objects of controllers are found. */
+/** Adds the label by which objects to prune are found. */
 export function addPartLabel(manifest: Manifest): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { [partLabel]: 'controllers' } } }
 }
 
-/** Returns the name of the node that an object belongs to, if any. */
+/** Returns the name of the node that an object belongs to; undefined for other objects. */
 export function findOwningHost({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string | undefined {
   return kind === hostKind.kind ? name : parseHostRoleName(name)
 }

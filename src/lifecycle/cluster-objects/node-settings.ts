@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { Node, Taint } from './node.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isKubeError } from '../../kube/kube-error.ts'
+import { listObjects } from '../../kube/read-objects.ts'
+import { patchObject } from '../../kube/write-objects.ts'
+import { type Node, nodeKind, type Taint } from './node.ts'
 
 type NodeSpec = NonNullable<NodePlan['node']>
 
@@ -11,8 +15,8 @@ export interface NodeSettings {
   readonly labels: Readonly<Record<string, string | null>>
   readonly annotations: Readonly<Record<string, string>>
   /**
-   * The complete new taint list, if taints change. Other programs set taints too, so the patch requires the
-   * resourceVersion of the list that it was computed from.
+   * The complete new taint list; undefined if no taint changes. The patch requires that the node still has
+   * this resourceVersion, because other programs change taints too.
    */
   readonly taints?: { readonly all: readonly Taint[]; readonly resourceVersion: string | undefined }
 }
@@ -68,7 +72,7 @@ function taintsAfter(
   return [...kept, ...desired.filter((taint) => !present.has(formatTaintKey(taint)))]
 }
 
-/** Formats the identity of a taint. The value is not part of it, because it may change. */
+/** Formats the key that identifies a taint. The value is left out, because it may change. */
 function formatTaintKey({ key, effect }: Pick<Taint, 'key' | 'effect'>): string {
   return `${key}:${effect}`
 }
@@ -80,4 +84,43 @@ function parseAppliedSettings(text: string | undefined): AppliedSettings {
   } catch {
     return { labels: [], taints: [] }
   }
+}
+
+/** Lists the settings of existing nodes that differ from the plans. */
+export function listChangedSettings(plans: readonly NodePlan[], nodes: readonly Node[]): NodeSettings[] {
+  const known = new Map(nodes.map((node) => [node.metadata.name, node]))
+  return plans.flatMap(({ node: desired }) => {
+    const node = known.get(desired?.name ?? '')
+    const settings =
+      desired === undefined || node === undefined ? undefined : computeNodeSettings(desired, node)
+    return settings ?? []
+  })
+}
+
+const maxAttempts = 20
+
+/**
+ * Sets labels and taints of nodes. Retries if taints have changed in between, because a node that becomes
+ * ready loses some taints.
+ */
+export async function syncNodeLabels(api: KubeClient, plans: readonly NodePlan[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const changed = listChangedSettings(plans, (await listObjects(api, nodeKind)).items)
+    const results = await Promise.allSettled(
+      changed.map(async (settings) => patchNodeSettings(api, settings)),
+    )
+    const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+    if (reasons.length === 0) return
+    const failure = reasons.find((reason) => !isKubeError(reason, 'KUBE_CONFLICT'))
+    if (failure !== undefined || attempt === maxAttempts) throw failure ?? reasons[0]
+  }
+}
+
+async function patchNodeSettings(
+  api: KubeClient,
+  { name, labels, annotations, taints }: NodeSettings,
+): Promise<void> {
+  const resourceVersion = taints?.resourceVersion
+  const spec = taints === undefined ? {} : { spec: { taints: taints.all } }
+  await patchObject(api, nodeKind, { name }, { metadata: { labels, annotations, resourceVersion }, ...spec })
 }

@@ -1,17 +1,16 @@
 import { beforeAll, expect, test } from 'vitest'
-import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { ReceivedRequest, TestResponse } from '../../kit/testing/https-test-server.ts'
+import { createTestCa, type TestCa } from '../../kit/testing/test-ca.ts'
 import { hostKind } from '../../kube/host-resource.ts'
 import { buildRole } from '../../kube/rbac.ts'
-import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
-import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { planCluster } from '../../plan/plan.ts'
+import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { describeObjectChanges } from './changes.ts'
-import { findObjectChanges } from './object-changes.ts'
 import { buildManagedObjects, partLabel } from './managed-objects.ts'
-import { applyObjectChanges, removeHostObjects } from './apply-objects.ts'
+import { applyObjectChanges, findObjectChanges, removeHostObjects } from './object-changes.ts'
 
 let ca: TestCa
 beforeAll(async () => {
@@ -87,18 +86,18 @@ test('requests of controllers stay, and foreign changes to our fields are revert
   await up()
   objects.change(`${hostsPath}/cp1`, { spec: { requests: [{ id: 'x' }], names: { ip: ['6.6.6.6'] } } })
   objects.change(`${roles}/${encodeURIComponent('hyperkube:controller:some')}`, { rules: [{ verbs: ['*'] }] })
-  expect(await up()).toEqual(['rights of some', 'what the cluster keeps of cp1'])
+  expect(await up()).toEqual(['RBAC rules of some', 'what the cluster keeps of cp1'])
   expect(objects.get(`${hostsPath}/cp1`)).toMatchObject({
     spec: { requests: [{ id: 'x' }], names: { ip: ['10.0.0.1'] } },
   })
 })
 
-test('a controller that is off loses its rights, and what is not ours stays', async () => {
+test('a controller that is off loses its RBAC rules, and what is not ours stays', async () => {
   const { objects, up, namesOf } = await setup()
   await up()
   objects.put(`${roles}/theirs`, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' })
   const some = buildDesired(cluster, rules.slice(0, 1))
-  expect(await up(some)).toEqual(['rights of more, which goes'])
+  expect(await up(some)).toEqual(['RBAC rules of more, which goes'])
   expect(namesOf(roles)).toContain('theirs')
   expect(namesOf(roles)).not.toContain('hyperkube:controller:more')
   expect(await up(some)).toEqual([])

@@ -1,9 +1,9 @@
-import type { HostEndpoint } from '../host-endpoints.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import type { Diagnosis } from './diagnosis.ts'
 
 /**
- * Effects of a cause: codes on the same host, codes on any host, and components that become unhealthy on the
- * same host.
+ * Effects of a cause: codes of findings about the same host, codes of findings about any host, and components
+ * of the same host that become unhealthy.
  */
 interface Effects {
   readonly sameHost?: readonly string[]
@@ -75,7 +75,8 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
 }
 
 /**
- * Effects of an unhealthy component: codes on its host, codes on any host, and other components of its host.
+ * Effects of an unhealthy component: codes of findings about its host or about any host, and other components
+ * of its host that become unhealthy.
  */
 const effectsByComponent: Readonly<Record<string, Effects>> = {
   etcd: { sameHost: etcdMemberCodes, unhealthyComponents: controlPlaneComponents },
@@ -114,7 +115,7 @@ function findEffects({ code, component = '' }: Diagnosis): Effects[] {
 
 /** True if `effect` is a consequence of `cause`. */
 export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readonly HostEndpoint[]): boolean {
-  // An uncertain cause cannot explain a certain effect.
+  // A warning is uncertain, so it cannot explain an error.
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
   const localEffect = toSingleHostEffect(effect, endpoints)
   if (localEffect !== undefined && cause.host === localEffect.host && isCauseOf(cause, localEffect, []))
@@ -139,7 +140,7 @@ function isMoreSpecific(cause: Diagnosis, effect: Diagnosis): boolean {
 
 /**
  * If a single host provides etcd or the API, converts an outage of the cluster to a problem of that host.
- * Faults of the host can then be its cause.
+ * Faults of that host then count as possible causes.
  */
 function toSingleHostEffect(effect: Diagnosis, endpoints: readonly HostEndpoint[]): Diagnosis | undefined {
   const findOnlyHost = (candidates: readonly HostEndpoint[]): string | undefined =>

@@ -1,18 +1,12 @@
 import type { ClusterHealthObservation } from '../observe/observe-cluster.ts'
 import { isCauseOf } from './causes.ts'
-import { type Diagnosis, formatDiagnosisKey } from './diagnosis.ts'
-import { rankCode } from './code-order.ts'
-import { checkApiServers } from './rules/api.ts'
-import { findUnreachableHosts } from './rules/unreachable-hosts.ts'
-import { findUnhealthyComponents } from './rules/components.ts'
-import { findCutOffHosts } from './rules/cut-off-hosts.ts'
-import { findFullDisks } from './rules/disks.ts'
-import { findDrift } from './rules/drift.ts'
+import { type Diagnosis, formatDiagnosisKey, rankCode } from './diagnosis.ts'
+import { checkApiServers, findUnreadyNodes } from './rules/api.ts'
+import { findFullDisks, findUnhealthyComponents } from './rules/components.ts'
+import { findDrift, findPausedHosts } from './rules/drift.ts'
 import { checkEtcdCluster } from './rules/etcd.ts'
-import { findUnreadyNodes } from './rules/nodes.ts'
-import { findPausedHosts } from './rules/paused.ts'
 import { findFailingProbes } from './rules/probes.ts'
-import { findUnreachableAgents } from './rules/unreachable-agents.ts'
+import { findCutOffHosts, findUnreachableAgents, findUnreachableHosts } from './rules/unreachable.ts'
 
 /** Each rule finds one kind of problem and does not depend on the other rules. */
 const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagnosis[])[] = [

@@ -36,3 +36,87 @@ export function formatDiagnosisKey({
   const subject = [host, component].filter((part) => part !== undefined)
   return subject.length === 0 ? code : `${code} ${subject.join('/')}`
 }
+
+/**
+ * All codes in the order of the report: outages of the cluster, outages of a host, missing dependencies of a
+ * component, faults of a component, symptoms.
+ */
+const codeOrder: readonly string[] = [
+  'ETCD_QUORUM_LOST',
+  'API_DOWN',
+  'HOST_UNREACHABLE',
+  'HOST_CUT_OFF',
+  'DISK_FULL',
+  'CLOCK_OFF',
+  'CERTIFICATE_EXPIRED',
+  'ETCD_DATA_LOST',
+  'ETCD_DATA_DAMAGED',
+  'ETCD_ALARM_CORRUPT',
+  'ETCD_ALARM_SPACE',
+  'OVERLAY_SUBNET',
+  'SERVICE_DRIFT',
+  'HEAL_NEEDS_OPERATOR',
+  'HEALTH_NOT_RUNNING',
+  'HEALTH_NO_RESPONSE',
+  'HEALTH_CHECK_FAILED',
+  'DISK_SLOW',
+  'OVERLAY_INTERFACE',
+  'OVERLAY_ROUTES',
+  'RUNTIME_NOT_READY',
+  'RUNTIME_NO_NETWORK',
+  'SERVICE_RULES',
+  'SANDBOX_NOT_JOINED',
+  'ETCD_NO_QUORUM',
+  'HEAL_EXHAUSTED',
+  'HEAL_BUDGET_SPENT',
+  'AGENT_UNREACHABLE',
+  'API_NOT_READY',
+  'API_UNREACHABLE',
+  'NODE_LEASE_OLD',
+  'NODE_NOT_READY',
+  'PEERS_UNREACHABLE',
+  'CERTIFICATE_DUE',
+  'AGENT_NO_HEALTH',
+  'HEAL_PAUSED',
+]
+
+/** Codes of problems that need no immediate action. */
+const harmlessCodes = new Set(['CERTIFICATE_DUE', 'AGENT_NO_HEALTH', 'HEAL_PAUSED'])
+
+/** Codes that only report the progress of healing another problem. */
+export const healingProgressCodes: ReadonlySet<string> = new Set([
+  'HEAL_EXHAUSTED',
+  'HEAL_BUDGET_SPENT',
+  'HEAL_NEEDS_OPERATOR',
+])
+
+/** Codes of problems that an agent must leave to an operator. */
+const operatorCodes = new Set([
+  'ETCD_DATA_LOST',
+  'ETCD_DATA_DAMAGED',
+  'ETCD_ALARM_CORRUPT',
+  'ETCD_ALARM_SPACE',
+  'HEAL_NEEDS_OPERATOR',
+  'HEAL_EXHAUSTED',
+  'CERTIFICATE_EXPIRED',
+  'DISK_FULL',
+  'CLOCK_OFF',
+  'HOST_UNREACHABLE',
+])
+
+/**
+ * Returns the position of a code in the report. Codes of failed ssh connections rank like an unreachable
+ * host.
+ */
+export function rankCode(code: string): number {
+  const index = codeOrder.indexOf(code.startsWith('SSH_') ? 'HOST_UNREACHABLE' : code)
+  return index === -1 ? codeOrder.length : index
+}
+
+export function isHarmless(code: string): boolean {
+  return harmlessCodes.has(code)
+}
+
+export function needsOperatorAction(code: string): boolean {
+  return operatorCodes.has(code) || code.startsWith('SSH_')
+}

@@ -22,7 +22,8 @@ export function formatHealAction({
 }
 
 /**
- * Describes what the agent does about a component. `isExhausted` is true if the agent has tried everything.
+ * Describes what the agent does about a component. `isExhausted` is true if the agent has used all healing
+ * actions.
  */
 export function describeHealing(
   { paused, suspended, actions, components }: HostHealth,
@@ -30,7 +31,7 @@ export function describeHealing(
 ): { readonly healing: HealingStatus; readonly isExhausted: boolean } | undefined {
   const component = components.find((health) => health.component === name)
   if (component === undefined) return undefined
-  // If the last action was a recovery, earlier actions belong to another problem.
+  // If the last action was a recovery, all actions belong to an earlier problem.
   const last = actions.find((action) => action.component === name)
   const lastAction =
     last === undefined || last.action === 'recovered'

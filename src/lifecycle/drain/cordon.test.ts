@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { cordon, cordonOwnerAnnotation, readCordon, uncordon } from './cordon.ts'
-import { createNodeApiServer, FakeNodeApi } from './testing/fake-node-api.ts'
+import { createNodeApiServer, DrainedNode } from './testing/drained-node.ts'
 
 let ca: TestCa
 const open = createNodeApiServer(() => ca)
@@ -11,12 +11,12 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-async function setup(): Promise<{ api: FakeNodeApi; client: KubeClient }> {
-  const api = new FakeNodeApi()
+async function setup(): Promise<{ api: DrainedNode; client: KubeClient }> {
+  const api = new DrainedNode()
   return { api, client: (await open(api)).client }
 }
 
-const cordoned = (api: FakeNodeApi) => api.node && readCordon(api.node)
+const cordoned = (api: DrainedNode) => api.node && readCordon(api.node)
 
 test('a cordon of ours says who and why, and is taken away again', async () => {
   const { api, client } = await setup()
@@ -32,7 +32,7 @@ test('a cordon of ours says who and why, and is taken away again', async () => {
 
 test('the cordon of an administrator stays, unless forced', async () => {
   const { api, client } = await setup()
-  if (api.node !== undefined) api.node.spec = { taints: [], unschedulable: true }
+  api.changeNode({ spec: { unschedulable: true } })
   await cordon(client, 'w1', 'me@here: upgrade')
   await uncordon(client, 'w1')
   expect(cordoned(api)).toBe('others')
@@ -43,7 +43,7 @@ test('the cordon of an administrator stays, unless forced', async () => {
 test('a cordon that an administrator has removed is set again', async () => {
   const { api, client } = await setup()
   await cordon(client, 'w1', 'first')
-  if (api.node !== undefined) api.node.spec = { taints: [] }
+  api.changeNode({ spec: { unschedulable: null } })
   expect(cordoned(api)).toBe('none')
   await cordon(client, 'w1', 'second')
   expect(api.node?.metadata.annotations).toEqual({ [cordonOwnerAnnotation]: 'second' })
@@ -51,16 +51,9 @@ test('a cordon that an administrator has removed is set again', async () => {
 
 test('after a conflict it reads the node again and sees the other cordon', async () => {
   const { api, client } = await setup()
-  api.intercept = ({ method }) => {
-    if (method === 'PATCH' && api.node?.spec?.unschedulable !== true) {
-      const { node } = api
-      if (node !== undefined)
-        api.node = {
-          ...node,
-          metadata: { name: 'w1', resourceVersion: '7' },
-          spec: { taints: [], unschedulable: true },
-        }
-    }
+  api.onRequest = ({ method }) => {
+    if (method === 'PATCH' && api.node?.spec?.unschedulable !== true)
+      api.changeNode({ spec: { unschedulable: true } })
     return undefined
   }
   await cordon(client, 'w1', 'me@here: upgrade')
@@ -69,6 +62,6 @@ test('after a conflict it reads the node again and sees the other cordon', async
 
 test('a missing node is an error', async () => {
   const { api, client } = await setup()
-  api.node = undefined
+  api.removeNode()
   await expect(cordon(client, 'w1', '')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' })
 })

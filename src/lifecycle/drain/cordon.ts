@@ -12,7 +12,7 @@ import { type Node, nodeKind } from '../cluster-objects/node.ts'
  */
 export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
 
-/** Who has cordoned a node: `ours` is hyperkube. */
+/** Who has cordoned a node: `ours` means hyperkube, `others` any other user or program. */
 export type Cordon = 'none' | 'ours' | 'others'
 
 export function readCordon({ metadata, spec }: Node): Cordon {
@@ -59,7 +59,10 @@ interface NodeChange {
 
 const maxAttempts = 10
 
-/** Changes a node as `decide` says. Retries after a conflict, and if the result of a write is unknown. */
+/**
+ * Patches a node with the change that `decide` returns. Retries after a conflict, and if the result of a
+ * write is unknown.
+ */
 async function patchNode(
   api: KubeClient,
   name: string,

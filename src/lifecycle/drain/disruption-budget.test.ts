@@ -5,7 +5,7 @@ import {
   formatBudgetStatus,
   explainImpossible,
 } from './disruption-budget.ts'
-import { buildBudget, buildPod, type PodFixture } from './testing/fake-node-api.ts'
+import { buildBudget, buildPod, type PodFixture } from './testing/drained-node.ts'
 
 test.each<[string, DisruptionBudget]>([
   ['none of its pods may ever be away', buildBudget('a', { maxUnavailable: 0 })],

@@ -1,11 +1,18 @@
-import { settleAll } from '../../kit/settle-all.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { formatObjectKey } from '../../kube/object-store.ts'
 import { findObject } from '../../kube/read-objects.ts'
-import { nodeKind } from '../cluster-objects/node.ts'
-import { explainNotReady } from '../cluster-objects/node-readiness.ts'
-import { type DisruptionBudget, listBudgets } from './disruption-budget.ts'
+import { explainNotReady, nodeKind } from '../cluster-objects/node.ts'
+import {
+  type DisruptionBudget,
+  explainImpossible,
+  findBudgets,
+  formatBudgetStatus,
+  listBudgets,
+} from './disruption-budget.ts'
 import type { RemainingPod } from './evictions.ts'
-import { formatRemainingPods } from './remaining-pod-text.ts'
+import { formatPodName } from './pod.ts'
 
 /** Reasons why pods are still on a node, as text, and a hint for the operator. */
 export interface DrainBlockers {
@@ -19,7 +26,7 @@ interface BlockerOptions {
   readonly timeout: number
 }
 
-/** Explains why pods remain, by their budgets and the state of the node. */
+/** Explains why pods are still on a node. Reads their disruption budgets and the state of the node. */
 export async function findDrainBlockers(
   api: KubeClient,
   node: string,
@@ -53,4 +60,45 @@ function hintFor(refused: readonly RemainingPod[], remainingPods: readonly Remai
   return refused[0]?.refusal?.byBudget === true
     ? `more replicas, or a budget that allows more: kubectl -n ${namespace} get poddisruptionbudgets; then the same command again`
     : `kubectl -n ${namespace} describe pod ${name} says more; then the same command again`
+}
+
+/** Formats one line for each pod that blocks a drain. Refused pods come first, then terminating ones. */
+function formatRemainingPods(
+  remainingPods: readonly RemainingPod[],
+  budgets: readonly DisruptionBudget[],
+  now: number,
+): string[] {
+  const refused = remainingPods.filter(({ refusal }) => refusal !== undefined)
+  const ending = remainingPods.filter(({ refusal }) => refusal === undefined)
+  return [...refused, ...ending].map((remainingPod) => formatRemainingPod(remainingPod, budgets, now))
+}
+
+function formatRemainingPod(
+  { pod, since, refusal }: RemainingPod,
+  budgets: readonly DisruptionBudget[],
+  now: number,
+): string {
+  const [name, time] = [formatPodName(pod), formatDuration(Math.max(0, now - since))]
+  if (refusal === undefined) return `${name} is ending, for ${time} now`
+  const own = findBudgets(pod, budgets)
+  const isCounted = refusal.byBudget || own.length > 1
+  const reason = isCounted ? explainBudgets(own) : undefined
+  return `${name}, asked to go for ${time} now: ${reason ?? refusal.message}`
+}
+
+/** Explains how these budgets block a pod; undefined if no budget is given. */
+function explainBudgets(budgets: readonly DisruptionBudget[]): string | undefined {
+  const [budget] = budgets
+  if (budget === undefined) return undefined
+  if (budgets.length > 1) return formatOverlappingBudgets(budgets)
+  const [name, impossible] = [formatObjectKey(budget.metadata), explainImpossible(budget)]
+  return impossible === undefined
+    ? `budget ${name} does not let it go yet: ${formatBudgetStatus(budget)}`
+    : `budget ${name} never lets it go: ${impossible}; ${formatBudgetStatus(budget)}`
+}
+
+/** Explains that the API never evicts a pod that several budgets select. */
+export function formatOverlappingBudgets(budgets: readonly DisruptionBudget[]): string {
+  const names = budgets.map(({ metadata }) => formatObjectKey(metadata))
+  return `budgets ${names.join(' and ')} both count it, and the API evicts no such pod`
 }

@@ -3,7 +3,7 @@ import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { HttpsTestServer } from '../../kit/testing/https-test-server.ts'
 import { cordonOwnerAnnotation, readCordon } from './cordon.ts'
 import { drain, type DrainOptions } from './drain.ts'
-import { buildBudget, createNodeApiServer, buildPod, FakeNodeApi } from './testing/fake-node-api.ts'
+import { buildBudget, createNodeApiServer, buildPod, DrainedNode } from './testing/drained-node.ts'
 
 let ca: TestCa
 const open = createNodeApiServer(() => ca)
@@ -19,7 +19,7 @@ interface Drained {
 }
 
 /** Drains node w1. The clock advances with every read, so the test does not wait in real time. */
-async function drained(api: FakeNodeApi, options: Partial<DrainOptions> = {}): Promise<Drained> {
+async function drained(api: DrainedNode, options: Partial<DrainOptions> = {}): Promise<Drained> {
   const { client, server } = await open(api)
   const reported: string[] = []
   let time = Date.parse('2026-11-15T12:00:00Z')
@@ -38,11 +38,11 @@ async function drained(api: FakeNodeApi, options: Partial<DrainOptions> = {}): P
   return { error, reported, server }
 }
 
-const podNames = ({ pods }: FakeNodeApi): string[] => pods.map(({ metadata }) => metadata.name)
+const podNames = ({ pods }: DrainedNode): string[] => pods.map(({ metadata }) => metadata.name)
 const evictions = ({ requests }: HttpsTestServer) => requests.filter(({ path }) => path.endsWith('/eviction'))
 
 test('pods are evicted by their uid after the node is cordoned; those that belong to it stay', async () => {
-  const api = new FakeNodeApi(
+  const api = new DrainedNode(
     buildPod('web'),
     buildPod('log', { controller: 'DaemonSet' }),
     buildPod('done', { phase: 'Succeeded' }),
@@ -65,7 +65,7 @@ test('pods are evicted by their uid after the node is cordoned; those that belon
 })
 
 test('five are asked for at once, and not more', async () => {
-  const api = new FakeNodeApi(...Array.from({ length: 12 }, (_, index) => buildPod(`web-${index}`)))
+  const api = new DrainedNode(...Array.from({ length: 12 }, (_, index) => buildPod(`web-${index}`)))
   let pending: (() => void)[] = []
   let maxPending = 0
   const release = (): void => {
@@ -73,7 +73,7 @@ test('five are asked for at once, and not more', async () => {
     for (const end of pending) end()
     pending = []
   }
-  api.intercept = ({ path }) => {
+  api.onRequest = ({ path }) => {
     if (!path.endsWith('/eviction')) return undefined
     return {
       by(response) {
@@ -91,13 +91,13 @@ test('five are asked for at once, and not more', async () => {
 })
 
 test('a budget is asked again, less and less often, until it lets the pod go', async () => {
-  const api = new FakeNodeApi(buildPod('web-1'), buildPod('web-2'))
-  api.budgets = [buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 })]
+  const api = new DrainedNode(buildPod('web-1'), buildPod('web-2'))
+  api.setBudgets(buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 }))
   let refusals = 0
-  api.intercept = ({ path }) => {
+  api.onRequest = ({ path }) => {
     // The fifth refusal makes the budget allow one disruption, as if a replacement pod had become ready.
     if (path.endsWith('/eviction') && api.pods.length === 1 && ++refusals === 5) {
-      api.budgets = [buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 })]
+      api.setBudgets(buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 }))
     }
     return undefined
   }
@@ -112,12 +112,12 @@ test('a budget is asked again, less and less often, until it lets the pod go', a
 })
 
 test('at the deadline all that blocks is named, and the node stays cordoned', async () => {
-  const api = new FakeNodeApi(
+  const api = new DrainedNode(
     buildPod('web'),
     buildPod('slow', { labels: {} }),
     buildPod('free', { labels: {} }),
   )
-  api.budgets = [buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 })]
+  api.setBudgets(buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }))
   api.slow.add('slow')
   const { error, reported } = await drained(api, { deadline: 10_000 })
   expect(error).toMatchObject({
@@ -134,10 +134,10 @@ test('at the deadline all that blocks is named, and the node stays cordoned', as
 })
 
 test('a pod that takes its time is waited for', async () => {
-  const api = new FakeNodeApi(buildPod('web'))
+  const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
   let polls = 0
-  api.intercept = ({ path }) => {
+  api.onRequest = ({ path }) => {
     if (path === '/api/v1/pods' && ++polls === 20) api.end('web')
     return undefined
   }
@@ -149,11 +149,11 @@ test('a pod that takes its time is waited for', async () => {
 
 test('what heeds no cordon and comes back is another pod, and left alone', async () => {
   const everywhere = { tolerations: [{ operator: 'Exists' }] }
-  const api = new FakeNodeApi(buildPod('web-0', { spec: everywhere }), buildPod('late'))
+  const api = new DrainedNode(buildPod('web-0', { spec: everywhere }), buildPod('late'))
   api.onGone = ({ metadata: { name } }) => {
-    if (name === 'web-0') api.pods.push(buildPod('web-0', { uid: 'another', spec: everywhere }))
+    if (name === 'web-0') api.addPod(buildPod('web-0', { uid: 'another', spec: everywhere }))
     // The scheduler may not know of the cordon yet, so it places one more pod on the node.
-    else if (name === 'late') api.pods.push(buildPod('later'))
+    else if (name === 'late') api.addPod(buildPod('later'))
   }
   const { error, server } = await drained(api)
   expect(error).toBeUndefined()
@@ -162,7 +162,7 @@ test('what heeds no cordon and comes back is another pod, and left alone', async
 })
 
 test('pods without a controller need force, before anything is done', async () => {
-  const api = new FakeNodeApi(buildPod('web'), buildPod('by-hand', { controller: '' }))
+  const api = new DrainedNode(buildPod('web'), buildPod('by-hand', { controller: '' }))
   const { error } = await drained(api)
   expect(error).toMatchObject({
     code: 'NODE_PODS_UNMANAGED',
@@ -175,14 +175,14 @@ test('pods without a controller need force, before anything is done', async () =
 })
 
 test('for a lost host only pod objects are deleted, without evictions', async () => {
-  const api = new FakeNodeApi(
+  const api = new DrainedNode(
     buildPod('web'),
     buildPod('by-hand', { controller: '' }),
     buildPod('ending', { deletionTimestamp: '2026-11-15T11:00:00Z' }),
     buildPod('log', { controller: 'DaemonSet' }),
   )
-  api.budgets = [buildBudget('web', { maxUnavailable: 0 })]
-  api.node = undefined
+  api.setBudgets(buildBudget('web', { maxUnavailable: 0 }))
+  api.removeNode()
   const { error, server } = await drained(api, { lost: true })
   expect(error).toBeUndefined()
   expect(podNames(api)).toEqual(['log'])
@@ -194,20 +194,20 @@ test('for a lost host only pod objects are deleted, without evictions', async ()
 })
 
 test('on a node that is not ready nothing ends, and that is said', async () => {
-  const api = new FakeNodeApi(buildPod('web'))
+  const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
-  if (api.node?.status !== undefined) {
-    api.node.status.conditions = [{ type: 'Ready', status: 'Unknown', message: 'it is silent' }]
-  }
+  api.changeNode({
+    status: { conditions: [{ type: 'Ready', status: 'Unknown', message: 'it is silent' }] },
+  })
   const { error, reported } = await drained(api, { deadline: 5000 })
   expect(reported[0]).toContain('w1 is not ready, and nothing ends on it: it is silent')
   expect(error).toMatchObject({ code: 'DRAIN_BLOCKED', hint: expect.stringContaining('bring w1 back') })
 })
 
 test('an API that is away for a moment is waited for', async () => {
-  const api = new FakeNodeApi(buildPod('web'))
+  const api = new DrainedNode(buildPod('web'))
   let [polls, requests] = [0, 0]
-  api.intercept = ({ path }) => {
+  api.onRequest = ({ path }) => {
     if (path === '/api/v1/pods' && ++polls === 3) return { status: 500, text: 'etcd' }
     return path.endsWith('/eviction') && ++requests === 1 ? { cut: 'before' } : undefined
   }
@@ -216,7 +216,7 @@ test('an API that is away for a moment is waited for', async () => {
 })
 
 test('an interruption ends it', async () => {
-  const api = new FakeNodeApi(buildPod('web'))
+  const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
   const interruption = new AbortController()
   const { error } = await drained(api, {

@@ -1,16 +1,20 @@
-import { formatDuration } from '../../kit/duration.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { pollWithProgress } from '../../kit/poll-with-progress.ts'
+import { pollWithProgress } from '../../kit/poll.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { objectExists } from '../../kube/read-objects.ts'
 import { nodeKind } from '../cluster-objects/node.ts'
 import { cordon } from './cordon.ts'
-import { Evictions, type RemainingPod } from './evictions.ts'
 import { findDrainBlockers } from './drain-blockers.ts'
-import { type Pod, listNodePods } from './pod.ts'
-import { ignoresCordon, sortPods } from './sort-pods.ts'
-import { buildUnmanagedFinding } from './unmanaged-pods.ts'
+import { Evictions, type RemainingPod } from './evictions.ts'
+import { buildUnmanagedFinding, ignoresCordon, listNodePods, type Pod, sortPods } from './pod.ts'
+
+/**
+ * Default timeout of a drain. It is long, because a drain may wait for pods that start elsewhere, or for an
+ * operator who changes a disruption budget.
+ */
+export const drainTimeoutMs = 600_000
 
 export interface DrainOptions {
   /** Milliseconds until the drain gives up. */

@@ -1,8 +1,8 @@
-import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/kube-error.ts'
 import { type Backoff, backoffDelay } from '../../kube/retry-policy.ts'
-import { evictPod, deleteKubeObject } from '../../kube/write-objects.ts'
+import { deleteKubeObject, evictPod } from '../../kube/write-objects.ts'
 import { isTerminating, type Pod, podKind } from './pod.ts'
 
 /** A pod that is still on the node. */

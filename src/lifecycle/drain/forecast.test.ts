@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import { forecastDrain } from './forecast.ts'
-import { buildBudget, createNodeApiServer, buildPod, FakeNodeApi } from './testing/fake-node-api.ts'
+import { buildBudget, createNodeApiServer, buildPod, DrainedNode } from './testing/drained-node.ts'
 
 let ca: TestCa
 const open = createNodeApiServer(() => ca)
@@ -10,7 +10,7 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-async function forecast(api: FakeNodeApi): Promise<string[]> {
+async function forecast(api: DrainedNode): Promise<string[]> {
   const { client, server } = await open(api)
   const findings = await forecastDrain(client, 'w1')
   // A forecast only reads.
@@ -19,13 +19,13 @@ async function forecast(api: FakeNodeApi): Promise<string[]> {
 }
 
 test('of pods that simply move there is nothing to say', async () => {
-  const api = new FakeNodeApi(buildPod('web'), buildPod('log', { controller: 'DaemonSet' }))
-  api.budgets = [buildBudget('web', { minAvailable: 1 })]
+  const api = new DrainedNode(buildPod('web'), buildPod('log', { controller: 'DaemonSet' }))
+  api.setBudgets(buildBudget('web', { minAvailable: 1 }))
   expect(await forecast(api)).toEqual([])
 })
 
 test('pods without a controller are named', async () => {
-  expect(await forecast(new FakeNodeApi(buildPod('by-hand', { controller: '' })))).toEqual([
+  expect(await forecast(new DrainedNode(buildPod('by-hand', { controller: '' })))).toEqual([
     'warning NODE_PODS_UNMANAGED these pods have no controller and are not created again once they have ended on w1: shop/by-hand',
   ])
 })
@@ -34,7 +34,7 @@ test('data that ends with a pod is reported, and volumes that are directories of
   const claimed = (claimName: string) => ({
     spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
   })
-  const api = new FakeNodeApi(
+  const api = new DrainedNode(
     buildPod('cache', { spec: { volumes: [{ name: 'tmp', emptyDir: {} }] } }),
     buildPod('database', claimed('here')),
     buildPod('elsewhere', claimed('disk')),
@@ -47,13 +47,10 @@ test('data that ends with a pod is reported, and volumes that are directories of
     spec,
   })
   const claims = '/api/v1/namespaces/shop/persistentvolumeclaims'
-  api.others.set(`${claims}/here`, object('PersistentVolumeClaim', 'here', { volumeName: 'v1' }))
-  api.others.set(`${claims}/disk`, object('PersistentVolumeClaim', 'disk', { volumeName: 'v2' }))
-  api.others.set(
-    '/api/v1/persistentvolumes/v1',
-    object('PersistentVolume', 'v1', { hostPath: { path: '/x' } }),
-  )
-  api.others.set('/api/v1/persistentvolumes/v2', object('PersistentVolume', 'v2', { csi: { driver: 'x' } }))
+  api.api.put(`${claims}/here`, object('PersistentVolumeClaim', 'here', { volumeName: 'v1' }))
+  api.api.put(`${claims}/disk`, object('PersistentVolumeClaim', 'disk', { volumeName: 'v2' }))
+  api.api.put('/api/v1/persistentvolumes/v1', object('PersistentVolume', 'v1', { hostPath: { path: '/x' } }))
+  api.api.put('/api/v1/persistentvolumes/v2', object('PersistentVolume', 'v2', { csi: { driver: 'x' } }))
   expect(await forecast(api)).toEqual([
     expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*emptyDir.*: shop\/cache$/),
     expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*directories of w1.*: shop\/database$/),
@@ -61,15 +58,15 @@ test('data that ends with a pod is reported, and volumes that are directories of
 })
 
 test('budgets that can never be met are errors, and so are pods that two of them count', async () => {
-  const api = new FakeNodeApi(
+  const api = new DrainedNode(
     buildPod('web-1'),
     buildPod('web-2'),
     buildPod('api', { labels: { app: 'web', tier: 'back' } }),
   )
-  api.budgets = [
+  api.setBudgets(
     buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }),
     buildBudget('back', { maxUnavailable: 1, selector: { matchLabels: { tier: 'back' } } }),
-  ]
+  )
   expect(await forecast(api)).toEqual([
     'error DRAIN_IMPOSSIBLE shop/api is never let go: budgets shop/web and shop/back both count it, and the API evicts no such pod',
     'error DRAIN_IMPOSSIBLE budget shop/web never lets shop/web-1, shop/web-2 go: 2 pods must be healthy at any time, and there are 2 (minAvailable: 2)',

@@ -1,15 +1,20 @@
-import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
 import type { Finding } from '../../contract/finding.ts'
-import { truncateList } from '../../kit/truncate-list.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
+import { truncateList } from '../../kit/text.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { KubeCallOptions } from '../../kube/request.ts'
 import { formatObjectKey } from '../../kube/object-store.ts'
-import { type DisruptionBudget, findBudgets, listBudgets, explainImpossible } from './disruption-budget.ts'
-import { formatOverlappingBudgets } from './remaining-pod-text.ts'
+import type { KubeCallOptions } from '../../kube/request.ts'
+import { type DisruptionBudget, explainImpossible, findBudgets, listBudgets } from './disruption-budget.ts'
+import { formatOverlappingBudgets } from './drain-blockers.ts'
 import { findNodeBoundPods, hasEphemeralData } from './local-data.ts'
-import { formatPodName, type Pod, listNodePods } from './pod.ts'
-import { sortPods } from './sort-pods.ts'
-import { maxNamedPods, buildUnmanagedFinding } from './unmanaged-pods.ts'
+import {
+  buildUnmanagedFinding,
+  formatPodName,
+  listNodePods,
+  maxNamedPods,
+  type Pod,
+  sortPods,
+} from './pod.ts'
 
 /** Predicts problems of draining a node. Changes nothing. */
 export async function forecastDrain(
@@ -79,7 +84,7 @@ function localDataFinding(node: string, pods: readonly Pod[], what: string, hint
 /**
  * Finds pods that can never be evicted, because a budget never allows it or several budgets select the pod.
  */
-export function findImpossibleEvictions(
+function findImpossibleEvictions(
   node: string,
   pods: readonly Pod[],
   budgets: readonly DisruptionBudget[],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 import { findObject } from '../../kube/read-objects.ts'

@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import type { Finding } from '../../contract/finding.ts'
+import { truncateList } from '../../kit/text.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
+import { formatObjectKey } from '../../kube/object-store.ts'
+import { type Kind, kubeObject, metadata as objectMetadata } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
 import type { KubeCallOptions } from '../../kube/request.ts'
-import { formatObjectKey } from '../../kube/object-store.ts'
+import { smokeTestLabel } from '../smoke-test/smoke-test-pods.ts'
 
 const owner = z.looseObject({ kind: z.string(), name: z.string(), controller: z.boolean().optional() })
 
@@ -22,7 +25,7 @@ const toleration = z.looseObject({
 })
 
 const schema = kubeObject.extend({
-  metadata: metadata.extend({
+  metadata: objectMetadata.extend({
     namespace: z.string(),
     uid: z.string(),
     ownerReferences: z.array(owner).default([]),
@@ -69,4 +72,76 @@ export function formatPodName({ metadata: own }: Pod): string {
 
 export function isTerminating({ metadata: { deletionTimestamp } }: Pod): boolean {
   return deletionTimestamp !== undefined
+}
+
+/** Pods of a node, grouped by what a drain does with them. */
+export interface SortedPods {
+  /** Pods that are not evicted: they belong to the node or have ended already. */
+  readonly staying: readonly Pod[]
+  /** Pods that are evicted and whose controllers create replacements elsewhere. */
+  readonly moving: readonly Pod[]
+  /** Pods that are evicted and not created again, because they have no controller. */
+  readonly unmanaged: readonly Pod[]
+}
+
+export function sortPods(pods: readonly Pod[]): SortedPods {
+  const podsToEvict = pods.filter((pod) => !staysOnNode(pod))
+  return {
+    staying: pods.filter(staysOnNode),
+    moving: podsToEvict.filter(isManaged),
+    unmanaged: podsToEvict.filter((pod) => !isManaged(pod)),
+  }
+}
+
+function staysOnNode(pod: Pod): boolean {
+  const { metadata } = pod
+  // A mirror pod only represents a static pod of the kubelet.
+  const isMirror = metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+  // A DaemonSet would create its pod on the same node again at once.
+  return isMirror || hasEnded(pod) || findController(pod)?.kind === 'DaemonSet'
+}
+
+/**
+ * True if the pod has ended and the drain need not wait for it. An ended pod that is terminating counts only
+ * if finalizers keep it; otherwise it disappears soon.
+ */
+function hasEnded(pod: Pod): boolean {
+  const { status, metadata } = pod
+  const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
+  return isOver && (!isTerminating(pod) || metadata.finalizers.length > 0)
+}
+
+/**
+ * True if the pod may be evicted without `force`: it has a controller, is already terminating, or is a smoke
+ * test pod.
+ */
+function isManaged(pod: Pod): boolean {
+  return (
+    findController(pod) !== undefined ||
+    isTerminating(pod) ||
+    pod.metadata.labels?.[smokeTestLabel] !== undefined
+  )
+}
+
+/** True if the scheduler may place this pod on a cordoned node. */
+export function ignoresCordon({ spec }: Pod): boolean {
+  return spec.tolerations.some(
+    ({ key = '', operator, effect = '' }) =>
+      (key === '' ? operator === 'Exists' : key === 'node.kubernetes.io/unschedulable') &&
+      (effect === '' || effect === 'NoSchedule'),
+  )
+}
+
+export const maxNamedPods = 5
+
+/** Builds a finding about pods without a controller; undefined if `pods` is empty. */
+export function buildUnmanagedFinding(node: string, pods: readonly Pod[]): Finding | undefined {
+  if (pods.length === 0) return undefined
+  return {
+    code: 'NODE_PODS_UNMANAGED',
+    severity: 'warning',
+    message: `these pods have no controller and are not created again once they have ended on ${node}: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
+    hint: 'keep what you need of them: kubectl get pod NAME -o yaml; --force says that they may go',
+    host: node,
+  }
 }

@@ -1,9 +1,8 @@
 import type { InstalledCertificate } from '../../contract/request.ts'
-import type { Identity } from '../../identity/identity.ts'
-import type { ReplacementPhase } from '../../identity/replacement.ts'
+import type { Identity, ReplacementPhase } from '../../identity/identity.ts'
 import type { CaName } from '../../pki/ca.ts'
-import { type CertificateFacts, inspectCertificate } from '../../pki/inspect.ts'
-import { isValid, isRenewalDue, renewalTime } from '../../pki/lifetime.ts'
+import { type CertificateFacts, inspectCertificate } from '../../pki/certificates.ts'
+import { isRenewalDue, isValid, renewalTime } from '../../pki/lifetime.ts'
 
 /** A certificate of a host for display. Times are ISO 8601 strings. */
 export interface CertificateRow {

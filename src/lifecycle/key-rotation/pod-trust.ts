@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, metadata } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
-import { hasCertificate } from '../../pki/pem-bundle.ts'
-import { type RotationWaitOptions, pollRotation } from './poll.ts'
+import { hasCertificate } from '../../pki/certificates.ts'
+import { pollRotation, type RotationWaitOptions } from './poll.ts'
 
 /**
  * ConfigMap with the CAs that pods trust for the API. It exists in every namespace and is mounted in every
@@ -25,8 +25,8 @@ type RootCaConfigMap = z.infer<typeof schema>
 const kind: Kind<RootCaConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
 /**
- * Waits until every namespace trusts a CA certificate. Returns the time of the last change of each ConfigMap,
- * by namespace.
+ * Waits until the ConfigMaps of all namespaces contain a CA certificate. Returns the time of the last change
+ * of each ConfigMap, by namespace.
  */
 export async function waitUntilTrusted(
   api: KubeClient,
@@ -38,7 +38,7 @@ export async function waitUntilTrusted(
   return new Map(roots.map((root) => [root.metadata.namespace, lastChange(root.metadata)]))
 }
 
-/** Waits until no namespace trusts a CA certificate any more. */
+/** Waits until no namespace has the CA certificate in its ConfigMap any more. */
 export async function waitUntilDistrusted(
   api: KubeClient,
   certificate: string,

@@ -1,4 +1,4 @@
-import { pollWithProgress, type ProgressPollOptions } from '../../kit/poll-with-progress.ts'
+import { pollWithProgress, type ProgressPollOptions } from '../../kit/poll.ts'
 
 /** How to wait during a key rotation, and where to report the reason. */
 export interface RotationWaitOptions extends Pick<ProgressPollOptions, 'report' | 'now' | 'signal'> {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 import { findObject } from '../../kube/read-objects.ts'
 import { replaceObject } from '../../kube/write-objects.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
-import { hasCertificate, withoutCertificate } from '../../pki/pem-bundle.ts'
-import { type RotationWaitOptions, pollRotation } from './poll.ts'
+import { hasCertificate, withoutCertificate } from '../../pki/certificates.ts'
+import { pollRotation, type RotationWaitOptions } from './poll.ts'
 
 const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).default({}) })
 const configMapKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'ConfigMap', schema }

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import { addonLabel } from '../../addons/addon.ts'
-import { mapWithConcurrency } from '../../catalog/map-with-concurrency.ts'
+import { findUnreadyReason } from '../../addons/readiness.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { type Kind, createUntypedKind, kubeObject, metadata } from '../../kube/object.ts'
+import { createUntypedKind, type Kind, kubeObject, metadata } from '../../kube/object.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
+import { patchObject } from '../../kube/write-objects.ts'
 import { rootCaName } from './pod-trust.ts'
+import { pollRotation, type RotationWaitOptions } from './poll.ts'
 
 /** Maximum time in milliseconds until a kubelet has updated the volumes of a running pod. */
 const volumeRefreshMs = 180_000
@@ -123,4 +127,48 @@ const restartable = ['Deployment', 'DaemonSet', 'StatefulSet'] as const
 /** Formats the name of a workload as NAMESPACE/NAME. */
 export function formatWorkloadName({ namespace, name }: Workload): string {
   return `${namespace}/${name}`
+}
+
+/**
+ * Annotation that `kubectl rollout restart` sets on the pod template. The changed template makes the
+ * controller replace all pods.
+ */
+const annotation = 'kubectl.kubernetes.io/restartedAt'
+/** Milliseconds for all workloads together. Images are not pulled, because the nodes already have them. */
+const restartTimeoutMs = 600_000
+
+/** Restarts workloads and waits until all of them are ready. */
+export async function restartWorkloads(
+  api: KubeClient,
+  workloads: readonly Workload[],
+  wait: RotationWaitOptions,
+): Promise<void> {
+  const { now, signal } = wait
+  const annotations = { [annotation]: now().toISOString() }
+  const patch = { spec: { template: { metadata: { annotations } } } }
+  await mapWithConcurrency(8, workloads, async ({ kind, namespace, name }) =>
+    patchObject(api, createUntypedKind('apps/v1', kind), { namespace, name }, patch, { signal }),
+  )
+  await pollRotation(
+    wait,
+    restartTimeoutMs,
+    async () => {
+      for (const workload of workloads) {
+        const { kind, namespace, name } = workload
+        const found = await findObject(
+          api,
+          createUntypedKind('apps/v1', kind),
+          { namespace, name },
+          { signal },
+        )
+        const reason = found === undefined ? undefined : findUnreadyReason(found)
+        if (reason !== undefined) return `${formatWorkloadName(workload)}: ${reason}`
+      }
+      return undefined
+    },
+    (reason) =>
+      new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for restarted pods: ${reason}`, {
+        hint: 'kubectl describe tells why; then the same command again',
+      }),
+  )
 }

@@ -13,8 +13,8 @@ const secretKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'Secr
 const header = z.looseObject({ kid: z.string() })
 
 /**
- * Finds Secrets with service account tokens, which never expire, that were signed with this key. Returns them
- * as NAMESPACE/NAME.
+ * Finds Secrets with service account tokens that were signed with this key. Such tokens never expire. Returns
+ * the Secrets as NAMESPACE/NAME.
  */
 export async function findTokenSecrets(
   api: KubeClient,

@@ -1,21 +1,17 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { EtcdClient } from '../../etcd/client.ts'
-import type { Identity } from '../../identity/identity.ts'
+import type { Identity, ReplacementPhase } from '../../identity/identity.ts'
 import type { KeyName } from '../../identity/replace-key.ts'
-import type { ReplacementPhase } from '../../identity/replacement.ts'
 import { secretFiles } from '../../identity/secret-files.ts'
-import type { KubeClient } from '../../kube/client.ts'
-import { truncateList } from '../../kit/truncate-list.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { waitUntilPublished, type PublishedCa, unpublishCa } from './published-cas.ts'
-import { findEncryptedWith } from './find-encrypted.ts'
-import { waitForEncryptionLoaded } from './encryption-loaded.ts'
-import type { RotationWaitOptions } from './poll.ts'
+import { truncateList } from '../../kit/text.ts'
+import type { KubeClient } from '../../kube/client.ts'
 import { waitUntilDistrusted, waitUntilTrusted } from './pod-trust.ts'
-import { formatWorkloadName, findStaleWorkloads } from './stale-pods.ts'
-import { restartWorkloads } from './restart-workloads.ts'
-import { encryptedKinds, rewriteObjects } from './rewrite-objects.ts'
-import { tokenLifetimeMs, findTokenSecrets } from './token-secrets.ts'
+import type { RotationWaitOptions } from './poll.ts'
+import { type PublishedCa, unpublishCa, waitUntilPublished } from './published-cas.ts'
+import { encryptedKinds, findEncryptedWith, rewriteObjects, waitForEncryptionLoaded } from './encryption.ts'
+import { findStaleWorkloads, formatWorkloadName, restartWorkloads } from './stale-pods.ts'
+import { findTokenSecrets, tokenLifetimeMs } from './token-secrets.ts'
 
 /** A cluster in which all hosts have reached a phase of the rotation, and options for the next step. */
 export interface RotationContext extends RotationWaitOptions {
@@ -38,7 +34,7 @@ export interface RotationStep {
 
 /**
  * Returns the step that must be done in the cluster before a key leaves a phase; undefined if the phase needs
- * none.
+ * no step.
  */
 export function findRotationStep(key: KeyName, phase: ReplacementPhase): RotationStep | undefined {
   return rotationSteps.get(`${key} ${phase}`)
@@ -65,8 +61,8 @@ const rotationSteps: ReadonlyMap<string, RotationStep> = new Map<
 ])
 
 /**
- * Waits until pods trust the new CA. Programs read trusted CAs only when they start, so older pods are
- * restarted.
+ * Waits until pods trust the new CA. Programs read trusted CAs only when they start, so pods that started
+ * earlier are restarted or reported.
  */
 async function waitForPodTrust(cluster: RotationContext): Promise<readonly Finding[]> {
   const { identity, api, restartPods, signal } = cluster

@@ -1,12 +1,20 @@
 import { createInterface } from 'node:readline'
+import type { HostCallBody } from '../../contract/host-call.ts'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { journalFields, type LogLine, parseJournalLine, truncateMessage } from './log-line.ts'
-import { readWindowsLog } from './windows-log.ts'
-import type { LogTime, LogQuery } from './log-query.ts'
+import { streamHostResponses } from '../../ssh/windows/call-host.ts'
+import { findHostProgram } from '../agents/host-program.ts'
+import {
+  journalFields,
+  type LogLine,
+  type LogQuery,
+  type LogTime,
+  parseJournalLine,
+  truncateMessage,
+} from './log-line.ts'
 
 /**
  * Builds the command line of journalctl. Each user-supplied value is part of one argument with a fixed
@@ -88,4 +96,40 @@ async function* readJournal(remote: Remote, query: LogQuery, signal: AbortSignal
 
 async function* reverse(texts: AsyncIterable<string>): AsyncGenerator<string> {
   yield* (await Array.fromAsync(texts)).toReversed()
+}
+
+type LogRequest = Extract<HostCallBody, { type: 'logs' }>
+
+/** Reads the component logs of a Windows host through the hyperkube program on that host. */
+export async function* readWindowsLog(
+  remote: Remote,
+  query: LogQuery,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
+  for await (const response of streamHostResponses(
+    await findHostProgram(remote, signal),
+    buildLogRequest(query),
+    signal,
+  )) {
+    if (response.type !== 'line') return
+    const { type: _, ...line } = response
+    yield { host: remote.host, ...line }
+  }
+}
+
+function buildLogRequest({ components, since, until, lines, follow = false }: LogQuery): LogRequest {
+  return {
+    type: 'logs',
+    names: components,
+    ...(since === undefined ? {} : { since: toRequestTime(since) }),
+    ...(until === undefined ? {} : { until: toRequestTime(until) }),
+    ...(lines === undefined ? {} : { lines }),
+    follow,
+  }
+}
+
+function toRequestTime(when: LogTime): NonNullable<LogRequest['since']> {
+  return 'ago' in when
+    ? { by: 'ago', milliseconds: when.ago }
+    : { by: 'time', milliseconds: when.at.getTime() }
 }

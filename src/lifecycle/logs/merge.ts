@@ -32,7 +32,7 @@ export interface SourceBuffer<T> {
 export type MergeStep = { readonly take: number } | { readonly wait: number } | { readonly ended: true }
 
 /** Decides the next step: take the first item of a buffer, wait for a time or for a new item, or end. */
-export function chooseNext<T extends Timed>(
+function chooseNext<T extends Timed>(
   buffers: readonly SourceBuffer<T>[],
   now: number,
   windowMs: number,

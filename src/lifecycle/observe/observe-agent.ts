@@ -1,11 +1,11 @@
 import type { HostHealth } from '../../contract/health.ts'
-import type { InstalledCertificate } from '../../contract/request.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
-import { formatError } from '../../kit/errors.ts'
+import type { InstalledCertificate } from '../../contract/request.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { AgentLink } from '../agent-link.ts'
-import { formatAgentHint, buildHostCommand } from '../host-program.ts'
-import { callWithTimeout } from './call-with-timeout.ts'
+import { AgentLink } from '../agents/agent-link.ts'
+import { buildHostCommand, formatAgentHint } from '../agents/host-program.ts'
 
 /** What the agent of a host reports, or why it is unreachable. */
 export type AgentObservation =
@@ -84,4 +84,31 @@ function isUnknownRequest(error: unknown): boolean {
     typeof error.code === 'string' &&
     error.code.startsWith('CONTRACT_')
   )
+}
+
+/**
+ * Calls `work` and fails after the timeout even if `work` ignores its signal. A hanging host then counts as
+ * unreachable.
+ */
+export async function callWithTimeout<T>(
+  timeoutMs: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const timeout = new AbortController()
+  const combined = AbortSignal.any([signal, timeout.signal])
+  const aborted = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const message = `no answer within ${formatDuration(timeoutMs)}`
+    timeout.abort(new HyperkubeError('TIMED_OUT', message))
+  }, timeoutMs)
+  const rejectAborted = (): void => aborted.reject(combined.reason)
+  combined.addEventListener('abort', rejectAborted, { once: true })
+  try {
+    return await Promise.race([work(combined), aborted.promise])
+  } finally {
+    clearTimeout(timer)
+    combined.removeEventListener('abort', rejectAborted)
+  }
 }

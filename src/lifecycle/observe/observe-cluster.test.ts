@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import type { AgentRequest, AgentResponse } from '../../contract/request.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
-import type { HostEndpoint } from '../host-endpoints.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
+import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
 import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
-import { callWithTimeout } from './call-with-timeout.ts'
-import { parseDiskState } from './observe-disks.ts'
-import { parseLastLogLines } from './last-log-lines.ts'
+import { callWithTimeout } from './observe-agent.ts'
 import { observeClusterHealth, type ObserveDeps } from './observe-cluster.ts'
+import { parseDiskState } from './observe-disks.ts'
+import { parseLastLogLines } from './services.ts'
 import { buildHealthyCluster, observedAt } from './testing/cluster-fixtures.ts'
 
 type Respond = (request: AgentRequest['body']) => AgentResponse['body'] | undefined
@@ -49,12 +50,13 @@ const respondHealthy: Respond = ({ type }) => {
 }
 
 const healthyDeps: Omit<ObserveDeps, 'connect'> = {
-  etcd: async () =>
-    healthyCluster.etcd.state === 'observed'
-      ? healthyCluster.etcd.observed
-      : Promise.reject(new Error('silent')),
-  apiReady: async () => undefined,
-  nodes: async () => healthyCluster.nodes ?? [],
+  client: createFakeClusterClient({
+    observeEtcd: async () =>
+      healthyCluster.etcd.state === 'observed'
+        ? healthyCluster.etcd.observed
+        : Promise.reject(new Error('silent')),
+    listNodes: async () => healthyCluster.nodes ?? [],
+  }),
 }
 const options = {
   fresh: true,
@@ -116,7 +118,10 @@ test('an observation works without the API and etcd', async () => {
   const fail = async (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
   const observation = await observeClusterHealth(
     healthyCluster.endpoints,
-    { connect: fail, etcd: fail, apiReady: fail, nodes: fail },
+    {
+      connect: fail,
+      client: createFakeClusterClient({ observeEtcd: fail, apiReady: fail, listNodes: fail }),
+    },
     options,
   )
   expect(observation).toMatchObject({

@@ -1,10 +1,10 @@
 import type { EtcdObservation } from '../../etcd/member.ts'
 import { formatError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
+import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
 import type { Node } from '../cluster-objects/node.ts'
-import type { NotReadyReason } from '../cluster-access.ts'
-import type { HostEndpoint } from '../host-endpoints.ts'
-import { callWithTimeout } from './call-with-timeout.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
+import { callWithTimeout } from './observe-agent.ts'
 import { type HostHealthObservation, type HostObserveOptions, observeHost } from './observe-host.ts'
 
 export type HealthResult = { readonly healthy: true } | { readonly healthy: false; readonly reason: string }
@@ -30,9 +30,7 @@ export interface ClusterHealthObservation {
 /** Connections that an observation uses. */
 export interface ObserveDeps {
   readonly connect: (host: string) => Promise<Remote>
-  readonly etcd: (signal: AbortSignal) => Promise<EtcdObservation>
-  readonly apiReady: (host: string) => Promise<NotReadyReason>
-  readonly nodes: (signal: AbortSignal) => Promise<readonly Node[]>
+  readonly client: Pick<ClusterClient, 'observeEtcd' | 'apiReady' | 'listNodes'>
 }
 
 export interface ObserveOptions extends HostObserveOptions {
@@ -41,7 +39,7 @@ export interface ObserveOptions extends HostObserveOptions {
   readonly only?: ReadonlySet<string>
 }
 
-/** Long enough if two of three members are down: each request to them must time out first. */
+/** Long enough if two of three members are down: each request to such a member must time out first. */
 const etcdTimeoutMs = 20_000
 const apiTimeoutMs = 12_000
 
@@ -60,18 +58,18 @@ export async function observeClusterHealth(
     ),
     observeEtcd(deps, signal),
     observeApiServers(endpoints, deps, signal),
-    callWithTimeout(apiTimeoutMs, signal, deps.nodes).catch(() => undefined),
+    callWithTimeout(apiTimeoutMs, signal, deps.client.listNodes).catch(() => undefined),
   ])
   signal.throwIfAborted()
   return { at: now(), endpoints, hosts, etcd, api, nodes }
 }
 
 async function observeEtcd(
-  { etcd }: ObserveDeps,
+  { client }: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ClusterHealthObservation['etcd']> {
   try {
-    return { state: 'observed', observed: await callWithTimeout(etcdTimeoutMs, signal, etcd) }
+    return { state: 'observed', observed: await callWithTimeout(etcdTimeoutMs, signal, client.observeEtcd) }
   } catch (error) {
     return { state: 'unreachable', reason: formatError(error) }
   }
@@ -79,13 +77,13 @@ async function observeEtcd(
 
 async function observeApiServers(
   endpoints: readonly HostEndpoint[],
-  { apiReady }: ObserveDeps,
+  { client }: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, HealthResult>> {
   const servers = endpoints.filter(({ api }) => api)
   const results = await Promise.all(
     servers.map(async ({ host }) => {
-      const reason = await callWithTimeout(apiTimeoutMs, signal, async () => apiReady(host)).catch(
+      const reason = await callWithTimeout(apiTimeoutMs, signal, async () => client.apiReady([host])).catch(
         formatError,
       )
       return [host, toHealthResult(reason)] as const

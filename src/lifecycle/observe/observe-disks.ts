@@ -1,6 +1,6 @@
 import type { Remote } from '../../ssh/remote.ts'
 import { callHost } from '../../ssh/windows/call-host.ts'
-import { findHostProgram } from '../host-program.ts'
+import { findHostProgram } from '../agents/host-program.ts'
 
 /** An almost full file system. */
 export interface FullDisk {
@@ -49,7 +49,7 @@ export async function observeDiskState(
   return parseDiskState(stdout)
 }
 
-/** From this share on, etcd and kubelets fail or are about to fail. */
+/** Used share of a file system from which etcd and kubelets fail or are about to fail. */
 const fullShare = 0.98
 
 export function parseDiskState(text: string): DiskState {

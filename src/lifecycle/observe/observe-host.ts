@@ -1,11 +1,20 @@
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import type { HostEndpoint } from '../host-endpoints.ts'
-import { type HostServicesObservation, readHostServices, listServiceNames } from './services.ts'
-import { type AgentObservation, type AgentObserveOptions, observeAgent } from './observe-agent.ts'
-import { callWithTimeout } from './call-with-timeout.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
+import {
+  type AgentObservation,
+  type AgentObserveOptions,
+  callWithTimeout,
+  observeAgent,
+} from './observe-agent.ts'
 import { type DiskState, observeDiskState } from './observe-disks.ts'
-import { type LastLogLines, readLastLogLines } from './last-log-lines.ts'
+import {
+  type HostServicesObservation,
+  type LastLogLines,
+  listServiceNames,
+  readHostServices,
+  readLastLogLines,
+} from './services.ts'
 
 /** Why a host was not reached. */
 export interface Unreachable {
@@ -17,7 +26,7 @@ export interface Unreachable {
 /** The state of one host, as observed by ssh and as reported by its agent. */
 export interface HostHealthObservation extends HostServicesObservation, DiskState {
   readonly endpoint: HostEndpoint
-  /** Undefined if the host was reached. If set, all other fields are empty. */
+  /** Undefined if the host was reached. If set, nothing else was observed on the host. */
   readonly unreachable: Unreachable | undefined
   readonly agent: AgentObservation
   /** Last log lines of unhealthy services. */

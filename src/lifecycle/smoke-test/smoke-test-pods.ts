@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { settleAll } from '../../kit/settle-all.ts'
+import { settleAll } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, type Manifest } from '../../kube/object.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
@@ -110,7 +110,7 @@ function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Succeeded'
 }
 
-export function toSmokeTestPod(pod: Pod): SmokeTestPod {
+function toSmokeTestPod(pod: Pod): SmokeTestPod {
   const { status } = pod
   if (hasEnded(pod)) {
     const reason = [status?.reason, status?.message].filter(Boolean).join(': ')

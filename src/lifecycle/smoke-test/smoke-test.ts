@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { NodePlan } from '../../contract/node-plan.ts'
 import type { NetworkProbeResult, TcpTarget } from '../../contract/network-probe.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
-import { settleAll } from '../../kit/settle-all.ts'
-import type { Session } from '../session.ts'
-import type { EmitEvent } from '../event-stream.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { pollWithProgress } from '../../kit/poll.ts'
+import type { EmitEvent } from '../agents/event-stream.ts'
+import type { Session } from '../agents/session.ts'
 import type { SmokeTestPods } from './smoke-test-pods.ts'
 
 export interface SmokeTestOptions {
@@ -51,22 +51,17 @@ async function waitUntil(
   condition: string,
   findProblem: () => Promise<string | undefined>,
 ): Promise<void> {
-  const since = now()
-  let reported = ''
-  for (;;) {
-    const problem = await findProblem().catch(formatError)
-    if (problem === undefined) return
-    signal.throwIfAborted()
-    if (problem !== reported)
-      emit({ type: 'waiting', for: `${condition}: ${problem}`, since: since.toISOString() })
-    reported = problem
-    if (now().getTime() - since.getTime() > timeoutMs) {
-      throw new HyperkubeError('SMOKE_TEST_FAILED', `${condition}: ${problem}`, {
+  await pollWithProgress(async () => findProblem().catch(formatError), {
+    report: (problem, since) => emit({ type: 'waiting', for: `${condition}: ${problem}`, since }),
+    toTimeoutError: (problem) =>
+      new HyperkubeError('SMOKE_TEST_FAILED', `${condition}: ${problem}`, {
         hint: 'all services run, so the cause lies between them; fix it, then: hyperkube up',
-      })
-    }
-    await sleep(200, undefined, { signal }).catch(() => signal.throwIfAborted())
-  }
+      }),
+    now,
+    deadline: now().getTime() + timeoutMs,
+    intervalMs: 200,
+    signal,
+  })
 }
 
 async function findPodProblem({ plans, pods }: SmokeTestOptions): Promise<string | undefined> {

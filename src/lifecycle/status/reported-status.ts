@@ -6,11 +6,9 @@ import { clusterStatusKind, clusterStatusName } from '../../kube/cluster-status.
 import { hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { leases } from '../../kube/lease.ts'
-import { findObject, listObjects } from '../../kube/read-objects.ts'
-import type { KubeCallOptions } from '../../kube/request.ts'
 import type { NamespacedName } from '../../kube/object.ts'
-import { type Node, nodeKind } from '../cluster-objects/node.ts'
-import { explainNotReady } from '../cluster-objects/node-readiness.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
+import { explainNotReady, type Node, nodeKind } from '../cluster-objects/node.ts'
 import { type HealthResult, toHealthResult } from '../observe/observe-cluster.ts'
 
 /** What the API reports about a host. Fields that were not reported are undefined. */
@@ -24,7 +22,10 @@ export interface ReportedHost {
   readonly status: HostStatus
 }
 
-/** Status that the cluster reports through the API, without ssh to its hosts. */
+/**
+ * Status that the cluster reports through the API, without ssh to its hosts: the ClusterStatus object and
+ * the Host objects.
+ */
 export interface ReportedStatus {
   /** Undefined if no controller manager has ever been leader. */
   readonly summary?: ClusterStatus
@@ -34,7 +35,8 @@ export interface ReportedStatus {
 }
 
 /**
- * Settings of the controller manager. The caller passes them, because lifecycle does not import the manager.
+ * Settings of the controller manager. The caller passes them, because code in src/lifecycle must not import
+ * src/manager.
  */
 export interface ControllerSettings {
   /** Lease of the leader election. */
@@ -43,12 +45,19 @@ export interface ControllerSettings {
   readonly heartbeatTimeoutMs: number
 }
 
+/**
+ * A healthy API answers at once. The timeout is longer than usual, because there is no other source of the
+ * status.
+ */
+const requestTimeoutMs = 15_000
+
 export async function readReportedStatus(
   client: KubeClient,
   { lease: leaseRef, heartbeatTimeoutMs }: ControllerSettings,
   now: Date,
-  options: KubeCallOptions,
+  signal: AbortSignal,
 ): Promise<ReportedStatus> {
+  const options = { signal, timeout: requestTimeoutMs }
   const [nodes, hosts, summary, lease] = await Promise.all([
     listObjects(client, nodeKind, options),
     listObjects(client, hostKind, options).catch((error: unknown) => {
@@ -83,8 +92,8 @@ function buildReportedHost(
   status: HostStatus,
   node: Node | undefined,
   /**
-   * Older heartbeats count as expired. A heartbeat in the future comes from a clock that is ahead, and is
-   * valid.
+   * Time in milliseconds; older heartbeats count as expired. A heartbeat in the future comes from a clock
+   * that is ahead, and is valid.
    */
   oldestHeartbeat: number,
 ): ReportedHost {

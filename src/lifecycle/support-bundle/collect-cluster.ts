@@ -7,9 +7,8 @@ import { hostKind } from '../../kube/host-resource.ts'
 import { createUntypedKind, type KubeObject } from '../../kube/object.ts'
 import { listObjects } from '../../kube/read-objects.ts'
 import { checkReadiness, type Readiness } from '../../kube/readiness.ts'
-import { createCleaner } from './cleaner.ts'
-import { redactNode, redactPod, redactObject } from './redact-objects.ts'
-import { tryCollect, type SupportEntry } from './support-entry.ts'
+import { type SupportEntry, tryCollect } from './archive.ts'
+import { createCleaner, redactNode, redactObject, redactPod } from './redact.ts'
 
 export interface ClusterCollectOptions {
   readonly api: KubeClient

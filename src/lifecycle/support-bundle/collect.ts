@@ -1,7 +1,6 @@
 import type { Remote } from '../../ssh/remote.ts'
+import { isSupportFile, type SupportEntry } from './archive.ts'
 import { collectHostFiles, type HostCollectOptions } from './collect-host.ts'
-import { mergeConcurrently } from './merge-concurrently.ts'
-import { isSupportFile, type SupportEntry } from './support-entry.ts'
 
 export interface SupportHost {
   readonly host: string
@@ -24,8 +23,8 @@ export interface CollectOptions extends Omit<HostCollectOptions, 'services' | 'f
 const maxConcurrentHosts = 8
 
 /**
- * Collects the files of the cluster and of all reachable hosts. An unreachable host is reported and does not
- * stop the others.
+ * Collects the files of the cluster and of all reachable hosts. An unreachable host is reported, and the
+ * other hosts are still read.
  */
 export async function* collectSupportFiles(options: CollectOptions): AsyncGenerator<SupportEntry> {
   const { hosts, cluster } = options
@@ -56,4 +55,34 @@ async function* collectFromHost(
     onHostDone(host, { reason: reason(error) })
     yield { item: host, reason: reason(error) }
   }
+}
+
+/** Yields the items of all sources as they arrive. Reads at most `maxConcurrent` sources at the same time. */
+export async function* mergeConcurrently<T>(
+  sources: readonly AsyncIterable<T>[],
+  maxConcurrent: number,
+): AsyncGenerator<T> {
+  const pending = sources.map((source) => source[Symbol.asyncIterator]())
+  const active = new Map<AsyncIterator<T>, Promise<IteratorStep<T>>>()
+  const advance = (iterator: AsyncIterator<T>): void => void active.set(iterator, readNext(iterator))
+  for (const iterator of pending.splice(0, maxConcurrent)) advance(iterator)
+  while (active.size > 0) {
+    const { iterator, result } = await Promise.race(active.values())
+    if (result.done === true) {
+      active.delete(iterator)
+      for (const next of pending.splice(0, 1)) advance(next)
+    } else {
+      advance(iterator)
+      yield result.value
+    }
+  }
+}
+
+interface IteratorStep<T> {
+  readonly iterator: AsyncIterator<T>
+  readonly result: IteratorResult<T>
+}
+
+async function readNext<T>(iterator: AsyncIterator<T>): Promise<IteratorStep<T>> {
+  return { iterator, result: await iterator.next() }
 }

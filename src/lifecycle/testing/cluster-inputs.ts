@@ -1,7 +1,7 @@
 import { createIdentity, type Identity } from '../../identity/identity.ts'
 import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import type { ClusterInputs } from '../cluster-inputs.ts'
+import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
 
 /** For tests: inputs of a cluster. Creates an identity unless one is given. */
 export async function buildClusterInputs(cluster: Cluster, identity?: Identity): Promise<ClusterInputs> {

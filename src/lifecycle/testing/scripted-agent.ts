@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
+import type { Stage } from '../../contract/component-plan.ts'
 import type { Event } from '../../contract/event.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { Op } from '../../contract/op.ts'
 import { type AgentRequest, type AgentResponse, requestFormat } from '../../contract/request.ts'
-import type { Stage } from '../../contract/stage.ts'
 import { readVersioned } from '../../contract/versioned.ts'
-import type { RunningProgram, Remote } from '../../ssh/remote.ts'
-import { Session } from '../session.ts'
-import type { EventBody } from '../event-stream.ts'
+import type { Remote, RunningProgram } from '../../ssh/remote.ts'
+import type { EventBody } from '../agents/event-stream.ts'
+import { Session } from '../agents/session.ts'
 
 /** Returns the events of a host that applies a stage, including the end of the run. */
 export type AgentScript = (host: string, through: Stage) => AsyncIterable<EventBody>
@@ -117,10 +117,10 @@ function buildDefaultResponse(
     case 'end-restore':
       return { type: 'restore-ended' }
     case 'begin-provisional':
-      return { type: 'trial', provisional: { ...request.provisional, state: 'provisional' } }
+      return { type: 'provisional', provisional: { ...request.provisional, state: 'provisional' } }
     case 'move-provisional':
     case 'confirm-provisional':
-      return { type: 'trial' }
+      return { type: 'provisional' }
     case 'diff':
       return { type: 'diff', ops: [...ops], findings: [] }
     case 'previous-plan':

@@ -40,7 +40,10 @@ export const validServingRequest: FakeServingRequest = {
   pem: 'one',
 }
 
-/** Changes that each make a valid request invalid, even in combination with other changes of this list. */
+/**
+ * Changes that each make a valid request invalid. Combinations are invalid too, unless the changes cancel
+ * each other out.
+ */
 export const mutations: Readonly<Record<string, (fake: FakeServingRequest) => FakeServingRequest>> = {
   'another node requests': (one) => ({ ...one, username: 'system:node:w2' }),
   'a person requests': (one) => ({ ...one, username: 'jane' }),
@@ -110,7 +113,7 @@ export function applyMutations(
 export async function createRequestBuilder(): Promise<(fake: FakeServingRequest) => Promise<ServingRequest>> {
   const x509 = await loadX509()
   const keys = await keyPairs()
-  // Requests are cached, because building one is slow and most are used several times.
+  // Requests are cached, because building a request is slow and most requests are used several times.
   const made = new Map<string, Promise<string>>()
   return async ({ username, groups, signer, usages, pem, ...content }) => {
     const key = JSON.stringify(content)

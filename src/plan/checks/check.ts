@@ -1,10 +1,15 @@
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { HostSpec } from '../../spec/host.ts'
-import type { LinuxSystemFacts, PlanInput, PlanContext, WindowsSystemFacts } from '../context.ts'
-import type { SharedPlanData } from '../shared-data.ts'
+import {
+  buildSharedPlanData,
+  type LinuxSystemFacts,
+  type PlanContext,
+  type PlanInput,
+  type SharedPlanData,
+  type WindowsSystemFacts,
+} from '../context.ts'
 import type { Topology } from '../topology.ts'
-import type { Ipv4Range } from './ipv4.ts'
 
 /**
  * Input of the cluster checks. Derived data is computed only once, because there may be thousands of hosts.
@@ -61,4 +66,67 @@ export function hostWarning(
   details: FindingDetails,
 ): Finding {
   return { code, severity: 'warning', message, ...details, host: host.name }
+}
+
+/**
+ * A range of IPv4 addresses as numbers, because comparing numbers is fast. Cluster networks are IPv4 only.
+ */
+interface Ipv4Range {
+  readonly first: number
+  readonly last: number
+}
+
+/** Computes the range of addresses in a network, from one of its addresses and its prefix length. */
+export function toIpv4Range(address: string, prefix: number): Ipv4Range {
+  const number = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+  const size = 2 ** (32 - prefix)
+  const first = number - (number % size)
+  return { first, last: first + size - 1 }
+}
+
+export function ipv4RangesOverlap(a: Ipv4Range, b: Ipv4Range): boolean {
+  return a.first <= b.last && b.first <= a.last
+}
+
+export function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1'
+}
+
+export function buildCheckInput(input: PlanInput, topology: Topology): CheckInput {
+  const { spec } = input.cluster
+  const names = spec.hosts.map(({ name }) => name).toSorted()
+  return {
+    ...input,
+    ...buildSharedPlanData(input.lock),
+    topology,
+    networks: [
+      ...toClusterNetworks('pods', spec.network.pods),
+      ...toClusterNetworks('services', spec.network.services),
+    ],
+    firstHostByMachineId: findFirstHosts(input, names, ({ machineId }) => machineId),
+    firstHostByHostname: findFirstHosts(input, names, ({ hostname }) => hostname.toLowerCase()),
+  }
+}
+
+function toClusterNetworks(name: ClusterNetwork['name'], texts: readonly string[]): ClusterNetwork[] {
+  return texts
+    .filter((text) => !text.includes(':'))
+    .map((text) => {
+      const [address = '', prefix] = text.split('/')
+      return { name, text, range: toIpv4Range(address, Number(prefix)) }
+    })
+}
+
+/** Maps each value that must be unique to the first host with this value. */
+function findFirstHosts(
+  { facts }: PlanInput,
+  names: readonly string[],
+  toKey: (system: Facts['system']) => string,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const name of names) {
+    const system = facts.get(name)?.system
+    if (system !== undefined && !found.has(toKey(system))) found.set(toKey(system), name)
+  }
+  return found
 }

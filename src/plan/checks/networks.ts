@@ -1,6 +1,14 @@
 import { isIP } from 'node:net'
-import { hostError, type SystemCheck, type SystemSubject, hostWarning } from './check.ts'
-import { toIpv4Range, ipv4RangesOverlap } from './ipv4.ts'
+import { isNode } from '../context.ts'
+import {
+  hostError,
+  hostWarning,
+  ipv4RangesOverlap,
+  type LinuxCheck,
+  type SystemCheck,
+  type SystemSubject,
+  toIpv4Range,
+} from './check.ts'
 
 /** Names of interfaces that the cluster itself creates, and of loopback. */
 const clusterInterfaces = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
@@ -45,4 +53,23 @@ function isPluginInterface(
 ): boolean {
   if (cluster.spec.network.plugin !== 'none') return false
   return one.address !== address && one.interface !== system.defaultInterface
+}
+
+const mtuPath = 'spec.network.flannel.mtu'
+
+/** Warns if the flannel MTU in cluster.yml is larger than the MTU of the host interface. */
+export const checkMtu: LinuxCheck = (subject) => {
+  const { plugin, flannel } = subject.cluster.spec.network
+  const desiredMtu = flannel.mtu
+  if (desiredMtu === undefined || plugin !== 'flannel' || !isNode(subject)) return []
+  const hostInterface = subject.system.addresses.find(({ address }) => address === subject.address)
+  if (hostInterface?.mtu === undefined || desiredMtu <= hostInterface.mtu) return []
+  const message = `the MTU ${desiredMtu} of cluster.yml exceeds the MTU ${hostInterface.mtu} of ${hostInterface.interface}: large packets would be lost`
+  return [
+    hostWarning(subject, 'HOST_MTU', message, {
+      hint: `mtu: ${hostInterface.mtu}`,
+      path: mtuPath,
+      component: 'flanneld',
+    }),
+  ]
 }

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { findFlags } from '../../catalog/known-flags.ts'
-import type { ProgramName } from '../../catalog/program-flags.ts'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
-import { windowsFlags } from '../../catalog/windows-flags.ts'
-import { checkCase, defaultHostLines } from './testing/fixtures.ts'
-import { matchesFlag } from './owned-flags.ts'
+import { findFlags, windowsFlags } from '../../catalog/known-flags.ts'
+import type { ProgramName } from '../../catalog/program-flags.ts'
 import { ownedFlags } from './owned-flags-table.ts'
+import { matchesFlag } from './owned-flags.ts'
+import { checkCase, defaultHostLines } from './testing/fixtures.ts'
 
 function ofApiServer(flag: string, value: string) {
   return checkCase({ spec: [`components: { apiServer: { args: { ${flag}: "${value}" } } }`] })

@@ -1,3 +1,4 @@
+import type { Finding } from '../../contract/finding.ts'
 import { isNode, type LinuxSystemFacts } from '../context.ts'
 import {
   firstNftablesKernel,
@@ -5,8 +6,9 @@ import {
   hasNftables,
   isOldForNftables,
   selectProxyMode,
-} from '../linux/packet-filter.ts'
-import { hostError, type LinuxCheck, type SystemSubject } from './check.ts'
+} from '../linux/kube-proxy.ts'
+import { hostError, hostWarning, type LinuxCheck, type SystemSubject } from './check.ts'
+import { listRequiredPorts, type RequiredPort } from './ports.ts'
 
 const families: readonly { readonly manager: string; readonly distributions: RegExp }[] = [
   { manager: 'apt-get', distributions: /^(debian|ubuntu|raspbian|linuxmint)$/ },
@@ -35,8 +37,8 @@ export const checkPacketFilter: LinuxCheck = (subject) => {
 }
 
 /**
- * Docker blocks forwarding with iptables, and only an iptables rule can allow it again. So flannel needs
- * iptables on such a host.
+ * Reports a host with Docker but without iptables. Docker blocks forwarding with iptables, so flannel needs
+ * an iptables rule to allow it again.
  */
 const checkDockerForwarding: LinuxCheck = (subject) => {
   const { system, cluster } = subject
@@ -75,4 +77,44 @@ function readProxyMode({ cluster, host }: SystemSubject): unknown {
 
 function missingModeMessage(mode: string): string {
   return `cluster.yml sets ${mode} for kube-proxy, which the host lacks`
+}
+
+/** Warns about active firewall managers. The hint contains the commands that open the required ports. */
+export const checkFirewall: LinuxCheck = (subject) => {
+  const ports = listRequiredPorts(subject).filter(({ from }) => from === 'hosts')
+  const pods = isNode(subject) ? subject.cluster.spec.network.pods : []
+  return subject.system.firewalls.flatMap((name) => {
+    const command = name === 'docker' ? undefined : firewallCommands[name](ports, pods)
+    return command === undefined ? [] : [activeFirewall(subject, name, command)]
+  })
+}
+
+type FirewallCommand = (ports: readonly RequiredPort[], pods: readonly string[]) => string
+
+/** Commands for each firewall manager that allow traffic to these ports and traffic of pods. */
+export const firewallCommands: Readonly<Record<'firewalld' | 'ufw', FirewallCommand>> = {
+  firewalld: (ports, pods) =>
+    [
+      [
+        'firewall-cmd --permanent',
+        ...ports.map(({ port, protocol }) => `--add-port=${port}/${protocol}`),
+      ].join(' '),
+      // Pod traffic is forwarded, so port rules do not allow it.
+      ...pods.map((network) => `firewall-cmd --permanent --zone=trusted --add-source=${network}`),
+      'firewall-cmd --reload',
+    ].join(' && '),
+  ufw: (ports, pods) =>
+    [
+      ...ports.map(({ port, protocol }) => `ufw allow ${port}/${protocol}`),
+      ...pods.flatMap((network) => [
+        `ufw allow from ${network}`,
+        `ufw route allow from ${network}`,
+        `ufw route allow to ${network}`,
+      ]),
+    ].join(' && '),
+}
+
+function activeFirewall(subject: SystemSubject, name: string, hint: string): Finding {
+  const message = `${name} is active and must let the other hosts in`
+  return hostWarning(subject, 'HOST_FIREWALL', message, { hint })
 }

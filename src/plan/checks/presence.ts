@@ -1,6 +1,6 @@
 import type { Finding } from '../../contract/finding.ts'
-import type { Cluster } from '../../spec/cluster.ts'
-import { etcdHosts } from '../../spec/etcd-hosts.ts'
+import { quorumSize } from '../../kit/quorum.ts'
+import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { resolveInternalAddress } from '../topology.ts'
 import { type HostCheck, hostError, type HostSubject, hostWarning } from './check.ts'
@@ -19,9 +19,8 @@ export const checkPresence: HostCheck = (subject) => {
 }
 
 /**
- * Reports a host without facts. It may be skipped if it is a worker, or if a majority of control planes and
- * etcd members is reachable. Its address must still be known: otherwise the plans of other hosts would lack
- * it and change again later.
+ * Reports a host without facts. A worker is skipped. A control plane or etcd member may be skipped if a
+ * majority is reachable and the host's address is known. The plans of other hosts contain this address.
  */
 function checkAbsence(subject: HostSubject): Finding[] {
   const { host, cluster, facts } = subject
@@ -82,7 +81,7 @@ function describeLostMajority({ host, cluster, facts }: HostSubject): string | u
   const describeMinority = (hosts: readonly HostSpec[]): string | undefined => {
     const reachable = hosts.filter(({ name }) => facts.has(name)).length
     const isMember = hosts.some(({ name }) => name === host.name)
-    return isMember && reachable * 2 <= hosts.length ? `${reachable} of ${hosts.length}` : undefined
+    return isMember && reachable < quorumSize(hosts.length) ? `${reachable} of ${hosts.length}` : undefined
   }
   const members = describeMinority(etcdHosts(cluster))
   if (members !== undefined) {

@@ -1,14 +1,14 @@
-import { checkLock } from '../../catalog/check-lock.ts'
-import type { KubernetesRelease } from '../../catalog/kubernetes-release.ts'
 import { locateArtifact } from '../../catalog/artifact-source.ts'
-import type { ArtifactTarget } from '../../catalog/artifact-target.ts'
+import type { ArtifactTarget } from '../../catalog/artifacts.ts'
+import type { KubernetesRelease } from '../../catalog/catalog.ts'
+import { checkLock } from '../../catalog/check-lock.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { type ClusterCheck, hostError, type HostCheck } from './check.ts'
+import { type ClusterCheck, type HostCheck, hostError } from './check.ts'
 
-/** Finds files of hosts that cluster.yml refers to and that do not exist. */
+/** Finds source files that cluster.yml lists for a host and that do not exist. */
 export const checkHostFiles: HostCheck = (subject) => {
   const { host, index, attachments } = subject
   return host.files.flatMap(({ source }, fileIndex) => {

@@ -1,8 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
-import { memoryFloors } from '../memory-floors.ts'
-import { listFlooredComponents } from '../reserved-resources.ts'
 import { isControlPlane, isEtcdMember, isNode } from '../context.ts'
-import { hostError, type SystemCheck, type SystemSubject, hostWarning } from './check.ts'
+import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
+import { hostError, hostWarning, type SystemCheck, type SystemSubject } from './check.ts'
 
 const mebibyte = 2 ** 20
 const gibibyte = 2 ** 30

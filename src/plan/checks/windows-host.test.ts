@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WindowsSystemFacts } from '../context.ts'
-import { checkCaseBriefly, checkCase } from './testing/fixtures.ts'
+import { checkCase, checkCaseBriefly } from './testing/fixtures.ts'
 
 test.each<[Partial<WindowsSystemFacts>, readonly string[]]>([
   [{ build: 14_393 }, ['win1 error HOST_WINDOWS_TOO_OLD']],
@@ -28,4 +28,34 @@ test('our directory is on a disk that the host has', () => {
   const disks = ['C:\\', 'D:\\'].map((path) => ({ path, ...space }))
   expect(checkCaseBriefly({ spec })).toEqual(['win1 error HOST_WINDOWS_NO_DISK'])
   expect(checkCaseBriefly({ spec, facts: { win1: { windows: { disks } } } })).toEqual([])
+})
+
+function found(build: number, pause: readonly number[] | undefined): string[] {
+  return checkCase({
+    facts: { win1: { windows: { build } } },
+    input: (input) => {
+      const windowsBuilds = pause === undefined ? undefined : { pause: [...pause], coredns: [] }
+      return { ...input, lock: { ...input.lock, ...(windowsBuilds === undefined ? {} : { windowsBuilds }) } }
+    },
+  }).map(({ host, code, message }) => `${host} ${code}: ${message}`)
+}
+
+test.each([
+  [20_348, [17_763, 20_348, 26_100]],
+  [26_100, [17_763, 20_348, 26_100]],
+  // Server 2025 also runs images built for 2022.
+  [26_100, [20_348]],
+  // The lock does not list the builds: it is old, or the image lacks this data.
+  [20_348, undefined],
+])('a host of build %i runs an image for %j', (build, pause) => {
+  expect(found(build, pause)).toEqual([])
+})
+
+test('an image for other builds is found before any pod fails', () => {
+  expect(found(20_348, [17_763, 26_100])).toEqual([
+    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for Windows of build 17763, 26100, of which build 20348 runs none',
+  ])
+  expect(found(26_100, [])).toEqual([
+    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for no Windows at all',
+  ])
 })

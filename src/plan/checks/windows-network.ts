@@ -1,8 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { WindowsSystemFacts } from '../context.ts'
-import { switchNetworkName, listMetadataDestinations } from '../windows/host-network.ts'
-import { formatOverlayName } from '../windows/overlay.ts'
-import { hostError, type SystemSubject, type WindowsCheck, hostWarning } from './check.ts'
+import { formatOverlayName, listMetadataDestinations, switchNetworkName } from '../windows/host-network.ts'
+import { hostError, hostWarning, type SystemSubject, type WindowsCheck } from './check.ts'
 
 type Subject = SystemSubject<WindowsSystemFacts>
 type Network = WindowsSystemFacts['networks'][number]
@@ -33,8 +32,8 @@ function isSwitchNetwork({ name, type }: Network): boolean {
 }
 
 /**
- * True if the adapter is a switch on a physical adapter. Such a switch is named after it: vEthernet
- * (Ethernet).
+ * True if the adapter is a switch on a physical adapter. Windows names such a switch after the physical
+ * adapter: vEthernet (Ethernet).
  */
 function isSwitchOnAdapter({ adapters }: WindowsSystemFacts, name: string): boolean {
   const below = /^vEthernet \((.*)\)$/.exec(name)?.[1]

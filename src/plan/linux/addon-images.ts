@@ -1,9 +1,8 @@
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { isNode, type LinuxPlanContext } from '../context.ts'
+import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 
 /**
- * Plans the pulls of addon images. They come last, because a node can be ready without them. Addons then
- * start without access to a registry.
+ * Plans the pulls of addon images, so that addons can start without access to a registry. The images come
+ * last, because a node can be ready without them.
  */
 export const planAddonImages: ComponentPlanner<LinuxPlanContext> = (context) => {
   const uniqueImages = [...new Set(context.images)].toSorted()

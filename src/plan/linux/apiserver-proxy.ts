@@ -1,16 +1,15 @@
 import {
-  renderApiserverProxyConfig,
   apiserverProxyHealthPort,
   apiserverProxyPort,
+  renderApiserverProxyConfig,
 } from '../apiserver-proxy-config.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { isNode, type LinuxPlanContext } from '../context.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
 import { configRoot, hyperkubeProgram, stateRoot } from './paths.ts'
-import { planLocalProbe, planRemoteProbe } from './probes.ts'
-import { sandboxSettings, buildSystemdService, mallocThreshold } from './unit.ts'
+import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
+import { buildSystemdService, mallocThreshold, sandboxSettings } from './unit.ts'
 
 const name = 'apiserver-proxy'
 const directory = `${configRoot}/apiserver-proxy`

@@ -1,15 +1,16 @@
 import { posix } from 'node:path'
-import { planDownload } from '../download.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { renderContainerdConfig, planContainerdFiles } from '../containerd-config.ts'
-import { planTextFile } from '../files.ts'
-import { listSandboxImages } from '../sandbox-images.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { buildProxyVariables } from '../proxy-variables.ts'
-import { isNode, type LinuxPlanContext } from '../context.ts'
-import { linuxCniDirectory, containerdSocket, configRoot, linuxProgramDirectory } from './paths.ts'
-import { planLocalProbe, planRemoteProbe } from './probes.ts'
-import { environmentSetting, buildSystemdService } from './unit.ts'
+import {
+  buildProxyVariables,
+  listSandboxImages,
+  planContainerdFiles,
+  renderContainerdConfig,
+} from '../containerd-config.ts'
+import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
+import { configRoot, containerdSocket, linuxCniDirectory, linuxProgramDirectory } from './paths.ts'
+import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
+import { buildSystemdService, environmentSetting } from './unit.ts'
 
 const name = 'containerd'
 const directory = `${configRoot}/containerd`

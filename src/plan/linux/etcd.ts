@@ -1,19 +1,15 @@
 import type { PlannedFile } from '../../contract/component-plan.ts'
 import { etcdInitializedFile, etcdWalDirectory } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
-import { planClientCertificate, planServerCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { splitAlternativeNames } from '../alternative-names.ts'
-import { isEtcdMember, type LinuxPlanContext } from '../context.ts'
+import { mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
+import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner, isEtcdMember, type LinuxPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
 import type { HostAddress } from '../topology.ts'
-import { tlsCipherSuites } from '../tls-cipher-suites.ts'
 import { configRoot, linuxProgramDirectory } from './paths.ts'
-import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probes.ts'
-import { sandboxSettings, renderUnit, buildSystemdService } from './unit.ts'
+import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
+import { buildSystemdService, renderUnit, sandboxSettings } from './unit.ts'
 
 const name = 'etcd'
 const directory = `${configRoot}/etcd`
@@ -69,7 +65,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       planTextFile(startGuardPath, startGuard, { owner: 'root', mode: '0644', restart: false }),
     ],
     certificates: [
-      // Each member is also a client of its peers.
+      // etcd also uses these certificates as a client, for connections to itself and to its peers.
       planServerCertificate(context, { ...certificateOptions, path: `${directory}/server` }, names, [
         'server',
         'client',
@@ -127,7 +123,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
 const startGuardPath = '/etc/systemd/system/etcd.service.d/initialized.conf'
 
 /**
- * Start condition against a member that lost its data and would vote again as a new one. etcd starts only if
+ * Start condition that prevents a member without its data from starting as a new member. etcd starts only if
  * no member was initialized on the host, or if its data exists. The condition is a drop-in, so the unit file
  * stays unchanged and etcd does not restart.
  */

@@ -1,26 +1,24 @@
 import type { Probe } from '../../contract/probe.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
+import { mergeArgs, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
+import { buildComponentPlan, type ComponentPlanner, type LinuxPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { renderFlannelNetwork } from '../flannel-network.ts'
 import { planNode } from '../node.ts'
-import type { LinuxPlanContext } from '../context.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
 import { planCniPlugins } from './containerd.ts'
+import { hasNftables } from './kube-proxy.ts'
 import {
-  linuxCniDirectory,
   configRoot,
   flannelSubnetFile,
-  planLinuxKubeconfig,
+  linuxCniDirectory,
   linuxKubeconfigPath,
   linuxProgramDirectory,
+  planLinuxKubeconfig,
 } from './paths.ts'
-import { planLocalProbe, planRemoteProbe } from './probes.ts'
-import { hasNftables } from './packet-filter.ts'
-import { environmentSetting, buildSystemdService } from './unit.ts'
+import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
+import { buildSystemdService, environmentSetting } from './unit.ts'
 
 const name = 'flanneld'
 const user = 'hyperkube:flannel'

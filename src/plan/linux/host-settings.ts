@@ -1,10 +1,8 @@
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { memoryFloors } from '../memory-floors.ts'
+import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
-import { listFlooredComponents } from '../reserved-resources.ts'
-import { isNode, type LinuxPlanContext } from '../context.ts'
+import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
 import { configRoot, logRoot, stateRoot } from './paths.ts'
-import { renderUnit, hyperkubeSlice } from './unit.ts'
+import { hyperkubeSlice, renderUnit } from './unit.ts'
 
 /** Plans settings of the host itself, which are applied before any component starts. */
 export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (context) => {
@@ -63,8 +61,8 @@ function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record
 }
 
 /**
- * Renders the slice of all services. Its memory floor is their sum, because systemd limits the floor of a
- * service to that of its slice.
+ * Renders the slice of all services. Its memory floor is the sum of their floors, because systemd limits the
+ * floor of a service to that of its slice.
  */
 function renderSliceUnit(context: LinuxPlanContext): string {
   const floor = listFlooredComponents(context).reduce((sum, name) => sum + memoryFloors[name], 0)
@@ -74,6 +72,9 @@ function renderSliceUnit(context: LinuxPlanContext): string {
   ])
 }
 
-/** Makes NetworkManager ignore the pod network. Otherwise it would remove addresses from its interfaces. */
+/**
+ * Makes NetworkManager ignore the interfaces of the pod network. Otherwise NetworkManager would remove their
+ * addresses.
+ */
 const unmanagedDevices =
   '[keyfile]\nunmanaged-devices=interface-name:cni0;interface-name:flannel*;interface-name:veth*\n'

@@ -1,12 +1,17 @@
-import { agentDirectory, locateCaFiles } from '../../contract/ca-files.ts'
 import type { Probe } from '../../contract/probe.ts'
+import { agentDirectory, locateCaFiles } from '../../contract/renewal.ts'
 import type { ServiceSpec } from '../../contract/service.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import {
+  buildComponentPlan,
+  type ComponentPlanner,
+  isControlPlane,
+  isNode,
+  type LinuxPlanContext,
+} from '../context.ts'
 import { planSecretFile, planTextFile } from '../files.ts'
-import { isControlPlane, isNode, type LinuxPlanContext } from '../context.ts'
 import { configRoot, hyperkubeProgram, linuxProgramDirectory, stateRoot } from './paths.ts'
-import { diskSpaceProbe, planRemoteProbe } from './probes.ts'
-import { renderUnit, mallocThreshold } from './unit.ts'
+import { diskSpaceProbe, planRemoteProbe } from './probe-defaults.ts'
+import { mallocThreshold, renderUnit } from './unit.ts'
 
 const name = 'hyperkube-agent'
 const root = { owner: 'root' }
@@ -53,7 +58,10 @@ export const planLinuxAgent: ComponentPlanner<LinuxPlanContext> = (context) => {
   })
 }
 
-/** Compares the clock with the Date header of the other API servers. Nodes can always reach these. */
+/**
+ * Builds probes that compare the host's clock with the Date headers of the other API servers, which every
+ * node can reach.
+ */
 function buildClockProbes(context: LinuxPlanContext): readonly Probe[] {
   const { topology, address, cluster } = context
   const others = topology.controlPlanes.filter((server) => server.address !== address)

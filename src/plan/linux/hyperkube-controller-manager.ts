@@ -1,13 +1,20 @@
-import { managerUser } from '../../contract/manager-settings.ts'
+import { emptySettings, type ManagerSettings, managerUser } from '../../contract/manager-settings.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import {
+  buildComponentPlan,
+  type ComponentPlanner,
+  isManager,
+  type LinuxPlanContext,
+  type PlanContext,
+} from '../context.ts'
 import { planTextFile } from '../files.ts'
-import { managerPort, renderManagerSettings } from '../manager-settings.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { isManager, type LinuxPlanContext } from '../context.ts'
-import { configRoot, planLinuxKubeconfig, hyperkubeProgram } from './paths.ts'
-import { planLocalProbe } from './probes.ts'
-import { sandboxSettings, buildSystemdService, mallocThreshold } from './unit.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
+import { configRoot, hyperkubeProgram, planLinuxKubeconfig } from './paths.ts'
+import { planLocalProbe } from './probe-defaults.ts'
+import { buildSystemdService, mallocThreshold, sandboxSettings } from './unit.ts'
+
+/** Local port for health and metrics of hyperkube-controller-manager. */
+export const managerPort = 6447
 
 const name = 'hyperkube-controller-manager'
 const directory = `${configRoot}/hyperkube-controller-manager`
@@ -72,4 +79,19 @@ export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> 
       }),
     ],
   })
+}
+
+/**
+ * Renders the settings that controllers need from cluster.yml. Addons are included only if controllers repair
+ * them, because each addon change then changes this file on every control plane.
+ */
+function renderManagerSettings({ cluster, addons }: Pick<PlanContext, 'cluster' | 'addons'>): string {
+  const { etcd, manager } = cluster.spec
+  const repairsAddons = manager !== 'none' && manager.controllers.includes('addon-reconciler')
+  const settings: ManagerSettings = {
+    ...emptySettings,
+    ...(etcd.snapshots === undefined ? {} : { snapshots: etcd.snapshots }),
+    ...(repairsAddons && addons !== undefined ? { addons } : {}),
+  }
+  return `${JSON.stringify(settings, undefined, 2)}\n`
 }

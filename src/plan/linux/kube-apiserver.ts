@@ -1,21 +1,23 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
-import { type Args, toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
-import { planClientCertificate, planServerCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planSecretFile, planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { splitAlternativeNames } from '../alternative-names.ts'
-import { isControlPlane, isEtcdMember, type LinuxPlanContext } from '../context.ts'
-import { tlsCipherSuites } from '../tls-cipher-suites.ts'
+import { type Args, mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
+import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
 import {
+  buildComponentPlan,
+  type ComponentPlanner,
+  isControlPlane,
+  isEtcdMember,
+  type LinuxPlanContext,
+} from '../context.ts'
+import { planDownload, planSecretFile, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
+import {
+  authenticationConfiguration,
   renderAdmissionConfiguration,
   selectAuditPolicy,
-  authenticationConfiguration,
 } from './api-policies.ts'
-import { configRoot, logRoot, linuxProgramDirectory } from './paths.ts'
-import { planLocalProbe, planRemoteProbe } from './probes.ts'
-import { sandboxSettings, buildSystemdService } from './unit.ts'
+import { configRoot, linuxProgramDirectory, logRoot } from './paths.ts'
+import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
+import { buildSystemdService, sandboxSettings } from './unit.ts'
 
 const name = 'kube-apiserver'
 const directory = `${configRoot}/kube-apiserver`
@@ -101,7 +103,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
         name: 'livez',
         // etcd is excluded, because a restart of kube-apiserver cannot repair it.
         check: { kind: 'http', url: `${localUrl}/livez?exclude=etcd`, caFile: `${directory}/ca.crt` },
-        // A server under load may respond slowly, and a restart would make it worse.
+        // A server under load may respond slowly, and a restart would increase the load further.
         timeoutMs: 10_000,
         failureThreshold: 6,
       }),
@@ -170,8 +172,8 @@ function buildArgs(context: LinuxPlanContext): Args {
       'shutdown-send-retry-after': 'true',
       'shutdown-watch-termination-grace-period': `${watchGrace}s`,
       'request-timeout': `${requestTimeout}s`,
-      // Closes some long connections, so that clients reconnect and also use restarted servers. A single
-      // server does not need it.
+      // With this flag kube-apiserver closes some long connections, so that clients reconnect and also use
+      // restarted servers. A single server does not need the flag.
       ...(topology.controlPlanes.length > 1 ? { 'goaway-chance': '0.001' } : {}),
       profiling: 'false',
     },
@@ -180,8 +182,8 @@ function buildArgs(context: LinuxPlanContext): Args {
 }
 
 /**
- * Returns only the local etcd member if there is one. If it fails, this API server fails too, and clients use
- * another one.
+ * Returns only the local etcd member if there is one. If this member fails, the local API server fails too,
+ * and clients use another API server.
  */
 function listEtcdServers(context: LinuxPlanContext): string[] {
   if (isEtcdMember(context)) return ['https://127.0.0.1:2379']

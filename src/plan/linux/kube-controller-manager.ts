@@ -1,14 +1,16 @@
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
+import { mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
 import { planClientCertificate, planServerCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planSecretFile, planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { isControlPlane, type LinuxPlanContext } from '../context.ts'
-import { tlsCipherSuites } from '../tls-cipher-suites.ts'
-import { configRoot, planLinuxKubeconfig, linuxProgramDirectory } from './paths.ts'
-import { planLocalProbe } from './probes.ts'
-import { sandboxSettings, buildSystemdService } from './unit.ts'
+import {
+  buildComponentPlan,
+  type ComponentPlanner,
+  isControlPlane,
+  type LinuxPlanContext,
+} from '../context.ts'
+import { planDownload, planSecretFile, planTextFile } from '../files.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
+import { configRoot, linuxProgramDirectory, planLinuxKubeconfig } from './paths.ts'
+import { planLocalProbe } from './probe-defaults.ts'
+import { buildSystemdService, sandboxSettings } from './unit.ts'
 
 const name = 'kube-controller-manager'
 const user = 'system:kube-controller-manager'

@@ -1,17 +1,18 @@
 import type { Probe } from '../../contract/probe.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
+import { type JsonObject, mergeArgs, mergeConfig, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import { type JsonObject, mergeConfig } from '../merge-config.ts'
+import {
+  buildComponentPlan,
+  type ComponentPlanner,
+  type LinuxPlanContext,
+  type LinuxSystemFacts,
+} from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { planNode } from '../node.ts'
-import type { LinuxPlanContext } from '../context.ts'
-import { configRoot, planLinuxKubeconfig, linuxKubeconfigPath, linuxProgramDirectory } from './paths.ts'
-import { selectProxyMode } from './packet-filter.ts'
-import { planLocalProbe } from './probes.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
+import { configRoot, linuxKubeconfigPath, linuxProgramDirectory, planLinuxKubeconfig } from './paths.ts'
+import { planLocalProbe } from './probe-defaults.ts'
 import { buildSystemdService } from './unit.ts'
 
 const name = 'kube-proxy'
@@ -67,8 +68,8 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
 }
 
 /**
- * Probes the service rules. A restart of kube-proxy writes them again; without one, deleted rules are
- * restored only after an hour.
+ * Probes the service rules. A restart of kube-proxy writes deleted rules again at once; without a restart
+ * this takes up to an hour.
  */
 function buildRuleProbes(mode: unknown): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []
@@ -99,4 +100,26 @@ function buildConfiguration({ cluster, host, system }: LinuxPlanContext): JsonOb
     ...(system.container ? { conntrack: { maxPerCore: 0 } } : {}),
   }
   return mergeConfig(defaults, components.kubeProxy.config, host.components?.kubeProxy?.config)
+}
+
+/** Selects the mode of kube-proxy for `mode: auto`. */
+export function selectProxyMode(system: LinuxSystemFacts): 'nftables' | 'iptables' {
+  return hasNftables(system) && !isOldForNftables(system) ? 'nftables' : 'iptables'
+}
+
+/** First kernel version on which kube-proxy accepts nftables. */
+export const firstNftablesKernel = '5.13'
+
+export function hasNftables({ kernel, programs }: LinuxSystemFacts): boolean {
+  return kernel.nftables && programs.includes('nft')
+}
+
+export function hasIptables({ kernel, programs }: LinuxSystemFacts): boolean {
+  return kernel.iptables && programs.includes('iptables')
+}
+
+export function isOldForNftables({ kernel }: LinuxSystemFacts): boolean {
+  const [major = 0, minor = 0] = kernel.release.split(/[^\d]/).map(Number)
+  const [firstMajor = 0, firstMinor = 0] = firstNftablesKernel.split('.').map(Number)
+  return major < firstMajor || (major === firstMajor && minor < firstMinor)
 }

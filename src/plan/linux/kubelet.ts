@@ -1,23 +1,19 @@
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
-import { toFlags } from '../args.ts'
-import { planDownload } from '../download.ts'
-import { planClientCertificate, planServerCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
+import { type JsonObject, toFlags } from '../args.ts'
+import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { buildKubeletArgs, buildKubeletConfiguration } from '../kubelet-settings.ts'
-import { formatMemoryFloor } from '../memory-floors.ts'
-import type { JsonObject } from '../merge-config.ts'
-import { splitAlternativeNames } from '../alternative-names.ts'
 import { planNode } from '../node.ts'
-import { isNode, type LinuxPlanContext } from '../context.ts'
+import { formatMemoryFloor } from '../reserved-resources.ts'
 import {
-  containerdSocket,
   configRoot,
-  planLinuxKubeconfig,
+  containerdSocket,
   linuxKubeconfigPath,
   linuxProgramDirectory,
+  planLinuxKubeconfig,
 } from './paths.ts'
-import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probes.ts'
+import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
 import { buildSystemdService } from './unit.ts'
 
 const name = 'kubelet'
@@ -120,7 +116,7 @@ function buildPlatformSettings({ system }: LinuxPlanContext): JsonObject {
     cgroupDriver: system.cgroup.version === 2 ? 'systemd' : 'cgroupfs',
     ...(system.cgroup.version === 1 ? { failCgroupV1: false } : {}),
     enforceNodeAllocatable: ['pods'],
-    // Pods never get swap, so a kubelet that refuses to start would only cause an outage.
+    // Pods never use swap, so the kubelet need not refuse to start on a host with swap.
     failSwapOn: false,
     ...(system.swap ? { memorySwap: { swapBehavior: 'NoSwap' } } : {}),
     resolvConf: system.resolver.file,

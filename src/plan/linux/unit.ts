@@ -8,7 +8,9 @@ export interface UnitOptions {
   /** Name of the service and of its unit. */
   readonly name: string
   readonly description: string
-  /** Units that start before this one and stop after it. The stop order is the more important one. */
+  /**
+   * Units that start before this unit and stop after it. The stop order matters more than the start order.
+   */
   readonly after?: readonly string[]
   readonly type: 'notify' | 'exec'
   readonly command: readonly string[]

@@ -1,18 +1,16 @@
 import { win32 } from 'node:path'
-import { renderApiserverProxyConfig, apiserverProxyHealthPort } from '../apiserver-proxy-config.ts'
+import { apiserverProxyHealthPort, renderApiserverProxyConfig } from '../apiserver-proxy-config.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
-import type { WindowsPlanContext } from '../context.ts'
 import {
+  buildWindowsPlanPaths,
+  componentSettingsPath,
   planPrivateDirectory,
   systemAccount,
-  buildWindowsPlanPaths,
   windowsProgramDirectory,
-  componentSettingsPath,
 } from './paths.ts'
-import { planServiceWrapper } from './runner.ts'
-import { buildScmService } from './service.ts'
+import { buildScmService, planServiceWrapper } from './service.ts'
 
 const name = 'apiserver-proxy'
 

@@ -1,6 +1,5 @@
-import type { ComponentPlanner } from '../component.ts'
-import { planExtraFiles } from '../extra-files.ts'
-import type { WindowsPlanContext } from '../context.ts'
+import type { ComponentPlanner, WindowsPlanContext } from '../context.ts'
+import { planExtraFiles } from '../files.ts'
 import { planWindowsApiserverProxy } from './apiserver-proxy.ts'
 import { planWindowsContainerd } from './containerd.ts'
 import { planWindowsFlanneld } from './flanneld.ts'

@@ -1,21 +1,22 @@
 import { win32 } from 'node:path'
-import { planDownload } from '../download.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { renderContainerdConfig, planContainerdFiles } from '../containerd-config.ts'
-import { planTextFile } from '../files.ts'
-import { listSandboxImages } from '../sandbox-images.ts'
-import { buildProxyVariables } from '../proxy-variables.ts'
-import type { WindowsPlanContext } from '../context.ts'
 import {
-  planPrivateDirectory,
-  windowsCniDirectory,
+  buildProxyVariables,
+  listSandboxImages,
+  planContainerdFiles,
+  renderContainerdConfig,
+} from '../containerd-config.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
+import {
+  buildWindowsPlanPaths,
+  componentSettingsPath,
   containerdEndpoint,
   containerdPipe,
   foreignPluginDirectory,
+  planPrivateDirectory,
   systemAccount,
-  buildWindowsPlanPaths,
+  windowsCniDirectory,
   windowsProgramDirectory,
-  componentSettingsPath,
 } from './paths.ts'
 import { buildScmService } from './service.ts'
 
@@ -60,7 +61,7 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
       description: 'containerd, which runs containers',
       program: win32.join(program.directory, 'containerd.exe'),
       arguments: [
-        // Argument that `containerd --register-service` also uses.
+        // Runs containerd as a Windows service. `containerd --register-service` would set the same argument.
         '--run-service',
         `--config=${at('config.toml')}`,
         // Without this flag, containerd as a Windows service writes no log.

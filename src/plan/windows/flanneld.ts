@@ -1,24 +1,21 @@
 import { win32 } from 'node:path'
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
+import { mergeArgs, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { renderFlannelNetwork } from '../flannel-network.ts'
 import { planNode } from '../node.ts'
-import type { WindowsPlanContext } from '../context.ts'
-import { formatOverlayName } from './overlay.ts'
+import { formatOverlayName } from './host-network.ts'
 import {
+  buildWindowsPlanPaths,
+  componentSettingsPath,
   planPrivateDirectory,
-  windowsCniDirectory,
   planWindowsKubeconfig,
   systemAccount,
-  buildWindowsPlanPaths,
+  windowsCniDirectory,
   windowsProgramDirectory,
-  componentSettingsPath,
 } from './paths.ts'
-import { planServiceWrapper } from './runner.ts'
-import { buildScmService } from './service.ts'
+import { buildScmService, planServiceWrapper } from './service.ts'
 
 const name = 'flanneld'
 const healthPort = 10_246

@@ -1,17 +1,17 @@
 import { assert, property } from 'fast-check'
 import { expect, test } from 'vitest'
-import { metadataDestinations } from '../../contract/cloud-metadata.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import {
+  metadataDestinations,
   type WindowsNetwork,
   windowsNetworkFile,
   windowsNetworkFormat,
 } from '../../contract/windows-network.ts'
 import { rangesOverlap, toRange } from '../../spec/cidr.ts'
-import { arbitraryInputs } from '../testing/arbitraries.ts'
 import { buildCheckedInput } from '../checks/testing/fixtures.ts'
-import { planCluster } from '../plan.ts'
 import type { PlanInput } from '../context.ts'
+import { planCluster } from '../plan.ts'
+import { arbitraryInputs } from '../testing/arbitraries.ts'
 
 /** Reads the network files from the plans as the agent does. */
 function readNetworks(input: PlanInput): WindowsNetwork[] {

@@ -1,8 +1,6 @@
-import { cloudMetadata } from '../../contract/cloud-metadata.ts'
-import type { WindowsNetwork } from '../../contract/windows-network.ts'
+import { cloudMetadata, type WindowsNetwork } from '../../contract/windows-network.ts'
 import { addressAt, rangesOverlap, toRange } from '../../spec/cidr.ts'
 import type { WindowsPlanContext } from '../context.ts'
-import { formatOverlayName } from './overlay.ts'
 
 /** Name of the HNS network that keeps the virtual switch alive. */
 export const switchNetworkName = 'hyperkube-switch'
@@ -43,4 +41,9 @@ function planOverlay({ cluster }: Pick<WindowsPlanContext, 'cluster'>): WindowsN
     anchor: { name: switchNetworkName, subnet, gateway: addressAt(subnet, 1), vsid: switchVsid },
     network: { name: formatOverlayName({ cluster }), type: 'overlay' },
   }
+}
+
+/** HNS name of the pod network. flanneld creates it, pods join it and kube-proxy looks it up by this name. */
+export function formatOverlayName({ cluster }: Pick<WindowsPlanContext, 'cluster'>): string {
+  return `flannel.${cluster.spec.network.flannel.vni}`
 }

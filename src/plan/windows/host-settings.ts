@@ -1,10 +1,9 @@
 import { win32 } from 'node:path'
 import { windowsNetworkFile } from '../../contract/windows-network.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
-import type { WindowsPlanContext } from '../context.ts'
 import { planHostNetwork } from './host-network.ts'
-import { planPrivateDirectory, systemAccount, buildWindowsPlanPaths } from './paths.ts'
+import { buildWindowsPlanPaths, planPrivateDirectory, systemAccount } from './paths.ts'
 
 /** Plans settings of the host itself, which are applied before any component starts. */
 export const planWindowsHostSettings: ComponentPlanner<WindowsPlanContext> = (context) => {

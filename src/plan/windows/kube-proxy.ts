@@ -1,23 +1,19 @@
 import { win32 } from 'node:path'
-import { toFlags, mergeArgs } from '../args.ts'
-import { planDownload } from '../download.ts'
+import { type JsonObject, mergeArgs, mergeConfig, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
-import { type JsonObject, mergeConfig } from '../merge-config.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { planNode } from '../node.ts'
-import type { WindowsPlanContext } from '../context.ts'
-import { formatOverlayName } from './overlay.ts'
+import { formatOverlayName } from './host-network.ts'
 import {
+  buildWindowsPlanPaths,
+  componentSettingsPath,
   planPrivateDirectory,
   planWindowsKubeconfig,
   systemAccount,
-  buildWindowsPlanPaths,
   windowsProgramDirectory,
-  componentSettingsPath,
 } from './paths.ts'
-import { planLogRunner } from './runner.ts'
-import { buildScmService } from './service.ts'
+import { buildScmService, planLogRunner } from './service.ts'
 
 const name = 'kube-proxy'
 

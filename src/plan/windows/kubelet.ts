@@ -1,25 +1,20 @@
 import { win32 } from 'node:path'
-import { toFlags } from '../args.ts'
-import { planDownload } from '../download.ts'
-import { planClientCertificate, planServerCertificate } from '../certificate.ts'
-import { buildComponentPlan, type ComponentPlanner } from '../component.ts'
-import { planTextFile } from '../files.ts'
+import { type JsonObject, toFlags } from '../args.ts'
+import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
+import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
+import { planDownload, planTextFile } from '../files.ts'
 import { buildKubeletArgs, buildKubeletConfiguration } from '../kubelet-settings.ts'
-import type { JsonObject } from '../merge-config.ts'
-import { splitAlternativeNames } from '../alternative-names.ts'
 import { planNode } from '../node.ts'
 import { computeReservedResources } from '../reserved-resources.ts'
-import type { WindowsPlanContext } from '../context.ts'
 import {
-  planPrivateDirectory,
+  componentSettingsPath,
   containerdEndpoint,
+  planPrivateDirectory,
   planWindowsKubeconfig,
   systemAccount,
   windowsProgramDirectory,
-  componentSettingsPath,
 } from './paths.ts'
-import { planLogRunner } from './runner.ts'
-import { buildScmService } from './service.ts'
+import { buildScmService, planLogRunner } from './service.ts'
 
 /**
  * Name of the component and of its service. The kubelet looks up its service by this name when the host shuts
@@ -46,7 +41,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
     privateKey: settingsPath('server.key'),
   }
   const args = buildKubeletArgs(context, files, {
-    // The default is in the data directory, where every user of the host could read the keys.
+    // The default directory is below the data directory, where every user of the host could read the keys.
     'cert-dir': settingsPath('pki'),
     'windows-service': 'true',
     'windows-priorityclass': 'ABOVE_NORMAL_PRIORITY_CLASS',

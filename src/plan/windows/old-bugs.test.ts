@@ -5,7 +5,8 @@ import { parseTestCluster, buildPlanInput } from '../testing/fixtures.ts'
 import { planCluster } from '../plan.ts'
 
 /**
- * Tests for bugs in the settings of earlier scripts. Tests for their bugs on hosts are in src/agent/windows.
+ * This file tests that plans do not repeat bugs in the settings of earlier scripts. Tests for other bugs of
+ * these scripts are in src/agent/windows-worker/old-bugs.test.ts.
  */
 
 const text = `apiVersion: hyperkube.dev/v1

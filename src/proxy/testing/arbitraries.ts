@@ -1,6 +1,11 @@
-import { array, constantFrom, integer, record, type Arbitrary } from 'fast-check'
-import type { UpstreamCandidate } from '../order-upstreams.ts'
-import { type UpstreamObservation, applyObservation, createUpstream, type Upstream } from '../upstreams.ts'
+import { type Arbitrary, array, constantFrom, integer, record } from 'fast-check'
+import {
+  applyObservation,
+  createUpstream,
+  type Upstream,
+  type UpstreamCandidate,
+  type UpstreamObservation,
+} from '../upstreams.ts'
 
 export const observations: Arbitrary<UpstreamObservation> = constantFrom<UpstreamObservation>(
   { kind: 'ready' },

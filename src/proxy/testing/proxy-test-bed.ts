@@ -1,12 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { pollUntil } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll.ts'
 import { parseAddress } from '../address.ts'
-import { FakeApiServer } from './fake-api-server.ts'
 import { ApiserverProxy } from '../proxy.ts'
-import type { ProxySettings } from '../settings.ts'
+import type { ProxySettings } from '../run.ts'
+import type { ProxyTiming } from '../timing.ts'
+import { FakeUpstream } from './fake-upstream.ts'
 import type { OpensslTestCa } from './openssl-test-ca.ts'
 import { ProxyTestClient } from './proxy-test-client.ts'
-import type { ProxyTiming } from '../timing.ts'
 
 /** Timing about ten times faster than the defaults, but with long timeouts for a busy machine. */
 export const fastTiming: ProxyTiming = {
@@ -52,8 +52,8 @@ export class ProxyTestBed {
   }
 
   /** Starts an API server. `name` is the address to listen on; `ca` may be the CA of another cluster. */
-  async apiServer(name?: string, ca = this.#ca): Promise<FakeApiServer> {
-    const server = await FakeApiServer.start(ca, name)
+  async apiServer(name?: string, ca = this.#ca): Promise<FakeUpstream> {
+    const server = await FakeUpstream.start(ca, name)
     this.onClose(async () => server.close())
     return server
   }

@@ -1,7 +1,6 @@
-import type { ComponentPlan } from '../../contract/component-plan.ts'
+import { type ComponentPlan, type Stage, stages } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
-import { type Stage, stages } from '../../contract/stage.ts'
 import { buildComponent, buildPlan } from '../../diff/testing/fixtures.ts'
 import type { LiveHosts, RolloutInput } from '../input.ts'
 

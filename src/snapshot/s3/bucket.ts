@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { isTransientBucketError, toBucketError, bucketUnreachable } from './errors.ts'
+import { type Pause, retryTransient, sleepOrAbort } from '../../kit/poll.ts'
+import { bucketUnreachable, isTransientBucketError, toBucketError } from './responses.ts'
 
 export interface BucketOptions {
   /** URL of the server without a path, for example https://s3.example. */
@@ -12,9 +12,6 @@ export interface BucketOptions {
   readonly accessKey: string
   readonly secretKey: string
 }
-
-/** Waits before a retry. */
-export type BucketPause = (milliseconds: number, signal: AbortSignal) => Promise<void>
 
 export interface BucketRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
@@ -34,10 +31,10 @@ const requestTimeoutMs = 300_000
 /** A bucket of an S3-compatible server. Every request is signed with the digest of its body. */
 export class Bucket {
   readonly #options: BucketOptions
-  readonly #pause: BucketPause
+  readonly #pause: Pause
   readonly title: string
 
-  constructor(options: BucketOptions, pause: BucketPause = sleepWithReason) {
+  constructor(options: BucketOptions, pause: Pause = sleepOrAbort) {
     this.#options = options
     this.#pause = pause
     this.title = `s3://${options.bucket}`
@@ -97,25 +94,19 @@ export class Bucket {
   }
 
   async #attempts<T>(signal: AbortSignal, attempt: () => Promise<T>, description: string): Promise<T> {
-    for (const pause of [...retryDelaysMs, undefined]) {
+    const attemptOnce = async (): Promise<T> => {
       try {
         return await attempt()
       } catch (error) {
         signal.throwIfAborted()
-        const bucketError =
-          error instanceof HyperkubeError ? error : bucketUnreachable(this.title, description, error)
-        if (pause === undefined || !isTransientBucketError(bucketError)) throw bucketError
-        await this.#pause(pause, signal)
+        throw error instanceof HyperkubeError ? error : bucketUnreachable(this.title, description, error)
       }
     }
-    throw new Error('the last try answers or throws')
+    return retryTransient(attemptOnce, {
+      delaysMs: retryDelaysMs,
+      isTransient: isTransientBucketError,
+      pause: this.#pause,
+      signal,
+    })
   }
-}
-
-async function sleepWithReason(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch((error: unknown) => {
-    // Throw the abort reason instead of Node's own error.
-    signal.throwIfAborted()
-    throw error
-  })
 }

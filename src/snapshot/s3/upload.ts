@@ -1,9 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { ReportBytes } from '../store.ts'
-import { buildCompletion, parseS3Error, parseUploadId } from './responses.ts'
 import type { Bucket } from './bucket.ts'
-import { toBucketError } from './errors.ts'
+import { buildCompletion, parseS3Error, parseUploadId, toBucketError } from './responses.ts'
 
 /**
  * Size of an upload part, in bytes; one part at a time is in memory. S3 accepts up to 10,000 parts of at

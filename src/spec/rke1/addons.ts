@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { ipAddress, labelValue, port } from '../scalars.ts'
-import { textAt } from './facts.ts'
+import { looseNumber, looseText, textAt } from './facts.ts'
 import {
-  dropRule,
   dropKey,
+  dropRule,
   forKeys,
+  type KeyRule,
+  mapKey,
   parseValue,
   refuseKey,
-  type KeyRule,
-  secretNames,
   type RuleTable,
-  mapKey,
+  secretNames,
   unsupportedRule,
 } from './rule.ts'
-import { looseNumber, looseText } from './scalars.ts'
 
 type Section = 'ingress' | 'dns' | 'monitoring'
 

@@ -1,11 +1,20 @@
 import type { Position } from '../../contract/finding.ts'
-import { suggestWord } from '../../kit/suggest.ts'
-import type { Path, LocatedDocument } from '../document.ts'
+import { suggestWord } from '../../kit/text.ts'
+import type { LocatedDocument, Path } from '../document.ts'
 import { formatPath } from '../issue-messages.ts'
 import type { Rke1Facts } from './facts.ts'
-import { captureWildcards, matchesSegment, isWildcard, type Pattern } from './pattern.ts'
-import type { KeyReport } from './report.ts'
-import { dropKey, type RuleResult, type Assignment, refuseKey, type KeyRule } from './rule.ts'
+import {
+  type Assignment,
+  captureWildcards,
+  dropKey,
+  isWildcard,
+  type KeyReport,
+  type KeyRule,
+  matchesSegment,
+  type Pattern,
+  refuseKey,
+  type RuleResult,
+} from './rule.ts'
 
 export interface RuleRow {
   readonly pattern: Pattern

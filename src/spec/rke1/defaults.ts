@@ -1,7 +1,6 @@
 import { clusterApiVersion } from '../cluster.ts'
-import { nodeName } from '../scalars.ts'
-import { newestKubernetes } from '../versions.ts'
-import { type Rke1Facts, rke1Defaults, textAt, valueAt } from './facts.ts'
+import { newestKubernetes, nodeName } from '../scalars.ts'
+import { rke1Defaults, type Rke1Facts, textAt, valueAt } from './facts.ts'
 import type { Assignment } from './rule.ts'
 
 /**
@@ -43,7 +42,10 @@ function hostDefaults({ hosts, root }: Rke1Facts, index: number): Assignment[] {
   return Object.entries(fields).map(([field, value]) => ({ path: ['spec', 'hosts', index, field], value }))
 }
 
-/** Returns the node name of a host without hostname_override. RKE1 uses the address as node name then. */
+/**
+ * Returns the node name of a host without hostname_override: RKE1 uses the address of such a host as its node
+ * name.
+ */
 function readNodeName(root: unknown, index: number): string | undefined {
   if (textAt(root, ['nodes', index, 'hostname_override']) !== undefined) return undefined
   return nodeName.safeParse(textAt(root, ['nodes', index, 'address'])?.toLowerCase()).data
@@ -69,7 +71,10 @@ function networkDefaults({ plugin, windows }: Rke1Facts): Assignment[] {
   ]
 }
 
-/** Sets docker.io as default host, because RKE1 treats a registry without a URL as Docker Hub. */
+/**
+ * Sets docker.io as the default host of each registry, because RKE1 treats a registry without a URL as Docker
+ * Hub.
+ */
 function registryDefaults({ root }: Rke1Facts): Assignment[] {
   const registries = valueAt(root, ['private_registries'])
   if (!Array.isArray(registries)) return []

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
+import { z } from 'zod'
 import type { Path } from '../document.ts'
 import { cidr, dnsLabel } from '../scalars.ts'
-import { looseText } from './scalars.ts'
 
 export interface Rke1HostFacts {
   readonly name: string
@@ -57,7 +57,7 @@ export function valueAt(root: unknown, path: Path): unknown {
   )
 }
 
-/** Returns the text at a path, or undefined if there is none or it is empty. */
+/** Returns the text at a path, or undefined if the text is missing or empty. */
 export function textAt(root: unknown, path: Path): string | undefined {
   const found = looseText.safeParse(valueAt(root, path)).data
   return found === '' ? undefined : found
@@ -116,3 +116,16 @@ function isWindowsNode(node: unknown): boolean {
   const pipe = /^(npipe:|[\\/]{2}\.[\\/]pipe)/i.test(textAt(node, ['docker_socket']) ?? '')
   return pipe || osLabels.some((label) => textAt(node, ['labels', label]) === 'windows')
 }
+
+/** Schema of a text. RKE1 also accepted numbers and booleans as text. */
+export const looseText = z
+  .union([z.string(), z.number(), z.boolean()], 'must be text')
+  .transform((value) => String(value))
+
+export const looseNumber = looseText.transform((value) =>
+  /^-?\d+$/.test(value) ? Number(value) : Number.NaN,
+)
+
+export const looseBoolean = z
+  .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
+  .transform((value) => value === true || value === 'true')

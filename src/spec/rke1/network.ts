@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { port } from '../scalars.ts'
+import { looseNumber, looseText } from './facts.ts'
 import {
   dropKey,
   dropRule,
   forKeys,
+  type KeyRule,
+  mapKey,
   parseValue,
   refuseKey,
-  type KeyRule,
   type RuleInput,
   type RuleTable,
-  mapKey,
 } from './rule.ts'
-import { looseNumber, looseText } from './scalars.ts'
 
 const noPolicies =
   'flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own'

@@ -12,7 +12,7 @@ import {
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readRke1, rke1Rules } from './read-rke1.ts'
-import { formatKeyReport } from './report.ts'
+import { formatKeyReport } from './rule.ts'
 
 /** Keys that RKE1 knows. Generated files contain them, unknown keys and arbitrary values. */
 const known = [...new Set(rke1Rules.flatMap(({ pattern }) => pattern))].filter((name) => !/[[*]/.test(name))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readCluster } from '../read-cluster.ts'
 import { readRke1 } from './read-rke1.ts'
-import { formatKeyReport } from './report.ts'
+import { formatKeyReport } from './rule.ts'
 
 /** Formats the report of a file as lines that begin with the verdict on the key. */
 function formatReport(text: string): string[] {

@@ -2,20 +2,14 @@ import { type Finding, hasErrors } from '../../contract/finding.ts'
 import { type LocatedDocument, readDocument, type SourceText } from '../document.ts'
 import { rke1AddonRules } from './addons.ts'
 import { applyRules, type RuleRow } from './apply-rules.ts'
-import { rke1AuthenticationRules } from './authentication.ts'
-import { rke1CloudRules } from './cloud.ts'
 import { defaultAssignments } from './defaults.ts'
 import { readRke1Facts, type Rke1Facts, textAt } from './facts.ts'
 import { rke1NetworkRules } from './network.ts'
-import { rke1NodeRules } from './nodes.ts'
-import { parsePattern } from './pattern.ts'
+import { rke1NodeRules, rke1SshRules } from './nodes.ts'
 import { rke1RegistryRules } from './registries.ts'
-import type { KeyReport } from './report.ts'
-import { rke1RolloutRules } from './rollout.ts'
-import type { Assignment } from './rule.ts'
+import { type Assignment, type KeyReport, parsePattern } from './rule.ts'
 import { rke1ServiceRules } from './services.ts'
-import { rke1SshRules } from './ssh.ts'
-import { rke1TopLevelRules } from './top-level.ts'
+import { rke1AuthenticationRules, rke1CloudRules, rke1RolloutRules, rke1TopLevelRules } from './top-level.ts'
 
 const sections = [
   rke1TopLevelRules,
@@ -110,7 +104,7 @@ function entries(tree: Tree): [string | number, unknown][] {
 }
 
 /**
- * Converts a tree to plain maps and lists. List items are moved together, and empty maps and lists are
+ * Converts a tree to plain maps and lists. Gaps between list items are closed, and empty maps and lists are
  * dropped.
  */
 function plain(value: unknown): unknown {

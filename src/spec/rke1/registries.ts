@@ -1,16 +1,15 @@
-import { textAt } from './facts.ts'
+import { looseText, textAt } from './facts.ts'
 import {
   dropKey,
+  type KeyRule,
+  mapKey,
   mapRule,
   parseValue,
   refuseKey,
-  type KeyRule,
   type RuleInput,
   type RuleTable,
-  mapKey,
   unsupportedRule,
 } from './rule.ts'
-import { looseText } from './scalars.ts'
 
 /** Returns the host of a registry as in image names, without scheme and credentials. */
 function parseRegistryHost(url: string): string {

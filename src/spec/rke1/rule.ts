@@ -1,9 +1,8 @@
 import type { z } from 'zod'
+import type { Position } from '../../contract/finding.ts'
 import type { Path } from '../document.ts'
-import { formatPath, describeIssue } from '../issue-messages.ts'
+import { describeIssue, formatPath } from '../issue-messages.ts'
 import type { Rke1Facts } from './facts.ts'
-import { fillWildcards, parsePattern } from './pattern.ts'
-import type { KeyResult } from './report.ts'
 
 /** A value and its path in hyperkube's cluster.yml. */
 export interface Assignment {
@@ -95,4 +94,72 @@ export function parseValue<T>(
 /** Builds a table with the same rule for several keys of one map. */
 export function forKeys(prefix: string, names: readonly string[], rule: KeyRule): RuleTable {
   return Object.fromEntries(names.map((name) => [`${prefix}${name}`, rule]))
+}
+
+/**
+ * A path with wildcards, for example `nodes[].labels.*`. `[]` matches any item of a list, `*` any key of a
+ * map.
+ */
+export type Pattern = readonly string[]
+
+export function parsePattern(text: string): Pattern {
+  return text.replaceAll('[]', '.[]').split('.')
+}
+
+export function isWildcard(segment: string): boolean {
+  return segment === '[]' || segment === '*'
+}
+
+export function matchesSegment(segment: string, part: string | number): boolean {
+  if (typeof part === 'number') return segment === '[]'
+  return segment === '*' || segment === part
+}
+
+/** Returns the parts of a path that match the wildcards of the pattern. */
+export function captureWildcards(pattern: Pattern, path: Path): Path {
+  return path.filter((_, index) => isWildcard(pattern[index] ?? ''))
+}
+
+/** Replaces the wildcards of a pattern by the captured parts, in order. */
+function fillWildcards(pattern: Pattern, captures: Path): Path {
+  const remaining = [...captures]
+  return pattern.map((segment) => (isWildcard(segment) ? (remaining.shift() ?? segment) : segment))
+}
+
+/**
+ * What happened to a key. `mapped`: converted. `dropped`: not needed. `unsupported`: a person must decide.
+ * `unknown`: RKE1 has no such key.
+ */
+export const keyVerdicts = ['mapped', 'dropped', 'unsupported', 'unknown'] as const
+export type KeyVerdict = (typeof keyVerdicts)[number]
+
+type KeyResult =
+  | { readonly verdict: 'mapped'; readonly to: string; readonly note?: string }
+  | { readonly verdict: Exclude<KeyVerdict, 'mapped'>; readonly note: string }
+
+/** Result of one key of an RKE1 file, including its children. It never contains the value. */
+export type KeyReport = KeyResult & { readonly path: string; readonly position: Position }
+
+/**
+ * Formats the result of a key as one line: file:line:column path -> result. Line breaks in a key are
+ * replaced.
+ */
+export function formatKeyReport(key: KeyReport): string {
+  const { file, line, column } = key.position
+  return `${file}:${line}:${column} ${key.path} -> ${formatKeyResult(key)}`.replaceAll(/[\r\n]/g, '␤')
+}
+
+function formatKeyResult(result: KeyResult): string {
+  if (result.verdict !== 'mapped') return result.note
+  return result.note === undefined ? result.to : `${result.to} (${result.note})`
+}
+
+export function countVerdicts(report: readonly KeyReport[]): Readonly<Record<KeyVerdict, number>> {
+  const count = (verdict: KeyVerdict) => report.filter((key) => key.verdict === verdict).length
+  return {
+    mapped: count('mapped'),
+    dropped: count('dropped'),
+    unsupported: count('unsupported'),
+    unknown: count('unknown'),
+  }
 }

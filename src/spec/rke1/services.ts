@@ -1,22 +1,21 @@
 import { z } from 'zod'
 import { toRange } from '../cidr.ts'
 import { port } from '../scalars.ts'
-import { ipv4Networks } from './facts.ts'
+import { ipv4Networks, looseBoolean, looseNumber, looseText } from './facts.ts'
 import {
   dropKey,
   dropRule,
   forKeys,
+  type KeyRule,
+  mapKey,
   mapRule,
-  type RuleResult,
   parseValue,
   refuseKey,
-  type KeyRule,
-  secretNames,
+  type RuleResult,
   type RuleTable,
-  mapKey,
+  secretNames,
   unsupportedRule,
 } from './rule.ts'
-import { looseNumber, looseText, looseBoolean } from './scalars.ts'
 
 const flagName = z.string().regex(/^[a-z][a-z0-9-]*$/, 'is not the name of a flag')
 
@@ -143,7 +142,7 @@ const controllerManager: RuleTable = {
   'services.kube-controller.extra_args.node-cidr-mask-size': mapRule('spec.network.nodePrefix', nodePrefix),
 }
 
-/** By default RKE1 places DNS at the tenth address of the service network. Only this address is supported. */
+/** Rule for the DNS address. Only RKE1's default is supported: the tenth address of the service network. */
 const dnsServer: KeyRule = ({ value, facts }) =>
   parseValue(looseText, value, (written): RuleResult => {
     const address = ipv4Networks(`${written}/32`)[0]

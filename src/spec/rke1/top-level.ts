@@ -1,8 +1,18 @@
-import { dnsLabel } from '../scalars.ts'
-import { newestKubernetes, oldestKubernetes } from '../versions.ts'
-import { rke1Defaults } from './facts.ts'
-import { dropRule, forKeys, parseValue, refuseKey, type KeyRule, type RuleTable, mapKey } from './rule.ts'
-import { looseText } from './scalars.ts'
+import { z } from 'zod'
+import { address, dnsLabel, newestKubernetes, oldestKubernetes } from '../scalars.ts'
+import { looseText, rke1Defaults } from './facts.ts'
+import {
+  dropKey,
+  dropRule,
+  forKeys,
+  type KeyRule,
+  mapKey,
+  mapRule,
+  parseValue,
+  refuseKey,
+  type RuleTable,
+  unsupportedRule,
+} from './rule.ts'
 
 const name: KeyRule = ({ value }) =>
   parseValue(looseText, value, (written) => {
@@ -44,4 +54,76 @@ export const rke1TopLevelRules: RuleTable = {
     docker,
   ),
   ...forKeys('', ['restore', 'rotate_certificates', 'rotate_encryption_key'], action),
+}
+
+const strategy: KeyRule = ({ value }) =>
+  value === 'x509'
+    ? dropKey('certificates are always accepted')
+    : refuseKey('only x509 is translated; set the flags of a webhook in components.apiServer.args')
+
+const san: KeyRule = ({ value, captures }) =>
+  parseValue(looseText.pipe(address), value, (written) => ({
+    ...mapKey(['spec', 'api', 'sans', captures[0] ?? 0], written),
+    result: { verdict: 'mapped', to: 'spec.api.sans' },
+  }))
+
+const mode: KeyRule = ({ value }) =>
+  value === 'rbac'
+    ? dropKey('RBAC is always on')
+    : refuseKey('RBAC is always on; give rights by bindings before you move')
+
+export const rke1AuthenticationRules: RuleTable = {
+  'authentication.strategy': strategy,
+  'authentication.sans[]': san,
+  'authentication.webhook': unsupportedRule(
+    'put its file on the control planes with hosts[].files, and its flags into components.apiServer.args',
+  ),
+  'authorization.mode': mode,
+  'authorization.options': dropRule('RKE1 did nothing with it'),
+}
+
+const providerName: KeyRule = ({ value }) => {
+  if (value === 'none') return dropKey('none is what hyperkube does')
+  if (value !== 'external' && value !== 'external-aws') {
+    return refuseKey('Kubernetes has no cloud providers inside any more; install a controller of its own')
+  }
+  return mapKey(['spec', 'cloudProvider'], 'external', 'install its cloud controller manager yourself')
+}
+
+/** Rule for the maps of cloud providers. They contain credentials, so their content is never read. */
+const providerSettings = unsupportedRule('give it to the cloud controller manager that you install')
+
+export const rke1CloudRules: RuleTable = {
+  'cloud_provider.name': providerName,
+  'cloud_provider.useInstanceMetadataHostname': dropRule('a host has the name that cluster.yml gives it'),
+  ...forKeys(
+    'cloud_provider.',
+    [
+      'awsCloudProvider',
+      'azureCloudProvider',
+      'openstackCloudProvider',
+      'vsphereCloudProvider',
+      'harvesterCloudProvider',
+      'customCloudProvider',
+    ],
+    providerSettings,
+  ),
+}
+
+const amount = looseText
+  .pipe(z.string().regex(/^([1-9]\d*|([1-9]\d?|100)%)$/, 'must be a number or a percentage, and at least 1'))
+  .transform((written) => (written.endsWith('%') ? written : Number(written)))
+
+const controlPlanes: KeyRule = ({ value }) =>
+  looseText.safeParse(value).data === '1'
+    ? dropKey('control planes are always changed one by one')
+    : refuseKey('control planes are always changed one by one; plan for the longer time')
+
+const draining = unsupportedRule('no settings for draining yet')
+
+export const rke1RolloutRules: RuleTable = {
+  'upgrade_strategy.max_unavailable_worker': mapRule('spec.rollout.maxUnavailable', amount),
+  'upgrade_strategy.max_unavailable_controlplane': controlPlanes,
+  'upgrade_strategy.drain': draining,
+  'upgrade_strategy.node_drain_input': draining,
 }

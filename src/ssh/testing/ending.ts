@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pollUntil } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll.ts'
 import { signal, type RemoteSubject } from './subject.ts'
 
 export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSubject): void {

@@ -6,7 +6,7 @@ import type { RemoteSubject } from './subject.ts'
 import { testRunningPrograms } from './talking.ts'
 import { testUploading } from './uploading.ts'
 
-/** Tests of the behaviour that all Remotes share. The tests of each transport call it. */
+/** Tests of the behaviour that all Remotes share. The tests of each transport call this function. */
 export function testRemoteContract(name: string, subject: RemoteSubject): void {
   describe(`a remote: ${name}`, () => {
     testExecuting(subject)

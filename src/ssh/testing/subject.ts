@@ -15,7 +15,7 @@ export interface RemoteSubject {
   readonly megabytes: number
   /** Port of a server on the host that echoes its input and closes when the input ends. */
   readonly echo: () => Promise<number>
-  /** Set if the host does not report why a connection failed, like the library's sshd. */
+  /** Set if the host does not report why a connection failed, like the sshd of the ssh2 library. */
   readonly silentRefusals?: true
   /** Opens a second connection to the same host, which the test closes. */
   readonly connectAnother: () => Promise<Remote>

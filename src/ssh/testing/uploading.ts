@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pollUntil } from '../../kit/poll-until.ts'
+import { pollUntil } from '../../kit/poll.ts'
 import { signal, type RemoteSubject } from './subject.ts'
 
 export function testUploading({ remote, directory, smallDirectory, root, megabytes }: RemoteSubject): void {

@@ -1,16 +1,15 @@
 import { createInterface } from 'node:readline'
 import {
-  type HostCallResponse,
-  hostCallResponseFormat,
   type HostCallBody,
   hostCallFormat,
+  type HostCallResponse,
+  hostCallResponseFormat,
 } from '../../contract/host-call.ts'
 import { readVersionedLenient } from '../../contract/versioned.ts'
-import { toAsciiJson } from '../../kit/ascii.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
 import type { Argv } from '../../kit/command.ts'
-import type { RunningProgram, OpenOptions } from '../remote.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { toAsciiJson, toPrintable } from '../../kit/text.ts'
+import type { OpenOptions, RunningProgram } from '../remote.ts'
 
 export type HostCallResponseBody = HostCallResponse['body']
 export type HostCallResponseOf<T extends HostCallResponseBody['type']> = Extract<
@@ -47,7 +46,8 @@ export async function* streamHostResponses(
   })
   running.stdin.on('error', () => undefined)
   running.stdin.write(`${toAsciiJson(JSON.stringify(call))}\n`)
-  // While logs are followed, standard input stays open. It shows the program that the caller still reads.
+  // While logs are followed, standard input stays open. Its end shows the program that the caller has stopped
+  // reading.
   if (request.type !== 'logs' || !request.follow) running.stdin.end()
   try {
     for await (const line of createInterface({ input: running.stdout, crlfDelay: Infinity })) {

@@ -6,12 +6,15 @@ import type { Argv } from '../../kit/command.ts'
  */
 const programPattern = /^(?:[A-Za-z]:|\.)(?:\\[A-Za-z0-9_.-]*[A-Za-z0-9_-])+$/
 
-/** Leading dashes, dots and colons are not allowed, because PowerShell splits arguments at them. */
+/**
+ * Pattern of arguments. Leading dashes, dots and colons are not allowed, because PowerShell may split such
+ * arguments.
+ */
 const argumentPattern = /^[a-z0-9][a-z0-9-]*$/
 
 /**
  * Builds a command line that cmd.exe and PowerShell interpret identically, because sshd may use either. Their
- * quoting rules differ, so arguments that need quotes are rejected. Programs read other input from standard
+ * quoting rules differ, so arguments that need quotes are rejected. Callers must pass such data on standard
  * input.
  */
 export function buildWindowsCommandLine([path, ...args]: Argv): string {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toPrintable } from '../../kit/printable.ts'
+import { toPrintable } from '../../kit/text.ts'
 import type { Channel } from '../transport.ts'
 import { waitUnlessAborted } from '../deadline.ts'
 import {
@@ -33,7 +33,7 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void
 }
 
-/** SFTP client. Every sshd has an sftp server, even on Windows, and it does not depend on a shell. */
+/** SFTP client. sshd provides an sftp server also on Windows, and this server does not depend on a shell. */
 export class SftpClient {
   readonly #host: string
   readonly #channel: Channel

@@ -1,17 +1,17 @@
-import { versionPattern, buildWindowsPaths } from '../../contract/windows-paths.ts'
+import { buildWindowsPaths, versionPattern } from '../../contract/host-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { wrapProgram } from '../running-program.ts'
-import { runToEnd, withTimeout } from '../exec.ts'
+import { runToEnd, withTimeout, wrapProgram } from '../exec.ts'
 import type { Remote } from '../remote.ts'
 import type { Channel, SshTransport } from '../transport.ts'
 import type { HostCallTarget } from './call-host.ts'
-import { toSftpPath, buildWindowsCommandLine } from './command-line.ts'
+import { buildWindowsCommandLine, toSftpPath } from './command-line.ts'
 import { SftpClient } from './sftp.ts'
 import { uploadProgram, uploadToWindows } from './upload-windows.ts'
 
 /**
  * Creates a Remote for a Windows host with OpenSSH. Commands are not quoted, files are sent over sftp, and
- * the hyperkube program does the rest. The login must be an administrator, because Windows has no sudo.
+ * the hyperkube program on the host does all other operations. The login must be an administrator, because
+ * Windows has no sudo.
  */
 export function createWindowsRemote(transport: SshTransport, { base }: { readonly base: string }): Remote {
   const { host } = transport

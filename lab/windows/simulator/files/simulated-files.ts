@@ -16,7 +16,7 @@ export interface SimulatedFile {
 /** Stores the files of a simulated host. Locks are checked by callers. */
 export interface SimulatedFiles {
   at(path: string): SimulatedFile | undefined
-  /** Writes a new file and replaces an existing one. */
+  /** Writes a file with a new id. Replaces an existing file at the same path. */
   put(path: string, content: string, modified: number): SimulatedFile
   /** Moves a file. The target must not exist. */
   move(file: SimulatedFile, to: string): void

@@ -7,7 +7,7 @@ export class Killed extends Error {
   }
 }
 
-/** Counts calls to the interfaces of a host and defines at which one the process is killed. */
+/** Counts calls to the interfaces of a host and defines the call at which the process is killed. */
 export interface CrashPoint {
   calls: number
   /**
@@ -24,7 +24,7 @@ export function withCrash(host: LinuxHost, crash: CrashPoint): LinuxHost {
     ...crashingShared(host, crash),
     users: crashing(host.users, crash),
     kernel: crashing(host.kernel, crash),
-    systemd: crashing(host.systemd, crash),
+    services: crashing(host.services, crash),
   }
 }
 

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { ComponentPlan, PlannedArtifact } from '../../../contract/component-plan.ts'
+import type { ComponentPlan, PlannedArtifact, Stage } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import type { Stage } from '../../../contract/stage.ts'
 import { buildComponent, buildPlan } from '../../../diff/testing/fixtures.ts'
 import { Secret } from '../../../pki/secret.ts'
 import type { Host } from '../../host/host.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
 import { applyPlan } from '../apply.ts'
-import type { RunEventBody } from '../emit-run-event.ts'
+import type { RunEventBody } from '../../records/run-op.ts'
 
 /** Builds a typical component with a program, a configuration file and a service. */
 export function runningComponent(

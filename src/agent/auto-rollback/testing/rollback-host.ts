@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { ProvisionalChange } from '../../../contract/provisional-change.ts'
-import { computeDigest } from '../../../diff/digest.ts'
-import { pollUntil } from '../../../kit/poll-until.ts'
+import { computeDigest } from '../../../diff/resource.ts'
+import { pollUntil } from '../../../kit/poll.ts'
 import { buildPlanWithHost, publishPrograms, runningComponent } from '../../apply/testing/fixtures.ts'
 import { createFakeFactSource } from '../../facts/testing/fake-fact-source.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
-import type { TickResult } from '../../loop/run-loop.ts'
-import type { HostOperations } from '../../server/dispatch.ts'
 import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
-import { createLinuxOperations } from '../../host-operations/linux-operations.ts'
+import { createLinuxOperations } from '../../platform/host-operations.ts'
+import type { HostOperations } from '../../runs/host-operations.ts'
 import { RunEventLog } from '../../runs/run-event-log.ts'
+import type { TickResult } from '../../runs/run-loop.ts'
 import { Runs } from '../../runs/runs.ts'
 import { createRollbackCheck } from '../rollback-check.ts'
 
@@ -67,7 +67,7 @@ export async function startRollbackAgent(
   })
   const checkAndWait = async (): Promise<TickResult> => {
     const result = await check()
-    // The event for the end of a run is emitted before the run is removed.
+    // The end of a run is emitted before the run is removed from `runs`.
     await pollUntil('the run to be over', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
     return result
   }

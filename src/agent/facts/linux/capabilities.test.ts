@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { findMissingCapabilities } from './capabilities.ts'
+import { createFakeFactSource } from '../testing/fake-fact-source.ts'
+import { findMissingCapabilities, readContainer } from './capabilities.ts'
 
 test('a machine has all, whatever its kernel knows', () => {
   expect(findMissingCapabilities('CapBnd:\t000001ffffffffff\n', '40\n')).toEqual([])
@@ -16,4 +17,15 @@ test('a container of Docker lacks most', () => {
   expect(missing).toHaveLength(41 - 14)
   expect(missing).toEqual(expect.arrayContaining(['CAP_NET_ADMIN', 'CAP_SYS_ADMIN', 'CAP_BPF']))
   expect(missing).not.toContain('CAP_CHOWN')
+})
+
+test.each([
+  ['a machine', { '/proc/1/environ': 'HOME=/\0init=/sbin/init\0TERM=linux\0BOOT_IMAGE=/vmlinuz\0' }, false],
+  ['nspawn', { '/run/host/container-manager': 'systemd-nspawn\n' }, true],
+  ['LXC', { '/proc/1/environ': 'container=lxc\0TERM=linux\0' }, true],
+  ['Podman', { '/run/.containerenv': '' }, true],
+  ['Docker', { '/.dockerenv': '' }, true],
+  ['a machine that names something else', { '/proc/1/environ': 'mycontainer=x\0container=\0' }, false],
+])('%s', async (_, files, expected) => {
+  expect(await readContainer(createFakeFactSource({ files }))).toBe(expected)
 })

@@ -1,5 +1,4 @@
-import { readRequiredFile } from '../source.ts'
-import type { Fact } from './fact.ts'
+import { type Fact, readRequiredFile } from '../source.ts'
 
 /**
  * Reads the capabilities of process 1, because services inherit them. The process that collects facts may
@@ -13,7 +12,7 @@ export const readMissingCapabilities: Fact<'missingCapabilities'> = async (sourc
   return findMissingCapabilities(status, last)
 }
 
-/** Names of capabilities. The index is the kernel's number. */
+/** Names of capabilities. The index in this list is the capability number of the kernel. */
 const capabilityNames = [
   'CAP_CHOWN',
   'CAP_DAC_OVERRIDE',
@@ -68,4 +67,25 @@ export function findMissingCapabilities(status: string, last: string): string[] 
     .slice(0, Number(last) + 1)
     .filter((_, bit) => (bounding & (1n << BigInt(bit))) === 0n)
     .toSorted()
+}
+
+/** Files that exist only in containers. Container managers create them, or systemd inside the container. */
+const markerFiles = [
+  '/run/host/container-manager',
+  '/run/systemd/container',
+  '/run/.containerenv',
+  '/.dockerenv',
+]
+
+export const readContainer: Fact<'container'> = async ({ exists, readFile }) => {
+  const [found, environment] = await Promise.all([
+    Promise.all(markerFiles.map(exists)),
+    readFile('/proc/1/environ'),
+  ])
+  return found.includes(true) || hasContainerVariable(environment ?? '')
+}
+
+/** True if the environment of process 1 has a `container` variable. Variables are separated by zero bytes. */
+function hasContainerVariable(environment: string): boolean {
+  return environment.split('\0').some((variable) => /^container=./.test(variable))
 }

@@ -1,5 +1,4 @@
-import { readRequiredFile } from '../source.ts'
-import type { Fact } from './fact.ts'
+import { type Fact, readRequiredFile } from '../source.ts'
 
 const root = '/sys/fs/cgroup'
 

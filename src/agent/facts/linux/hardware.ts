@@ -1,6 +1,12 @@
+import { posix } from 'node:path'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { readRequiredFile } from '../source.ts'
-import type { Fact, LinuxFacts } from './fact.ts'
+import {
+  type Fact,
+  type FactSource,
+  type FileSystemSpace,
+  type LinuxFacts,
+  readRequiredFile,
+} from '../source.ts'
 
 const architectures = new Map<string, LinuxFacts['arch']>([
   ['x64', 'amd64'],
@@ -39,4 +45,31 @@ export function countCpus(text: string): number {
 
 export function parseMemory(text: string): number {
   return Number(/^MemTotal:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024
+}
+
+/** The root directory and the directories in which components store growing data. */
+const directories = ['/', '/var/lib/etcd', '/var/lib/containerd', '/var/lib/kubelet']
+
+export const readDisks: Fact<'disks'> = async (source) => {
+  const spaces = await Promise.all(
+    directories.map(async (path) => ({ path, ...(await readNearestSpace(source, path)) })),
+  )
+  return spaces.map(({ path, totalBytes = 0, availableBytes = 0 }) => ({ path, totalBytes, availableBytes }))
+}
+
+/**
+ * Reads the space for a directory. If it does not exist yet, it will be on the disk of its closest existing
+ * parent.
+ */
+async function readNearestSpace(source: FactSource, path: string): Promise<FileSystemSpace | undefined> {
+  const space = await source.space(path)
+  if (space !== undefined || path === '/') return space
+  return readNearestSpace(source, posix.dirname(path))
+}
+
+export const readSwap: Fact<'swap'> = async ({ readFile }) => hasSwap((await readFile('/proc/swaps')) ?? '')
+
+/** True if /proc/swaps lists a swap area after its heading. */
+export function hasSwap(text: string): boolean {
+  return text.trim().split('\n').length > 1
 }

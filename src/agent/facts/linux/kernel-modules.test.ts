@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFakeFactSource } from '../testing/fake-fact-source.ts'
-import { readKernelModules, parseModuleNames, parseRefusedModules } from './kernel-modules.ts'
+import { parseModuleNames, parseRefusedModules, readKernelModules } from './kernel.ts'
 
 const debian = `kernel/fs/overlayfs/overlay.ko:
 kernel/drivers/net/vxlan/vxlan.ko: kernel/net/ipv4/udp_tunnel.ko kernel/net/ipv6/ip6_udp_tunnel.ko

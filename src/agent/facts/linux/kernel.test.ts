@@ -78,9 +78,9 @@ test('a kernel that says nothing is tried, in a network of its own', async () =>
     ...none,
   })
   const commands = {
-    'unshare --net ip link add name trial type bridge': '',
-    'unshare --net ip link add name trial type vxlan id 1 dstport 4789': '',
-    'unshare --net iptables -w 2 -t nat -A POSTROUTING -m comment --comment trial -j MASQUERADE': '',
+    'unshare --net ip link add name test type bridge': '',
+    'unshare --net ip link add name test type vxlan id 1 dstport 4789': '',
+    'unshare --net iptables -w 2 -t nat -A POSTROUTING -m comment --comment test -j MASQUERADE': '',
   }
   expect(await readKernel(createFakeFactSource({ ...bare, commands }))).toMatchObject({
     ...none,

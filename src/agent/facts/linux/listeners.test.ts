@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFakeFactSource } from '../testing/fake-fact-source.ts'
-import { readListeners, parseSockets } from './listeners.ts'
-import { listPids, toProgramName } from './socket-owners.ts'
+import { listPids, parseSockets, readListeners, toProgramName } from './listeners.ts'
 
 const heading =
   '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'

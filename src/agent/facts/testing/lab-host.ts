@@ -32,7 +32,7 @@ export const labHost: FakeHostContent = {
     'ip -o link': `1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000\\    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00
 2: eth0@if896: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\\    link/ether 02:00:0a:d2:00:0b brd ff:ff:ff:ff:ff:ff link-netnsid 0
 `,
-    'unshare --net nft add table ip trial; add chain ip trial target; add chain ip trial nat { type nat hook postrouting priority 100 ; }; add rule ip trial nat fib daddr type local masquerade; add rule ip trial nat numgen random mod 1 vmap { 0 : goto target }':
+    'unshare --net nft add table ip test; add chain ip test target; add chain ip test nat { type nat hook postrouting priority 100 ; }; add rule ip test nat fib daddr type local masquerade; add rule ip test nat numgen random mod 1 vmap { 0 : goto target }':
       '',
   },
   links: {

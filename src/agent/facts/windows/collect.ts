@@ -1,9 +1,10 @@
 import { win32 } from 'node:path'
-import { metadataDestinations } from '../../../contract/cloud-metadata.ts'
-import { type Facts, factsFormat } from '../../../contract/facts.ts'
+import { type BasicFacts, basicFactsFormat, type Facts, factsFormat } from '../../../contract/facts.ts'
+import { watchedWindowsServices } from '../../../contract/windows-host.ts'
+import { metadataDestinations } from '../../../contract/windows-network.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { toArch, readWindowsDisks, findForeignWindowsServices } from './basic.ts'
-import type { WindowsFacts, WindowsFactSource } from './source.ts'
+import { parseProgramPath } from '../../host/windows/service-control-manager.ts'
+import type { BasicWindowsFactSource, WindowsFacts, WindowsFactSource } from './source.ts'
 
 /**
  * Collects all facts of a Windows host, one after the other, because its operations run in sequence anyway.
@@ -51,8 +52,8 @@ export async function collectWindowsFacts(source: WindowsFactSource, host: strin
 }
 
 /**
- * Reads the listening ports. The program is reported only for hyperkube's own ones, because no check needs
- * others.
+ * Reads the listening ports. The program of a port is reported only if hyperkube installed it, because checks
+ * do not need other programs.
  */
 async function readWindowsListeners({
   operations,
@@ -83,4 +84,61 @@ async function readWindowsNetworks({ operations }: WindowsFactSource): Promise<W
     ...(adapter === undefined ? {} : { adapter }),
     subnets,
   }))
+}
+
+/** Collects the facts that need no PowerShell, from Node.js and the service control manager. */
+export async function collectBasicWindowsFacts(
+  source: BasicWindowsFactSource,
+  host: string,
+): Promise<BasicFacts> {
+  const { hostname, arch, cpus, memoryBytes, release, now } = source
+  return basicFactsFormat.newest.schema.parse({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'BasicFacts',
+    host,
+    system: {
+      os: 'windows',
+      hostname,
+      arch: toArch(arch),
+      cpus,
+      memoryBytes,
+      addresses: toAddresses(source),
+      clock: now().getTime() / 1000,
+      disks: await readWindowsDisks(source),
+      build: Number(release.split('.')[2] ?? 0),
+      foreignServices: await findForeignWindowsServices(source),
+    },
+  })
+}
+
+function toArch(arch: string): WindowsFacts['arch'] {
+  return arch === 'arm64' ? 'arm64' : 'amd64'
+}
+
+/** Reads the space on the drive that contains the base directory. */
+async function readWindowsDisks({ base, space }: WindowsFactSource): Promise<WindowsFacts['disks']> {
+  const { root: path } = win32.parse(base)
+  const found = await space(path)
+  return found === undefined ? [] : [{ path, ...found }]
+}
+
+/** Lists the services in `watchedWindowsServices` whose program is outside the base directory. */
+async function findForeignWindowsServices({ operations, base }: WindowsFactSource): Promise<string[]> {
+  const prefix = `${base.toLowerCase()}\\`
+  const found = await operations.services.list({ names: [...watchedWindowsServices] })
+  return found
+    .filter((one) => !parseProgramPath(one).toLowerCase().startsWith(prefix))
+    .map(({ name }) => name)
+}
+
+function toAddresses({ interfaces }: BasicWindowsFactSource): WindowsFacts['addresses'] {
+  return Object.entries(interfaces()).flatMap(([name, all = []]) =>
+    all
+      .filter(({ internal }) => !internal)
+      .map(({ address, cidr }) => ({
+        interface: name,
+        address,
+        prefix: Number(cidr?.split('/')[1] ?? 0),
+      })),
+  )
 }

@@ -1,23 +1,31 @@
-import { formatDuration } from '../../../kit/duration.ts'
-import { isDown } from '../../host/systemd.ts'
-import type { ComponentDecisionInput, ComponentDecision } from './decision-input.ts'
+import type { HealState } from '../../../contract/health.ts'
+import { formatDuration } from '../../../kit/time-format.ts'
+import { isDown } from '../../host/service-manager.ts'
+import { reportExhausted, reportRecovery, reportRefusal, reportUnrepairable } from './action-history.ts'
+import { findBlocker, listDependencies } from './dependencies.ts'
 import {
-  startEscalation,
-  recoverEscalation,
-  type Escalation,
-  advanceEscalation,
-  findDueStep,
-  resumeEscalation,
-} from './escalation.ts'
-import type { ComponentObservation, DataRisk } from './component-observation.ts'
-import { type ComponentCondition, assessComponent } from './component-condition.ts'
+  assessComponent,
+  type ComponentCondition,
+  type ComponentObservation,
+  type DataRisk,
+  isCrashLooping,
+} from './component-observation.ts'
+import {
+  type ComponentDecision,
+  type ComponentDecisionInput,
+  type HealStep,
+  isDisruptive,
+} from './decision-input.ts'
 import { elapsed } from './elapsed.ts'
-import { findBlocker } from './blocked-by.ts'
-import { selectStartGrace } from './escalation-policy.ts'
-import { listDependencies } from './dependency-order.ts'
-import { isDisruptive } from './heal-step.ts'
-import { buildRepairStep, buildSteps } from './build-steps.ts'
-import { reportExhausted, reportUnrepairable, reportRecovery, reportRefusal } from './notices.ts'
+import { type EscalationStep, selectStartGrace } from './escalation-policy.ts'
+import {
+  advanceEscalation,
+  type Escalation,
+  findDueStep,
+  recoverEscalation,
+  resumeEscalation,
+  startEscalation,
+} from './escalation.ts'
 
 type UnhealthyCondition = Extract<ComponentCondition, { state: 'unhealthy' }>
 
@@ -118,4 +126,63 @@ function refuseDataRisk(
 ): ComponentDecision {
   const { code, because } = risk
   return { state: 'blocked', code, because, notices: reportRefusal(input, risk), escalation }
+}
+
+const [minute, hour] = [60_000, 3_600_000]
+
+/**
+ * Limits of drift repairs in milliseconds. After `max` repairs within `windowMs` the longer interval applies,
+ * because something else keeps changing the resource.
+ */
+const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
+
+function canRepair({ actions }: Pick<HealState, 'actions'>, component: string, now: number): boolean {
+  const ages = actions
+    .filter((one) => one.component === component && one.action === 'repair')
+    .map(({ at }) => elapsed(at, now))
+  const isFrequent = ages.filter((one) => one < repairLimits.windowMs).length >= repairLimits.max
+  return ages.every((one) => one >= (isFrequent ? repairLimits.slowIntervalMs : repairLimits.intervalMs))
+}
+
+/**
+ * Adapts an escalation step to the component: adds the repair of drift and removes actions that would not
+ * help.
+ */
+function buildSteps(
+  { observed, now }: ComponentDecisionInput,
+  escalationStep: EscalationStep,
+  reason: Pick<HealStep, 'because' | 'code'>,
+  graceMs: number,
+): HealStep[] {
+  const { component, unit, drifted } = observed
+  const restarts = unit !== undefined && !isCrashLooping(unit, graceMs, now)
+  const actions = escalationStep.actions.filter((action) => {
+    if (action === 'restart') return restarts
+    return action !== 'repair' && action !== 'give-up'
+  })
+  const ownStep: HealStep = {
+    component,
+    actions: drifted.length === 0 ? actions : ['repair', ...actions],
+    ...reason,
+  }
+  if (ownStep.actions.length === 0) return []
+  if (escalationStep.restartFirst === undefined || !restarts) return [ownStep]
+  return [
+    {
+      component: escalationStep.restartFirst,
+      actions: ['restart'],
+      because: `for ${component}, ${reason.because}`,
+    },
+    ownStep,
+  ]
+}
+
+/**
+ * Builds a step that only repairs drift. Repairs do not interrupt services, so healthy components are
+ * repaired too.
+ */
+function buildRepairStep({ observed, healState, suspended, now }: ComponentDecisionInput): HealStep[] {
+  const { component, drifted } = observed
+  if (drifted.length === 0 || suspended !== undefined || !canRepair(healState, component, now)) return []
+  return [{ component, actions: ['repair'], because: `not as it was put there: ${drifted.join(', ')}` }]
 }

@@ -1,20 +1,23 @@
 import { array, assert, constant, constantFrom, nat, oneof, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import type { HealState } from '../../../contract/heal-state.ts'
-import type { HealAction } from '../../../contract/health.ts'
-import { defaultHealBudget } from './budget.ts'
-import { type HealDecision, decideHealing } from './decide.ts'
-import { type EscalationPolicy, legacyScriptPolicy, defaultPolicy } from './escalation-policy.ts'
-import { type HealStep, isDisruptive } from './heal-step.ts'
+import type { HealAction, HealState } from '../../../contract/health.ts'
+import { recordActions } from './action-history.ts'
+import { decideHealing, type HealDecision } from './decide.ts'
+import { type HealStep, isDisruptive } from './decision-input.ts'
 import {
-  ModelHost,
-  modelServiceNames,
+  defaultHealBudget,
+  defaultPolicy,
+  type EscalationPolicy,
+  legacyScriptPolicy,
+} from './escalation-policy.ts'
+import {
   emptyHealState,
+  ModelHost,
   type ModelService,
+  modelServiceNames,
   modelServices,
   tickMs,
 } from './testing/model-host.ts'
-import { recordActions } from './action-history.ts'
 
 const service = constantFrom(...modelServiceNames)
 /** Number of rounds for which an event lasts. */
@@ -24,8 +27,8 @@ const duration = nat(120)
 const hostEvent = oneof(
   record({ what: constantFrom('kill' as const, 'hang' as const, 'stop' as const), service }),
   /**
-   * The files of the service are corrupted. With `spoil-and-kill` the service also crashes, so it notices
-   * this at once.
+   * The files of the service are corrupted. With `spoil-and-kill` the service also crashes, so the corruption
+   * takes effect at once.
    */
   record({ what: constantFrom('spoil' as const, 'spoil-and-kill' as const), service }),
   record({ what: constant('curse' as const), service, lasts: nat(400) }),
@@ -200,7 +203,7 @@ class Simulation {
 /** Number of runs, at least 1000; `npm run test:full` sets more. */
 const numRuns = Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0))
 
-test.each([['usual', defaultPolicy, 1] as const, ['seed', legacyScriptPolicy, 10] as const])(
+test.each([['default', defaultPolicy, 1] as const, ['legacy-script', legacyScriptPolicy, 10] as const])(
   'policy %s: after any events the host becomes healthy, and no component is restarted without need',
   (_name, policy, share) => {
     assert(
@@ -213,7 +216,8 @@ test.each([['usual', defaultPolicy, 1] as const, ['seed', legacyScriptPolicy, 10
           modelServiceNames.every(
             (name) => simulation.host.isHealthy(name) && !simulation.host.process(name).isCorrupted,
           )
-        // An exhausted component is tried again every hour, and components are healed one after the other.
+        // Two hours, because an exhausted component is tried again every hour, and components are healed one
+        // after the other.
         const maxSteps = (2 * 3_600_000) / tickMs
         for (let i = 0; i < maxSteps && !isHealthy(); i++) simulation.step()
         expect(isHealthy(), 'in the end').toBe(true)

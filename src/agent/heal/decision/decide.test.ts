@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
+import type { HealState } from '../../../contract/health.ts'
+import type { UnitState } from '../../host/service-manager.ts'
 import { idleUnit } from '../../host/testing/idle-unit.ts'
-import type { HealState } from '../../../contract/heal-state.ts'
-import type { UnitState } from '../../host/systemd.ts'
-import { defaultHealBudget } from './budget.ts'
-import type { DecisionInput } from './decision-input.ts'
-import type { ComponentObservation, ProbeObservation } from './component-observation.ts'
-import { decideHealing } from './decide.ts'
-import { type EscalationPolicy, legacyScriptPolicy, defaultPolicy } from './escalation-policy.ts'
-import { emptyHealState } from './testing/model-host.ts'
 import { recordActions } from './action-history.ts'
-import type { UnitObservation } from './unit-observation.ts'
+import type { ComponentObservation, ProbeObservation, UnitObservation } from './component-observation.ts'
+import { decideHealing } from './decide.ts'
+import type { DecisionInput } from './decision-input.ts'
+import {
+  defaultHealBudget,
+  defaultPolicy,
+  type EscalationPolicy,
+  legacyScriptPolicy,
+} from './escalation-policy.ts'
+import { emptyHealState } from './testing/model-host.ts'
 
 const [start, second, minute] = [Date.UTC(2027, 0, 1), 1000, 60_000]
 const at = (time: number): string => new Date(time).toISOString()

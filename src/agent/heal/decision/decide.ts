@@ -1,14 +1,11 @@
-import type { HealState } from '../../../contract/heal-state.ts'
-import type { ComponentHealth, HealAction } from '../../../contract/health.ts'
-import { filterRecentDisruptions } from './budget.ts'
-import type { DecisionInput, ComponentDecision } from './decision-input.ts'
-import type { Escalation } from './escalation.ts'
-import { type ComponentObservation, listLocalProbes } from './component-observation.ts'
-import { sortByDependencies } from './dependency-order.ts'
-import { type HealStep, isDisruptive } from './heal-step.ts'
+import type { ComponentHealth, HealAction, HealState } from '../../../contract/health.ts'
 import { recordActions } from './action-history.ts'
-import type { UnitObservation } from './unit-observation.ts'
+import { sortByDependencies } from './dependencies.ts'
+import { type ComponentObservation, listLocalProbes, type UnitObservation } from './component-observation.ts'
 import { decideComponent } from './decide-component.ts'
+import { type ComponentDecision, type DecisionInput, type HealStep, isDisruptive } from './decision-input.ts'
+import { filterRecentDisruptions } from './escalation-policy.ts'
+import type { Escalation } from './escalation.ts'
 
 export interface HealDecision {
   /** Steps to perform now, in order. At most one component is disrupted per round. */

@@ -1,10 +1,7 @@
-import type { HealState } from '../../../contract/heal-state.ts'
-import type { ComponentHealth, HealAction } from '../../../contract/health.ts'
-import type { HealBudget } from './budget.ts'
-import type { Escalation } from './escalation.ts'
+import type { ComponentHealth, HealAction, HealState } from '../../../contract/health.ts'
 import type { ComponentObservation } from './component-observation.ts'
-import type { EscalationPolicy } from './escalation-policy.ts'
-import type { HealStep } from './heal-step.ts'
+import type { EscalationPolicy, HealBudget } from './escalation-policy.ts'
+import type { Escalation } from './escalation.ts'
 
 /** Everything on which a healing decision depends. */
 export interface DecisionInput {
@@ -42,4 +39,18 @@ export interface ComponentDecision {
   readonly notices?: readonly HealAction[]
   /** Undefined if nothing must be stored for the component. */
   readonly escalation: Escalation | undefined
+}
+
+/** Actions to perform now on one component, in order. */
+export interface HealStep {
+  readonly component: string
+  readonly actions: readonly HealAction['action'][]
+  /** What was observed, as text for people. */
+  readonly because: string
+  readonly code?: string
+}
+
+/** True if the step interrupts a running service. Such a step counts against the budget of the host. */
+export function isDisruptive({ actions }: HealStep): boolean {
+  return actions.includes('restart')
 }

@@ -1,4 +1,5 @@
 import type { HealAction } from '../../../contract/health.ts'
+import { elapsed } from './elapsed.ts'
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000]
 
@@ -15,7 +16,7 @@ export interface EscalationStep {
 
 /** Steps to try for an unhealthy component, in order. */
 export interface EscalationPolicy {
-  readonly name: 'usual' | 'seed'
+  readonly name: 'default' | 'legacy-script'
   readonly steps: readonly EscalationStep[]
   /**
    * Steps that replace `steps` for certain components (key: component name). Their waits are exact, without
@@ -29,7 +30,7 @@ export interface EscalationPolicy {
 }
 
 export const defaultPolicy: EscalationPolicy = {
-  name: 'usual',
+  name: 'default',
   steps: [
     { afterMs: 0, actions: ['restart'] },
     { afterMs: 30 * second, actions: ['regenerate', 'repair', 'restart'] },
@@ -43,8 +44,8 @@ export const defaultPolicy: EscalationPolicy = {
 }
 
 /**
- * Six attempts. The fourth also restarts the API proxy, the last captures logs; after them healing is
- * exhausted.
+ * Builds six healing attempts. The fourth also restarts the API proxy, and the last captures logs. Healing is
+ * exhausted after the last attempt.
  */
 function buildSixTries(seconds: number): readonly EscalationStep[] {
   const afterMs = seconds * second
@@ -62,7 +63,7 @@ function buildSixTries(seconds: number): readonly EscalationStep[] {
 /** Policy of the shell script that hyperkube replaced. The script handled three components. */
 export const legacyScriptPolicy: EscalationPolicy = {
   ...defaultPolicy,
-  name: 'seed',
+  name: 'legacy-script',
   componentSteps: new Map([
     ['flanneld', buildSixTries(20)],
     ['kubelet', buildSixTries(15)],
@@ -71,8 +72,8 @@ export const legacyScriptPolicy: EscalationPolicy = {
 }
 
 export const escalationPolicies = {
-  usual: defaultPolicy,
-  seed: legacyScriptPolicy,
+  default: defaultPolicy,
+  'legacy-script': legacyScriptPolicy,
 } as const satisfies Record<EscalationPolicy['name'], EscalationPolicy>
 
 export function selectSteps(
@@ -92,4 +93,21 @@ export function selectStartGrace(
   grace: number,
 ): number {
   return componentSteps.has(component) ? 0 : grace
+}
+
+/** Limits how often a host is disrupted: at most `max` times in `windowMs` milliseconds. */
+export interface HealBudget {
+  readonly max: number
+  readonly windowMs: number
+}
+
+export const defaultHealBudget: HealBudget = { max: 10, windowMs: 600_000 }
+
+/** Returns the disruptions that still count against the budget. */
+export function filterRecentDisruptions(
+  disruptions: readonly string[],
+  { windowMs }: HealBudget,
+  now: number,
+): string[] {
+  return disruptions.filter((at) => elapsed(at, now) < windowMs)
 }

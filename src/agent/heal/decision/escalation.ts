@@ -1,4 +1,4 @@
-import type { HealState } from '../../../contract/heal-state.ts'
+import type { HealState } from '../../../contract/health.ts'
 import { elapsed } from './elapsed.ts'
 import { type EscalationPolicy, type EscalationStep, selectSteps } from './escalation-policy.ts'
 

@@ -1,6 +1,6 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
 import type { Probe } from '../../../contract/probe.ts'
-import type { ProbeResult } from '../probe-result.ts'
+import type { ProbeResult } from '../probes/probe-runner.ts'
 import type { ProbeObservation } from './component-observation.ts'
 
 /** Latest results of one probe. */

@@ -1,9 +1,9 @@
-import { formatDuration } from '../../../kit/duration.ts'
-import { truncateList } from '../../../kit/truncate-list.ts'
-import { type ProbeRunner, failedResult, unknownResult, healthyResult } from './probe-runner.ts'
+import { truncateList } from '../../../kit/text.ts'
+import { formatDuration } from '../../../kit/time-format.ts'
+import type { CachedFiles } from './files.ts'
+import type { ProbeHttpClient } from './http.ts'
 import type { ProbeDeps } from './probe-deps.ts'
-import type { CachedFiles } from './cached-files.ts'
-import type { ProbeHttpClient } from './http-client.ts'
+import { failedResult, healthyResult, type ProbeRunner, unknownResult } from './probe-runner.ts'
 
 interface ClockOffset {
   readonly server: string

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Probe, ProbeCheck } from '../../../contract/probe.ts'
-import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
 import { startHttpsTestServer } from '../../../kit/testing/https-test-server.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { type Prober, createProber } from './prober.ts'
-import { testComponent, createFakeProbeDeps, testProbe } from './testing/fake-probe-deps.ts'
+import { createTestCa, type TestCa } from '../../../kit/testing/test-ca.ts'
+import type { ProbeResult } from './probe-runner.ts'
+import { createProber, type Prober } from './prober.ts'
+import { createFakeProbeDeps, testComponent, testProbe } from './testing/fake-probe-deps.ts'
 
 const deps = createFakeProbeDeps()
 const credentials = { certificate: '/own/client.crt', privateKey: '/own/client.key' }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { isKubeError } from '../../../kube/kube-error.ts'
-import type { ProbeApi } from './probe-api.ts'
-import { RateLimitedCache } from './rate-limited-cache.ts'
+import { type ProbeApi, RateLimitedCache } from './probe-api.ts'
 
 /** A node of the cluster, with the fields that probes on other nodes need. */
 export interface NodeObservation {

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
-import type { ProbeResult } from '../probe-result.ts'
+import { createTestCa, type TestCa } from '../../../kit/testing/test-ca.ts'
 import { selectFollowing } from './node-reader.ts'
-import { type Prober, createProber } from './prober.ts'
+import { listRoutedNetworks } from './overlay.ts'
+import type { ProbeResult } from './probe-runner.ts'
+import { createProber, type Prober } from './prober.ts'
 import {
-  respondWithNodes,
-  type FakeProbeApi,
-  startFakeProbeApi,
   type FakeNode,
-} from './testing/fake-probe-api.ts'
+  type ProbeApiServer,
+  createNodesApi,
+  startProbeApiServer,
+} from './testing/probe-api-server.ts'
 import {
+  createFakeProbeDeps,
   type FakeProbeDeps,
   testComponent,
-  createFakeProbeDeps,
   testProbe,
 } from './testing/fake-probe-deps.ts'
 
@@ -29,7 +30,7 @@ const three: readonly FakeNode[] = ['a', 'b', 'c'].map((name, index) => ({
 }))
 
 let ca: TestCa
-let api: FakeProbeApi
+let api: ProbeApiServer
 let nodes: readonly FakeNode[]
 let isDown = false
 let deps: FakeProbeDeps
@@ -37,8 +38,8 @@ let probes: Prober
 
 beforeAll(async () => {
   ca = await createTestCa()
-  api = await startFakeProbeApi(ca, (request) =>
-    isDown ? { cut: 'before' } : respondWithNodes(nodes)(request),
+  api = await startProbeApiServer(ca, (request) =>
+    isDown ? { cut: 'before' } : createNodesApi(nodes).respond(request),
   )
 })
 afterAll(async () => api[Symbol.asyncDispose]())
@@ -138,4 +139,16 @@ test('those that follow by name are asked about, and after the last comes the fi
   expect(selectFollowing(['d', 'b', 'a', 'c'], 'b', 2)).toEqual(['c', 'd'])
   expect(selectFollowing(['d', 'b', 'a', 'c'], 'd', 2)).toEqual(['a', 'b'])
   expect(selectFollowing(['a'], 'a', 2)).toEqual([])
+})
+
+test('routes are read as the kernel tells them', () => {
+  const text = [
+    'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',
+    'eth0\t00000000\t0100D20A\t0003\t0\t0\t0\t00000000\t0\t0\t0',
+    'cni0\t0001F40A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0',
+    'flannel.1\t0002F40A\t0002F40A\t0003\t0\t0\t0\t00FFFFFF\t0\t0\t0',
+    '*\t0003F40A\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0',
+    '',
+  ].join('\n')
+  expect([...listRoutedNetworks(text)]).toEqual(['0.0.0.0/0', '10.244.1.0/24', '10.244.2.0/24'])
 })

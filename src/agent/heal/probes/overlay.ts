@@ -1,13 +1,17 @@
-import { truncateList } from '../../../kit/truncate-list.ts'
-import { toNetworkAddress, parseValues } from '../../apply/render-derived.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { type ProbeRunner, type ChecksByKind, failedResult, healthyResult } from './probe-runner.ts'
+import { truncateList } from '../../../kit/text.ts'
+import { parseValues, toNetworkAddress } from '../../resources/derived-file.ts'
+import { type NodeObservation, type NodeReader, selectFollowing } from './node-reader.ts'
 import type { ProbeDeps } from './probe-deps.ts'
-import { checkInterface } from './interface.ts'
-import { selectFollowing, type NodeObservation, type NodeReader } from './node-reader.ts'
-import { listRoutedNetworks } from './routes.ts'
+import {
+  type ChecksByKind,
+  failedResult,
+  healthyResult,
+  type ProbeResult,
+  type ProbeRunner,
+  unknownResult,
+} from './probe-runner.ts'
 
-/** Milliseconds for which this node is cached. Its subnet changes only if the node is recreated. */
+/** Milliseconds for which the host's own node is cached. Its subnet changes only if the node is recreated. */
 const ownNodeMaxAgeMs = 60_000
 
 /** Milliseconds that flannel on other hosts may take to notice a new node. */
@@ -74,12 +78,12 @@ function checkSubnet(
   )
 }
 
-/** True if other hosts must already have a route to the pods of this node. */
+/** True if other hosts must already have a route to the pods of the node. */
 function mustBeRouted({ ready, overlay, pods, created }: NodeObservation, now: Date): boolean {
   return ready && overlay && pods !== undefined && now.getTime() - created > settleMs
 }
 
-/** Returns the names of nodes that have no route although the API still lists them. */
+/** Returns the names of nodes to which this host has no route although the API still lists them. */
 async function findMissingRoutes(
   nodes: NodeReader,
   { kubeconfig, node: own }: ChecksByKind['overlay'],
@@ -98,3 +102,61 @@ async function findMissingRoutes(
 
 /** Maximum number of reported nodes. */
 const maxReported = 3
+
+/** Parses /proc/net/route. Returns the networks to which the host has a route, for example 10.244.3.0/24. */
+export function listRoutedNetworks(text: string): ReadonlySet<string> {
+  const lines = text.split('\n').slice(1)
+  return new Set(
+    lines.flatMap((line) => {
+      const [, destination = '', , flags = '', , , , mask = ''] = line.split('\t')
+      const isUsed = (Number.parseInt(flags, 16) & usable) === up
+      return isUsed ? [`${toAddress(destination)}/${toPrefixLength(mask)}`] : []
+    }),
+  )
+}
+
+/** Route flags: a usable route has RTF_UP and not RTF_REJECT (0x200). */
+const up = 0x1
+const usable = up | 0x200
+
+/** Converts an address of /proc/net/route, which is little-endian hex. */
+function toAddress(hex: string): string {
+  return [...Buffer.from(hex, 'hex')].toReversed().join('.')
+}
+
+function toPrefixLength(hex: string): number {
+  return Number.parseInt(hex, 16).toString(2).replaceAll('0', '').length
+}
+
+type InterfaceDeps = Pick<ProbeDeps, 'files' | 'addresses'>
+
+/** Checks whether a network interface exists and is up. */
+export function createInterfaceProbe(network: InterfaceDeps): ProbeRunner<'interface'> {
+  return async ({ name }) => checkInterface(network, name)
+}
+
+/**
+ * Checks whether an interface exists and is up. Does not use /sys, which may show another network namespace
+ * in a container.
+ */
+async function checkInterface({ files, addresses }: InterfaceDeps, name: string): Promise<ProbeResult> {
+  if (addresses(name).length > 0) return healthyResult
+  const lines = (await files.read('/proc/net/dev'))?.toString('utf8').split('\n') ?? []
+  return lines.some((line) => line.trimStart().startsWith(`${name}:`))
+    ? failedResult('OVERLAY_INTERFACE', `the interface ${name} is down, or has no address`)
+    : failedResult('OVERLAY_INTERFACE', `there is no interface ${name}`)
+}
+
+/** Checks whether an HNS network exists and has the expected type. */
+export function createHnsNetworkProbe({ networks }: Pick<ProbeDeps, 'networks'>): ProbeRunner<'hns-network'> {
+  return async ({ name, type }) => {
+    if (networks === undefined) return unknownResult('only Windows has such networks')
+    const found = await networks()
+    if (found === undefined) return failedResult('OVERLAY_NETWORK', 'HNS does not answer')
+    const match = found.find((network) => network.name === name)
+    if (match === undefined) return failedResult('OVERLAY_NETWORK', `there is no network ${name}`)
+    return match.type === type
+      ? healthyResult
+      : failedResult('OVERLAY_NETWORK', `${name} is ${match.type}, and not ${type}`)
+  }
+}

@@ -1,7 +1,11 @@
+import { open, rm, statfs } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import type { Clock } from '../../host/clock.ts'
-import type { RunCommand } from '../../host/command.ts'
+import { type RunCommand, runHostCommand } from '../../host/command.ts'
 import type { HostFiles } from '../../host/files.ts'
-import type { Systemd } from '../../host/systemd.ts'
+import type { LinuxHost } from '../../host/host.ts'
+import type { ServiceManager } from '../../host/service-manager.ts'
 
 /** Free space of a file system. */
 export interface DiskSpace {
@@ -20,7 +24,7 @@ export interface Disks {
 /** Interfaces that probes use to read a host. */
 export interface ProbeDeps {
   readonly files: Pick<HostFiles, 'read' | 'stat'>
-  readonly systemd: Pick<Systemd, 'show'>
+  readonly services: Pick<ServiceManager, 'show'>
   readonly command: RunCommand
   readonly clock: Pick<Clock, 'now'>
   /** Returns the time of a monotonic clock in milliseconds. */
@@ -30,4 +34,59 @@ export interface ProbeDeps {
   readonly networks?: () => Promise<readonly { readonly name: string; readonly type: string }[] | undefined>
   /** Returns the IPv4 addresses of an interface. The list is empty if the interface is down. */
   readonly addresses: (name: string) => readonly string[]
+}
+
+/** The file name is fixed, so the next probe removes a file that remained after a power failure. */
+const probeFileName = '.hyperkube-probe'
+
+export function createProbeDeps({
+  files,
+  services,
+  clock,
+}: Pick<LinuxHost, 'files' | 'services' | 'clock'>): ProbeDeps {
+  return {
+    files,
+    services,
+    clock,
+    monotonic: () => performance.now(),
+    command: runHostCommand,
+    disks: hostDisks,
+    addresses,
+  }
+}
+
+/**
+ * Returns the IPv4 addresses of an interface. They are read without starting a program, which would cost more
+ * than all other probes.
+ */
+function addresses(name: string): readonly string[] {
+  return (networkInterfaces()[name] ?? []).flatMap(({ family, address }) =>
+    family === 'IPv4' ? [address] : [],
+  )
+}
+
+export const hostDisks: Disks = {
+  async write(directory) {
+    const path = join(directory, probeFileName)
+    try {
+      const began = performance.now()
+      const file = await open(path, 'w', 0o600)
+      try {
+        await file.write(Buffer.alloc(4096))
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+      return performance.now() - began
+    } finally {
+      await rm(path, { force: true })
+    }
+  },
+  async space(directory) {
+    const { blocks, bavail, files, ffree } = await statfs(directory)
+    return {
+      free: blocks === 0 ? 1 : bavail / blocks,
+      freeFiles: files === 0 ? 1 : ffree / files,
+    }
+  },
 }

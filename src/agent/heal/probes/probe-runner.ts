@@ -1,7 +1,6 @@
 import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { Probe, ProbeCheck } from '../../../contract/probe.ts'
-import { toPrintable } from '../../../kit/printable.ts'
-import type { ProbeResult } from '../probe-result.ts'
+import { toPrintable } from '../../../kit/text.ts'
 
 export type CheckKind = ProbeCheck['kind']
 export type ChecksByKind = { readonly [K in CheckKind]: Extract<ProbeCheck, { kind: K }> }
@@ -35,3 +34,18 @@ export function unknownResult(message: string): ProbeResult {
 function shorten(text: string): string {
   return toPrintable(text.trim().replaceAll(/\s*\n\s*/g, '; ')).slice(0, 300)
 }
+
+/**
+ * Result of one probe run. `unknown` means that the probe could not run, so the health of the component is
+ * not known.
+ */
+export type ProbeResult =
+  | { readonly state: 'healthy' }
+  | { readonly state: 'unhealthy'; readonly message: string; readonly code?: string }
+  | { readonly state: 'unknown'; readonly message: string }
+
+/**
+ * Runs a probe once. Always returns a result within the timeout of the probe; rejects only if the signal
+ * aborts.
+ */
+export type RunProbe = (probe: Probe, component: ComponentPlan, signal: AbortSignal) => Promise<ProbeResult>

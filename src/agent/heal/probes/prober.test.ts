@@ -8,13 +8,13 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
 import { createTestCa } from '../../../kit/testing/test-ca.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { hostDisks } from './host-probe-deps.ts'
+import { hostDisks } from './probe-deps.ts'
+import type { ProbeResult } from './probe-runner.ts'
 import { createProber } from './prober.ts'
 import {
+  createFakeProbeDeps,
   type FakeProbeDeps,
   testComponent,
-  createFakeProbeDeps,
   testProbe,
 } from './testing/fake-probe-deps.ts'
 

@@ -1,38 +1,30 @@
 import type { Probe } from '../../../contract/probe.ts'
-import { formatDuration } from '../../../kit/duration.ts'
 import { formatError } from '../../../kit/errors.ts'
-import type { ProbeResult, RunProbe } from '../probe-result.ts'
-import { CachedFiles } from './cached-files.ts'
-import { createCertificateProbe } from './certificate.ts'
+import { formatDuration } from '../../../kit/time-format.ts'
 import { createClockProbe } from './clock.ts'
-import { createCriProbe } from './cri.ts'
-import { createDiskLatencyProbe } from './disk-latency.ts'
-import { createDiskSpaceProbe } from './disk-space.ts'
-import { createFileProbe } from './file.ts'
+import { createDiskLatencyProbe, createDiskSpaceProbe } from './disk.ts'
+import { CachedFiles, createCertificateProbe, createFileProbe } from './files.ts'
 import { GrpcConnections } from './grpc-connections.ts'
-import { createGrpcProbe } from './grpc.ts'
-import { createHnsNetworkProbe } from './hns-network.ts'
-import { ProbeHttpClient } from './http-client.ts'
-import { createHttpProbe } from './http.ts'
-import { createInterfaceProbe } from './interface.ts'
-import { createNodeLeaseProbe } from './node-lease.ts'
+import { createCriProbe, createGrpcProbe } from './grpc.ts'
+import { createHttpProbe, ProbeHttpClient } from './http.ts'
 import { NodeReader } from './node-reader.ts'
-import { createOverlayProbe } from './overlay.ts'
-import { createPeersProbe } from './peer-nodes.ts'
+import { createHnsNetworkProbe, createInterfaceProbe, createOverlayProbe } from './overlay.ts'
+import { createNodeLeaseProbe, createPeersProbe } from './nodes.ts'
 import { ProbeApi } from './probe-api.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import {
   type CheckKind,
   type ChecksByKind,
   failedResult,
+  healthyResult,
+  type ProbeResult,
   type ProbeRunner,
   type ProbeTarget,
+  type RunProbe,
   unknownResult,
 } from './probe-runner.ts'
 import { createSandboxProbe } from './sandbox.ts'
-import { ServiceReader } from './service-reader.ts'
-import { createServiceRulesProbe } from './service-rules.ts'
-import { createServiceProbe } from './service.ts'
+import { createServiceRulesProbe, ServiceReader } from './service-rules.ts'
 
 /** Probes for which a general failure code has a more specific meaning. */
 const specificCodes: readonly (readonly [
@@ -129,7 +121,10 @@ async function runOne<K extends CheckKind>(
   return runners[kind](check, signal, target)
 }
 
-/** Returns the result for a probe that timed out. It is unknown for kinds that query another server. */
+/**
+ * Returns the result for a probe that timed out. The result is `unknown` for probe kinds that query another
+ * server.
+ */
 function toTimeoutResult({ check: { kind }, timeoutMs }: Probe): ProbeResult {
   const code = timeoutCodes.get(kind)
   const result = `no answer within ${formatDuration(timeoutMs)}`
@@ -143,3 +138,14 @@ const timeoutCodes: ReadonlyMap<CheckKind, string> = new Map([
   ['sandbox', 'SANDBOX_NOT_JOINED'],
   ['disk-latency', 'DISK_SLOW'],
 ])
+
+/** Checks whether the supervisor reports the service as active. */
+function createServiceProbe({ services }: Pick<ProbeDeps, 'services'>): ProbeRunner<'service'> {
+  return async (_check, _signal, { component: { service } }) => {
+    if (service === undefined) return unknownResult('it has no service')
+    const { active, sub } = await services.show(service.name)
+    return active === 'active'
+      ? healthyResult
+      : failedResult('HEALTH_NOT_RUNNING', `${service.name} is ${active} (${sub})`)
+  }
+}

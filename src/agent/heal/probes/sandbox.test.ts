@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Argv, CommandResult } from '../../../kit/command.ts'
-import type { ProbeResult } from '../probe-result.ts'
+import type { ProbeResult } from './probe-runner.ts'
 import { createProber } from './prober.ts'
 import {
+  createFakeProbeDeps,
   type FakeProbeDeps,
   testComponent,
-  createFakeProbeDeps,
   testProbe,
 } from './testing/fake-probe-deps.ts'
 

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { CommandResult } from '../../../kit/command.ts'
-import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
 import type { ReceivedRequest, TestResponse } from '../../../kit/testing/https-test-server.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { type Prober, createProber } from './prober.ts'
+import { createTestCa, type TestCa } from '../../../kit/testing/test-ca.ts'
+import { FakeKubeApi } from '../../../kube/testing/fake-kube-api.ts'
+import type { ProbeResult } from './probe-runner.ts'
+import { createProber, type Prober } from './prober.ts'
 import { parseIptablesRules, parseNftRules } from './service-rules.ts'
-import { type FakeProbeApi, startFakeProbeApi } from './testing/fake-probe-api.ts'
+import { type ProbeApiServer, startProbeApiServer } from './testing/probe-api-server.ts'
 import {
+  createFakeProbeDeps,
   type FakeProbeDeps,
   testComponent,
-  createFakeProbeDeps,
   testProbe,
 } from './testing/fake-probe-deps.ts'
 
@@ -23,7 +24,7 @@ interface TestService {
 }
 
 let ca: TestCa
-let api: FakeProbeApi
+let api: ProbeApiServer
 let services: readonly TestService[]
 let filter: Partial<CommandResult>
 let deps: FakeProbeDeps
@@ -34,7 +35,7 @@ const gone = { code: 1, stderr: 'Error: No such file or directory\nlist map ip k
 
 beforeAll(async () => {
   ca = await createTestCa()
-  api = await startFakeProbeApi(ca, respond)
+  api = await startProbeApiServer(ca, respond)
 })
 afterAll(async () => api[Symbol.asyncDispose]())
 beforeEach(() => {
@@ -46,28 +47,31 @@ beforeEach(() => {
   probes = createProber(deps)
 })
 
-function respond({ path, query }: ReceivedRequest): TestResponse {
-  const only = /metadata.name=(.*)/.exec(query.get('fieldSelector') ?? '')?.[1]
-  const label = /service-name=(.*)/.exec(query.get('labelSelector') ?? '')?.[1]
-  const items = services.filter(({ name }) => [undefined, name].includes(only ?? label))
-  return { json: { items: path.endsWith('/services') ? items.map(buildService) : items.map(buildSlice) } }
+function respond(request: ReceivedRequest): TestResponse {
+  const cluster = new FakeKubeApi()
+  for (const service of services) {
+    cluster.put(`/api/v1/namespaces/default/services/${service.name}`, buildService(service))
+    cluster.put(
+      `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/${service.name}`,
+      buildSlice(service),
+    )
+  }
+  return cluster.respond(request)
 }
 
-function buildService({
-  name,
-  clusterIP,
-  created = '2026-12-01T00:00:00Z',
-  spec,
-  labels,
-}: TestService): unknown {
+function buildService({ name, clusterIP, created = '2026-12-01T00:00:00Z', spec, labels }: TestService) {
   return {
+    apiVersion: 'v1',
+    kind: 'Service',
     metadata: { name, namespace: 'default', creationTimestamp: created, ...(labels ? { labels } : {}) },
     spec: { clusterIP, type: 'ClusterIP', ports: [{ name: 'main', protocol: 'TCP', port: 53 }], ...spec },
   }
 }
 
-function buildSlice({ name, ready }: TestService): unknown {
+function buildSlice({ name, ready }: TestService) {
   return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
     metadata: { namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
     endpoints: [{ conditions: ready === undefined ? {} : { ready } }],

@@ -1,8 +1,9 @@
-import { truncateList } from '../../../kit/truncate-list.ts'
+import { z } from 'zod'
+import { truncateList } from '../../../kit/text.ts'
 import type { RunCommand } from '../../host/command.ts'
-import { type ProbeRunner, type ChecksByKind, failedResult, healthyResult } from './probe-runner.ts'
+import { type ProbeApi, RateLimitedCache } from './probe-api.ts'
 import type { ProbeDeps } from './probe-deps.ts'
-import type { ServicePort, ServiceReader } from './service-reader.ts'
+import { type ChecksByKind, failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
 /**
  * Number of services whose missing rules are confirmed with the API, because the cached list may be outdated.
@@ -64,4 +65,161 @@ export function parseNftRules(text: string): ReadonlySet<string> {
 export function parseIptablesRules(text: string): ReadonlySet<string> {
   const rules = text.matchAll(/^-A KUBE-SERVICES -d ([\d.]+)\/32 -p (\w+) .*--dport (\d+) /gm)
   return new Set([...rules].map(([, address, protocol, port]) => `${address} ${protocol} ${port}`))
+}
+
+/** Schema of a service. It keeps only the needed fields, because all services are cached. */
+const service = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    creationTimestamp: z.string(),
+    labels: z.record(z.string(), z.string()).default({}),
+  }),
+  spec: z.object({
+    type: z.string().default('ClusterIP'),
+    clusterIP: z.string().default('None'),
+    internalTrafficPolicy: z.string().default('Cluster'),
+    ports: z
+      .array(z.object({ name: z.string().default(''), protocol: z.string().default('TCP'), port: z.int() }))
+      .default([]),
+  }),
+})
+type Service = z.infer<typeof service>
+
+const slice = z.object({
+  metadata: z.object({ namespace: z.string(), labels: z.record(z.string(), z.string()).default({}) }),
+  addressType: z.string(),
+  endpoints: z
+    .array(z.object({ conditions: z.object({ ready: z.boolean().nullish() }).default({}) }))
+    .nullish(),
+  ports: z.array(z.object({ name: z.string().default('') })).nullish(),
+})
+type Slice = z.infer<typeof slice>
+
+/** A port of a service for which every node must have a rule. */
+interface ServicePort {
+  readonly namespace: string
+  readonly service: string
+  /** Address, protocol and port, for example `10.96.0.10 udp 53`. */
+  readonly rule: string
+}
+
+/** Milliseconds that kube-proxy may take to notice a new service. */
+const settleMs = 60_000
+
+/** Reads the services for which kube-proxy must have rules, with the credentials of kube-proxy. */
+export class ServiceReader {
+  readonly #api: ProbeApi
+  readonly #services: RateLimitedCache<readonly Service[]>
+  readonly #slices: RateLimitedCache<readonly Slice[]>
+
+  /** `monotonic` returns milliseconds of a monotonic clock. */
+  constructor(api: ProbeApi, monotonic: () => number) {
+    this.#api = api
+    this.#services = new RateLimitedCache(monotonic)
+    this.#slices = new RateLimitedCache(monotonic)
+  }
+
+  /**
+   * Lists the ports of all services from a cache. The cache is up to one minute old, or up to an hour in a
+   * large cluster.
+   */
+  async listPorts(kubeconfig: string, now: Date, signal: AbortSignal): Promise<readonly ServicePort[]> {
+    const query = { resourceVersion: '0' }
+    const all = await this.#services.get(
+      kubeconfig,
+      async () => this.#api.text({ kubeconfig, path: '/api/v1/services', query }, signal),
+      parseServices,
+    )
+    const slices = await this.#slices.get(
+      kubeconfig,
+      async () => this.#api.text({ kubeconfig, path: `${discovery}/endpointslices`, query }, signal),
+      parseSlices,
+    )
+    return selectServicePorts(all, slices, now)
+  }
+
+  /**
+   * Reads the current ports of one service. kube-proxy may list but not get services, so this is a filtered
+   * list.
+   */
+  async fetchPorts(
+    kubeconfig: string,
+    { namespace, service: name }: ServicePort,
+    now: Date,
+    signal: AbortSignal,
+  ): Promise<readonly ServicePort[]> {
+    const namespacePath = `namespaces/${encodeURIComponent(namespace)}`
+    const text = await this.#api.text(
+      {
+        kubeconfig,
+        path: `/api/v1/${namespacePath}/services`,
+        query: { fieldSelector: `metadata.name=${name}` },
+      },
+      signal,
+    )
+    const slices = await this.#api.text(
+      {
+        kubeconfig,
+        path: `${discovery}/${namespacePath}/endpointslices`,
+        query: { labelSelector: `${serviceName}=${name}` },
+      },
+      signal,
+    )
+    return selectServicePorts(parseServices(text), parseSlices(slices), now)
+  }
+}
+
+const discovery = '/apis/discovery.k8s.io/v1'
+const serviceName = 'kubernetes.io/service-name'
+
+function parseServices(text: string): readonly Service[] {
+  return z.object({ items: z.array(service).nullish() }).parse(JSON.parse(text)).items ?? []
+}
+
+function parseSlices(text: string): readonly Slice[] {
+  return z.object({ items: z.array(slice).nullish() }).parse(JSON.parse(text)).items ?? []
+}
+
+/** Selects the ports with ready endpoints, because kube-proxy does not write these rules for other ports. */
+function selectServicePorts(
+  services: readonly Service[],
+  slices: readonly Slice[],
+  now: Date,
+): readonly ServicePort[] {
+  const backed = new Set(slices.filter(isBacked).flatMap(backedPorts))
+  return services
+    .filter(
+      (one) =>
+        hasRuleOnEveryNode(one) && now.getTime() - Date.parse(one.metadata.creationTimestamp) > settleMs,
+    )
+    .flatMap(({ metadata: { namespace, name }, spec: { clusterIP, ports } }) =>
+      ports
+        .filter((port) => backed.has(`${namespace}/${name}/${port.name}`))
+        .map(({ protocol, port }) => ({
+          namespace,
+          service: name,
+          rule: `${clusterIP} ${protocol.toLowerCase()} ${port}`,
+        })),
+    )
+}
+
+/** True if kube-proxy must have a rule for the service on every node. */
+function hasRuleOnEveryNode({
+  metadata: { labels },
+  spec: { type, clusterIP, internalTrafficPolicy },
+}: Service): boolean {
+  const hasOtherProxy = labels['service.kubernetes.io/service-proxy-name'] !== undefined
+  const isIpv4 = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP)
+  // With the policy `Local` a node without an endpoint rightly has no rule.
+  return !hasOtherProxy && type !== 'ExternalName' && isIpv4 && internalTrafficPolicy === 'Cluster'
+}
+
+function isBacked({ addressType, endpoints }: Slice): boolean {
+  // An endpoint without a ready condition counts as ready.
+  return addressType === 'IPv4' && (endpoints ?? []).some(({ conditions }) => conditions.ready !== false)
+}
+
+function backedPorts({ metadata: { namespace, labels }, ports }: Slice): string[] {
+  return (ports ?? []).map(({ name }) => `${namespace}/${labels[serviceName]}/${name}`)
 }

@@ -8,7 +8,7 @@ import {
   type HttpsTestServer,
   startHttpsTestServer,
 } from '../../../kit/testing/https-test-server.ts'
-import { pollUntil } from '../../../kit/poll-until.ts'
+import { pollUntil } from '../../../kit/poll.ts'
 import { type Ca, createCa } from '../../../pki/ca.ts'
 import { day } from '../../../pki/lifetime.ts'
 import { makeRequest } from '../../../pki/request.ts'

@@ -1,7 +1,5 @@
 import type { HealAction } from '../../../contract/health.ts'
-import { HealCounters } from './heal-counters.ts'
-import { type NodeEventsDeps, NodeEvents } from './node-events.ts'
-import { formatLogLine } from './action-text.ts'
+import { formatLogLine, NodeEvents, type NodeEventsDeps } from './node-events.ts'
 
 export interface HealReporterDeps extends NodeEventsDeps {
   readonly log: (text: string) => void
@@ -24,4 +22,49 @@ export function createHealReporter(deps: HealReporterDeps): HealReporter {
       events.add(action)
     },
   }
+}
+
+/** A counter value and its labels. */
+interface LabeledCount<Labels> {
+  readonly labels: Labels
+  readonly count: number
+}
+
+interface ActionLabels {
+  readonly component: string
+  readonly action: HealAction['action']
+  readonly outcome: HealAction['outcome']
+}
+
+interface ProbeLabels {
+  readonly component: string
+  readonly probe: string
+}
+
+/** Counts heal actions and probe failures since the agent started. */
+export class HealCounters {
+  readonly #actions = new Map<string, LabeledCount<ActionLabels>>()
+  readonly #failures = new Map<string, LabeledCount<ProbeLabels>>()
+
+  countAction({ component, action, outcome }: ActionLabels): void {
+    increment(this.#actions, { component, action, outcome })
+  }
+
+  /** Counts a failed probe run, even if the probe does not count as unhealthy yet. */
+  countFailure({ component, probe }: ProbeLabels): void {
+    increment(this.#failures, { component, probe })
+  }
+
+  get actions(): readonly LabeledCount<ActionLabels>[] {
+    return [...this.#actions.values()]
+  }
+
+  get failures(): readonly LabeledCount<ProbeLabels>[] {
+    return [...this.#failures.values()]
+  }
+}
+
+function increment<Labels>(counts: Map<string, LabeledCount<Labels>>, labels: Labels): void {
+  const key = JSON.stringify(labels)
+  counts.set(key, { labels, count: (counts.get(key)?.count ?? 0) + 1 })
 }

@@ -2,16 +2,15 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { HostHealth } from '../../../contract/health.ts'
-import { pollUntil } from '../../../kit/poll-until.ts'
-import { HealCounters } from './heal-counters.ts'
+import { pollUntil } from '../../../kit/poll.ts'
+import { HealCounters } from './heal-reporter.ts'
 import { formatAgentMetrics } from './metrics.ts'
-import { readProcessStats } from './process-stats.ts'
-import { serveMetrics } from './serve-metrics.ts'
+import { readProcessStats, serveMetrics } from './serve-metrics.ts'
 
 const since = '2026-11-15T12:00:00.000Z'
 const health: HostHealth = {
   at: since,
-  healPolicy: 'usual',
+  healPolicy: 'default',
   budget: { used: 3, max: 10, windowMs: 600_000 },
   components: [
     {

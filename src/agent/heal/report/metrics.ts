@@ -1,5 +1,5 @@
 import type { ComponentHealth, HostHealth } from '../../../contract/health.ts'
-import type { HealCounters } from './heal-counters.ts'
+import type { HealCounters } from './heal-reporter.ts'
 
 /** Resource usage of the agent process. */
 export interface ProcessStats {

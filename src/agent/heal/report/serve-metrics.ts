@@ -1,4 +1,6 @@
+import { readdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { ProcessStats } from './metrics.ts'
 
 /** Loopback address of the metrics. The port follows the health port 6445 of the API proxy. */
 export const metricsAddress = { host: '127.0.0.1', port: 6446 } as const
@@ -14,8 +16,9 @@ export interface ServeMetricsOptions {
 }
 
 /**
- * Serves metrics at /metrics and liveness at /healthz. If another program uses the port it tries again later,
- * because healing works without metrics. Returns the server, so tests can read its port.
+ * Serves metrics at /metrics and liveness at /healthz. If another program uses the port, the server tries
+ * again later instead of failing, because healing works without metrics. Returns the server, so tests can
+ * read its port.
  */
 export function serveMetrics(options: ServeMetricsOptions): Server {
   const { log, signal, address = metricsAddress, retryMs = 5000 } = options
@@ -59,5 +62,17 @@ async function respond(
   } catch {
     if (!response.headersSent) response.writeHead(500)
     response.end()
+  }
+}
+
+/** Reads the resource usage of this process. */
+export async function readProcessStats(): Promise<ProcessStats> {
+  const { user, system } = process.cpuUsage()
+  const open = await readdir('/proc/self/fd').catch(() => undefined)
+  return {
+    cpuSeconds: (user + system) / 1e6,
+    residentBytes: process.memoryUsage.rss(),
+    startedAt: Math.round(Date.now() / 1000 - process.uptime()),
+    openFiles: open?.length,
   }
 }

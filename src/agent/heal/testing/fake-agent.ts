@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import type { ComponentPlan } from '../../../contract/component-plan.ts'
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Probe } from '../../../contract/probe.ts'
@@ -7,14 +8,13 @@ import type { Clock } from '../../host/clock.ts'
 import type { LinuxHost } from '../../host/host.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
 import type { HeldOperatorLock } from '../../operator-lock/operator-lock.ts'
-import { defaultHealBudget } from '../decision/budget.ts'
+import type { HealStep } from '../decision/decision-input.ts'
 import { defaultPolicy } from '../decision/escalation-policy.ts'
-import type { HealStep } from '../decision/heal-step.ts'
-import type { DriftObservation, HealOperations } from '../heal-operations.ts'
-import { healOnce, type HealLoopDeps } from '../loop.ts'
 import { openHealState } from '../heal-state-store.ts'
-import type { ProbeResult } from '../probe-result.ts'
-import { watchHost } from '../watch-host.ts'
+import { createHealer } from '../healer.ts'
+import { createLinuxReconciler, type LinuxHealOperations } from '../linux/linux-reconciler.ts'
+import type { ProbeResult } from '../probes/probe-runner.ts'
+import type { DriftObservation } from '../reconciler.ts'
 
 const probeSettings = { intervalMs: 5000, timeoutMs: 5000, failureThreshold: 3 } as const
 
@@ -92,27 +92,21 @@ export function createFakeEnvironment(): FakeEnvironment {
   }
 }
 
-function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): HealOperations {
+function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): LinuxHealOperations {
   return {
-    async runProbe({ name }, component): Promise<ProbeResult> {
-      environment.probed.push(name)
-      if (!environment.unresponsive.has(component.name)) return { state: 'healthy' }
-      return { state: 'unhealthy', message: 'no answer', code: 'HEALTH_NO_RESPONSE' }
-    },
     detectDrift: async () => environment.drift,
     findDataRisks: async () => new Map(),
     async perform(_plan, step) {
       environment.steps.push(step)
       if (environment.perform !== undefined) return environment.perform(step)
       if (step.actions.includes('restart')) {
-        await host.systemd.restart(`${step.component}.service`)
+        await host.services.restart(`${step.component}.service`)
         environment.unresponsive.delete(step.component)
       }
       const { component, because } = step
       const at = environment.clock.now().toISOString()
       return step.actions.map((action) => ({ at, component, action, because, outcome: 'done', details: [] }))
     },
-    report: (action) => void environment.reported.push(action),
   }
 }
 
@@ -125,9 +119,18 @@ export async function startFakeAgent(environment: FakeEnvironment, temporary: Te
   const store = await openHealState(host)
   const healerDeps = {
     host,
-    operations: createFakeOperations(environment, host),
+    reconciler: createLinuxReconciler({
+      host,
+      operations: createFakeOperations(environment, host),
+      policy: defaultPolicy,
+    }),
+    async runProbe({ name }: Probe, component: ComponentPlan): Promise<ProbeResult> {
+      environment.probed.push(name)
+      if (!environment.unresponsive.has(component.name)) return { state: 'healthy' }
+      return { state: 'unhealthy', message: 'no answer', code: 'HEALTH_NO_RESPONSE' }
+    },
+    report: (action: HealAction) => void environment.reported.push(action),
     stateStore: store,
-    policy: defaultPolicy,
     work: { activeRestore: async () => undefined },
     claims: {
       get held() {
@@ -143,13 +146,7 @@ export async function startFakeAgent(environment: FakeEnvironment, temporary: Te
     log: () => undefined,
     signal: stop.signal,
   }
-  const watch = watchHost({ ...healerDeps, onChange: () => undefined })
-  const loopDeps: HealLoopDeps = {
-    ...healerDeps,
-    watch,
-    budget: defaultHealBudget,
-    observedSince: environment.clock.now().getTime(),
-  }
+  const healer = createHealer(healerDeps)
   return {
     deps: healerDeps,
     stateStore: store,
@@ -158,7 +155,7 @@ export async function startFakeAgent(environment: FakeEnvironment, temporary: Te
     async heal(times: number): Promise<void> {
       for (let i = 0; i < times; i++) {
         await environment.clock.pass(5000)
-        await healOnce(loopDeps, true)
+        await healer.once(true)
       }
     },
   }

@@ -12,10 +12,10 @@ import {
 import { createFakeFactSource } from '../../facts/testing/fake-fact-source.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
 import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
-import { createLinuxOperations } from '../../host-operations/linux-operations.ts'
+import { createLinuxOperations } from '../../platform/host-operations.ts'
 import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import type { PerformStepDeps } from '../actions/perform-step.ts'
+import type { PerformStepDeps } from '../linux/perform-step.ts'
 
 export const subnetFile = '/run/flannel/subnet.env'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'
@@ -71,7 +71,7 @@ export async function setUpHealHost(host: TemporaryHost, plan: NodePlan = healPl
   publishPrograms(host, plan)
   await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.3.1/24\n')
   await applyAndListOps(host, plan, { secrets: { key: 'secret' } })
-  host.systemd.calls.length = 0
+  host.services.calls.length = 0
   return plan
 }
 

@@ -1,20 +1,22 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HostHealth } from '../../../contract/health.ts'
-import { pollUntil } from '../../../kit/poll-until.ts'
+import { pollUntil } from '../../../kit/poll.ts'
+import { setUpHealHost as setUpHost } from '../../heal/testing/heal-host.ts'
 import type { WindowsHost } from '../../host/host.ts'
 import { windowsLayout } from '../../host/layout.ts'
-import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
-import { setUpHealHost as setUpHost } from '../../heal/testing/heal-host.ts'
+import { createTemporaryHost, type TemporaryHost } from '../../host/testing/temporary-host.ts'
 import { renewLocalCertificates } from '../../renewal/renew-local.ts'
 import { RenewalTestCluster } from '../../renewal/testing/renewal-cluster.ts'
-import { createCaptureLogsHandler } from './capture-logs.ts'
-import { createCheckHandler } from './check.ts'
-import { createRenewHandler } from './renew-certificates.ts'
+import {
+  createCaptureLogsHandler,
+  createCheckHandler,
+  createRenewHandler,
+} from './create-request-handlers.ts'
 
 const never = new AbortController().signal
 const since = '2027-01-01T00:00:00.000Z'
 const health: HostHealth = {
-  ...{ at: since, healPolicy: 'usual', budget: { used: 0, max: 1, windowMs: 1 }, actions: [] },
+  ...{ at: since, healPolicy: 'default', budget: { used: 0, max: 1, windowMs: 1 }, actions: [] },
   components: [{ component: 'etcd', state: 'healthy', since, drift: [] }],
   probes: [{ component: 'etcd', probe: 'livez', scope: 'local', state: 'healthy', since }],
 }
@@ -35,7 +37,7 @@ test('a check runs every probe again and reports what is not healthy', async () 
   })
   const action = { type: 'check' } as const
   expect(await createCheckHandler(healer(health))(action, never)).toEqual([
-    '1 components and 1 probes are well',
+    '1 components and 1 probes are healthy',
   ])
   const unhealthy: HostHealth = {
     ...health,
@@ -85,7 +87,7 @@ test('due certificates are renewed now, unless an operator holds the host', asyn
   expect(await handler(action, never)).toEqual([
     `renewed ${planned.map(({ certificateFile }) => certificateFile).join(', ')}`,
   ])
-  // The event for the end of a run is emitted before the run is removed.
+  // The end of a run is emitted before the run is removed from `runs`.
   await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
   expect(await handler(action, never)).toEqual([expect.stringContaining('nothing is due')])
 })

@@ -1,12 +1,10 @@
 import { memberDefragment } from '../../../etcd/changes.ts'
 import type { Healer } from '../../heal/healer.ts'
 import type { Host } from '../../host/host.ts'
-import type { RequestHandlers } from '../request-handlers.ts'
-import { isLockedByOther, type LockedByOtherDeps } from '../../loop/is-locked-by-other.ts'
-import { startOwnRun } from '../../loop/start-own-run.ts'
-import type { Runs } from '../../runs/runs.ts'
-import { unsupportedError, hostBusyError } from './handler-errors.ts'
+import { isLockedByOther, type LockedByOtherDeps } from '../../operator-lock/operator-lock.ts'
+import { type Runs, startOwnRun } from '../../runs/runs.ts'
 import type { LocalEtcdMember } from '../local-etcd.ts'
+import { hostBusyError, type RequestHandlers, unsupportedError } from '../request-handlers.ts'
 
 export interface DefragmentDeps extends LockedByOtherDeps {
   readonly host: Pick<Host, 'clock'>
@@ -16,7 +14,7 @@ export interface DefragmentDeps extends LockedByOtherDeps {
 }
 
 /**
- * Defragments the local member as a separate run: operators wait for its end, and healing ignores etcd
+ * Defragments the local member as a separate run, so that operators wait for its end and healing does not act
  * meanwhile. The handler asks etcd itself whether the other members keep quorum, and does not rely on the
  * requester.
  */

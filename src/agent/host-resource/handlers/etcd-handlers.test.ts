@@ -7,20 +7,19 @@ import { buildComponent } from '../../../diff/testing/fixtures.ts'
 import { EtcdClient } from '../../../etcd/client.ts'
 import { type FakeEtcd, fakeEtcd, type FakeMember } from '../../../etcd/testing/fake-etcd.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { type TestCa, createTestCa } from '../../../kit/testing/test-ca.ts'
+import { createTestCa, type TestCa } from '../../../kit/testing/test-ca.ts'
 import { buildDatabase } from '../../../snapshot/testing/fixtures.ts'
 import { buildProgram } from '../../apply/testing/fixtures.ts'
 import type { RunCommand } from '../../host/command.ts'
 import type { TemporaryHost } from '../../host/testing/temporary-host.ts'
-import { createHostWithAgent } from '../testing/fake-handlers.ts'
 import type { HeldOperatorLock } from '../../operator-lock/operator-lock.ts'
 import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import { createDefragmentHandler } from './defragment-etcd.ts'
 import type { LocalEtcdMember } from '../local-etcd.ts'
-import { createEtcdutlVerifier } from './verify-snapshot.ts'
 import { type LocalSnapshots, openLocalSnapshots } from '../local-snapshots.ts'
-import { createTakeSnapshotHandler } from './take-snapshot.ts'
+import { createHostWithAgent } from '../testing/fake-handlers.ts'
+import { createDefragmentHandler } from './defragment-etcd.ts'
+import { createEtcdutlVerifier, createTakeSnapshotHandler } from './take-snapshot.ts'
 
 let ca: TestCa
 let stack: AsyncDisposableStack
@@ -78,7 +77,7 @@ function createFakeHealer(...results: readonly Partial<ProbeHealth>[]) {
         since: '',
       } as const
       return {
-        ...{ at: '', healPolicy: 'usual', budget: { used: 0, max: 1, windowMs: 1 } },
+        ...{ at: '', healPolicy: 'default', budget: { used: 0, max: 1, windowMs: 1 } },
         ...{ components: [], probes: [{ ...probe, ...one }], actions: [] },
       }
     },

@@ -1,9 +1,12 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { KeyCount } from '../../../etcd/member.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
 import { streamDatabase } from '../../../snapshot/database.ts'
-import type { RequestHandlers } from '../request-handlers.ts'
-import { unsupportedError } from './handler-errors.ts'
+import type { RunCommand } from '../../host/command.ts'
 import type { LocalEtcdMember } from '../local-etcd.ts'
-import type { VerifySnapshotFile } from './verify-snapshot.ts'
 import type { LocalSnapshots } from '../local-snapshots.ts'
+import { type RequestHandlers, unsupportedError } from '../request-handlers.ts'
 
 export interface TakeSnapshotDeps {
   readonly member: () => Promise<LocalEtcdMember | undefined>
@@ -13,8 +16,8 @@ export interface TakeSnapshotDeps {
 
 /**
  * Takes a snapshot without a run: it may take minutes and disturbs nothing, so neither healing nor an
- * operator has to wait. Revision and key count are read just before the download, so the snapshot must not be
- * older.
+ * operator has to wait. The revision is read just before the download; a snapshot with an older revision is
+ * rejected.
  */
 export function createTakeSnapshotHandler({
   member,
@@ -41,4 +44,41 @@ export function createTakeSnapshotHandler({
     const removed = await snapshots.remove(remove.filter((one) => one !== name))
     return [...lines, ...removed.map((one) => `removed ${one}`)]
   }
+}
+
+/**
+ * Returns the revision and key count of a snapshot file. Fails if the file is damaged or older than `known`.
+ */
+type VerifySnapshotFile = (
+  local: LocalEtcdMember,
+  file: string,
+  known: KeyCount,
+  signal: AbortSignal,
+) => Promise<KeyCount>
+
+const statusOutput = z.looseObject({ revision: z.int(), totalKey: z.int() })
+
+/** Verifies snapshots with etcdutl, which reads every page of the database. */
+export function createEtcdutlVerifier(command: RunCommand): VerifySnapshotFile {
+  return async ({ component }, file, known, signal) => {
+    const directory = component.artifacts.find(({ name }) => name === 'etcd')?.directory ?? ''
+    const argv = [join(directory, 'etcdutl'), 'snapshot', 'status', file, '--write-out=json'] as const
+    const { stdout } = await command(argv, { signal }).catch((cause: unknown) => {
+      signal.throwIfAborted()
+      throw invalidSnapshotError('etcdutl does not take it for one', cause)
+    })
+    const { revision, totalKey: keys } = statusOutput.parse(JSON.parse(stdout))
+    if (revision < known.revision) {
+      throw invalidSnapshotError(`it ends with revision ${revision}, and ${known.revision} was there before`)
+    }
+    return { revision, keys }
+  }
+}
+
+function invalidSnapshotError(reason: string, cause?: unknown): HyperkubeError {
+  return new HyperkubeError('SNAPSHOT_INVALID', `the snapshot is not good, and was not kept: ${reason}`, {
+    component: 'etcd',
+    hint: 'another member is asked next; hyperkube etcd status shows how they are',
+    ...(cause === undefined ? {} : { cause }),
+  })
 }

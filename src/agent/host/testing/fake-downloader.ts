@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
-import { type Downloader, downloadRefused, downloadTooLarge } from '../downloader.ts'
-import type { ToLocalPath } from '../local-path.ts'
+import { urlStatusError, urlTooLargeError } from '../../../kit/http-fetch.ts'
+import type { Downloader } from '../downloader.ts'
+import type { ToLocalPath } from '../local-files.ts'
 
 /** For tests: a downloader that serves contents by URL. */
 export function createFakeDownloader(
@@ -15,8 +16,8 @@ export function createFakeDownloader(
       signal.throwIfAborted()
       requestedUrls.push(url)
       const content = contents.get(url)
-      if (content === undefined) throw downloadRefused(url, 404)
-      if (content.length > maxBytes) throw downloadTooLarge(url, maxBytes)
+      if (content === undefined) throw urlStatusError(url, 404)
+      if (content.length > maxBytes) throw urlTooLargeError(url, maxBytes)
       await writeFile(toLocalPath(into), content)
       progress(content.length, content.length)
       return createHash('sha256').update(content).digest('hex')

@@ -1,4 +1,4 @@
-import type { Images } from '../images.ts'
+import type { Images } from '../host.ts'
 
 /** For tests: a fake container runtime. */
 export interface FakeImages extends Images {

@@ -1,4 +1,4 @@
-import { type Kernel, formatSetting } from '../kernel.ts'
+import { formatSetting, type Kernel } from '../host.ts'
 
 /** For tests: a fake kernel with the given settings. */
 export function createFakeKernel(settings: Readonly<Record<string, string>> = {}): Kernel & {

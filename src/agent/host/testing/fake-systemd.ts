@@ -1,6 +1,6 @@
 import type { HostFiles } from '../files.ts'
 import type { LinuxLayout } from '../layout.ts'
-import type { Systemd, UnitState } from '../systemd.ts'
+import type { LinuxServiceManager, UnitState } from '../service-manager.ts'
 
 interface FakeUnit {
   /** Content of the unit file at the last reload. */
@@ -12,7 +12,7 @@ interface FakeUnit {
   observed: string | undefined
 }
 
-export interface FakeSystemd extends Systemd {
+export interface FakeSystemd extends LinuxServiceManager {
   readonly units: ReadonlyMap<string, FakeUnit>
   readonly calls: string[]
   /** Units that fail as soon as they are started. */

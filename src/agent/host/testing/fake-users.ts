@@ -1,4 +1,4 @@
-import type { UserIds, Users } from '../users.ts'
+import type { UserIds, Users } from '../host.ts'
 
 /**
  * For tests: fake users. If the tests do not run as root, all users have the same ids, because only root can

@@ -1,4 +1,4 @@
-import type { UnitState } from '../systemd.ts'
+import type { UnitState } from '../service-manager.ts'
 
 /** For tests: a loaded unit without processes. */
 export const idleUnit: UnitState = {

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, notEqual, rejects } from 'node:assert/strict'
 import type { LinuxHost } from '../host.ts'
 
-type ContractHost = Pick<LinuxHost, 'files' | 'users' | 'kernel' | 'systemd' | 'layout' | 'clock'>
+type ContractHost = Pick<LinuxHost, 'files' | 'users' | 'kernel' | 'services' | 'layout' | 'clock'>
 
 export interface LinuxHostCheck {
   readonly name: string
@@ -53,63 +53,66 @@ export const linuxHostContract: readonly LinuxHostCheck[] = [
   {
     name: 'a unit is known once its file was read, runs when started, and is gone with its file',
     check: async (host) => {
-      const { systemd, files, layout } = host
+      const { services, files, layout } = host
       const shown = async () => {
-        const { load, active, enabled } = await systemd.show(unit)
+        const { load, active, enabled } = await services.show(unit)
         return { load, active, enabled }
       }
       deepEqual(await shown(), { load: 'not-found', active: 'inactive', enabled: false })
-      await rejects(systemd.start(unit))
-      await systemd.stop(unit)
+      await rejects(services.start(unit))
+      await services.stop(unit)
       const root = (await host.users.find('root')) ?? { uid: 0, gid: 0 }
       await files.write(`${layout.units}/${unit}`, Buffer.from(unitText), { ...root, mode: 0o644 })
       try {
-        await systemd.enable([unit])
-        await systemd.reload()
+        await services.enable([unit])
+        await services.reload()
         deepEqual(await shown(), { load: 'loaded', active: 'inactive', enabled: true })
-        const [missing, same] = await systemd.showAll(['hyperkube-missing.service', unit])
-        deepEqual([missing?.load, same], ['not-found', await systemd.show(unit)])
-        await systemd.start(unit)
+        const [missing, same] = await services.showAll(['hyperkube-missing.service', unit])
+        deepEqual([missing?.load, same], ['not-found', await services.show(unit)])
+        await services.start(unit)
         await waitForState(host, 'active')
-        const first = await systemd.show(unit)
-        await systemd.start(unit)
-        equal((await systemd.show(unit)).invocation, first.invocation)
-        await systemd.restart(unit)
+        const first = await services.show(unit)
+        await services.start(unit)
+        equal((await services.show(unit)).invocation, first.invocation)
+        await services.restart(unit)
         await waitForState(host, 'active', first.invocation)
-        await systemd.stop(unit)
+        await services.stop(unit)
         await waitForState(host, 'inactive')
-        await systemd.start(unit)
+        await services.start(unit)
         await waitForState(host, 'active')
-        await systemd.kill(unit)
+        await services.kill(unit)
         await waitForState(host, 'failed')
-        await systemd.kill(unit)
-        await systemd.start(unit)
+        await services.kill(unit)
+        await services.start(unit)
         await waitForState(host, 'active')
-        await systemd.killMain(unit)
+        await services.killMain(unit)
         await waitForState(host, 'failed')
-        await systemd.killMain(unit)
-        await systemd.disable(unit)
-        equal((await systemd.show(unit)).enabled, false)
+        await services.killMain(unit)
+        await services.disable(unit)
+        equal((await services.show(unit)).enabled, false)
       } finally {
-        await systemd.stop(unit)
+        await services.stop(unit)
         await files.remove(`${layout.units}/${unit}`)
-        await systemd.reload()
-        await systemd.forget(unit)
+        await services.reload()
+        await services.forget(unit)
       }
       deepEqual(await shown(), { load: 'not-found', active: 'inactive', enabled: false })
     },
   },
 ]
 
-/** Waits until the unit has this state. If `previous` is given, waits for another invocation than that. */
+/**
+ * Waits until the unit has this state. If `previous` is given, also waits until the invocation differs from
+ * it.
+ */
 async function waitForState(
-  { systemd, clock }: ContractHost,
+  { services, clock }: ContractHost,
   active: string,
   previous?: string,
 ): Promise<void> {
   const deadline = AbortSignal.timeout(30_000)
   for (;;) {
-    const state = await systemd.show(unit)
+    const state = await services.show(unit)
     if (state.active === active && !state.busy && (previous === undefined || state.invocation !== previous))
       return
     await clock.pause(50, deadline)

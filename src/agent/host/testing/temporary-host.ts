@@ -6,15 +6,15 @@ import type { Clock } from '../clock.ts'
 import { runHostCommand } from '../command.ts'
 import type { LinuxHost } from '../host.ts'
 import { linuxLayout } from '../layout.ts'
-import { createLinuxFiles } from '../linux-files.ts'
+import { createLinuxFiles } from '../linux/linux-files.ts'
+import { createSystemTar } from '../linux/system-tar.ts'
+import { createRunningRelease } from '../running-release.ts'
+import { createPathMapper, type ToLocalPath } from '../local-files.ts'
 import { createFakeDownloader } from './fake-downloader.ts'
-import { type FakeImages, createFakeImages } from './fake-images.ts'
+import { createFakeImages, type FakeImages } from './fake-images.ts'
 import { createFakeKernel } from './fake-kernel.ts'
 import { createFakeSystemd } from './fake-systemd.ts'
 import { createFakeUsers } from './fake-users.ts'
-import { type ToLocalPath, createPathMapper } from '../local-path.ts'
-import { createRunningRelease } from '../running-release.ts'
-import { createSystemTar } from '../system-tar.ts'
 
 export interface TemporaryHost extends LinuxHost {
   /** Maps a path of the host to a path in its temporary directory. */
@@ -23,7 +23,7 @@ export interface TemporaryHost extends LinuxHost {
   readonly fetch: ReturnType<typeof createFakeDownloader>
   readonly users: ReturnType<typeof createFakeUsers>
   readonly kernel: ReturnType<typeof createFakeKernel>
-  readonly systemd: ReturnType<typeof createFakeSystemd>
+  readonly services: ReturnType<typeof createFakeSystemd>
   readonly images: FakeImages
   readonly clock: Clock & { time: number }
 }
@@ -73,7 +73,7 @@ export async function createTemporaryHost(
     files,
     users: createFakeUsers(),
     kernel: createFakeKernel({ 'net.ipv4.ip_forward': '0', 'vm.swappiness': '60' }),
-    systemd: createFakeSystemd(files, linuxLayout, observe),
+    services: createFakeSystemd(files, linuxLayout, observe),
     fetch: createFakeDownloader(toLocalPath, remoteFiles),
     tar: createSystemTar(toLocalPath, runHostCommand),
     images: createFakeImages(),

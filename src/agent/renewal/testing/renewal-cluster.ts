@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { agentDirectory, locateCaFiles } from '../../../contract/ca-files.ts'
+import type { CertificateSpec } from '../../../contract/certificate-spec.ts'
 import type { ComponentPlan, PlannedCertificate } from '../../../contract/component-plan.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
-import type { CertificateSpec } from '../../../contract/certificate-spec.ts'
+import { agentDirectory, locateCaFiles } from '../../../contract/renewal.ts'
 import { buildComponent } from '../../../diff/testing/fixtures.ts'
 import {
-  type ReceivedRequest,
-  type TestResponse,
   type HttpsTestServer,
+  type ReceivedRequest,
   startHttpsTestServer,
+  type TestResponse,
 } from '../../../kit/testing/https-test-server.ts'
 import { type Ca, caNames, createCa } from '../../../pki/ca.ts'
 import { day, year } from '../../../pki/lifetime.ts'
@@ -17,14 +17,14 @@ import { signRequest } from '../../../pki/sign.ts'
 import { createCertificateRequests } from '../../apply/certificate-requests.ts'
 import { applyAndListOps, buildPlanWithHost } from '../../apply/testing/fixtures.ts'
 import { createFakeFactSource } from '../../facts/testing/fake-fact-source.ts'
-import { type TemporaryHost, createTemporaryHost } from '../../host/testing/temporary-host.ts'
+import { createTemporaryHost, type TemporaryHost } from '../../host/testing/temporary-host.ts'
 import { OperatorLockStore } from '../../operator-lock/operator-lock-store.ts'
-import { createLinuxOperations } from '../../host-operations/linux-operations.ts'
+import { createLinuxOperations } from '../../platform/host-operations.ts'
 import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
-import type { RenewalDeps } from '../renew-local.ts'
 import { defaultRenewalIntervals } from '../intervals.ts'
-import { FakeSigningApi } from './fake-signing-api.ts'
+import type { RenewalDeps } from '../renew-local.ts'
+import { SigningRequests } from './signing-requests.ts'
 
 /**
  * Milliseconds since the hosts were set up, long enough that all certificates are due now. Host clocks start
@@ -47,20 +47,20 @@ export interface RenewalTestAgent {
 
 /** For tests: hosts of one cluster, each with an agent, and a shared API. */
 export class RenewalTestCluster implements AsyncDisposable {
-  readonly api: FakeSigningApi
+  readonly signing: SigningRequests
   readonly #stack = new AsyncDisposableStack()
   readonly #cas: ReadonlyMap<string, Ca>
   readonly #server: HttpsTestServer
 
-  private constructor(cas: ReadonlyMap<string, Ca>, server: HttpsTestServer, api: FakeSigningApi) {
+  private constructor(cas: ReadonlyMap<string, Ca>, server: HttpsTestServer, signing: SigningRequests) {
     this.#cas = cas
     this.#server = this.#stack.use(server)
-    this.api = api
+    this.signing = signing
   }
 
   /** `respond` replaces the fake signing API in tests that need other responses. */
   static async create(respond?: (request: ReceivedRequest) => TestResponse): Promise<RenewalTestCluster> {
-    const api = new FakeSigningApi()
+    const signing = new SigningRequests()
     const createdAt = new Date(Date.now() - setUpAgeMs - day)
     const cas = await Promise.all(caNames.map(async (name) => createCa(name, 400 * year, createdAt)))
     const casByName = new Map<string, Ca>(cas.map((one) => [one.name, one]))
@@ -73,7 +73,11 @@ export class RenewalTestCluster implements AsyncDisposable {
     })
     const { certificate } = findCa(casByName, 'kubernetes')
     const trust = { certificate, server: pair, client: pair, otherClient: pair }
-    return new RenewalTestCluster(casByName, await startHttpsTestServer(trust, respond ?? api.respond), api)
+    return new RenewalTestCluster(
+      casByName,
+      await startHttpsTestServer(trust, respond ?? signing.api.respond),
+      signing,
+    )
   }
 
   ca(name: string): Ca {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseImage } from '../../../contract/image-reference.ts'
 import { type RequestHeaders, fakeRegistryTransport, type FakePage } from './fake-transport.ts'
-import type { RegistryTransport } from '../transport.ts'
+import type { HttpTransport } from '../../transport.ts'
 
 export interface FakeImage {
   /** Digest of the manifest, or of the index if the image has several platforms. */
@@ -76,7 +76,7 @@ export function fakeImage(
 }
 
 /** Builds a transport for tests that serves these images without a login. The key is the image reference. */
-export function fakeRegistries(images: Readonly<Record<string, FakeImage>>): RegistryTransport {
+export function fakeRegistries(images: Readonly<Record<string, FakeImage>>): HttpTransport {
   return fakeRegistryTransport((url, headers) => fakeRegistryPage(images, url, headers))
 }
 

@@ -1,5 +1,5 @@
-import { urlStatusError, urlUnreachableError } from '../../fetcher.ts'
-import type { RegistryTransport } from '../transport.ts'
+import { urlStatusError, urlUnreachableError } from '../../../kit/http-fetch.ts'
+import type { HttpTransport } from '../../transport.ts'
 
 /** Response to one request in tests. */
 export interface FakePage {
@@ -18,7 +18,7 @@ export type RequestHeaders = Readonly<Record<string, string>>
  */
 export function fakeRegistryTransport(
   page: (url: string, headers: RequestHeaders) => FakePage | undefined,
-): RegistryTransport {
+): HttpTransport {
   return {
     async get(url, headers, signal) {
       signal.throwIfAborted()

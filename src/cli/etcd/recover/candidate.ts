@@ -1,6 +1,6 @@
-import { formatDuration } from '../../../kit/duration.ts'
-import type { TableColumn } from '../../table.ts'
-import { formatCount } from '../../format-text.ts'
+import { formatCount } from '../../../kit/text.ts'
+import { formatDuration } from '../../../kit/time-format.ts'
+import type { TableColumn } from '../../command/table.ts'
 
 /** A member or snapshot from which a cluster can be recovered. */
 export interface RecoveryCandidate {
@@ -12,10 +12,7 @@ export interface RecoveryCandidate {
   readonly taken: Date
 }
 
-/**
- * Sorts by revision, highest first. At the same revision a member comes before a snapshot, because its data
- * is current.
- */
+/** Sorts by revision, highest first. At the same revision, members come before snapshots. */
 export function rankCandidates(candidates: readonly RecoveryCandidate[]): readonly RecoveryCandidate[] {
   return candidates.toSorted(
     (a, b) => b.revision - a.revision || Number(a.kind === 'snapshot') - Number(b.kind === 'snapshot'),
@@ -33,7 +30,9 @@ export function findSnapshotLocation(
   return kind === 'member' ? to : from
 }
 
-/** Describes the changes that would be lost with a candidate, as far as they are known. */
+/**
+ * Describes the changes that are lost if the cluster is recovered from a candidate, as far as they are known.
+ */
 export function formatLoss({ kind, revision, taken }: RecoveryCandidate, best: number, now: Date): string {
   const age =
     kind === 'member' ? '' : `, and all since ${formatDuration(now.getTime() - taken.getTime())} ago`

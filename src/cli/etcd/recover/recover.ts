@@ -1,26 +1,27 @@
 import { HyperkubeError } from '../../../kit/errors.ts'
-import { listClusterEndpoints } from '../../../lifecycle/host-endpoints.ts'
-import { buildSnapshotName } from '../../../snapshot/name.ts'
-import { exitCodes } from '../../command.ts'
-import { choosePrompts } from '../../prompts.ts'
-import { formatTable } from '../../table.ts'
-import { joinNames } from '../../format-text.ts'
+import { joinNames } from '../../../kit/text.ts'
+import { listClusterEndpoints } from '../../../lifecycle/inputs/host-endpoints.ts'
+import { buildSnapshotName } from '../../../snapshot/store.ts'
+import { exitCodes } from '../../command/command.ts'
+import { choosePrompts } from '../../command/prompts.ts'
+import { formatTable } from '../../command/table.ts'
+import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
 import { restoreFrom } from '../restore/restore.ts'
 import { saveMemberSnapshot } from '../save.ts'
-import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
 import { findSnapshotSource } from '../verify.ts'
 import { createWorkDirectory } from '../work-directory.ts'
 import {
-  type RecoveryCandidate,
   buildCandidateColumns,
   findSnapshotLocation,
   rankCandidates,
+  type RecoveryCandidate,
 } from './candidate.ts'
 import { findSnapshotCandidates, findSurvivingMembers } from './find-candidates.ts'
 
 /**
  * Recovers a cluster that has lost most of its etcd members for good. Shows the remaining members and
- * snapshots and what each would lose, saves a snapshot of a chosen member, and restores it.
+ * snapshots, and the changes that would be lost with each. Saves a snapshot of a chosen member, and restores
+ * it.
  */
 export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   const { context, flags, cluster } = invocation
@@ -54,7 +55,10 @@ export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   )
 }
 
-/** Shows what the restore would change. A snapshot of a member is deleted afterwards. */
+/**
+ * Shows what the restore would change. A member's data is saved as a temporary snapshot, which is deleted
+ * afterwards.
+ */
 async function runDryRun(invocation: EtcdInvocation, best: RecoveryCandidate): ReturnType<EtcdCommandAction> {
   const { kind, name } = best
   if (kind === 'snapshot')

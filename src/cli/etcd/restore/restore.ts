@@ -1,24 +1,21 @@
-import { toPrintable } from '../../../kit/printable.ts'
-import { type PlannedChanges, buildPlanDocument } from '../../../lifecycle/plan-document.ts'
-import { createClusterClient } from '../../../lifecycle/cluster-client.ts'
-import type { ClusterInputs } from '../../../lifecycle/cluster-inputs.ts'
+import { restoreCluster, type VerifiedSnapshot } from '../../../actions/restore.ts'
+import { formatCount, toPrintable } from '../../../kit/text.ts'
+import type { ClusterInputs } from '../../../lifecycle/inputs/cluster-inputs.ts'
+import { buildPlanDocument, type PlannedChanges } from '../../../lifecycle/proposal/plan-approval.ts'
 import { revisionBump } from '../../../snapshot/member-data.ts'
 import type { EtcdPrograms } from '../../../snapshot/temporary-etcd.ts'
 import { extractSnapshot, testRestore } from '../../../snapshot/verify.ts'
-import { exitCodes } from '../../command.ts'
-import { loadClusterInputs } from '../../load-inputs.ts'
-import { printResult } from '../../print.ts'
-import { resultNames, runWithProgress } from '../../run-with-progress.ts'
-import { createDeferredAbort } from '../../up/deferred-abort.ts'
-import { connectCluster } from '../../up/connect.ts'
-import { formatCount } from '../../format-text.ts'
+import { loadClusterInputs } from '../../../workspace/load-inputs.ts'
+import { exitCodes } from '../../command/command.ts'
+import { printResult } from '../../command/print.ts'
+import { runAction } from '../../run/run-action.ts'
+import { resultNames } from '../../run/run-with-progress.ts'
+import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
 import { prepareEtcdPrograms } from '../programs.ts'
 import { openByteProgress } from '../progress.ts'
-import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
-import { openSnapshotIdentity, loadSnapshotTrust } from '../trust.ts'
-import { type SnapshotSource, findSnapshotSource, reportRead } from '../verify.ts'
+import { loadSnapshotTrust, openSnapshotIdentity } from '../trust.ts'
+import { findSnapshotSource, reportRead, type SnapshotSource } from '../verify.ts'
 import { createWorkDirectory } from '../work-directory.ts'
-import { runRestore, type VerifiedSnapshot } from './run-restore.ts'
 
 /**
  * Restores a cluster from a snapshot: checks the snapshot, asks for confirmation, uploads its data to every
@@ -49,31 +46,20 @@ export async function restoreFrom(
     debug: options.debug === true,
   }
   let plannedChanges: PlannedChanges | undefined
-  const result = await runWithProgress(context, settings, async (run) => {
-    using deferredAbort = createDeferredAbort(context.signal)
-    await using connection = await connectCluster(context, options, inputs, run, deferredAbort.signal)
-    return await runRestore({
-      ...connection,
-      context,
-      options,
-      flags: {
-        ignore: flags.ignore,
-        forceUnlock: flags.forceUnlock,
-        dryRun: flags.dryRun,
-        plan: undefined,
-        canPrompt: flags.progress !== 'json',
-      },
-      run,
-      onPlanned: (changes) => (plannedChanges = changes),
-      createClient: createClusterClient,
-      persist: async () => undefined,
-      deferAbort: deferredAbort.defer,
-      deferredSignal: deferredAbort.signal,
-      snapshot,
-      programs,
-      directory: work.path,
-    })
-  })
+  const restoreOptions = {
+    files: options,
+    forgetHostKeys: flags.forgetHostKey,
+    ignore: flags.ignore,
+    forceUnlock: flags.forceUnlock,
+    dryRun: flags.dryRun,
+    snapshot,
+    programs,
+    directory: work.path,
+    onPlanned: (changes: PlannedChanges) => (plannedChanges = changes),
+  }
+  const result = await runAction(context, options, settings, async (run) =>
+    restoreCluster(context, inputs, restoreOptions, run),
+  )
   if (result.code === exitCodes.usage) return result.code
   const { manifest } = snapshot
   const resultDocument = {
@@ -105,7 +91,7 @@ interface CheckedSnapshot {
 }
 
 /**
- * Verifies the snapshot, and restores it into a temporary etcd of the release that will use it. Hosts are not
+ * Verifies the snapshot, and restores it into a temporary etcd of the version in the lock. Hosts are not
  * contacted yet.
  */
 async function checkSnapshotSource(

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { formatLock } from '../../../catalog/lock.ts'
-import { deriveBundleKey } from '../../../identity/bundle-key.ts'
 import type { Identity } from '../../../identity/identity.ts'
-import { parseKeyFile } from '../../../identity/sealing-key.ts'
 import { unsealIdentity } from '../../../identity/seal.ts'
+import { parseKeyFile } from '../../../identity/sealing-key.ts'
+import { deriveBundleKey } from '../../../identity/stable-keys.ts'
+import { encodeSnapshot } from '../../../snapshot/archive.ts'
 import type { SmallFile, SnapshotManifest } from '../../../snapshot/manifest.ts'
-import { encodeSnapshot } from '../../../snapshot/write.ts'
 import { runHyperkube } from '../../testing/run-in-memory.ts'
 
 /** Files of a test cluster after `init`, before the first `up`. */

@@ -1,7 +1,7 @@
+import type { Stage } from '../../../contract/component-plan.ts'
 import type { Event } from '../../../contract/event.ts'
 import type { Op } from '../../../contract/op.ts'
-import type { Stage } from '../../../contract/stage.ts'
-import type { EventSubject, EventBody } from '../../../lifecycle/event-stream.ts'
+import type { EventBody, EventSubject } from '../../../lifecycle/agents/event-stream.ts'
 
 /** Start time of every recorded run. */
 export const recordingStart = Date.parse('2026-11-15T05:00:00Z')

@@ -108,9 +108,9 @@ export const waitingRun: readonly RecordedEvent[] = [
   ...preparedRun,
   opEnds(37, 'cp1', etcd),
   hostEnds(37, steps.etcd, 'cp1'),
-  waits(37, 'until etcd is well on cp1: cp1: connection refused', 37),
-  waits(42, 'until etcd is well on cp1: cp1: connection refused', 37),
-  waits(47, 'until etcd is well on cp1: cp1: connection refused', 37),
+  waits(37, 'until etcd is healthy on cp1: cp1: connection refused', 37),
+  waits(42, 'until etcd is healthy on cp1: cp1: connection refused', 37),
+  waits(47, 'until etcd is healthy on cp1: cp1: connection refused', 37),
 ]
 
 /** All steps succeed. */
@@ -217,7 +217,7 @@ export const largeRun: readonly RecordedEvent[] = [
   waits(30, 'containerd.service to run (activating, start)', 12, 'w12', 'containerd'),
 ]
 
-/** The same cluster after 120 of its single-host steps. */
+/** A cluster of 500 hosts after 120 steps that changed one host each. */
 export const rollingRun: readonly RecordedEvent[] = [
   runStarted,
   stepsPlanned(0, singles),

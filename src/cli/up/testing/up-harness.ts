@@ -6,17 +6,17 @@ import type { HostProvisionalChange } from '../../../contract/provisional-change
 import { createIdentity } from '../../../identity/identity.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { type AgentScript, scriptedSession } from '../../../lifecycle/testing/scripted-agent.ts'
-import { createEventStream } from '../../../lifecycle/event-stream.ts'
+import { createEventStream } from '../../../lifecycle/agents/event-stream.ts'
 import { noAddons } from '../../../lifecycle/addons/proposal.ts'
-import type { ClusterInputs } from '../../../lifecycle/cluster-inputs.ts'
-import type { ProvisionalOptions } from '../../../lifecycle/auto-rollback/plan-provisional.ts'
-import { fakeClusterWriter } from '../../../lifecycle/testing/fake-cluster-writer.ts'
+import type { ClusterInputs } from '../../../lifecycle/inputs/cluster-inputs.ts'
+import type { ProvisionalOptions } from '../../../lifecycle/provisional/plan-provisional.ts'
+import { createFakeClusterClient } from '../../../lifecycle/testing/fake-cluster-client.ts'
 import { buildTestCluster, buildTestLock, buildPlanInput } from '../../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../../spec/cluster.ts'
 import { createInMemoryContext, type InMemoryOptions } from '../../testing/run-in-memory.ts'
-import { proposeAndExecute } from '../propose-and-execute.ts'
-import type { UpRunResult } from '../up-run-result.ts'
-import type { ApprovedPlan } from '../up-deps.ts'
+import { type ApprovedPlan, changeConnectedHosts, type UpOutcome } from '../../../actions/up.ts'
+import type { ExitCode } from '../../command/command.ts'
+import { createActionRun, exitCodeByStatus } from '../../run/run-action.ts'
 
 export const upTestCluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
@@ -41,22 +41,7 @@ const successfulRun: AgentScript = async function* () {
   yield { type: 'run-ended', result: { outcome: 'done' } }
 }
 
-/** Result of a health check that succeeds. */
-const healthy = async (): Promise<undefined> => undefined
-const fakeClient = {
-  unconfirmedMembers: async () => [],
-  etcdIds: async () => new Map<string, string>(),
-  etcdHealthy: healthy,
-  apiReady: healthy,
-  controllersReady: healthy,
-  nodesReady: healthy,
-  isVoter: healthy,
-  drainFindings: async () => [],
-  removedApis: async () => [],
-  readApiState: async () => ({ nodes: [], versions: [], objects: [], smokeTestNodes: [], addons: noAddons }),
-  ...fakeClusterWriter,
-  [Symbol.dispose]: () => undefined,
-}
+const emptyApiState = { nodes: [], versions: [], objects: [], smokeTestNodes: [], addons: noAddons }
 
 export interface UpTestOptions {
   readonly target?: Cluster
@@ -88,7 +73,7 @@ export interface UpHarness {
 }
 
 interface UpTestResult {
-  readonly result: UpRunResult | { readonly error: unknown }
+  readonly result: (Omit<UpOutcome, 'status'> & { readonly code: ExitCode }) | { readonly error: unknown }
   readonly started: boolean
   readonly output: string
   readonly requests: readonly AgentRequest['body'][]
@@ -125,7 +110,7 @@ async function runScenario(
     yes,
     plan,
     dryRun = false,
-    syncNodeLabels = healthy,
+    syncNodeLabels,
     provisional,
     respond,
   }: UpTestOptions,
@@ -167,29 +152,47 @@ async function runScenario(
     close: async () => undefined,
   }
   let started = false
-  const result = await proposeAndExecute({
+  const globalOptions = {
+    file: 'cluster.yml',
+    output: 'table',
+    input: true,
+    ...(yes === undefined ? {} : { yes }),
+  } as const
+  const reporter = {
+    emit: createEventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
+      (event) => void events.push(event),
+    ]),
+    print: (text: string) => void messages.push(text),
+  }
+  const result = await changeConnectedHosts({
     context,
-    options: { file: 'cluster.yml', output: 'table', input: true, ...(yes === undefined ? {} : { yes }) },
-    flags: { ignore, forceUnlock: false, dryRun, plan, provisional, canPrompt: true },
+    options: {
+      files: { file: 'cluster.yml' },
+      forgetHostKeys: [],
+      limit: undefined,
+      ignore,
+      forceUnlock: false,
+      dryRun,
+      plan,
+      provisional,
+    },
     inputs: { ...inputs, cluster: target },
     connected,
     removedHosts: { sessions: new Map(), connect: async () => new Map() },
-    run: {
-      emit: createEventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', context.now, [
-        (event) => void events.push(event),
-      ]),
-      print: (text) => void messages.push(text),
-    },
-    createClient: async () => ({
-      ...fakeClient,
-      syncNodeLabels,
-      members: async () =>
-        voters.map((address) => ({ name: '', peerUrls: [`https://${address}:2380`], learner: false })),
-    }),
-    persist: async () => undefined,
+    run: createActionRun(context, globalOptions, true, reporter),
+    createClient: async () =>
+      createFakeClusterClient({
+        readApiState: async () => emptyApiState,
+        ...(syncNodeLabels === undefined ? {} : { syncNodeLabels }),
+        members: async () =>
+          voters.map((address) => ({ name: '', peerUrls: [`https://${address}:2380`], learner: false })),
+      }),
     deferAbort: () => (started = true),
     deferredSignal: new AbortController().signal,
-  }).catch((error: unknown) => ({ error }))
+  }).then(
+    ({ status, ...rest }) => ({ code: exitCodeByStatus[status], ...rest }),
+    (error: unknown) => ({ error }),
+  )
   return {
     result,
     started,

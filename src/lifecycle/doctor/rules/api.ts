@@ -1,3 +1,4 @@
+import { explainNotReady } from '../../cluster-objects/node.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
@@ -6,8 +7,8 @@ import { listProbes } from './probes.ts'
 const component = 'kube-apiserver'
 
 /**
- * Checks the API as the operator reaches it: the API as a whole, and each unready server that no probe has
- * reported.
+ * Reports an outage of the whole API, and each unready API server that no probe has reported. Both are
+ * observed from the operator's machine.
  */
 export function checkApiServers(observation: ClusterHealthObservation): Diagnosis[] {
   const servers = [...observation.api].filter(([host]) => isReachable(host, observation))
@@ -68,4 +69,31 @@ function diagnoseNotReady(host: string, reason: string): Diagnosis {
     command: suggestCommand({ code: 'API_NOT_READY', host }),
     needsOperator: false,
   }
+}
+
+/**
+ * Finds nodes that are not ready. If the API does not answer, nothing is returned, because another rule
+ * reports the outage.
+ */
+export function findUnreadyNodes({ hosts, nodes }: ClusterHealthObservation): Diagnosis[] {
+  if (nodes === undefined) return []
+  return hosts.flatMap(({ endpoint: { host, node: name } }): Diagnosis[] => {
+    if (name === undefined) return []
+    const node = nodes.find(({ metadata }) => metadata.name === name)
+    const reason = explainNotReady(node)
+    if (reason === undefined) return []
+    const since = node?.status?.conditions.find(({ type }) => type === 'Ready')?.lastTransitionTime
+    return [
+      {
+        code: 'NODE_NOT_READY',
+        severity: 'error',
+        what: `node ${name} is not ready`,
+        ...(since === undefined ? {} : { since }),
+        host,
+        evidence: [`node condition: ${reason}`],
+        command: suggestCommand({ code: 'NODE_NOT_READY', host }),
+        needsOperator: false,
+      },
+    ]
+  })
 }

@@ -1,12 +1,10 @@
 import type { ComponentHealth, HealAction, HostHealth } from '../../../contract/health.ts'
-import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import type { ServiceStatus } from '../../observe/services.ts'
-import { suggestCommand } from '../commands.ts'
-import type { Diagnosis } from '../diagnosis.ts'
+import { suggestCommand, summarizeCode } from '../commands.ts'
+import { type Diagnosis, healingProgressCodes, needsOperatorAction } from '../diagnosis.ts'
 import { describeHealing } from '../healing.ts'
-import { healingProgressCodes, needsOperatorAction } from '../code-order.ts'
-import { summarizeCode } from '../summaries.ts'
 import { listProbes } from './probes.ts'
 
 /**
@@ -51,8 +49,8 @@ function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
 }
 
 /**
- * Finds components with a code of their own, or with a problem that no probe reports. Examples are data
- * risks, resources that only an operator can repair, and exhausted healing.
+ * Finds unhealthy components that no failing local probe reports, or whose code no probe has. Examples are
+ * data risks, resources that only an operator can repair, and exhausted healing.
  */
 function findReported({ endpoint: { host } }: HostHealthObservation, health: HostHealth): Diagnosis[] {
   return health.components.flatMap((component): Diagnosis[] => {
@@ -104,4 +102,31 @@ function buildHead(
     component,
     command: suggestCommand({ code, host, component }),
   }
+}
+
+/**
+ * Finds full disks that no probe has reported. On a full disk the agent may have failed before it could
+ * report.
+ */
+export function findFullDisks({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap((observation) => {
+    const { host, os } = observation.endpoint
+    const isReported = listProbes(observation).some(
+      ({ code, state }) => code === 'DISK_FULL' && (state === 'unhealthy' || state === 'degraded'),
+    )
+    if (isReported || observation.disks.length === 0) return []
+    return [
+      {
+        code: 'DISK_FULL',
+        severity: 'error',
+        what: `a disk of ${host} is full`,
+        host,
+        evidence: observation.disks.map(
+          ({ mounted, usedShare }) => `${mounted} is ${(usedShare * 100).toFixed(1)} % full`,
+        ),
+        command: suggestCommand({ code: 'DISK_FULL', host, os }),
+        needsOperator: true,
+      } as const,
+    ]
+  })
 }

@@ -1,5 +1,5 @@
-import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { describeHealing } from '../healing.ts'
@@ -63,4 +63,23 @@ function listDriftedResources({
 
 function toDisabledService(component: string): DriftedResource {
   return { component, text: `service ${component}: it does not start with the host` }
+}
+
+/** Finds hosts where an operator has paused healing. */
+export function findPausedHosts({ hosts }: ClusterHealthObservation): Diagnosis[] {
+  return hosts.flatMap(({ endpoint: { host }, agent }): Diagnosis[] => {
+    const paused = agent.state === 'reachable' ? agent.health?.paused : undefined
+    if (paused === undefined) return []
+    return [
+      {
+        code: 'HEAL_PAUSED',
+        severity: 'warning',
+        what: `nothing is healed on ${host} until ${paused.until}`,
+        host,
+        evidence: [`paused by ${paused.by}`],
+        command: suggestCommand({ code: 'HEAL_PAUSED', host }),
+        needsOperator: false,
+      },
+    ]
+  })
 }

@@ -1,15 +1,16 @@
 import { checkEtcdHealth } from '../../../etcd/cluster-health.ts'
-import { currentQuorum } from '../../../etcd/quorum.ts'
 import { formatMember } from '../../../etcd/member.ts'
+import { currentQuorum } from '../../../etcd/quorum.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
-import type { Diagnosis } from '../diagnosis.ts'
-import { needsOperatorAction } from '../code-order.ts'
+import { type Diagnosis, needsOperatorAction } from '../diagnosis.ts'
 import { listProbes } from './probes.ts'
 
 const component = 'etcd'
 
-/** Checks etcd as the operator reaches it: the quorum, and the problems that members report. */
+/**
+ * Reports a lost quorum and the problems that members report. Both are observed from the operator's machine.
+ */
 export function checkEtcdCluster(observation: ClusterHealthObservation): Diagnosis[] {
   return [...findLostQuorum(observation), ...listMemberDiagnoses(observation)]
 }

@@ -1,11 +1,9 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
-import type { HostHealthObservation } from '../../observe/observe-host.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
-import { suggestCommand } from '../commands.ts'
-import type { Diagnosis } from '../diagnosis.ts'
+import type { HostHealthObservation } from '../../observe/observe-host.ts'
+import { suggestCommand, summarizeCode } from '../commands.ts'
+import { type Diagnosis, isHarmless, needsOperatorAction } from '../diagnosis.ts'
 import { describeHealing } from '../healing.ts'
-import { needsOperatorAction, isHarmless } from '../code-order.ts'
-import { summarizeCode } from '../summaries.ts'
 
 /** Reports failing probes. Probes with the same code and component give one diagnosis. */
 export function findFailingProbes({ hosts }: ClusterHealthObservation): Diagnosis[] {

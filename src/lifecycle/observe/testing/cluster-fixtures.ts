@@ -1,7 +1,7 @@
 import type { ComponentHealth, HostHealth, ProbeHealth } from '../../../contract/health.ts'
 import type { EtcdMember, MemberHealth, EtcdObservation } from '../../../etcd/member.ts'
 import type { Node } from '../../cluster-objects/node.ts'
-import type { HostEndpoint } from '../../host-endpoints.ts'
+import type { HostEndpoint } from '../../inputs/host-endpoints.ts'
 import { listServiceNames } from '../services.ts'
 import { buildUnreachableHost, type HostHealthObservation } from '../observe-host.ts'
 import { type ClusterHealthObservation, toHealthResult } from '../observe-cluster.ts'
@@ -53,7 +53,7 @@ function buildHealth(components: readonly string[]): HostHealth {
   return {
     at: observedAt,
     plan: 'a'.repeat(64),
-    healPolicy: 'usual',
+    healPolicy: 'default',
     budget: { used: 0, max: 10, windowMs: 600_000 },
     components: components.map(buildHealthyComponent),
     probes: components.map((component) => buildProbe(component, 'livez', {})),

@@ -17,7 +17,7 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import ssh2, { type Connection, type ServerChannel, type SFTPWrapper } from 'ssh2'
 import { hasCode } from '../../../kit/errors.ts'
-import { connectBuiltIn } from '../../connect-built-in.ts'
+import { connectBuiltIn } from '../../built-in-ssh.ts'
 import type { ConnectOptions } from '../../options.ts'
 import type { Remote } from '../../remote.ts'
 

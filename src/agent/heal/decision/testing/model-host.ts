@@ -1,13 +1,16 @@
-import { idleUnit } from '../../../host/testing/idle-unit.ts'
-import type { HealState } from '../../../../contract/heal-state.ts'
+import type { HealState } from '../../../../contract/health.ts'
 import type { Probe } from '../../../../contract/probe.ts'
-import type { UnitState } from '../../../host/systemd.ts'
-import type { ProbeResult } from '../../probe-result.ts'
-import type { ComponentObservation } from '../component-observation.ts'
-import { isHealthySinceStart } from '../component-condition.ts'
-import { type ProbeRecord, recordProbeResult, createProbeRecord } from '../probe-record.ts'
-import type { HealStep } from '../heal-step.ts'
-import { updateUnitObservation, type UnitObservation } from '../unit-observation.ts'
+import type { UnitState } from '../../../host/service-manager.ts'
+import { idleUnit } from '../../../host/testing/idle-unit.ts'
+import type { ProbeResult } from '../../probes/probe-runner.ts'
+import {
+  type ComponentObservation,
+  isHealthySinceStart,
+  type UnitObservation,
+  updateUnitObservation,
+} from '../component-observation.ts'
+import type { HealStep } from '../decision-input.ts'
+import { createProbeRecord, type ProbeRecord, recordProbeResult } from '../probe-record.ts'
 
 /** Milliseconds between rounds. The model runs every probe once per round. */
 export const tickMs = 5000

@@ -4,7 +4,7 @@ import type { Argv, CommandResult } from '../../../../kit/command.ts'
 import { buildComponent } from '../../../../diff/testing/fixtures.ts'
 import type { RunCommandOptions } from '../../../host/command.ts'
 import type { FileFacts } from '../../../host/files.ts'
-import type { UnitState } from '../../../host/systemd.ts'
+import type { UnitState } from '../../../host/service-manager.ts'
 import { idleUnit } from '../../../host/testing/idle-unit.ts'
 import type { ProbeDeps } from '../probe-deps.ts'
 
@@ -38,7 +38,7 @@ export function createFakeProbeDeps(
       read: async (path) => (texts.has(path) ? Buffer.from(texts.get(path) ?? '') : undefined),
       stat: async (path) => buildFacts(texts.get(path), stamps),
     },
-    systemd: {
+    services: {
       show: async (unit) => ({ ...idleUnit, ...deps.units.get(unit) }),
     },
     command: async (argv, { codes = [0], input, signal }: RunCommandOptions = {}) => {

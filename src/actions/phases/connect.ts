@@ -1,0 +1,156 @@
+import { forgetHostKey } from '../../identity/host-key.ts'
+import { joinNames } from '../../kit/text.ts'
+import { connectAgents, type ConnectedAgents } from '../../lifecycle/agents/connected-agents.ts'
+import { reportSingleStep } from '../../lifecycle/agents/event-stream.ts'
+import type { Session } from '../../lifecycle/agents/session.ts'
+import type { ClusterInputs } from '../../lifecycle/inputs/cluster-inputs.ts'
+import type { HostToRemove } from '../../lifecycle/proposal/hosts-to-remove.ts'
+import { buildSharedPlanData } from '../../plan/context.ts'
+import { hostSchema, type HostSpec } from '../../spec/host.ts'
+import { HostKeyStore } from '../../ssh/host-key-store.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
+import { saveHostKeys } from '../../workspace/load-identity.ts'
+import { createBundledFileReader } from '../../workspace/open-cluster-bundle.ts'
+import { openSshConnector } from '../../workspace/ssh-connector.ts'
+import type { ActionRun } from './action-run.ts'
+import { createDeferredAbort } from './deferred-abort.ts'
+
+export interface ClusterConnection extends AsyncDisposable {
+  readonly connected: ConnectedAgents
+  readonly removedHosts: RemovedHostConnections
+  /**
+   * The inputs with the host keys of hosts that were connected for the first time, and with the current agent
+   * versions.
+   */
+  readonly inputs: ClusterInputs
+  /** After this call, an interrupt no longer stops the wait for hosts. */
+  readonly deferAbort: () => void
+  /** After deferAbort, an interrupt does not abort this signal, so work in the cluster can be cleaned up. */
+  readonly deferredSignal: AbortSignal
+}
+
+export interface ConnectClusterOptions {
+  readonly files: ClusterFiles
+  /** Hosts whose stored ssh host key is dropped, so the key that they present now is stored. */
+  readonly forgetHostKeys: readonly string[]
+  /** Hosts that cluster.yml contained before this action. */
+  readonly previousHosts?: readonly HostSpec[] | undefined
+}
+
+/**
+ * Connections to hosts that are removed from the cluster. These hosts are known only after the other hosts
+ * were read.
+ */
+export interface RemovedHostConnections {
+  readonly sessions: ReadonlyMap<string, Session>
+  /** Connects to the hosts and returns the sessions of those that respond. */
+  readonly connect: (hostsToRemove: readonly HostToRemove[]) => Promise<ReadonlyMap<string, Session>>
+}
+
+/** Connects to all hosts and installs their agents. */
+export async function connectCluster(
+  context: WorkspaceContext,
+  loaded: ClusterInputs,
+  { files, forgetHostKeys, previousHosts = [] }: ConnectClusterOptions,
+  { emit }: Pick<ActionRun, 'emit'>,
+): Promise<ClusterConnection> {
+  const { cluster } = loaded
+  const deferredAbort = createDeferredAbort(context.signal)
+  const { signal } = deferredAbort
+  const keys = new HostKeyStore(forgetHostKeys.reduce(forgetHostKey, loaded.identity))
+  const connector = await openSshConnector(context.operator, files.file, cluster, keys)
+  const remotes = new Set<Remote>()
+  const connectedHosts = new Set<string>()
+  const step = 'reach'
+  const connect = async (host: HostSpec, connectSignal: AbortSignal): Promise<Remote> => {
+    const subject = { host: host.name }
+    const since = context.now().toISOString()
+    emit({ type: 'waiting', for: 'its ssh server to answer', since }, subject)
+    const remote = await connector.connect(host, connectSignal)
+    remotes.add(remote)
+    // Only the first connection starts the host's step. A later connection replaces a lost one during another
+    // step.
+    if (!connectedHosts.has(host.name)) emit({ type: 'step-started', step }, subject)
+    connectedHosts.add(host.name)
+    return remote
+  }
+  const close = async (): Promise<void> => {
+    await Promise.allSettled([...remotes].map(async (remote) => remote.close()))
+    connector.close()
+    deferredAbort[Symbol.dispose]()
+  }
+  const release = memoizeRelease(context.findRelease)
+  const connectHosts = async (hosts: readonly HostSpec[]): Promise<ConnectedAgents> => {
+    const names = hosts.map(({ name }) => name)
+    return reportSingleStep(
+      { emit, signal },
+      { step, title: `reach ${joinNames(names)}`, hosts: names },
+      async () =>
+        connectAgents(hosts, {
+          connect,
+          release,
+          readBundledFile: createBundledFileReader(context, files.file, loaded),
+          setup: { ...buildSharedPlanData(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
+          emit,
+          onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
+          signal,
+        }),
+    )
+  }
+  const removedSessions = new Map<string, Session>()
+  const connectRemoved: RemovedHostConnections['connect'] = async (hostsToRemove) => {
+    const { sessions } = await connectHosts(
+      hostsToRemove.map((removedHost) => findHostSpec(removedHost, previousHosts)),
+    )
+    for (const [name, session] of sessions) removedSessions.set(name, session)
+    return sessions
+  }
+  try {
+    const connected = await connectHosts(cluster.spec.hosts)
+    if (keys.changed) await saveHostKeys(context, files, keys.identity)
+    const inputs = {
+      ...loaded,
+      identity: keys.identity,
+      version: (host: string) => connected.agents.get(host) ?? '',
+    }
+    return {
+      connected,
+      removedHosts: { sessions: removedSessions, connect: connectRemoved },
+      inputs,
+      deferAbort: deferredAbort.defer,
+      deferredSignal: signal,
+      async [Symbol.asyncDispose]() {
+        await connected.close()
+        await Promise.allSettled([...removedSessions.values()].map(async (session) => session.close()))
+        await close()
+      },
+    }
+  } catch (error) {
+    // Open connections would keep the process alive after a failed start.
+    await close()
+    throw error
+  }
+}
+
+/** Returns the host from the previous cluster.yml, or a host with the address that the cluster reports. */
+function findHostSpec(
+  { host: name, address, os }: HostToRemove,
+  previousHosts: readonly HostSpec[],
+): HostSpec {
+  return (
+    previousHosts.find((one) => one.name === name) ??
+    hostSchema.parse({ name, address, os, roles: ['worker'] })
+  )
+}
+
+/** Loads each release once, because its digest is computed from a large file. */
+function memoizeRelease(release: WorkspaceContext['findRelease']): WorkspaceContext['findRelease'] {
+  const known = new Map<string, ReturnType<WorkspaceContext['findRelease']>>()
+  return async (arch, os) => {
+    const kind = `${os}/${arch}`
+    const found = known.get(kind) ?? release(arch, os)
+    known.set(kind, found)
+    return found
+  }
+}

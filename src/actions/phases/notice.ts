@@ -1,0 +1,46 @@
+import type { Op } from '../../contract/op.ts'
+import type { KeyCount } from '../../etcd/member.ts'
+import type { SortedPods } from '../../lifecycle/drain/pod.ts'
+import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
+import type { PlannedProvisionalChange } from '../../lifecycle/provisional/plan-provisional.ts'
+import type { SnapshotManifest } from '../../snapshot/manifest.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+
+/** Something that an action shows the operator. The caller formats it. */
+export type Notice =
+  | {
+      readonly type: 'proposal'
+      readonly cluster: Cluster
+      readonly proposal: Proposal
+      readonly provisional: PlannedProvisionalChange | undefined
+    }
+  | {
+      /** A run with a provisional change has failed. */
+      readonly type: 'provisional-unfinished'
+      readonly provisional: PlannedProvisionalChange
+      readonly startedAt: Date
+    }
+  | { readonly type: 'no-provisional-change' }
+  | { readonly type: 'already-rolled-back'; readonly hosts: readonly string[] }
+  | {
+      readonly type: 'reset'
+      readonly cluster: Cluster
+      readonly hosts: readonly string[]
+      /** Whether all hosts of the cluster are reset. */
+      readonly isWholeCluster: boolean
+    }
+  | { readonly type: 'removal-ops'; readonly host: string; readonly ops: readonly Op[] }
+  | ({ readonly type: 'restore' } & RestoreSummary)
+  | { readonly type: 'rejoin'; readonly host: string }
+  | { readonly type: 'drain'; readonly node: string; readonly pods: SortedPods }
+
+export interface RestoreSummary {
+  readonly name: string
+  readonly manifest: SnapshotManifest
+  readonly now: Date
+  /** Key count at the highest revision of all members; undefined if no member responds. */
+  readonly current: KeyCount | undefined
+  readonly members: readonly string[]
+  /** Hosts on which services stop. */
+  readonly hosts: readonly string[]
+}

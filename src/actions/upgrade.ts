@@ -1,0 +1,71 @@
+import type { Arch } from '../catalog/artifacts.ts'
+import type { Lock } from '../catalog/lock.ts'
+import { buildLockPath } from '../workspace/cluster-paths.ts'
+import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
+import { requireLock } from '../workspace/load-lock.ts'
+import {
+  listTargets,
+  type ReportLine,
+  resolveClusterLock,
+  writeLock,
+} from '../workspace/resolve-cluster-lock.ts'
+import { setScalar } from '../workspace/yaml-edit.ts'
+import { type ClusterFileChange, prepareFileChange } from './change-cluster-file.ts'
+import type { ActionStatus } from './phases/action-run.ts'
+
+/** A change of cluster.yml together with the lock that belongs to it. */
+export interface UpgradeChange extends ClusterFileChange {
+  readonly lock: Lock
+}
+
+/** Inputs and effects of an upgrade. Tests replace the effects. */
+export interface UpgradeDeps {
+  readonly context: WorkspaceContext
+  readonly files: ClusterFiles
+  /** Versions to install one after the other; the last one is the version that the operator requested. */
+  readonly path: readonly string[]
+  /** Saves and verifies a snapshot; undefined if the upgrade starts without a snapshot. */
+  readonly takeSnapshot: (() => Promise<ActionStatus>) | undefined
+  /** Brings all hosts to the changed cluster.yml and lock. */
+  readonly up: (version: string, change: UpgradeChange) => Promise<ActionStatus>
+  readonly report: ReportLine
+}
+
+/**
+ * Upgrades a cluster. Phases: save a snapshot; then for each version resolve the lock, change cluster.yml, run
+ * `up`. cluster.yml and the lock are written together, so `up` can resume an interrupted upgrade.
+ */
+export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
+  const snapshotStatus = (await deps.takeSnapshot?.()) ?? 'ok'
+  if (snapshotStatus !== 'ok') return snapshotStatus
+  for (const version of deps.path) {
+    const status = await deps.up(version, await prepareVersion(deps, version))
+    if (status !== 'ok') return status
+  }
+  return 'ok'
+}
+
+async function prepareVersion(
+  { context, files, report }: UpgradeDeps,
+  version: string,
+): Promise<UpgradeChange> {
+  const change = await prepareFileChange(context, files.file, (text) =>
+    setScalar(text, ['spec'], 'kubernetes', `"${version}"`),
+  )
+  const previousLock = await requireLock(context, files.file)
+  const targets = listTargets(change.cluster, listArches(previousLock))
+  const lock = await resolveClusterLock(context, files, change.cluster, targets, report)
+  return {
+    ...change,
+    lock,
+    async persist() {
+      await writeLock(context, buildLockPath(files.file), lock, report)
+      await change.persist()
+    },
+  }
+}
+
+/** Lists the architectures for which a lock has Linux artifacts. */
+function listArches({ artifacts }: Lock): Arch[] {
+  return [...new Set(artifacts.filter(({ os }) => os === 'linux').map(({ arch }) => arch))]
+}

@@ -1,0 +1,155 @@
+import type { Manifest } from '../../kube/object.ts'
+import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
+import { type AddonDefinition, findAddonImage } from './addon-definition.ts'
+import {
+  buildAppLabels,
+  buildClusterMetadata,
+  buildContainerSecurity,
+  buildNamespacedMetadata,
+  buildPlacement,
+  buildPodSecurity,
+  buildResources,
+  buildServiceAccount,
+} from './manifest-helpers.ts'
+
+const traefikApp = 'traefik'
+
+const traefikIngressClass = 'traefik'
+
+const user = 65_532
+
+/** First port that a program can bind without a capability. */
+const firstFreePort = 1024
+
+export const traefik: AddonDefinition = {
+  name: 'traefik',
+  description: 'Ingresses, on the ports of every node',
+  setting: 'ingress',
+  images: ['traefik'],
+  buildManifests(input) {
+    const { ingress } = input.cluster.spec
+    if (ingress === 'none') return []
+    return [
+      buildIngressClass(ingress),
+      ...buildServiceAccount(traefikApp, traefikApp, rules),
+      buildTraefikDaemonSet(ingress, findAddonImage(input, 'traefik')),
+    ]
+  },
+}
+
+/** RBAC rules of Traefik. It reads Ingresses and their backends, including certificates. */
+const rules = [
+  { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: ['list', 'watch'] },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+  {
+    apiGroups: ['networking.k8s.io'],
+    resources: ['ingresses', 'ingressclasses'],
+    verbs: ['list', 'watch'],
+  },
+]
+
+function buildIngressClass({ defaultClass }: IngressSettings): Manifest {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IngressClass',
+    metadata: {
+      ...buildClusterMetadata(traefikIngressClass, traefikApp),
+      annotations: { 'ingressclass.kubernetes.io/is-default-class': String(defaultClass) },
+    },
+    spec: { controller: 'traefik.io/ingress-controller' },
+  }
+}
+
+function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manifest {
+  const selector = buildAppLabels(traefikApp)
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: buildNamespacedMetadata('traefik', traefikApp),
+    spec: {
+      // Two pods cannot bind the same host ports, so the old one ends before the new one starts.
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
+      selector: { matchLabels: selector },
+      template: {
+        metadata: { labels: selector },
+        spec: {
+          serviceAccountName: traefikApp,
+          hostNetwork: true,
+          dnsPolicy: 'ClusterFirstWithHostNet',
+          terminationGracePeriodSeconds: 60,
+          ...buildPlacement(settings, [{ operator: 'Exists' }]),
+          ...buildSecurity(settings).pod,
+          containers: [buildContainer(settings, image)],
+        },
+      },
+    },
+  }
+}
+
+/**
+ * Builds the security contexts. Low ports need a capability, which Kubernetes gives only to root because
+ * Traefik's program file lacks it. So Traefik runs as root with only this capability; with higher ports it
+ * runs as an unprivileged user.
+ */
+function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
+  readonly pod: Record<string, unknown>
+  readonly container: Record<string, unknown>
+} {
+  if (Math.min(httpPort, httpsPort) >= firstFreePort) {
+    return { pod: { securityContext: buildPodSecurity(user) }, container: buildContainerSecurity() }
+  }
+  const pod = { securityContext: { seccompProfile: { type: 'RuntimeDefault' } } }
+  return { pod, container: { ...buildContainerSecurity('NET_BIND_SERVICE'), runAsUser: 0, runAsGroup: user } }
+}
+
+function buildContainer(settings: IngressSettings, image: string): Record<string, unknown> {
+  const { httpPort, httpsPort } = settings
+  const ping = { httpGet: { host: '127.0.0.1', path: '/ping', port: traefikHealthPort } }
+  return {
+    name: 'traefik',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    args: buildFlags(settings),
+    resources: buildResources(settings, { requests: { cpu: '50m', memory: '64Mi' } }),
+    securityContext: buildSecurity(settings).container,
+    ports: [
+      { name: 'web', containerPort: httpPort, hostPort: httpPort, protocol: 'TCP' },
+      { name: 'websecure', containerPort: httpsPort, hostPort: httpsPort, protocol: 'TCP' },
+    ],
+    readinessProbe: { ...ping, periodSeconds: 2, timeoutSeconds: 2 },
+    livenessProbe: { ...ping, periodSeconds: 10, timeoutSeconds: 2, failureThreshold: 3 },
+  }
+}
+
+function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
+  return [
+    '--global.checknewversion=false',
+    '--global.sendanonymoususage=false',
+    '--log.level=INFO',
+    ...buildEntryPoint('web', httpPort),
+    ...buildEntryPoint('websecure', httpsPort),
+    '--entrypoints.websecure.http.tls=true',
+    `--entrypoints.ping.address=127.0.0.1:${traefikHealthPort}`,
+    '--ping=true',
+    '--ping.entrypoint=ping',
+    '--providers.kubernetesingress=true',
+    `--providers.kubernetesingress.ingressclass=${traefikIngressClass}`,
+    // Match path prefixes as Kubernetes defines them. A service without pods gives 503 instead of 404.
+    '--providers.kubernetesingress.strictprefixmatching=true',
+    '--providers.kubernetesingress.allowemptyservices=true',
+  ]
+}
+
+/**
+ * Builds the flags of an entry point. On shutdown Traefik still accepts requests for some seconds after its
+ * health check fails, then finishes open ones.
+ */
+function buildEntryPoint(name: string, port: number): string[] {
+  const lifecycle = `--entrypoints.${name}.transport.lifecycle`
+  return [
+    `--entrypoints.${name}.address=:${port}`,
+    `--entrypoints.${name}.asdefault=true`,
+    `${lifecycle}.requestacceptgracetimeout=5s`,
+    `${lifecycle}.gracetimeout=30s`,
+  ]
+}

@@ -1,0 +1,77 @@
+import { dirname, join } from 'node:path'
+import { etcdDataDirectory, etcdInitializedFile, etcdUnit } from '../../contract/etcd-restore.ts'
+import type { Op } from '../../contract/op.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { LinuxHost } from '../host/host.ts'
+import { isDown } from '../host/service-manager.ts'
+import { openJournal } from '../records/journal.ts'
+import type { HostRunOptions } from '../reset/stop-services.ts'
+import { journalRun, type OpOutcome, runOp } from '../records/run-op.ts'
+import { readAppliedPlan } from '../records/state-file.ts'
+
+const movedPrefix = 'before-rejoin-'
+
+/**
+ * Wipes the etcd member of a host, so that it can join again as a new member. Its data is moved aside. The
+ * initialized marker is removed last: while the marker exists, an apply does not start etcd without data.
+ */
+export async function wipeEtcd(options: HostRunOptions<LinuxHost>): Promise<void> {
+  const { host } = options
+  const run = { ...options, journal: await openJournal(host, options.run) }
+  const op: Op = {
+    component: 'etcd',
+    stage: 'etcd',
+    action: 'remove',
+    target: 'directory',
+    name: etcdDataDirectory,
+    because: ['its member joins etcd again'],
+  }
+  await journalRun(run, { command: 'clear etcd' }, async () => {
+    await runOp(run, op, async () => wipeMember(host))
+  })
+}
+
+async function wipeMember(host: LinuxHost): Promise<OpOutcome> {
+  await refuseRunningEtcd(host)
+  const { files } = host
+  const hadData = await moveDataAside(host, movedPrefix)
+  await pruneMovedData(host, movedPrefix)
+  // Files with `once` describe how the member was initialized. The new member needs new ones.
+  const component = (await readAppliedPlan(host))?.components.find(({ name }) => name === 'etcd')
+  for (const { path, once } of component?.files ?? []) if (once === true) await files.remove(path)
+  const wasInitialized = await files.remove(etcdInitializedFile)
+  return hadData || wasInitialized ? 'done' : 'unchanged'
+}
+
+/** Number of moved data directories that are kept. */
+const maxMoved = 2
+const root = dirname(etcdDataDirectory)
+
+/**
+ * Renames the data directory of an etcd member instead of deleting it. Returns false if the directory does
+ * not exist.
+ */
+export async function moveDataAside({ files, clock }: LinuxHost, prefix: string): Promise<boolean> {
+  if ((await files.stat(etcdDataDirectory)) === undefined) return false
+  await files.rename(
+    etcdDataDirectory,
+    join(root, `${prefix}${clock.now().toISOString().replaceAll(':', '-')}`),
+  )
+  return true
+}
+
+/** Deletes all moved data directories with this prefix except the newest ones. */
+export async function pruneMovedData({ files }: LinuxHost, prefix: string): Promise<void> {
+  const names = ((await files.list(root)) ?? []).map(({ name }) => name)
+  const moved = names.filter((name) => name.startsWith(prefix)).toSorted()
+  for (const name of moved.slice(0, -maxMoved)) await files.removeTree(join(root, name))
+}
+
+/** Throws if etcd runs, because its data must not be replaced while it is in use. */
+export async function refuseRunningEtcd({ services }: LinuxHost): Promise<void> {
+  if (isDown(await services.show(etcdUnit))) return
+  throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd runs, and its data cannot be replaced', {
+    component: 'etcd',
+    hint: 'it was started meanwhile: the same command again stops it first',
+  })
+}

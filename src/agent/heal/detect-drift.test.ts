@@ -1,0 +1,149 @@
+import { chmod, rm, truncate, writeFile } from 'node:fs/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { stopComponentServices } from '../reset/stop-services.ts'
+import { applyAndListOps, publishPrograms, someRunId } from '../apply/testing/fixtures.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { detectDrift, withKnownDigests } from './detect-drift.ts'
+import { conflist, healPlan, setUpHealHost, subnetFile, writeHostFile } from './testing/heal-host.ts'
+
+let host: TemporaryHost & AsyncDisposable
+let plan: NodePlan
+beforeEach(async () => {
+  host = await createTemporaryHost()
+  plan = await setUpHealHost(host)
+})
+afterEach(async () => host[Symbol.asyncDispose]())
+
+/** Lists repairable and unrepairable drift as text. */
+async function listDrifts(): Promise<{ repairable: string[]; unrepairable: string[] }> {
+  const { repairable, unrepairable } = await detectDrift(host, plan)
+  return {
+    repairable: [...repairable.values()]
+      .flat()
+      .map(
+        ({ component, action, target, because }) => `${component}: ${action} ${target}, ${because.join()}`,
+      ),
+    unrepairable: [...unrepairable].flatMap(([component, all]) =>
+      all.map(({ name, difference }) => `${component}: ${name}, ${difference}`),
+    ),
+  }
+}
+
+test('nothing on a host that is as it was left', async () => {
+  expect(await listDrifts()).toEqual({ repairable: [], unrepairable: [] })
+  expect((await detectDrift(host, plan)).stopped).toEqual(new Set())
+})
+
+test.each([
+  [
+    'a program that is deleted',
+    async () => rm(host.toLocalPath('/opt/hyperkube/containerd-1/containerd')),
+    'containerd: change artifact, containerd is missing',
+  ],
+  [
+    'a program that is truncated',
+    async () => truncate(host.toLocalPath('/opt/hyperkube/containerd-1/containerd'), 3),
+    'containerd: change artifact, the content of containerd is another one',
+  ],
+  [
+    'a program that is not executable',
+    async () => chmod(host.toLocalPath('/opt/hyperkube/containerd-1/containerd'), 0o644),
+    'containerd: change artifact, the mode of containerd is another one',
+  ],
+  [
+    'a configuration that is corrupted',
+    async () => writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx'),
+    'containerd: change file, its content is another one',
+  ],
+  [
+    'a conflist that is deleted',
+    async () => rm(host.toLocalPath(conflist)),
+    'flanneld: create derived-file, it is gone',
+  ],
+  [
+    'a conflist that is stale',
+    async () => writeFile(host.toLocalPath(conflist), '10.244.9.0/24\n'),
+    'flanneld: change derived-file, its content is another one',
+  ],
+  [
+    'a unit that is disabled',
+    async () => host.services.disable('flanneld.service'),
+    'flanneld: change service, it would not start at the next boot',
+  ],
+  [
+    'a unit that is another one',
+    async () => writeFile(host.toLocalPath('/etc/systemd/system/flanneld.service'), '[Service]\n'),
+    'flanneld: change service, its content is another one',
+  ],
+])('%s can be repaired', async (_, spoil, what) => {
+  await spoil()
+  expect(await listDrifts()).toEqual({ repairable: [what], unrepairable: [] })
+})
+
+test('a directory comes before what is in it', async () => {
+  await rm(host.toLocalPath('/etc/hyperkube/containerd'), { recursive: true })
+  expect((await listDrifts()).repairable).toEqual([
+    'containerd: create directory, it is gone',
+    'containerd: create file, it is gone',
+  ])
+})
+
+test('a secret is beyond what a host can bring', async () => {
+  await writeFile(host.toLocalPath('/etc/hyperkube/agent/key'), 'another')
+  expect(await listDrifts()).toEqual({
+    repairable: [],
+    unrepairable: ['hyperkube-agent: /etc/hyperkube/agent/key, its content is another one'],
+  })
+})
+
+test('a file that matters only at bootstrap is not repaired: an operator deletes it to get a new one', async () => {
+  await rm(host.toLocalPath('/etc/hyperkube/agent/bootstrap'))
+  expect(await listDrifts()).toEqual({
+    repairable: [],
+    unrepairable: ['hyperkube-agent: /etc/hyperkube/agent/bootstrap, it is gone'],
+  })
+})
+
+test('nothing is derived from a source that has just become another one', async () => {
+  await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
+  host.clock.time = Date.now() + 60_000
+  expect((await listDrifts()).repairable).toEqual([])
+  host.clock.time = Date.now() + 180_000
+  expect((await listDrifts()).repairable).toEqual([
+    'flanneld: change derived-file, its content is another one',
+  ])
+})
+
+test('a run that was cut is not worked against', async () => {
+  const next = healPlan('two')
+  publishPrograms(host, next)
+  await applyAndListOps(host, next, { through: 'node', secrets: { key: 'secret' } })
+  await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
+  expect(await listDrifts()).toEqual({ repairable: [], unrepairable: [] })
+})
+
+test('a service that an operator has stopped is reported', async () => {
+  const signal = new AbortController().signal
+  const emit = (): void => undefined
+  await stopComponentServices({ host, name: 'a', run: someRunId, emit, signal }, { components: ['flanneld'] })
+  expect((await detectDrift(host, plan)).stopped).toEqual(new Set(['flanneld']))
+})
+
+test('a second check reads no unchanged file', async () => {
+  const read: string[] = []
+  const digest: typeof host.files.digest = async (path) => {
+    read.push(path)
+    return host.files.digest(path)
+  }
+  const cachedHost = withKnownDigests({ ...host, files: { ...host.files, digest } })
+  await detectDrift(cachedHost, plan)
+  expect(read).not.toEqual([])
+  read.length = 0
+  await detectDrift(cachedHost, plan)
+  expect(read).toEqual([])
+  await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'two')
+  const { repairable } = await detectDrift(cachedHost, plan)
+  expect(repairable.get('containerd')).toHaveLength(1)
+  expect(read).toEqual(['/etc/hyperkube/containerd/config'])
+})

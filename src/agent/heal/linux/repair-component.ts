@@ -1,0 +1,124 @@
+import { dirname } from 'node:path'
+import type { NodePlan } from '../../../contract/node-plan.ts'
+import type { Op } from '../../../contract/op.ts'
+import { formatError } from '../../../kit/errors.ts'
+import { toPrintable } from '../../../kit/text.ts'
+import { applyOp, type PlanRun } from '../../apply/apply-op.ts'
+import { listRestartedComponents, withoutPendingChange } from '../../records/ledger.ts'
+import { unitFile } from '../../resources/systemd-service.ts'
+import { type OpOutcome, runOp } from '../../records/run-op.ts'
+import type { LinuxHost } from '../../host/host.ts'
+import type { UnitState } from '../../host/service-manager.ts'
+import { detectDrift } from '../detect-drift.ts'
+import { canDerive } from '../regenerate.ts'
+import { existedBefore, waitForStart } from './restart-service.ts'
+
+export interface RepairResult {
+  readonly done: readonly string[]
+  readonly failed: readonly string[]
+}
+
+/**
+ * Repairs drifted resources of a component without disrupting running services. If one repair fails, the
+ * others still run.
+ */
+export async function repairComponent(run: PlanRun<LinuxHost>, component: string): Promise<RepairResult> {
+  const { host, plan, signal } = run
+  const { repairable: found } = await detectDrift(host, plan)
+  const [done, failed]: [string[], string[]] = [[], []]
+  for (const op of found.get(component) ?? []) {
+    const description = `${op.target} ${op.name}: ${op.because.join(', ')}`
+    try {
+      if (!(await isSourceReady(host, plan, op))) {
+        failed.push(`${description}, and what it is made from is not there yet`)
+        continue
+      }
+      await runOp(run, op, async () => repairResource(run, op))
+      done.push(toPrintable(description))
+    } catch (error) {
+      signal.throwIfAborted()
+      failed.push(toPrintable(`${description}; ${formatError(error)}`))
+    }
+  }
+  return { done, failed }
+}
+
+async function isSourceReady(host: LinuxHost, plan: NodePlan, op: Op): Promise<boolean> {
+  return op.target !== 'derived-file' || canDerive(host, plan, op.name)
+}
+
+async function repairResource(run: PlanRun<LinuxHost>, op: Op): Promise<OpOutcome> {
+  const { host } = run
+  const since = await findChangeTime(host, op)
+  const before = await readUnitStates(run)
+  const outcome = await applyOp(run, op)
+  await recordUpToDateServices(run, op, since, before)
+  if (op.target !== 'service') return outcome
+  const { enabled } = await host.services.show(op.name)
+  if (!enabled) await host.services.enable([op.name])
+  await host.services.reload()
+  return enabled ? outcome : 'done'
+}
+
+/**
+ * Returns when a resource was changed, in nanoseconds since 1970. For a deleted resource this is the last
+ * change of its directory.
+ */
+async function findChangeTime(
+  { files, layout }: LinuxHost,
+  { target, name }: Op,
+): Promise<bigint | undefined> {
+  if (target === 'artifact') return undefined
+  const path = target === 'service' ? unitFile({ layout }, name) : name
+  const facts = (await files.stat(path)) ?? (await files.stat(dirname(path)))
+  return facts === undefined ? undefined : BigInt(facts.changed)
+}
+
+/** Returns the state of each systemd service of the plan (key: unit). */
+async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<ReadonlyMap<string, UnitState>> {
+  const units = plan.components.flatMap(({ service }) =>
+    service?.supervisor === 'systemd' ? [service.name] : [],
+  )
+  const states = await host.services.showAll(units)
+  return new Map(
+    states.flatMap((state, index) => (units[index] === undefined ? [] : [[units[index], state]])),
+  )
+}
+
+/**
+ * Records the services that need no restart after the repair. A process that started before the change has
+ * read the right content, and a running program no longer needs its artifact. A service that crashed because
+ * of the wrong content is restarted by systemd.
+ */
+async function recordUpToDateServices(
+  { host, plan, ledgerStore, items, signal }: PlanRun<LinuxHost>,
+  op: Op,
+  since: bigint | undefined,
+  before: ReadonlyMap<string, UnitState>,
+): Promise<void> {
+  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
+  for (const { name, service } of plan.components) {
+    if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
+    const { pid } = await host.services.show(service.name)
+    const hasRead = op.target === 'artifact' ? pid !== 0 : since && (await existedBefore(host, pid, since))
+    const previous = before.get(service.name)
+    const isUpToDate = hasRead || (previous && (await hasRestarted(host, service.name, previous, signal)))
+    if (isUpToDate) await ledgerStore.save(withoutPendingChange(ledgerStore.ledger, service.name, op.name))
+  }
+}
+
+/**
+ * Milliseconds to wait until a crashed service has restarted. On a busy host it takes seconds to exit, and
+ * systemd restarts it two seconds later.
+ */
+const restartTimeoutMs = 20_000
+
+async function hasRestarted(
+  host: LinuxHost,
+  unit: string,
+  before: UnitState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { pid, invocation } = await waitForStart(host, unit, before, restartTimeoutMs, signal)
+  return pid !== 0 && invocation !== before.invocation
+}

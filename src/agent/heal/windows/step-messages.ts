@@ -1,0 +1,83 @@
+import type { HealAction } from '../../../contract/health.ts'
+import type { NodePlan } from '../../../contract/node-plan.ts'
+import type { Op } from '../../../contract/op.ts'
+import type { ReconcileStep } from '../../windows-worker/step.ts'
+import type { WorkerSpec } from '../../windows-worker/worker.ts'
+
+/** How a step is reported. */
+export interface StepMessage {
+  /** Name of the component that the step belongs to. */
+  readonly component: string
+  readonly action: HealAction['action']
+  readonly text: string
+  /** Finding code, if the step is a finding. */
+  readonly code?: string
+  /** Op of the run, if the step concerns a resource of the plan. */
+  readonly op: Op | undefined
+}
+
+export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: NodePlan): StepMessage {
+  const network = 'flanneld'
+  const buildOp = (component: string, action: Op['action'], target: Op['target'], name: string): Op => ({
+    component,
+    stage: plan.components.find((one) => one.name === component)?.stage ?? 'prepare',
+    action,
+    target,
+    name,
+    because: [],
+  })
+  switch (step.do) {
+    case 'allow':
+      return buildMessage(
+        'host',
+        'repair',
+        `the rule ${step.rule}`,
+        buildOp('host', 'change', 'firewall-rule', step.rule),
+      )
+    case 'route':
+      return buildMessage('host', 'repair', `the route to ${step.destination}`)
+    case 'fetch':
+      return buildMessage(step.role, 'repair', `a whole copy of its program`)
+    case 'move':
+    case 'discard': {
+      const path = step.do === 'move' ? step.to : step.path
+      return buildMessage(findOwner(path, spec) ?? 'host', 'repair', `${step.do} ${path}`)
+    }
+    case 'put': {
+      const name = spec.services[step.role]?.service.name ?? step.role
+      return buildMessage(step.role, 'repair', 'its service', buildOp(step.role, 'change', 'service', name))
+    }
+    case 'start':
+    case 'stop': {
+      const name = spec.services[step.role]?.service.name ?? step.role
+      return buildMessage(step.role, 'restart', `${step.do} it`, buildOp(step.role, step.do, 'service', name))
+    }
+    case 'end':
+      return buildMessage(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
+    case 'reopen':
+      return buildMessage('apiserver-proxy', 'restart', `${step.role} does not come up`)
+    case 'give-up':
+      return {
+        ...buildMessage(step.role, 'give-up', 'it does not come up, whatever was tried'),
+        code: 'HEAL_EXHAUSTED',
+      }
+    case 'start-hns':
+      return buildMessage(network, 'regenerate', 'start the service hns')
+    case 'hold':
+      return buildMessage(network, 'regenerate', `a network that keeps the switch on ${step.adapter}`)
+    case 'drop-network':
+      return buildMessage(network, 'regenerate', `${step.name} is of the wrong kind`)
+    case 'reserve':
+      return buildMessage('kube-proxy', 'regenerate', `an address of ${step.subnet} to send from`)
+    default:
+      return buildMessage('kube-proxy', 'regenerate', 'its address is of another subnet')
+  }
+}
+
+function buildMessage(component: string, action: HealAction['action'], text: string, op?: Op): StepMessage {
+  return { component, action, text, op }
+}
+
+function findOwner(path: string, { services }: WorkerSpec): string | undefined {
+  return Object.entries(services).find(([, one]) => path.startsWith(one.program.path))?.[0]
+}

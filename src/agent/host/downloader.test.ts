@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Clock } from './clock.ts'
+import { createHttpDownloader } from './downloader.ts'
+import { createPathMapper } from './local-files.ts'
+
+const content = Buffer.from('0123456789'.repeat(1000))
+const sha256 = createHash('sha256').update(content).digest('hex')
+const never = new AbortController().signal
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void
+
+let root: string
+let server: Server
+let url: string
+let responses: Respond[]
+let ranges: (string | undefined)[]
+const pauses: number[] = []
+let arrivals: EventEmitter<{ progress: [number] }>
+
+const clock: Clock = {
+  now: () => new Date(),
+  pause: async (milliseconds) => void pauses.push(milliseconds),
+}
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'fetch-'))
+  responses = []
+  ranges = []
+  arrivals = new EventEmitter()
+  pauses.length = 0
+  server = createServer((request, response) => {
+    ranges.push(request.headers.range)
+    // The server repeats the last response.
+    const respond = responses.length > 1 ? responses.shift() : responses[0]
+    respond?.(request, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/file`
+})
+afterEach(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await rm(root, { recursive: true, force: true })
+})
+
+const respondWhole: Respond = (_, response) => response.end(content)
+/** Returns a response that announces the full length but closes the connection after `end` bytes. */
+const respondUntil =
+  (end: number): Respond =>
+  (request, response) => {
+    const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
+    response.writeHead(from === 0 ? 200 : 206, {
+      'content-length': content.length - from,
+      ...(from === 0 ? {} : { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
+    })
+    response.write(content.subarray(from, end))
+    // Waits until the client has received the bytes, because data in transit is lost when a connection
+    // breaks.
+    arrivals.on('progress', (done) => void (done >= end && response.destroy()))
+  }
+const respondRange: Respond = (request, response) => {
+  const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0)
+  if (from >= content.length) {
+    response.writeHead(416, { 'content-range': `bytes */${content.length}` }).end()
+    return
+  }
+  response
+    .writeHead(206, { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` })
+    .end(content.subarray(from))
+}
+
+async function download(maxBytes = 1_000_000, stallMs?: number): Promise<string> {
+  const progress = (done: number): void => void arrivals.emit('progress', done)
+  const fetcher = createHttpDownloader(createPathMapper(root), clock, stallMs)
+  return fetcher.download({ url, into: '/part', maxBytes, progress, signal: never })
+}
+
+test('a file comes as a whole, and its digest with it', async () => {
+  responses = [respondWhole]
+  expect(await download()).toBe(sha256)
+  expect(await readFile(join(root, 'part'))).toEqual(content)
+})
+
+test('what was cut goes on where it was', async () => {
+  responses = [respondUntil(3000), respondUntil(7000), respondRange]
+  expect(await download()).toBe(sha256)
+  expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=7000-'])
+  expect(await readFile(join(root, 'part'))).toEqual(content)
+  // Progress resets the retry delay.
+  expect(pauses).toEqual([500, 500])
+})
+
+test('what a run before left is not fetched again', async () => {
+  await writeFile(join(root, 'part'), content.subarray(0, 9000))
+  responses = [respondRange]
+  expect(await download()).toBe(sha256)
+  expect(ranges).toEqual(['bytes=9000-'])
+})
+
+test('a file that is whole already costs one question', async () => {
+  await writeFile(join(root, 'part'), content)
+  responses = [respondRange]
+  expect(await download()).toBe(sha256)
+})
+
+test('who knows no ranges gives all, and it is taken from the beginning', async () => {
+  await writeFile(join(root, 'part'), 'something else')
+  responses = [respondWhole]
+  expect(await download()).toBe(sha256)
+  expect(await readFile(join(root, 'part'))).toEqual(content)
+})
+
+test('a part that is longer than the file is thrown away', async () => {
+  await writeFile(join(root, 'part'), Buffer.concat([content, content]))
+  responses = [respondRange, respondWhole]
+  expect(await download()).toBe(sha256)
+})
+
+test('a server that fails is asked again, longer and longer, and at last believed', async () => {
+  responses = [(_, response) => response.writeHead(503).end()]
+  await expect(download()).rejects.toMatchObject({ code: 'FETCH_SERVER_ERROR' })
+  expect(pauses).toEqual([500, 2000, 5000, 10_000])
+})
+
+test('what is not there is asked for once', async () => {
+  responses = [(_, response) => response.writeHead(404).end()]
+  await expect(download()).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
+  expect(ranges).toHaveLength(1)
+})
+
+test('no more than the limit is taken, said or unsaid', async () => {
+  responses = [respondWhole]
+  await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
+  responses = [(_, response) => void response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(content)]
+  await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
+})
+
+test('redirects are followed, but not out of the web', async () => {
+  responses = [(_, response) => response.writeHead(302, { location: '/other' }).end(), respondWhole]
+  expect(await download()).toBe(sha256)
+  responses = [(_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end()]
+  await rm(join(root, 'part'))
+  await expect(download()).rejects.toMatchObject({ code: 'FETCH_INSECURE' })
+})
+
+test('silence is no connection', async () => {
+  responses = [
+    (_, response) => void response.writeHead(200, { 'content-length': 5 }).write('ab'),
+    respondRange,
+  ]
+  await download(1_000_000, 100)
+  expect(ranges.length).toBeGreaterThan(1)
+})
+
+test('an abort ends it', async () => {
+  responses = [() => undefined]
+  const abort = new AbortController()
+  setTimeout(() => abort.abort(), 20)
+  const options = { url, into: '/part', maxBytes: 10, progress: () => undefined, signal: abort.signal }
+  await expect(createHttpDownloader(createPathMapper(root), clock).download(options)).rejects.toThrow(
+    'aborted',
+  )
+})

@@ -1,0 +1,32 @@
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { FileAccess, FileFacts } from './files.ts'
+import type { Host } from './host.ts'
+
+/** Owner and mode of a file or directory, as a plan states them. */
+export interface PlannedAccess {
+  readonly owner: string
+  readonly mode: string
+}
+
+export async function resolveAccess(host: Host, { owner, mode }: PlannedAccess): Promise<FileAccess> {
+  const ids = await host.users.find(owner)
+  if (ids !== undefined) return { ...ids, mode: Number.parseInt(mode, 8) }
+  throw new HyperkubeError('APPLY_NO_OWNER', `there is no user ${owner}, who must own a file`, {
+    hint: 'a plan makes its users first: run the same command again, from its first stage on',
+  })
+}
+
+/** Describes how owner or mode differ from the plan; undefined if they match. */
+export async function findAccessDrift(
+  host: Host,
+  facts: FileFacts,
+  { owner, mode }: PlannedAccess,
+): Promise<string | undefined> {
+  const ids = await host.users.find(owner)
+  if (ids === undefined) return `its owner ${owner} is gone`
+  if (facts.uid !== ids.uid || facts.gid !== ids.gid) {
+    return `it belongs to ${facts.uid}:${facts.gid}, not to ${owner}`
+  }
+  const foundMode = `0${facts.mode.toString(8).padStart(3, '0')}`
+  return foundMode === mode ? undefined : `its mode is ${foundMode}, not ${mode}`
+}

@@ -1,0 +1,122 @@
+import type { Ledger } from '../../contract/ledger.ts'
+import type { LinuxHost } from '../host/host.ts'
+
+/**
+ * Things that programs create on a host in addition to the resources of a plan, and that remain when the
+ * programs end.
+ */
+export interface Leftovers {
+  /** Directories that are removed with all their content. */
+  readonly directories: readonly string[]
+  /**
+   * Directories that are also in the ledger. They are only emptied here and removed later, together with the
+   * other resources.
+   */
+  readonly onlyEmptied: readonly string[]
+  readonly files: readonly string[]
+  /** Directories that are removed only if they are empty: any content is from an administrator. */
+  readonly removedIfEmpty: readonly string[]
+  /** Sockets of container runtimes. The command line of a shim contains the socket of its runtime. */
+  readonly runtimes: readonly string[]
+  /** Path prefixes. Everything mounted below them is unmounted. */
+  readonly mounts: readonly string[]
+  readonly links: readonly RegExp[]
+  /** Names of nftables tables. */
+  readonly tables: readonly string[]
+  /** Name prefixes of iptables chains. */
+  readonly chains: readonly string[]
+  readonly cgroups: readonly string[]
+}
+
+const noLeftovers: Leftovers = {
+  directories: [],
+  onlyEmptied: [],
+  files: [],
+  removedIfEmpty: [],
+  runtimes: [],
+  mounts: [],
+  links: [],
+  tables: [],
+  chains: [],
+  cgroups: [],
+}
+
+/**
+ * Leftovers, keyed by the service that creates them. If the service is not in the ledger, they are not
+ * hyperkube's.
+ */
+const byService: Readonly<Record<string, Partial<Leftovers>>> = {
+  'etcd.service': { directories: ['/var/lib/etcd'] },
+  'containerd.service': {
+    directories: ['/var/lib/containerd', '/run/containerd', '/opt/containerd', '/var/lib/cni'],
+    runtimes: ['/run/containerd/containerd.sock'],
+    mounts: ['/var/lib/containerd', '/run/containerd', '/run/netns/cni-'],
+    links: [/^cni0$/],
+    tables: ['cni_hostport', 'cni_plugins_masquerade'],
+    chains: ['CNI-'],
+  },
+  'kubelet.service': {
+    directories: ['/var/lib/kubelet', '/var/log/pods', '/var/log/containers'],
+    files: ['/etc/systemd/logind.conf.d/99-kubelet.conf'],
+    removedIfEmpty: [
+      '/etc/systemd/logind.conf.d',
+      '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
+      '/usr/libexec/kubernetes/kubelet-plugins/volume',
+      '/usr/libexec/kubernetes/kubelet-plugins',
+      '/usr/libexec/kubernetes',
+    ],
+    mounts: ['/var/lib/kubelet'],
+    chains: ['KUBE-'],
+    cgroups: ['kubepods', 'kubepods.slice'],
+  },
+  'flanneld.service': {
+    directories: ['/run/flannel'],
+    // A killed network probe leaves mounts below this directory.
+    mounts: ['/run/hyperkube'],
+    links: [/^flannel[.-]/],
+    tables: ['flannel-ipv4', 'flannel-ipv6'],
+    chains: ['FLANNEL-'],
+  },
+  'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
+}
+
+/**
+ * Combines the leftovers of all services that are in the ledger or whose data directories the ledger lists as
+ * retained.
+ */
+export function listLeftovers({ resources, retainedDirectories }: Ledger): Leftovers {
+  const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
+  const parts = Object.entries(byService)
+    .filter(
+      ([name, { directories = [] }]) =>
+        services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
+    )
+    .map(([, part]) => part)
+  const all = parts.reduce<Leftovers>(
+    (sum, part) => ({
+      directories: [...sum.directories, ...(part.directories ?? [])],
+      onlyEmptied: [],
+      files: [...sum.files, ...(part.files ?? [])],
+      removedIfEmpty: [...sum.removedIfEmpty, ...(part.removedIfEmpty ?? [])],
+      runtimes: [...sum.runtimes, ...(part.runtimes ?? [])],
+      mounts: [...sum.mounts, ...(part.mounts ?? [])],
+      links: [...sum.links, ...(part.links ?? [])],
+      tables: [...sum.tables, ...(part.tables ?? [])],
+      chains: [...new Set([...sum.chains, ...(part.chains ?? [])])],
+      cgroups: [...sum.cgroups, ...(part.cgroups ?? [])],
+    }),
+    noLeftovers,
+  )
+  const onlyEmptied = resources.filter(({ target }) => target === 'directory').map(({ name }) => name)
+  return { ...all, directories: [...new Set([...all.directories, ...retainedDirectories])], onlyEmptied }
+}
+
+/** A named step that removes one kind of leftover and returns what it found. */
+export type LeftoverStep = readonly [name: string, take: (signal: AbortSignal) => Promise<readonly string[]>]
+
+/** Removes one kind of leftover from a Linux host and returns what it found. Idempotent. */
+export type LinuxLeftoverStep = (
+  host: LinuxHost,
+  leftovers: Leftovers,
+  signal: AbortSignal,
+) => Promise<readonly string[]>

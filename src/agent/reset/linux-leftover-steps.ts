@@ -1,0 +1,213 @@
+import { posix } from 'node:path'
+import type { Ledger } from '../../contract/ledger.ts'
+import { hasCode } from '../../kit/errors.ts'
+import { join } from '../host/host-path.ts'
+import type { Host, HostProcess, LinuxHost } from '../host/host.ts'
+import { waitFor } from '../resources/wait-for.ts'
+import { type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
+
+/** Lists the steps, in order, that remove what programs created on a Linux host. */
+export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonly LeftoverStep[] {
+  const leftovers = listLeftovers(ledger)
+  const steps: readonly (readonly [name: string, step: LinuxLeftoverStep])[] = [
+    ['containers', killContainers],
+    ['mounts', unmountAll],
+    ['links', removeLinks],
+    ['tables of nftables', removeNftTables],
+    ['chains of iptables', removeChains],
+    ['control groups', removePodCgroups],
+    ['data', removeComponentData],
+  ]
+  return steps.map(([name, step]) => [name, async (signal) => step(host, leftovers, signal)])
+}
+
+/** Removes the cgroups of pods. */
+const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, signal) => {
+  const removed: string[] = []
+  for (const name of cgroups) {
+    if (name.endsWith('.slice')) await stopSlice(host, name, signal)
+    removed.push(...(await host.cgroups.remove(name)))
+  }
+  return removed
+}
+
+/**
+ * Stops a slice that systemd created, which would stay loaded until the next boot. systemd also stops the
+ * slices below it.
+ */
+async function stopSlice({ services, clock }: LinuxHost, name: string, signal: AbortSignal): Promise<void> {
+  const isLoaded = async (): Promise<boolean> =>
+    ['active', 'deactivating'].includes((await services.show(name)).active)
+  if (!(await isLoaded())) return
+  await services.stop(name)
+  await waitFor(async () => ((await isLoaded()) ? { for: `${name} to end` } : { found: true }), {
+    clock,
+    signal,
+    emit: () => undefined,
+  })
+}
+
+/** Milliseconds between two checks. */
+const checkIntervalMs = 100
+
+/** Kills all containers. They outlive the container runtime, because each one has its own shim process. */
+const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { runtimes }, signal) => {
+  const killed = new Set<number>()
+  for (;;) {
+    const remaining = findContainerProcesses(await processes.list(), runtimes)
+    if (remaining.length === 0) break
+    signal.throwIfAborted()
+    for (const { pid } of remaining) await processes.kill(pid)
+    for (const { pid } of remaining) killed.add(pid)
+    await clock.pause(checkIntervalMs, signal)
+  }
+  return killed.size === 0 ? [] : [`${killed.size} processes of containers`]
+}
+
+/** Finds the shims of these container runtimes and all their descendants. */
+export function findContainerProcesses(
+  all: readonly HostProcess[],
+  runtimes: readonly string[],
+): HostProcess[] {
+  const children = Map.groupBy(all, ({ parent }) => parent)
+  const withDescendants = (one: HostProcess): HostProcess[] => [
+    one,
+    ...(children.get(one.pid) ?? []).flatMap(withDescendants),
+  ]
+  return all.filter((one) => isShim(one, runtimes)).flatMap(withDescendants)
+}
+
+function isShim({ argv }: HostProcess, runtimes: readonly string[]): boolean {
+  const address = argv[argv.indexOf('-address') + 1]
+  return posix.basename(argv[0] ?? '').startsWith('containerd-shim') && runtimes.includes(address ?? '')
+}
+
+/** Removes the data of components. A directory that is a mount point or in use is only emptied. */
+const removeComponentData: LinuxLeftoverStep = async (
+  host,
+  { directories, onlyEmptied, files, removedIfEmpty },
+) => {
+  const removed: string[] = []
+  for (const directory of directories) {
+    if (!(await emptyDirectory(host, directory))) continue
+    removed.push(directory)
+    if (!onlyEmptied.includes(directory)) await removeIfEmpty(host, directory)
+  }
+  for (const file of files) if (await host.files.remove(file)) removed.push(file)
+  for (const directory of removedIfEmpty) await removeIfEmpty(host, directory)
+  return removed
+}
+
+/** Deletes the content of a directory. Returns false if the directory does not exist. */
+async function emptyDirectory({ files }: Host, directory: string): Promise<boolean> {
+  const entries = await files.list(directory)
+  if (entries === undefined) return false
+  for (const { name } of entries) await files.removeTree(join(directory, name))
+  return true
+}
+
+async function removeIfEmpty({ files }: Host, directory: string): Promise<void> {
+  await files.remove(directory).catch((error: unknown) => {
+    if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
+  })
+}
+
+/** Tables that iptables creates in nftables, even if it only lists rules. */
+const iptablesTables = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])
+
+/** Removes iptables chains and the rules that jump to them. */
+const removeChains: LinuxLeftoverStep = async ({ packets }, { chains }) => {
+  if (chains.length === 0) return []
+  const removed: string[] = []
+  for (const version of [4, 6] as const) {
+    const { text, names } = buildChainRemoval(await packets.rules(version), chains)
+    if (names.length > 0) await packets.changeRules(version, text)
+    removed.push(...names)
+  }
+  await removeEmptyTables({ packets })
+  return removed
+}
+
+/** Removes empty tables of iptables. An empty table has no effect, whichever program created it. */
+async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promise<void> {
+  for (const table of await packets.tables()) {
+    const isIptablesTable = iptablesTables.has(table.name) && ['ip', 'ip6'].includes(table.family)
+    if (isIptablesTable && (await packets.isEmpty(table))) await packets.removeTable(table)
+  }
+}
+
+/**
+ * Builds input for iptables-restore that removes all chains with these prefixes. `saved` is the output of
+ * iptables-save.
+ */
+export function buildChainRemoval(
+  saved: string,
+  prefixes: readonly string[],
+): { readonly text: string; readonly names: readonly string[] } {
+  const isOurs = (name: string): boolean => prefixes.some((prefix) => name.startsWith(prefix))
+  const tables = saved.split(/^(?=\*)/m).map((table) => buildTableRemoval(table.split('\n'), isOurs))
+  return { text: tables.map(({ text }) => text).join(''), names: tables.flatMap(({ names }) => names) }
+}
+
+function buildTableRemoval(lines: readonly string[], isOurs: (name: string) => boolean) {
+  const table = lines.find((line) => line.startsWith('*'))
+  const chains = lines.flatMap((line) => /^:(\S+) /.exec(line)?.[1] ?? []).filter(isOurs)
+  const jumps = lines.filter((line) => {
+    const [, from = '', to = ''] = /^-A (\S+) .*?-[jg] (\S+)/.exec(line) ?? []
+    return !isOurs(from) && isOurs(to)
+  })
+  if (table === undefined || chains.length === 0) return { text: '', names: [] }
+  const changes = [
+    ...jumps.map((line) => line.replace(/^-A/, '-D')),
+    // Flush all chains before deleting any: they refer to each other.
+    ...chains.map((name) => `-F ${name}`),
+    ...chains.map((name) => `-X ${name}`),
+  ]
+  return {
+    text: `${[table, ...changes, 'COMMIT'].join('\n')}\n`,
+    names: chains.map((name) => `${table.slice(1)} ${name}`),
+  }
+}
+
+/** Removes network links of pods and the routes through them. */
+const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {
+  const podLinks = (await packets.links()).filter((name) => links.some((pattern) => pattern.test(name)))
+  for (const name of podLinks) await packets.removeLink(name)
+  return podLinks
+}
+
+const namespaceDirectory = '/run/netns'
+
+const unmountAll: LinuxLeftoverStep = async ({ mounts, files }, { mounts: prefixes }) => {
+  const mounted = (await mounts.list()).filter((path) => prefixes.some((prefix) => isBelow(path, prefix)))
+  for (const path of mounted) await mounts.unmount(path)
+  const removedNamespaces = prefixes.some((prefix) => prefix.startsWith(namespaceDirectory))
+    ? await removeNamespaces({ files })
+    : []
+  return [...mounted, ...removedNamespaces]
+}
+
+/**
+ * True if a mount is below a prefix. A prefix that ends with a dash is the beginning of a name. A mount at
+ * the prefix itself belongs to the administrator.
+ */
+function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix.endsWith('-') ? prefix : `${prefix}/`)
+}
+
+/** Removes network namespaces of pods. A namespace is a plain file once it is unmounted. */
+async function removeNamespaces({ files }: Pick<LinuxHost, 'files'>): Promise<string[]> {
+  const entries = (await files.list(namespaceDirectory)) ?? []
+  const podNamespaces = entries
+    .filter(({ name }) => name.startsWith('cni-'))
+    .map(({ name }) => `${namespaceDirectory}/${name}`)
+  for (const path of podNamespaces) await files.remove(path)
+  return podNamespaces
+}
+
+/** Removes the nftables tables that hyperkube's services created. */
+const removeNftTables: LinuxLeftoverStep = async ({ packets }, { tables }) => {
+  const ownTables = (await packets.tables()).filter(({ name }) => tables.includes(name))
+  for (const table of ownTables) await packets.removeTable(table)
+  return ownTables.map(({ family, name }) => `${family} ${name}`)
+}

@@ -1,0 +1,126 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import { type CertificateFacts, inspectCertificate } from '../../pki/certificates.ts'
+import { isValid, isRenewalDue } from '../../pki/lifetime.ts'
+import { canonicalNames } from '../../pki/names.ts'
+
+export type PlannedCertificateSpec = Pick<
+  PlannedCertificate,
+  'ca' | 'subject' | 'names' | 'usages' | 'lifetime'
+>
+
+export interface CertificatePair {
+  /** The certificate as PEM. The private key is PEM too. */
+  readonly certificate: string
+  readonly privateKey: string
+}
+
+/** One reason why a certificate does not match its spec. */
+export interface CertificateProblem {
+  readonly text: string
+  /** True if the certificate matches its spec otherwise and only has to be renewed. */
+  readonly due: boolean
+}
+
+/** Certificates are backdated by a few minutes, so the measured lifetime may differ by this much. */
+const lifetimeToleranceMs = 10 * 60_000
+
+/**
+ * Returns every reason why a certificate does not match its spec; empty if it matches. With several CAs the
+ * first CA signs, and a certificate of another CA is due for renewal. Without CAs the signature is not
+ * checked.
+ */
+export function findCertificateProblems(
+  { certificate, privateKey }: CertificatePair,
+  spec: PlannedCertificateSpec,
+  cas: readonly X509Certificate[] | undefined,
+  now: Date,
+): readonly CertificateProblem[] {
+  const read = readFacts(certificate)
+  if (read === undefined) return [defect('it is no certificate')]
+  const parsed = new X509Certificate(certificate)
+  const signers = cas?.filter((ca) => isSignedBy(parsed, ca))
+  return [
+    ...(matchesKey(parsed, privateKey) ? [] : [defect('it does not fit its key')]),
+    ...(signers?.length === 0 ? [defect(`the authority ${spec.ca} has not signed it`)] : []),
+    ...findSpecProblems(read, spec).map(defect),
+    ...findLifetimeProblems(read, spec, signers).map(defect),
+    ...(signers?.[0] === undefined || signers[0] === cas?.[0]
+      ? []
+      : [due(`it was signed with a key of the authority ${spec.ca} that is being replaced`)]),
+    ...findValidityProblems(read, now).map(due),
+  ]
+}
+
+function defect(text: string): CertificateProblem {
+  return { text, due: false }
+}
+
+function due(text: string): CertificateProblem {
+  return { text, due: true }
+}
+
+function readFacts(certificate: string): CertificateFacts | undefined {
+  try {
+    return inspectCertificate(certificate)
+  } catch {
+    return undefined
+  }
+}
+
+function matchesKey(certificate: X509Certificate, privateKey: string): boolean {
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(privateKey))
+  } catch {
+    return false
+  }
+}
+
+function isSignedBy(certificate: X509Certificate, ca: X509Certificate): boolean {
+  return certificate.checkIssued(ca) && certificate.verify(ca.publicKey)
+}
+
+function findSpecProblems(
+  found: CertificateFacts,
+  { subject, names, usages }: PlannedCertificateSpec,
+): string[] {
+  const wanted = canonicalNames(names)
+  const pairs = [
+    ['its name', [found.commonName ?? ''], [subject.commonName]],
+    ['its groups', found.organizations, subject.organizations],
+    ['its DNS names', found.names.dns, wanted.dns],
+    ['its addresses', found.names.ip, wanted.ip],
+    ['its usages', found.usages, usages],
+  ] as const
+  return [
+    ...(found.isCa ? ['it is an authority itself'] : []),
+    ...pairs.flatMap(([what, is, desired]) =>
+      isSameSet(is, desired) ? [] : [`${what} are not those of the plan`],
+    ),
+  ]
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return JSON.stringify(a.toSorted()) === JSON.stringify(b.toSorted())
+}
+
+/**
+ * Checks the lifetime of a certificate. It may be shorter than planned if the certificate ends together with
+ * its CA.
+ */
+function findLifetimeProblems(
+  { notBefore, notAfter }: CertificateFacts,
+  { lifetime }: PlannedCertificateSpec,
+  signers: readonly X509Certificate[] | undefined,
+): string[] {
+  const length = notAfter.getTime() - notBefore.getTime()
+  const endsWithCa = signers?.some(({ validToDate }) => validToDate.getTime() === notAfter.getTime()) ?? true
+  const fine = Math.abs(length - lifetime) <= lifetimeToleranceMs || (endsWithCa && length < lifetime)
+  return fine ? [] : ['its lifetime is not that of the plan']
+}
+
+function findValidityProblems(found: CertificateFacts, now: Date): string[] {
+  const period = `from ${found.notBefore.toISOString()} to ${found.notAfter.toISOString()}`
+  if (!isValid(found, now)) return [`it is valid ${period}, and here it is ${now.toISOString()}`]
+  return isRenewalDue(found, now) ? [`it is valid ${period}, and due to be renewed`] : []
+}

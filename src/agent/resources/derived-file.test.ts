@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { renderDerived } from './derived-file.ts'
+
+const subnet = `FLANNEL_NETWORK=10.244.0.0/16
+FLANNEL_SUBNET=10.244.3.1/24
+FLANNEL_MTU=1450
+FLANNEL_IPMASQ=true
+`
+
+test('values stand where their names were, as often as they were', () => {
+  expect(renderDerived('{"mtu": ${FLANNEL_MTU}, "again": ${FLANNEL_MTU}}', subnet)).toBe(
+    '{"mtu": 1450, "again": 1450}',
+  )
+})
+
+test.each([
+  ['10.244.3.1/24', '10.244.3.0/24'],
+  ['10.244.255.255/20', '10.244.240.0/20'],
+  ['10.0.0.77/26', '10.0.0.64/26'],
+  ['192.168.1.1/32', '192.168.1.1/32'],
+  ['192.168.1.1/0', '0.0.0.0/0'],
+])('%s lies in %s', (address, network) => {
+  expect(renderDerived('${A|network}', `A=${address}\n`)).toBe(network)
+})
+
+test('what is no address has no network', () => {
+  for (const value of ['10.244.3.1', '10.244.300.1/24', '10.244.3.1/33', 'fd00::1/64', '']) {
+    expect(() => renderDerived('${A|network}', `A=${value}\n`)).toThrow('of which there is no network')
+  }
+})
+
+test('an unknown filter is refused', () => {
+  expect(() => renderDerived('${A|upper}', 'A=1\n')).toThrow('of which there is no upper')
+})
+
+test('nothing until all is there', () => {
+  expect(renderDerived('${FLANNEL_MTU} ${FLANNEL_IPV6}', subnet)).toBeUndefined()
+  expect(renderDerived('${A}', '')).toBeUndefined()
+})
+
+test('a line without its end may go on', () => {
+  expect(renderDerived('${A}', 'A=10.2')).toBeUndefined()
+  expect(renderDerived('${A}', 'A=10.2\n')).toBe('10.2')
+})
+
+test('quotes around a value, and what else is in the file, do not matter', () => {
+  expect(renderDerived('${A} ${B}', '# by hand\nA="x y"\n\nexport B=\'z\'\n')).toBe('x y z')
+})
+
+test('a value is not looked through again', () => {
+  expect(renderDerived('${A}', 'A=${B}\nB=1\n')).toBe('${B}')
+})
+
+test('a template without names needs no source', () => {
+  expect(renderDerived('plain $HOME', '')).toBe('plain $HOME')
+})

@@ -1,0 +1,70 @@
+import type { OpTarget } from '../../contract/op.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Host, LinuxHost, WindowsHost } from '../host/host.ts'
+import { type AnyResourceHandler, handlerForAnyHost, handlerForOs } from './resource-handler.ts'
+import { artifactHandler } from './artifact.ts'
+import { certificateHandler } from './certificate.ts'
+import { derivedFileHandler } from './derived-file.ts'
+import { directoryHandler } from './directory.ts'
+import { fileHandler } from './file.ts'
+import { linuxFirewallRuleHandler, windowsFirewallRuleHandler } from './firewall-rule.ts'
+import { imageHandler } from './image.ts'
+import { scmServiceHandler } from './scm-service.ts'
+import { kernelModuleHandler, sysctlHandler } from './kernel-setting.ts'
+import { systemdServiceHandler } from './systemd-service.ts'
+import { userHandler } from './user.ts'
+
+type ResourceHandlers = Readonly<Record<OpTarget, AnyResourceHandler>>
+
+const sharedHandlers = {
+  directory: handlerForAnyHost(directoryHandler),
+  artifact: handlerForAnyHost(artifactHandler),
+  image: handlerForAnyHost(imageHandler),
+  file: handlerForAnyHost(fileHandler),
+  'derived-file': handlerForAnyHost(derivedFileHandler),
+  certificate: handlerForAnyHost(certificateHandler),
+}
+
+/** Handlers of all resource kinds, by operating system. */
+const handlers: Readonly<Record<Host['os'], ResourceHandlers>> = {
+  linux: {
+    ...sharedHandlers,
+    user: handlerForOs(userHandler, requireLinux),
+    module: handlerForOs(kernelModuleHandler, requireLinux),
+    sysctl: handlerForOs(sysctlHandler, requireLinux),
+    'firewall-rule': handlerForAnyHost(linuxFirewallRuleHandler),
+    service: handlerForOs(systemdServiceHandler, requireLinux),
+  },
+  windows: {
+    ...sharedHandlers,
+    user: unsupportedHandler('user'),
+    module: unsupportedHandler('module'),
+    sysctl: unsupportedHandler('sysctl'),
+    'firewall-rule': handlerForOs(windowsFirewallRuleHandler, requireWindows),
+    service: handlerForOs(scmServiceHandler, requireWindows),
+  },
+}
+
+export function handlersFor({ os }: Pick<Host, 'os'>): ResourceHandlers {
+  return handlers[os]
+}
+
+function requireLinux(host: Host): LinuxHost {
+  if (host.os === 'linux') return host
+  throw new Error('this is no Linux host')
+}
+
+function requireWindows(host: Host): WindowsHost {
+  if (host.os === 'windows') return host
+  throw new Error('this is no Windows host')
+}
+
+/** Handler that always throws, for a resource kind that this operating system does not have. */
+function unsupportedHandler(target: OpTarget): AnyResourceHandler {
+  const refuse = async (): Promise<never> => {
+    throw new HyperkubeError('APPLY_OTHER_SYSTEM', `there is no ${target} on this host`, {
+      hint: 'the plan was made for another system: look at os of the host in cluster.yml',
+    })
+  }
+  return { inspect: refuse, recordBefore: refuse, make: refuse, remove: refuse }
+}

@@ -1,0 +1,86 @@
+import { join } from '../host/host-path.ts'
+import type { ServiceSpec } from '../../contract/service.ts'
+import type { LinuxHost } from '../host/host.ts'
+import {
+  type PlannedFileRecord,
+  type PlannedFileSpec,
+  recordFileBefore,
+  inspectFile,
+  writePlannedFile,
+  removePlannedFile,
+} from './planned-file.ts'
+import { type ResourceHandler, type ManagedResource } from './resource-handler.ts'
+
+export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
+
+const access = { owner: 'root', mode: '0644' } as const
+
+/** Handler for systemd unit files. Starts and stops are separate ops. */
+export const systemdServiceHandler: ResourceHandler<'service', SystemdService, LinuxHost> = {
+  target: 'service',
+  findSpec: ({ service: planned }, name) =>
+    planned?.supervisor === 'systemd' && planned.name === name ? planned : undefined,
+
+  inspect: async ({ name, sha256 }, { host }) =>
+    inspectFile(host, unitFile(host, name), { ...access, sha256 }),
+
+  async recordBefore({ name, unit }, context) {
+    const { host, head } = context
+    const record = await recordFileBefore(buildUnitSpec(host, name, unit), context)
+    // A service that is missing in the ledger may already run with another unit file.
+    const runs = (await host.services.show(name)).pid !== 0
+    const isOtherUnit = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
+    return (
+      record && {
+        ...head,
+        target: 'service',
+        ...toServiceRecord(record),
+        started: false,
+        pendingChanges: runs && isOtherUnit ? [name] : [],
+      }
+    )
+  },
+
+  async make({ name, unit }, context, previous) {
+    const { host, head } = context
+    const { changed, record } = await writePlannedFile(
+      buildUnitSpec(host, name, unit),
+      context,
+      previous && { ...previous, ...access, parents: [] },
+    )
+    // systemd is not reloaded here, because the start that follows reloads it.
+    const { started = false, pendingChanges = [] } = previous ?? {}
+    return {
+      changed,
+      resource: { ...head, target: 'service', ...toServiceRecord(record), started, pendingChanges },
+    }
+  },
+
+  async remove(resource, context) {
+    const { name } = resource
+    const { host } = context
+    const { enabled } = await host.services.show(name)
+    if (enabled) await host.services.disable(name)
+    // If the unit file was missing, `disable` did not remove the link.
+    await host.files.remove(join(host.layout.units, 'multi-user.target.wants', name))
+    const outcome = await removePlannedFile(unitFile(host, name), { ...resource, parents: [] }, context)
+    await host.services.reload()
+    await host.services.forget(name)
+    return outcome
+  },
+}
+
+export function unitFile({ layout }: Pick<LinuxHost, 'layout'>, name: string): string {
+  return join(layout.units, name)
+}
+
+function buildUnitSpec(host: LinuxHost, name: string, unit: string): PlannedFileSpec {
+  return { path: unitFile(host, name), content: Buffer.from(unit), ...access }
+}
+
+function toServiceRecord({
+  sha256,
+  backup,
+}: PlannedFileRecord): Pick<ManagedResource<'service'>, 'sha256' | 'backup'> {
+  return { sha256, backup }
+}

@@ -1,0 +1,50 @@
+import type { ReconcileStep } from './step.ts'
+import type { ProgramObservation, WorkerProgramSpec, WorkerRole } from './worker.ts'
+
+export interface ProgramPaths {
+  /** Path of the complete new program before it is installed. */
+  readonly staged: string
+  /**
+   * Path to which the previous program is moved. A running program can be moved, but neither overwritten nor
+   * removed.
+   */
+  readonly previous: string
+}
+
+export function buildProgramPaths({ path }: Pick<WorkerProgramSpec, 'path'>): ProgramPaths {
+  return { staged: `${path}.new`, previous: `${path}.old` }
+}
+
+/**
+ * Lists steps that install the desired program, best first. The current program is moved only after a
+ * complete new copy is staged. An interruption or a locked file therefore never leaves the host without a
+ * program.
+ */
+export function listReplaceSteps(
+  role: WorkerRole,
+  { path, sha256 }: WorkerProgramSpec,
+  observed: ProgramObservation,
+): readonly ReconcileStep[] {
+  const { staged, previous } = buildProgramPaths({ path })
+  const { target } = observed
+  if (target === sha256) {
+    return [
+      ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
+      // Windows locks the previous program until the service restarts.
+      ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
+    ]
+  }
+  if (observed.staged !== sha256) {
+    // Until the new program is staged, restore the previous one.
+    const restore = { do: 'move', from: previous, to: path } as const
+    const fetch = { do: 'fetch', role } as const
+    return target === undefined && observed.previous !== undefined ? [restore, fetch] : [fetch]
+  }
+  if (target === undefined) return [{ do: 'move', from: staged, to: path }]
+  if (observed.previous === undefined) return [{ do: 'move', from: path, to: previous }]
+  // One of the two files may be running and cannot be removed; the other one can.
+  return [
+    { do: 'discard', path: previous },
+    { do: 'discard', path },
+  ]
+}

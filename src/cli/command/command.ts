@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
+import type { Prompts } from './prompts.ts'
+import type { Event } from '../../contract/event.ts'
+
+/** Exit codes of commands. Documented in docs/reference/exit-codes.md. */
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  changesPending: 3,
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** All inputs and outputs of a command. A command must not read or write anything else. */
+export interface CommandContext extends WorkspaceContext {
+  /** Output for results only. */
+  readonly stdout: Output
+  /** Output for progress, warnings and prompts. */
+  readonly stderr: Output
+  /** Colours results, if stdout is a terminal and colours are wanted. */
+  readonly paint: Paint
+  /** Colours progress, if stderr is a terminal and colours are wanted. */
+  readonly paintProgress: Paint
+  /** Size of the terminal on stderr; undefined if stderr cannot move the cursor. */
+  readonly screen: Screen | undefined
+  /**
+   * Size of the terminal on stdout, for results that are redrawn; undefined if stdout cannot move the cursor.
+   */
+  readonly resultScreen: Screen | undefined
+  /**
+   * Calls `callback` at an interval until the returned function is called. The timer does not keep the process
+   * alive.
+   */
+  readonly repeat: (milliseconds: number, callback: () => void) => () => void
+  readonly commandLogs: CommandLogStore
+  /**
+   * Opens prompts at the terminal; undefined without a terminal. Commands use `choosePrompts`, which also
+   * considers the flags.
+   */
+  readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
+}
+
+/** File with all events of one run. Errors of the log never fail the run. */
+export interface CommandLog {
+  /** Path of the file; undefined if it could not be created. */
+  readonly path: string | undefined
+  /** Why the file could not be created. */
+  readonly problem: string | undefined
+  readonly onEvent: (event: Event) => void
+  readonly close: () => void
+}
+
+export interface CommandLogStore {
+  open(cluster: string, command: string, now: Date): CommandLog
+}
+
+export interface Screen {
+  /** The current size; it may change at any time. */
+  size(): { readonly columns: number; readonly rows: number }
+}
+
+export type Paint = (colour: 'green' | 'red' | 'yellow' | 'cyan' | 'bold' | 'dim', text: string) => string
+
+export interface Output {
+  write(text: string): unknown
+}
+
+/** One command: its flags, its arguments and its handler. The handler gets what commander has parsed. */
+export interface CommandDefinition {
+  /** Command lines with an explanation; help shows them first. */
+  readonly examples: readonly (readonly [command: string, meaning: string])[]
+  /** The command opens the cluster's identity, so it accepts --key. */
+  readonly identity?: true
+  /** The command acts on hosts, so it accepts --limit. */
+  readonly hosts?: true
+  configure(command: Command): void
+  run(context: CommandContext, invocation: Invocation): Promise<ExitCode>
+}
+
+export interface Invocation {
+  readonly args: readonly string[]
+  readonly options: GlobalOptions & Readonly<Record<string, unknown>>
+}
+
+/** An entry of the command table. The definition is loaded only if the command is called. */
+export interface CommandEntry {
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly summary: string
+  /** Services on hosts run this command, not operators: help does not list it. */
+  readonly onHosts?: true
+  readonly load: () => Promise<CommandDefinition>
+}
+
+/** Flags that mean the same in every command. */
+export interface GlobalOptions extends ClusterFiles {
+  readonly output: OutputFormat
+  readonly input: boolean
+  readonly yes?: true
+  readonly debug?: true
+  /** Value of --timeout in milliseconds. */
+  readonly timeout?: number
+  /** Names of the hosts in --limit. */
+  readonly limit?: readonly string[]
+}
+
+export const outputFormats = ['table', 'wide', 'json', 'yaml'] as const
+export type OutputFormat = (typeof outputFormats)[number]

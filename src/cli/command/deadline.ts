@@ -1,0 +1,43 @@
+import { InvalidArgumentError } from 'commander'
+import { formatDuration, parseDuration } from '../../kit/time-format.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+
+/** Maximum delay of a timer in Node; a timer with a longer delay fires at once. */
+const maxTimerMs = 2 ** 31 - 1
+
+/** Parses the value of --timeout into milliseconds. */
+export function parseTimeoutFlag(text: string): number {
+  const milliseconds = parseDuration(text)
+  if (milliseconds === undefined) throw new InvalidArgumentError('write it as 30s, 5m or 1h30m')
+  if (milliseconds > maxTimerMs) throw new InvalidArgumentError('24 days are the most')
+  return milliseconds
+}
+
+/**
+ * Runs a task with a timeout. The timeout aborts the task's signal. The task is still awaited, because it may
+ * have to clean up.
+ */
+export async function withDeadline<T>(
+  milliseconds: number | undefined,
+  signal: AbortSignal,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (milliseconds === undefined) return task(signal)
+  const timeoutError = new HyperkubeError(
+    'TIMEOUT',
+    `it did not end within ${formatDuration(milliseconds)}`,
+    {
+      hint: 'a longer --timeout gives it more time; without one it takes what it needs',
+    },
+  )
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(timeoutError), milliseconds)
+  try {
+    return await task(AbortSignal.any([signal, deadline.signal]))
+  } catch (error) {
+    // After a timeout, the timeout error is thrown, whatever error the aborted task threw.
+    throw deadline.signal.aborted ? timeoutError : error
+  } finally {
+    clearTimeout(timer)
+  }
+}

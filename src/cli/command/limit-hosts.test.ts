@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { readCluster } from '../../spec/read-cluster.ts'
+import { type CommandDefinition, exitCodes } from './command.ts'
+import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { parseLimitFlag } from './run-flags.ts'
+import { buildCommand } from '../run-command-line.ts'
+
+const text = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: shop }
+spec:
+  kubernetes: 1.37.1
+  hosts:
+    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
+    - { name: worker1, address: 10.0.0.2, roles: [worker] }
+    - { name: worker2, address: 10.0.0.3, roles: [worker] }
+`
+
+function limitNames(names: readonly string[] | undefined): string[] {
+  const { cluster } = readCluster({ file: 'cluster.yml', text })
+  return cluster === undefined ? [] : limitHosts(cluster, names).map(({ name }) => name)
+}
+
+test('without a limit it is all hosts, with one those that are named, in the order of the file', () => {
+  expect(limitNames(undefined)).toEqual(['cp1', 'worker1', 'worker2'])
+  expect(limitNames(['worker2', 'cp1'])).toEqual(['cp1', 'worker2'])
+})
+
+test('a host that is not in the cluster is an error with a guess', () => {
+  expect(() => limitNames(['cp1', 'wroker2', 'cpl'])).toThrow(
+    expect.objectContaining({
+      code: 'LIMIT_UNKNOWN_HOST',
+      message: 'the cluster has no host wroker2, cpl',
+      hint: 'did you mean worker2, cp1?',
+    }),
+  )
+  expect(() => limitNames(['something-else'])).toThrow(
+    expect.objectContaining({ hint: 'it has cp1, worker1, worker2' }),
+  )
+})
+
+test('names are separated by commas, or given one by one', () => {
+  expect(parseLimitFlag('cp1, w1', parseLimitFlag('w1,w2'))).toEqual(['w1', 'w2', 'cp1'])
+  expect(() => parseLimitFlag('cp1,')).toThrow('write it as cp1,w1')
+})
+
+test('a command that acts on no host does not take it', async () => {
+  expect(await runHyperkube('validate --limit cp1', { 'cluster.yml': text })).toMatchObject({ code: 2 })
+  expect(await runHyperkube('validate --key x', { 'cluster.yml': text })).toMatchObject({ code: 2 })
+})
+
+test('a command that does takes it, and the same for a key', () => {
+  const definition: CommandDefinition = {
+    examples: [],
+    hosts: true,
+    identity: true,
+    configure: () => undefined,
+    run: async () => exitCodes.ok,
+  }
+  const entry = { name: 'act', aliases: [], summary: 'act', load: async () => definition }
+  const command = buildCommand(entry, definition, createInMemoryContext({}).context)
+  command.parse(['--limit', 'cp1,w1', '--limit', 'w2', '--key', 'x'], { from: 'user' })
+  expect(command.opts()).toMatchObject({ limit: ['cp1', 'w1', 'w2'], key: 'x' })
+})

@@ -1,0 +1,41 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { z } from 'zod'
+
+export const progressKinds = ['auto', 'tree', 'plain', 'json'] as const
+export type ProgressKind = (typeof progressKinds)[number]
+
+export const runFlags = z.object({
+  ignore: z.array(z.string()).default([]),
+  forgetHostKey: z.array(z.string()).default([]),
+  progress: z.enum(progressKinds),
+})
+
+/** Adds the flags of every command that connects to hosts and shows progress. */
+export function addRunFlags(command: Command): Command {
+  return command
+    .option('--ignore <code>', 'go on in spite of a finding; once for each', appendValues)
+    .option('--forget-host-key <host>', 'take the ssh key that it shows now; once for each', appendValues)
+    .addOption(
+      new Option('--progress <kind>', 'how to show what happens; auto is a tree at a terminal, else lines')
+        .choices(progressKinds)
+        .default('auto'),
+    )
+}
+
+function appendValues(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, ...text.split(',')]
+}
+
+/** Parses the value of --server: the URL of an API server. */
+export function parseServerFlag(text: string): string {
+  const url = URL.parse(text)
+  if (url?.protocol !== 'https:') throw new InvalidArgumentError('write it as https://HOST:PORT')
+  return url.origin
+}
+
+/** Parses the value of --limit. Repeated flags are combined. */
+export function parseLimitFlag(text: string, previous: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.includes('')) throw new InvalidArgumentError('write it as cp1,w1')
+  return [...new Set([...previous, ...names])]
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
+import { loadIdentity } from '../../workspace/load-identity.ts'
+
+const key = '/home/me/.config/hyperkube/keys/shop.key'
+const { files: createdFiles } = await runHyperkube('init --name shop --host 10.0.0.1=control-plane')
+const { files: other } = await runHyperkube('init --name other --host 10.0.0.1=control-plane')
+const all = Object.fromEntries(createdFiles)
+const otherKey = other.get('/home/me/.config/hyperkube/keys/other.key') ?? ''
+
+async function load(files: Readonly<Record<string, string | undefined>>, flag?: string) {
+  const existing = Object.entries(files).flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]))
+  const { context } = createInMemoryContext(Object.fromEntries(existing))
+  return loadIdentity(context, { file: 'cluster.yml', ...(flag === undefined ? {} : { key: flag }) })
+}
+
+test('it is found from the cluster’s file alone, or with a key from elsewhere', async () => {
+  expect((await load(all)).metadata.name).toBe('shop')
+  expect((await load({ ...all, [key]: undefined, '/safe/x': all[key] }, '/safe/x')).metadata.name).toBe(
+    'shop',
+  )
+})
+
+test.each([
+  ['no file', { 'cluster.yml': undefined }, 'SPEC_NOT_READ', 'cluster.yml does not exist', 'hyperkube init'],
+  [
+    'a wrong file',
+    { 'cluster.yml': 'x: y' },
+    'SPEC_NOT_VALID',
+    'something is wrong with cluster.yml',
+    'hyperkube validate -f cluster.yml',
+  ],
+  [
+    'no identity',
+    { 'cluster.identity': undefined },
+    'IDENTITY_NOT_READ',
+    'cluster.identity does not exist',
+    'for a new cluster: hyperkube init',
+  ],
+  ['no key', { [key]: undefined }, 'IDENTITY_KEY_NOT_READ', `${key} does not exist`, '--key FILE'],
+  [
+    'another key',
+    { [key]: otherKey },
+    'IDENTITY_WRONG_KEY',
+    `${key} is not the key of cluster.identity`,
+    '--key names another',
+  ],
+  ['no key in the key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'not a key file', 'backup'],
+  [
+    'a damaged identity',
+    { 'cluster.identity': all['cluster.identity']?.replace('aes', 'AES') },
+    'IDENTITY_DAMAGED',
+    'cluster.identity: the sealed identity has been changed',
+    'backup',
+  ],
+  [
+    'the identity of another cluster',
+    { 'cluster.identity': other.get('cluster.identity'), [key]: otherKey },
+    'IDENTITY_MISMATCH',
+    'cluster.identity belongs to the cluster other, not to shop',
+    'set metadata.name in cluster.yml to other',
+  ],
+])('%s is one clear message, with what to do', async (_what, change, code, message, hint) => {
+  await expect(load({ ...all, ...change })).rejects.toMatchObject({
+    code,
+    message: expect.stringContaining(message),
+    hint: expect.stringContaining(hint),
+  })
+})

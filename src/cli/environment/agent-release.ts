@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import packageFile from '../../../package.json' with { type: 'json' }
+import type { Arch, Os } from '../../catalog/artifacts.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { fileExists } from '../../kit/files.ts'
+import type { AgentRelease } from '../../lifecycle/agents/agent-release.ts'
+
+const fileNames: Readonly<Record<Os, Partial<Record<Arch, string>>>> = {
+  linux: { amd64: 'hyperkube-linux-x64', arm64: 'hyperkube-linux-arm64' },
+  windows: { amd64: 'hyperkube-windows-x64.exe' },
+}
+const platforms: Readonly<Record<Os, NodeJS.Platform>> = { linux: 'linux', windows: 'win32' }
+const localArches: Readonly<Record<string, Arch>> = { x64: 'amd64', arm64: 'arm64' }
+
+/**
+ * Finds the executable to install on a kind of host. A host like this machine gets the running executable.
+ * For other hosts, the executable must be in the directory of the running one, or in dist/ if hyperkube runs
+ * from its sources.
+ */
+export async function findAgentRelease(
+  arch: Arch,
+  os: Os,
+  executable: string | undefined,
+): Promise<AgentRelease> {
+  const isThisMachine =
+    executable !== undefined && process.platform === platforms[os] && localArches[process.arch] === arch
+  const name = fileNames[os][arch] ?? `hyperkube-${os}-${arch}`
+  const directory =
+    executable === undefined ? resolve(import.meta.dirname, '../../dist') : dirname(executable)
+  const file = isThisMachine ? executable : join(directory, name)
+  if (!(await fileExists(file))) {
+    throw new HyperkubeError(
+      'RELEASE_NOT_THERE',
+      `there is no executable for ${os === 'linux' ? '' : `${os} on `}${arch} at ${file}`,
+      {
+        hint: executable === undefined ? 'npm run executable' : `put ${name} of the same release beside it`,
+      },
+    )
+  }
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  const sha256 = hash.digest('hex')
+  return { version: `${packageFile.version}-${sha256.slice(0, 8)}`, file, sha256 }
+}

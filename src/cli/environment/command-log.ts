@@ -1,0 +1,65 @@
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandLog, CommandLogStore } from '../command/command.ts'
+import { formatError } from '../../kit/errors.ts'
+
+const maxLogs = 50
+const extension = '.ndjson'
+
+/**
+ * Creates a store for logs at hyperkube/runs/CLUSTER/TIME-COMMAND.ndjson in the state directory. Only the
+ * operator can read the logs.
+ */
+export function createCommandLogStore(stateDirectory: () => string): CommandLogStore {
+  return {
+    open(cluster, command, now) {
+      try {
+        const directory = join(stateDirectory(), 'hyperkube', 'runs', cluster)
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        // A command may have several words, and a file name must not contain spaces.
+        const commandName = command.replaceAll(/[^\w.-]+/g, '-')
+        const path = join(directory, `${now.toISOString().replaceAll(':', '-')}-${commandName}${extension}`)
+        deleteOldLogs(directory)
+        return openLog(path, openSync(path, 'ax', 0o600))
+      } catch (error) {
+        return {
+          path: undefined,
+          problem: formatError(error),
+          onEvent: () => undefined,
+          close: () => undefined,
+        }
+      }
+    },
+  }
+}
+
+/** Writes each event at once, so no event is lost when the process is killed. */
+function openLog(path: string, file: number): CommandLog {
+  let open = true
+  const close = (): void => {
+    if (open) closeSync(file)
+    open = false
+  }
+  return {
+    path,
+    problem: undefined,
+    onEvent(event) {
+      if (!open) return
+      try {
+        writeSync(file, `${JSON.stringify(event)}\n`)
+      } catch {
+        // A truncated log misleads less than one with gaps, and a full disk rejects later events, too.
+        close()
+      }
+    },
+    close,
+  }
+}
+
+/** Deletes the oldest logs before a new one is created. Names begin with the time, so they sort by age. */
+function deleteOldLogs(directory: string): void {
+  const logs = readdirSync(directory)
+    .filter((name) => name.endsWith(extension))
+    .toSorted()
+  for (const name of logs.slice(0, 1 - maxLogs)) rmSync(join(directory, name), { force: true })
+}

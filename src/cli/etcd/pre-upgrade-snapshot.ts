@@ -1,0 +1,31 @@
+import { buildSnapshotName } from '../../snapshot/store.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { etcdFlags } from './action.ts'
+import { saveEtcdSnapshot } from './save.ts'
+import { verifyStoredSnapshot } from './verify.ts'
+
+/**
+ * Saves a snapshot before an upgrade and verifies that it can be restored, because restoring it is the only
+ * way to roll back.
+ */
+export async function takePreUpgradeSnapshot(
+  context: CommandContext,
+  options: Invocation['options'],
+  cluster: Cluster,
+): Promise<ExitCode> {
+  const name = buildSnapshotName(cluster.metadata.name, context.now())
+  const invocation = {
+    // The results of saving and verifying go to stderr, because they are not the result of this command.
+    context: { ...context, stdout: context.stderr },
+    options: { ...options, output: 'table' as const },
+    flags: etcdFlags.parse({}),
+    cluster,
+    identity: async () => openIdentity(context, options, cluster.metadata.name),
+    name,
+  }
+  context.stderr.write('first a snapshot, the only way back; --no-snapshot does without\n')
+  const saveCode = await saveEtcdSnapshot(invocation)
+  return saveCode === exitCodes.ok ? verifyStoredSnapshot(invocation) : saveCode
+}

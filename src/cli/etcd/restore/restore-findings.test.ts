@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { checkRestore, type RestoreFacts } from '../../../actions/phases/restore-findings.ts'
+import { createIdentity } from '../../../identity/identity.ts'
+import { formatRestore } from '../../text/notice-text.ts'
+import { buildSnapshotManifest, clusterIdentity } from '../testing/fixtures.ts'
+
+const manifest = buildSnapshotManifest(clusterIdentity)
+const facts: RestoreFacts = {
+  manifest,
+  previousIdentity: clusterIdentity,
+  currentIdentity: clusterIdentity,
+  kubernetes: '1.37.1',
+  leftOut: [],
+}
+const codes = (more: Partial<RestoreFacts>): string[] =>
+  checkRestore({ ...facts, ...more }).map(({ severity, code }) => `${severity} ${code}`)
+
+test('a snapshot of the same cluster as it is now', () => {
+  expect(codes({})).toEqual([])
+})
+
+test('a snapshot of a newer Kubernetes is refused, one of an older is a warning', () => {
+  expect(codes({ kubernetes: '1.36.4' })).toEqual(['error ETCD_RESTORE_VERSION'])
+  expect(codes({ kubernetes: '1.38.0' })).toEqual(['warning ETCD_RESTORE_VERSION'])
+  expect(codes({ kubernetes: '1.37.0' })).toEqual([])
+})
+
+test('a snapshot whose Secrets cannot be decrypted is refused', async () => {
+  const { encryptionKey } = await createIdentity('shop', new Date('2026-01-01'))
+  expect(codes({ previousIdentity: { ...clusterIdentity, encryptionKey } })).toEqual([
+    'error ETCD_RESTORE_KEYS',
+  ])
+})
+
+test('hosts that would continue with the previous cluster', () => {
+  expect(codes({ leftOut: ['cp2', 'cp3'] })).toEqual(['error ETCD_RESTORE_LEFT_OUT'])
+})
+
+const summary = {
+  name: 'before.snapshot',
+  manifest,
+  now: new Date('2026-11-15T15:07:00Z'),
+  members: ['cp1', 'cp2', 'cp3'],
+  hosts: ['cp1', 'cp2', 'cp3', 'w1'],
+}
+
+test('the loss is shown with its number of changes', () => {
+  expect(formatRestore({ ...summary, current: { revision: 12, keys: 4 } })).toMatchInlineSnapshot(`
+    "shop becomes again what it was 3 h 07 min ago: before.snapshot, taken 2026-11-15T12:00:00.000Z, 3 keys, revision 5
+      lost: 7 changes, all that was written since: etcd is at revision 12 with 4 keys
+      stops for a while: kubelets, controllers, API servers and etcd on cp1, cp2, cp3 and w1; pods go on running
+      pods that are younger than the snapshot end, and those that were deleted since come again
+      etcd’s data of now stays on cp1, cp2 and cp3 in /var/lib/etcd/before-restore-TIME
+    "
+  `)
+})
+
+test('an unknown loss is reported as such', () => {
+  const text = formatRestore({ ...summary, current: undefined })
+  expect(text).toContain('lost: all that was written since; no member of etcd answers to say how much')
+  expect(formatRestore({ ...summary, current: { revision: 5, keys: 3 } })).toContain('lost: nothing')
+})

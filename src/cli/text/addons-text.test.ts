@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import type { AddonDifference } from '../../addons/addon-difference.ts'
+import { diffNewAddon } from '../../addons/diff-addon.ts'
+import { formatAddonChanges } from './addons-text.ts'
+
+const paint = (_colour: string, text: string): string => text
+const manifest = (name: string) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'shop' },
+})
+const newAddon = diffNewAddon({ name: 'coredns', manifests: [manifest('a'), manifest('b')] })
+const reference = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' }
+const changed: AddonDifference = {
+  ...newAddon,
+  addon: 'shop',
+  unfinished: true,
+  objects: [
+    {
+      ...reference,
+      change: 'change',
+      fields: [
+        { path: 'spec.replicas', before: 1, after: 2 },
+        { path: 'data.word', hidden: true },
+      ],
+    },
+    { ...reference, name: 'same', change: 'none' },
+  ],
+  toPrune: [{ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: 'old', action: 'remove' }],
+}
+const plain = { wide: false, diff: false }
+
+test('what is new is counted, what changes is named', () => {
+  expect(formatAddonChanges({ differences: [newAddon, changed] }, plain, paint)).toBe(`
+addons
+  + coredns: 2 objects new
+  ~ shop: 1 object changed, 1 object removed
+      ~ Deployment shop/web
+      - Secret shop/old
+      still to be waited for: a run was interrupted
+`)
+  expect(formatAddonChanges({ differences: [] }, plain, paint)).toBe('')
+})
+
+test('wide lists every object, diff shows changed fields', () => {
+  const text = formatAddonChanges({ differences: [newAddon, changed] }, { wide: true, diff: true }, paint)
+  expect(text).toContain('      + ConfigMap shop/a\n')
+  expect(text).toContain(
+    '          spec.replicas: 1 → 2\n          data.word: is a secret, and another one\n',
+  )
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { buildUnreachableFindings } from '../../actions/phases/unreachable-findings.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { emptyProposal } from '../../lifecycle/proposal/proposal.ts'
+import { formatFindings } from '../command/print.ts'
+import { buildUpDocument, formatUpResult, type UpResult } from './run-up.ts'
+
+const result: UpResult = {
+  code: 0,
+  cluster: 'shop',
+  hosts: ['cp1', 'w1'],
+  changedHosts: ['w1'],
+  leftBehind: [],
+  ops: 12,
+  seconds: 34.5,
+  log: '/logs/1',
+}
+
+test('what became of the cluster, for programs', () => {
+  expect(buildUpDocument(result)).toEqual({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'UpResult',
+    cluster: 'shop',
+    outcome: 'done',
+    changedHosts: ['w1'],
+    leftBehind: [],
+    ops: 12,
+    seconds: 34.5,
+    log: '/logs/1',
+  })
+  expect(buildUpDocument({ ...result, code: 3, leftBehind: ['w2'] })).toMatchObject({
+    outcome: 'pending',
+    leftBehind: ['w2'],
+  })
+  expect(buildUpDocument({ ...result, code: 1 })).toMatchObject({ outcome: 'failed' })
+  expect(buildUpDocument({ ...result, code: 130, log: undefined })).not.toHaveProperty('log')
+})
+
+test('what would become of it, as a plan', () => {
+  const removeStep = { id: 'remove/w1', hosts: ['w1'] }
+  const plannedChanges = { ...emptyProposal, ops: new Map([['w1', []]]), steps: [removeStep] }
+  expect(buildUpDocument({ ...result, code: 3, plannedChanges })).toMatchObject({
+    kind: 'Plan',
+    steps: [removeStep],
+    ops: { w1: [] },
+  })
+})
+
+test('and for people', () => {
+  expect(formatUpResult(result)).toBe('shop is up on cp1 and w1\n')
+  expect(formatUpResult({ ...result, code: 3, leftBehind: ['w2'] })).toBe(
+    'shop is up on cp1 and w1\nleft behind: w2; hyperkube up once they answer\n',
+  )
+  expect(formatUpResult({ ...result, code: 1, hosts: [] })).toBe('')
+})
+
+test('unreachable hosts are findings with a reason and a hint', () => {
+  const buildError = (host: string): HyperkubeError =>
+    new HyperkubeError('SSH_UNREACHABLE', 'no answer', {
+      host,
+      hint: 'ping it',
+      cause: new Error('connect ECONNREFUSED'),
+    })
+  const unreachable = new Map(['w1', 'w2'].map((host) => [host, buildError(host)]))
+  expect(formatFindings(buildUnreachableFindings(unreachable))).toBe(
+    'w1 and w2: warning SSH_UNREACHABLE: no answer: connect ECONNREFUSED\n  → ping it\n',
+  )
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { pollUntil } from './poll.ts'
+
+test('answers with the first thing seen', async () => {
+  let checks = 0
+  const value = await pollUntil('three looks', async () => (++checks === 3 ? checks : undefined), {
+    timeoutMs: 1000,
+    intervalMs: 1,
+  })
+  expect(value).toBe(3)
+})
+
+test('a look that throws is "not yet", and the last reason is kept', async () => {
+  const failing = pollUntil(
+    'the impossible',
+    async () => {
+      throw new Error('still closed')
+    },
+    { timeoutMs: 20, intervalMs: 1 },
+  )
+  await expect(failing).rejects.toMatchObject({
+    code: 'TIMED_OUT',
+    message: 'waited 20 ms for the impossible',
+    cause: { message: 'still closed' },
+  })
+})
+
+test('an abort ends the wait with its own reason', async () => {
+  const controller = new AbortController()
+  const waiting = pollUntil('nothing', async () => undefined, {
+    timeoutMs: 60_000,
+    intervalMs: 1,
+    signal: controller.signal,
+  })
+  controller.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+})
+
+test('a look that hangs does not outlive the deadline', async () => {
+  const hanging = pollUntil('an answer', async () => new Promise<never>(() => undefined), { timeoutMs: 20 })
+  await expect(hanging).rejects.toMatchObject({ code: 'TIMED_OUT' })
+})

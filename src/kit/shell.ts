@@ -1,4 +1,0 @@
-/** Quotes a word for a POSIX shell. */
-export function quoteShell(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
-}

@@ -1,0 +1,121 @@
+import { posix } from 'node:path'
+import type { Arch, Os } from '../../catalog/artifacts.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { buildLinuxAgentService } from '../../plan/linux/hyperkube-agent.ts'
+import { hyperkubeProgram, linuxProgramDirectory } from '../../plan/linux/paths.ts'
+import type { ExecResult, Remote } from '../../ssh/remote.ts'
+import {
+  type AgentInstallOptions,
+  type AgentRelease,
+  decideAgent,
+  type InstalledAgent,
+} from './agent-release.ts'
+import { agentUnit, buildSwitchCommand, confirmAgentCommand, inspectAgentCommand } from './agent-switch.ts'
+import { confirmOnWindows, installOnWindows } from './agent-windows.ts'
+
+/**
+ * Milliseconds until a host rolls back to its previous agent. Longer than the handshake timeout, so that a
+ * slow agent can still be confirmed.
+ */
+const defaultRollbackAfterMs = 90_000
+
+/**
+ * Makes sure that a host runs a compatible agent: the version of this release or a slightly newer one. A new
+ * agent is installed next to the previous one, without touching components. The next plan removes the
+ * previous agent.
+ */
+export async function installAgent(
+  remote: Remote,
+  releaseFor: (arch: Arch, os: Os) => Promise<AgentRelease>,
+  options: AgentInstallOptions,
+): Promise<InstalledAgent> {
+  const { signal, rollbackAfterMs = defaultRollbackAfterMs } = options
+  if (remote.windows !== undefined) {
+    // Kubernetes publishes Windows node binaries only for amd64.
+    const windowsRelease = await releaseFor('amd64', 'windows')
+    const refuse = (installed: string): HyperkubeError => buildTooNewError(remote, windowsRelease, installed)
+    return installOnWindows(remote, remote.windows, windowsRelease, refuse, {
+      ...options,
+      rollbackAfterMs: rollbackAfterMs,
+    })
+  }
+  const observed = await remote.exec(inspectAgentCommand, { signal, root: true })
+  const [machine = '', installed = '', active = '', rollback = ''] = observed.stdout.split('\n')
+  const provisional = rollback !== ''
+  const release = await releaseFor(toArch(machine, remote), 'linux')
+  const found = parseVersion(installed)
+  const decision = decideAgent(release.version, found)
+  if (decision === 'refuse') throw buildTooNewError(remote, release, found ?? '')
+  if (decision === 'keep' && found !== undefined) {
+    if (active !== 'active') requireStarted(remote, await remote.exec(restartCommand, { signal, root: true }))
+    return { version: found, provisional }
+  }
+  const directory = linuxProgramDirectory('hyperkube', release.version)
+  if (installed === directory && active === 'active') return { version: release.version, provisional }
+  await uploadRelease(remote, release, directory, options)
+  await switchAgent(remote, directory, installed, rollbackAfterMs, signal)
+  return { version: release.version, provisional: provisional || installed !== '' }
+}
+
+const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }
+
+function toArch(machine: string, { host }: Remote): Arch {
+  const arch = arches[machine]
+  if (arch !== undefined) return arch
+  throw new HyperkubeError('HOST_ARCH', `hyperkube has no programs for ${machine}`, {
+    host,
+    hint: 'hosts are x86_64 or aarch64',
+  })
+}
+
+const restartCommand = ['systemctl', 'restart', agentUnit] as const
+
+async function uploadRelease(
+  remote: Remote,
+  { file, sha256 }: AgentRelease,
+  directory: string,
+  { signal, onProgress }: AgentInstallOptions,
+): Promise<void> {
+  const target = `${directory}/${posix.basename(hyperkubeProgram)}`
+  await remote.exec(['mkdir', '-p', directory], { signal, root: true })
+  await remote.upload({ path: file }, target, { mode: 0o755, sha256, signal, root: true, onProgress })
+}
+
+async function switchAgent(
+  remote: Remote,
+  directory: string,
+  previous: string,
+  rollback: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const service = buildLinuxAgentService()
+  const input = service.supervisor === 'systemd' ? service.unit : ''
+  const argv = buildSwitchCommand(directory, previous, rollback / 1000)
+  requireStarted(remote, await remote.exec(argv, { signal, root: true, input }))
+}
+
+function requireStarted({ host }: Remote, { code, stderr }: ExecResult): void {
+  if (code === 0) return
+  throw new HyperkubeError('AGENT_NOT_STARTED', `its agent did not start: ${stderr.trim()}`, {
+    host,
+    hint: `on the host: journalctl -u ${agentUnit}`,
+  })
+}
+
+function parseVersion(directory: string): string | undefined {
+  const [, version] = /\/hyperkube-([^/]+)$/.exec(directory) ?? []
+  return version
+}
+
+function buildTooNewError({ host }: Remote, { version }: AgentRelease, found: string): HyperkubeError {
+  return new HyperkubeError('AGENT_TOO_NEW', `its agent is hyperkube ${found}, and this is ${version}`, {
+    host,
+    hint: `use hyperkube ${found.replace(/-[^-]*$/, '')}, or one minor before it`,
+  })
+}
+
+/** Confirms a new agent, which cancels its rollback. Called after the agent has answered. */
+export async function confirmAgent(remote: Remote, signal: AbortSignal): Promise<void> {
+  if (remote.windows === undefined) await remote.exec(confirmAgentCommand, { signal, root: true })
+  else await confirmOnWindows(remote, signal)
+}

@@ -1,0 +1,166 @@
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { type Event, eventFormat, eventTypes } from '../../contract/event.ts'
+import {
+  type AgentRequest,
+  type AgentResponse,
+  requestFormat,
+  responseFormat,
+} from '../../contract/request.ts'
+import { readVersionedLenient } from '../../contract/versioned.ts'
+import { createMutex } from '../../kit/concurrency.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { toAsciiJson } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
+import type { Remote, RunningProgram } from '../../ssh/remote.ts'
+import { buildHostCommand, formatAgentHint } from './host-program.ts'
+
+export type AgentRequestBody = AgentRequest['body']
+export type AgentResponseBody = AgentResponse['body']
+type ResponseTo<T extends AgentResponseBody['type']> = Extract<AgentResponseBody, { type: T }>
+
+const eventHead = z.looseObject({ kind: z.literal('Event'), body: z.looseObject({ type: z.string() }) })
+
+/** A connection to the agent of a host. It handles one request at a time. */
+export class AgentLink {
+  readonly #host: string
+  /** Command that the operator can run on the host if the agent closes the connection. */
+  readonly #hint: string
+  readonly #conversation: RunningProgram
+  readonly #lines: AsyncIterator<string>
+  /** Responses carry no request id and arrive in order, so each request waits for the previous response. */
+  readonly #runExclusive = createMutex()
+
+  constructor(host: string, conversation: RunningProgram, hint: string) {
+    this.#host = host
+    this.#hint = hint
+    this.#conversation = conversation
+    this.#lines = createInterface({ input: conversation.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
+  }
+
+  /** Sends a request and returns its response. If the agent refuses the request, its error is thrown. */
+  async request<T extends AgentResponseBody['type']>(
+    body: Exclude<AgentRequestBody, { type: 'attach' }>,
+    expected: T,
+  ): Promise<ResponseTo<T>> {
+    return this.#runExclusive(async () => {
+      this.#send(body)
+      const { body: response } = readVersionedLenient(responseFormat, await this.#next())
+      if (response.type === 'refused') throw this.#refusal(response)
+      if (!isResponse(response, expected)) throw this.#unexpectedResponse(response.type)
+      return response
+    })
+  }
+
+  /** Passes the events of a run to `onEvent`, from sequence number `from` until the run has ended. */
+  async attach(run: string, from: number, onEvent: (event: Event) => void): Promise<void> {
+    await this.#runExclusive(async () => {
+      this.#send({ type: 'attach', run, from })
+      for (;;) {
+        const message = await this.#next()
+        const head = eventHead.safeParse(message)
+        if (!head.success) {
+          const { body: response } = readVersionedLenient(responseFormat, message)
+          throw response.type === 'refused'
+            ? this.#refusal(response)
+            : this.#unexpectedResponse(response.type)
+        }
+        // A newer agent may send event types that this release does not know.
+        if (!eventTypes.has(head.data.body.type)) continue
+        const event = readVersionedLenient(eventFormat, message)
+        onEvent(event)
+        if (event.body.type === 'run-ended') return
+      }
+    })
+  }
+
+  close(): void {
+    this.#conversation.kill()
+  }
+
+  #send(body: AgentRequestBody): void {
+    const request = requestFormat.newest.schema.parse({
+      apiVersion: 'hyperkube.dev/v1',
+      kind: 'AgentRequest',
+      body,
+    })
+    this.#conversation.stdin.write(`${toAsciiJson(JSON.stringify(request))}\n`)
+  }
+
+  async #next(): Promise<unknown> {
+    const { value, done } = await this.#lines.next()
+    if (done !== true) return JSON.parse(value)
+    const { code, stderr } = await this.#conversation.ended
+    throw new HyperkubeError('AGENT_GONE', `its agent hung up (${code}) ${stderr.trim()}`, {
+      host: this.#host,
+      hint: this.#hint,
+    })
+  }
+
+  #refusal({ code, message, hint }: ResponseTo<'refused'>): HyperkubeError {
+    return new HyperkubeError(code, message, {
+      host: this.#host,
+      ...(hint === undefined ? {} : { hint }),
+    })
+  }
+
+  #unexpectedResponse(type: string): HyperkubeError {
+    return new HyperkubeError(
+      'AGENT_PROTOCOL_ERROR',
+      `its agent answered with ${type}, which was not asked`,
+      {
+        host: this.#host,
+        hint: 'hyperkube version, here and on the host',
+      },
+    )
+  }
+}
+
+function isResponse<T extends AgentResponseBody['type']>(
+  response: AgentResponseBody,
+  type: T,
+): response is ResponseTo<T> {
+  return response.type === type
+}
+
+/** Limits the wait for a response, because a hanging agent accepts requests but never responds. */
+const requestTimeoutMs = 15_000
+
+/**
+ * Sends one request to an agent. Does not wait for an agent that is still starting, because only commands
+ * that change nothing use this function.
+ */
+export async function requestOnce<T extends AgentResponseBody['type']>(
+  remote: Remote,
+  request: Exclude<AgentRequestBody, { type: 'attach' }>,
+  expected: T,
+  signal: AbortSignal,
+  timeoutMs = requestTimeoutMs,
+): Promise<Extract<AgentResponseBody, { type: T }>> {
+  const { host } = remote
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const combined = AbortSignal.any([signal, timeout])
+  const argv = await buildHostCommand(remote, ['agent-call'], combined)
+  const conversation = await remote.open(argv, { signal: combined, root: true })
+  const link = new AgentLink(host, conversation, formatAgentHint(remote))
+  try {
+    return await Promise.race([link.request(request, expected), aborted(combined)])
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!timeout.aborted) throw error
+    throw new HyperkubeError('TIMED_OUT', `waited ${formatDuration(timeoutMs)} for its agent to answer`, {
+      host,
+      hint: formatAgentHint(remote),
+    })
+  } finally {
+    link.close()
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(new Error('aborted', { cause: signal.reason }))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+  })
+}

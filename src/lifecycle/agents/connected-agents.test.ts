@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { HostSpec } from '../../spec/host.ts'
+import { connectAgents } from './connected-agents.ts'
+
+function buildHost(name: string): HostSpec {
+  return { name, address: name, os: 'linux', local: false, roles: ['worker'], labels: {}, files: [] }
+}
+
+test('hosts are named in the order of cluster.yml, independent of which fails first', async () => {
+  const failed = Promise.withResolvers<void>()
+  const { unreachable } = await connectAgents(['cp1', 'w1', 'w2'].map(buildHost), {
+    async connect({ name: host }) {
+      if (host === 'w2') setImmediate(failed.resolve)
+      else await failed.promise
+      throw new HyperkubeError('SSH_UNREACHABLE', 'unreachable', { host })
+    },
+    release: async () => Promise.reject(new Error('not reached')),
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  })
+  expect([...unreachable.keys()]).toEqual(['cp1', 'w1', 'w2'])
+})

@@ -1,0 +1,146 @@
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { Event } from '../../contract/event.ts'
+import { type AgentResponse, requestFormat } from '../../contract/request.ts'
+import { readVersioned } from '../../contract/versioned.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { RunningProgram, Remote } from '../../ssh/remote.ts'
+import { Session } from './session.ts'
+
+const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
+const never = new AbortController().signal
+
+/**
+ * Describes one connection to the agent. After `messages` messages, the ssh connection is lost or the agent
+ * disappears. Without `end` the connection stays open.
+ */
+interface LinkScript {
+  readonly messages: number
+  readonly end?: 'SSH_LOST' | 'AGENT_GONE'
+  /** True if hyperkube is not installed on the host. */
+  readonly uninstalled?: boolean
+}
+
+/**
+ * A host whose connections follow the scripts in order. Connections after the last script stay open. Counts
+ * logins and connections.
+ */
+function buildHost(...scripts: readonly LinkScript[]) {
+  const counts = { logins: 0, talks: 0 }
+  const received: string[] = []
+  const remote = (): Remote => {
+    counts.logins++
+    return {
+      host: 'cp1',
+      exec: async () => Promise.reject(new Error('nothing is run on it')),
+      upload: async () => Promise.reject(new Error('nothing is sent to it')),
+      async open() {
+        const script = scripts[counts.talks++] ?? { messages: Infinity }
+        if (script.uninstalled === true)
+          throw new HyperkubeError('AGENT_NOT_THERE', 'none there', { host: 'cp1' })
+        return conversation(script, received)
+      },
+      dial: async () => Promise.reject(new Error('nothing is reached through it')),
+      close: async () => undefined,
+    }
+  }
+  const session = new Session('cp1', remote(), async () => remote(), never)
+  return { session, counts, received }
+}
+
+function conversation({ messages, end }: LinkScript, received: string[]): RunningProgram {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()]
+  const ended = Promise.withResolvers<{ code: number; stderr: string }>()
+  ended.promise.catch(() => undefined)
+  let left = messages
+  const send = (message: AgentResponse | Event): void => {
+    if (left > 0) stdout.write(`${JSON.stringify(message)}\n`)
+    left--
+    if (left > 0) return
+    stdout.end()
+    if (end === 'SSH_LOST') ended.reject(new HyperkubeError('SSH_LOST', 'gone', { host: 'cp1' }))
+    else ended.resolve({ code: 0, stderr: '' })
+  }
+  createInterface({ input: stdin }).on('line', (line) => {
+    const { body: request } = readVersioned(requestFormat, JSON.parse(line))
+    if (request.type !== 'attach') return send(buildResponse(request.type, received))
+    for (let sequence = request.from; sequence <= 4; sequence++) send(buildEvent(sequence))
+  })
+  return { stdin, stdout, ended: ended.promise, kill: () => undefined }
+}
+
+function buildResponse(type: string, received: string[]): AgentResponse {
+  received.push(type)
+  const response =
+    type === 'hello'
+      ? ({ type: 'hello', version: '0.1.0' } as const)
+      : type === 'clock'
+        ? ({ type: 'clock', time: 1 } as const)
+        : ({ type: 'refused', code: 'CLAIM_HELD', message: 'ana has it' } as const)
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'AgentResponse', body: response }
+}
+
+function buildEvent(sequence: number): Event {
+  const what: Event['body'] =
+    sequence === 4 ? { type: 'run-ended', result: { outcome: 'done' } } : { type: 'log', lines: [] }
+  const time = '2001-01-01T00:00:00.000Z'
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'Event', run, sequence, time, body: what }
+}
+
+test('what was asked when the way was lost is asked again, on another one', async () => {
+  const { session, counts } = buildHost({ messages: 1, end: 'SSH_LOST' })
+  expect(await session.request({ type: 'clock' }, 'clock')).toEqual({ type: 'clock', time: 1 })
+  expect(counts).toEqual({ logins: 2, talks: 2 })
+})
+
+test('an agent that was restarted is found by the same way', async () => {
+  const { session, counts } = buildHost(
+    { messages: 1, end: 'AGENT_GONE' },
+    // The agent has not started again yet.
+    { messages: 0, end: 'AGENT_GONE' },
+  )
+  await session.request({ type: 'clock' }, 'clock')
+  expect(counts.logins).toBe(1)
+})
+
+test('of many who ask when the way is lost, one finds another', async () => {
+  const { session, counts } = buildHost({ messages: 2, end: 'SSH_LOST' })
+  await Promise.all([1, 2, 3].map(async () => session.request({ type: 'clock' }, 'clock')))
+  expect(counts).toEqual({ logins: 2, talks: 2 })
+})
+
+test('a run is heard once to its end, however often the way is lost', async () => {
+  const { session } = buildHost({ messages: 2, end: 'SSH_LOST' }, { messages: 3, end: 'AGENT_GONE' })
+  const received: number[] = []
+  await session.follow(run, ({ sequence }) => void received.push(sequence))
+  expect(received).toEqual([1, 2, 3, 4])
+})
+
+test('who is refused does not ask again', async () => {
+  const { session, received } = buildHost({ messages: Infinity })
+  await expect(
+    session.request({ type: 'stop-listening', token: 'a'.repeat(32) }, 'stopped-listening'),
+  ).rejects.toThrow('ana has it')
+  expect(received).toEqual(['hello', 'stop-listening'])
+})
+
+test('an agent that hangs up on every question is given up', async () => {
+  const scripts = Array.from({ length: 20 }, (): LinkScript => ({ messages: 1, end: 'AGENT_GONE' }))
+  const { session } = buildHost(...scripts)
+  await expect(session.request({ type: 'clock' }, 'clock')).rejects.toMatchObject({ code: 'AGENT_GONE' })
+})
+
+test('pending requests end with the session', async () => {
+  const { session } = buildHost({ messages: 0 })
+  const pending = session.request({ type: 'clock' }, 'clock')
+  await session.close()
+  await expect(pending).rejects.toThrow('the session is over')
+})
+
+test('an agent that has been taken off its host meanwhile is not waited for', async () => {
+  const { session, counts } = buildHost({ messages: 2, end: 'SSH_LOST' }, { messages: 0, uninstalled: true })
+  await expect(session.follow(run, () => undefined)).rejects.toMatchObject({ code: 'AGENT_NOT_THERE' })
+  expect(counts.talks).toBe(2)
+  expect(session.remote).toBeDefined()
+})

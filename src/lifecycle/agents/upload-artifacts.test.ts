@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { imageArchive } from '../../bundle/image-archive.ts'
+import { kubeletContent, bundleLock, createTestBundle } from '../../bundle/testing/fixtures.ts'
+import type { OpenBundle } from '../../bundle/open.ts'
+import { uploadedFilePath, uploadedImagePath, uploadDirectory } from '../../contract/host-paths.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import type { AgentRequest } from '../../contract/request.ts'
+import type { Op } from '../../contract/op.ts'
+import { buildComponent, buildPlan } from '../../diff/testing/fixtures.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import { uploadToHost, uploadArtifacts, listUploadsCommand, findUploads } from './upload-artifacts.ts'
+import { scriptedSession } from '../testing/scripted-agent.ts'
+import { Session } from './session.ts'
+import type { EventBody } from './event-stream.ts'
+
+const { signal } = new AbortController()
+const [artifact] = bundleLock.artifacts
+const pause = bundleLock.images['pause'] ?? ''
+const file = uploadedFilePath(artifact?.sha256 ?? '')
+const archive = uploadedImagePath(pause.split('@')[1] ?? '')
+
+const plan: NodePlan = buildPlan(
+  buildComponent({
+    name: 'kubelet',
+    images: [pause],
+    artifacts: [
+      {
+        from: 'url',
+        name: 'kubelet',
+        version: '1.37.1',
+        url: artifact?.url ?? '',
+        sha256: artifact?.sha256 ?? '',
+        directory: '/opt/kubelet',
+        unpack: { kind: 'program', as: 'kubelet' },
+      },
+    ],
+  }),
+)
+
+function op(target: Op['target'], name: string, action: Op['action'] = 'create'): Op {
+  return { component: 'kubelet', stage: 'node', action, target, name, because: [] }
+}
+
+const both = [op('artifact', 'kubelet-1.37.1'), op('image', pause), op('file', '/etc/x')]
+
+/** A host that stores uploaded files. The first `losses` uploads lose the connection. */
+function hostWith(stored: Map<string, Buffer>, losses = 0) {
+  const sent: string[] = []
+  let left = losses
+  const base = scriptedSession('a', { run: async function* () {}, requests: [] }).remote
+  if (base === undefined) throw new Error('there is no way to it')
+  const remote: Remote = {
+    ...base,
+    async exec(argv) {
+      expect(argv.slice(0, 3)).toEqual([...listUploadsCommand])
+      const stdout = [...stored].map(([path, bytes]) => `${bytes.length} ${path}\n`).join('')
+      return { code: 0, stdout, stderr: '', bytes: Buffer.from(stdout) }
+    },
+    async upload(source, target, options) {
+      if (left > 0) {
+        left--
+        throw new HyperkubeError('SSH_LOST', 'gone', { host: 'a' })
+      }
+      if (!('stream' in source)) throw new Error('not a stream')
+      const chunks: Buffer[] = []
+      for await (const chunk of source.stream) chunks.push(Buffer.from(chunk))
+      const bytes = Buffer.concat(chunks)
+      expect(bytes).toHaveLength(source.size)
+      const digest = createHash('sha256').update(bytes).digest('hex')
+      if (options.sha256 !== undefined && digest !== options.sha256) throw new Error('other bytes')
+      expect(options).toMatchObject({ mode: 0o600, root: true })
+      options.onProgress?.(bytes.length, bytes.length)
+      const path = target.slice(uploadDirectory.length + 1)
+      stored.set(path, bytes)
+      sent.push(path)
+    },
+  }
+  return { session: new Session('a', remote, async () => remote, signal), sent }
+}
+
+const quiet = { emit: () => undefined, signal }
+
+test('a host gets what it would fetch, and nothing else', async () => {
+  await using made = await createTestBundle()
+  const stored = new Map<string, Buffer>()
+  const { session, sent } = hostWith(stored)
+  const emitted: EventBody[] = []
+  await uploadArtifacts(made.bundle, [plan], new Map([['a', both]]), new Map([['a', session]]), {
+    emit: (what) => emitted.push(what),
+    signal,
+  })
+  expect(sent).toEqual([file, archive])
+  expect(stored.get(file)?.equals(kubeletContent)).toBe(true)
+  const image = made.bundle.manifest.images.find(({ reference }) => reference === pause)
+  expect(image && imageArchive(made.bundle, image, 'amd64').size).toBe(stored.get(archive)?.length)
+  expect(emitted[0]).toMatchObject({ type: 'progress', unit: 'MB' })
+})
+
+test('what is there already is not sent again, unless it is not as large as it should be', async () => {
+  await using made = await createTestBundle()
+  const { session, sent } = hostWith(
+    new Map([
+      [file, kubeletContent],
+      [archive, Buffer.of(1)],
+    ]),
+  )
+  await uploadToHost(session, findUploads(made.bundle, plan, both), quiet)
+  expect(sent).toEqual([archive])
+})
+
+test('nothing is asked of a host that fetches nothing', async () => {
+  await using made = await createTestBundle()
+  const requests: AgentRequest['body'][] = []
+  const silent = scriptedSession('a', { run: async function* () {}, requests })
+  const ops = new Map([['a', [op('image', pause, 'remove'), op('file', '/etc/x')]]])
+  await uploadArtifacts(made.bundle, [plan], ops, new Map([['a', silent]]), quiet)
+  expect(requests).toEqual([])
+})
+
+test('a way that was lost is found again, and the rest is sent', async () => {
+  await using made = await createTestBundle()
+  const { session, sent } = hostWith(new Map(), 2)
+  await uploadToHost(session, findUploads(made.bundle, plan, both), quiet)
+  expect(sent).toEqual([file, archive])
+  const gone = hostWith(new Map(), 100)
+  await expect(uploadToHost(gone.session, findUploads(made.bundle, plan, both), quiet)).rejects.toMatchObject(
+    {
+      code: 'SSH_LOST',
+    },
+  )
+})
+
+test('what the bundle has not is said before anything is sent', async () => {
+  await using made = await createTestBundle()
+  const bundle: OpenBundle = {
+    ...made.bundle,
+    manifest: { ...made.bundle.manifest, members: [], images: [] },
+  }
+  for (const one of both.slice(0, 2)) {
+    expect(() => findUploads(bundle, plan, [one])).toThrow(
+      expect.objectContaining({
+        code: 'BUNDLE_INCOMPLETE',
+        host: 'a',
+        message: expect.stringContaining(one.name),
+      }),
+    )
+  }
+})
+
+test('damaged bytes do not arrive as an image', async () => {
+  await using made = await createTestBundle((bytes) =>
+    bytes.writeUInt8(0, bytes.indexOf('the programs of pause for amd64')),
+  )
+  const stored = new Map<string, Buffer>()
+  const { session } = hostWith(stored)
+  await expect(uploadToHost(session, findUploads(made.bundle, plan, both), quiet)).rejects.toMatchObject({
+    code: 'BUNDLE_DAMAGED',
+  })
+  expect([...stored.keys()]).toEqual([file])
+})

@@ -1,0 +1,72 @@
+import { EtcdClient } from '../../etcd/client.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import type { Dial } from '../../kit/tunnel.ts'
+import { KubeClient, type KubeClientOptions } from '../../kube/client.ts'
+import { parseKubeconfig } from '../../kube/kubeconfig.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
+import {
+  issueOperatorCredentials,
+  type OperatorAccess,
+  type OperatorCredentials,
+} from './operator-credentials.ts'
+
+/**
+ * Returns the connection to a host, through which its components are reached; undefined if the host is not
+ * connected.
+ */
+export type FindRemote = (host: string) => Promise<Remote | undefined>
+
+/**
+ * Opens connections to cluster components through the hosts they run on, so ssh access is enough. Each dial
+ * looks up the ssh connection, because a lost connection is replaced by a new one.
+ */
+export function dialThroughHosts(endpoints: readonly HostEndpoint[], findRemote: FindRemote): Dial {
+  const hostAt = new Map(endpoints.map(({ host, address }) => [address, host]))
+  return async (address, port, signal) => {
+    const host = hostAt.get(address)
+    if (host !== undefined) return dialOnHost(host, findRemote)(address, port, signal)
+    throw new HyperkubeError('SSH_UNREACHABLE', `there is no way to ${address}`)
+  }
+}
+
+/** Opens connections to addresses as one host sees them, for example to its loopback address. */
+export function dialOnHost(host: string, findRemote: FindRemote): Dial {
+  return async (address, port, signal) => {
+    const remote = await findRemote(host)
+    if (remote !== undefined) return remote.dial(address, port, { signal })
+    throw new HyperkubeError('SSH_UNREACHABLE', `there is no way to ${address}`, { host })
+  }
+}
+
+/** URLs of etcd members or API servers, and how they are reached. */
+interface ServerAccess extends Pick<KubeClientOptions, 'servers' | 'dial' | 'timing' | 'signal'> {}
+
+export async function createOperatorEtcdClient(
+  operator: OperatorAccess,
+  { servers: endpoints, dial, signal }: ServerAccess,
+): Promise<EtcdClient> {
+  const credentials = revealCredentials(await issueOperatorCredentials(operator, 'etcd'))
+  return new EtcdClient({ endpoints, ca: trustedCas(operator.identity.cas.etcd), credentials, dial, signal })
+}
+
+export async function createOperatorApiClient(
+  operator: OperatorAccess,
+  access: ServerAccess,
+): Promise<KubeClient> {
+  const credentials = revealCredentials(await issueOperatorCredentials(operator, 'kubernetes'))
+  return new KubeClient({ ...access, ca: trustedCas(operator.identity.cas.kubernetes), credentials })
+}
+
+/** Creates a client from the text of a kubeconfig. `file` is the name of the kubeconfig in error messages. */
+export function createKubeconfigClient(kubeconfig: string, file: string, signal: AbortSignal): KubeClient {
+  return new KubeClient({ ...parseKubeconfig(kubeconfig, file), signal })
+}
+
+function revealCredentials({ certificate, privateKey }: OperatorCredentials): {
+  readonly certificate: string
+  readonly privateKey: string
+} {
+  return { certificate, privateKey: privateKey.revealText() }
+}

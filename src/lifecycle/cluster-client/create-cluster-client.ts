@@ -1,0 +1,224 @@
+import { applyAddon, applyAddonNoWait, removeAddon } from '../../addons/apply-addon.ts'
+import type { EtcdClient, MembersOptions } from '../../etcd/client.ts'
+import { ignoreEtcdError, isEtcdError } from '../../etcd/etcd-error.ts'
+import { observeEtcd } from '../../etcd/observe.ts'
+import { trustedCas } from '../../identity/trusted-keys.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { listObjects } from '../../kube/read-objects.ts'
+import { checkReadiness, getServerVersion as versionOf } from '../../kube/readiness.ts'
+import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
+import type { HostAddress } from '../../plan/topology.ts'
+import { noAddons } from '../addons/proposal.ts'
+import { proposeAddonChanges } from '../addons/propose-addons.ts'
+import { syncNodeLabels } from '../cluster-objects/node-settings.ts'
+import type { ManagedObjects } from '../cluster-objects/managed-objects.ts'
+import { explainNotReady, explainNotReadyNodes, nodeKind } from '../cluster-objects/node.ts'
+import {
+  applyObjectChanges,
+  findObjectChanges,
+  removeHostObjects,
+} from '../cluster-objects/object-changes.ts'
+import { uncordon } from '../drain/cordon.ts'
+import { drain } from '../drain/drain.ts'
+import { forecastDrains } from '../drain/forecast.ts'
+import {
+  hasPeerAddress,
+  joinEtcd,
+  type KnownEtcdMember,
+  promoteLearner,
+  removeEtcdMember,
+} from '../etcd/membership.ts'
+import type { HostEndpoint } from '../inputs/host-endpoints.ts'
+import { createSmokeTestPods } from '../smoke-test/smoke-test-pods.ts'
+import type { ClusterClient, NotReadyReason } from './cluster-client.ts'
+import {
+  createOperatorApiClient,
+  createOperatorEtcdClient,
+  dialOnHost,
+  dialThroughHosts,
+  type FindRemote,
+} from './connections.ts'
+import { checkControllers } from './controller-health.ts'
+import type { OperatorAccess } from './operator-credentials.ts'
+import { checkRemovedApis } from './removed-apis.ts'
+
+export interface ClusterClientOptions extends OperatorAccess {
+  readonly apiPort: number
+  /** Objects that hyperkube manages in the cluster. Without them no objects are compared. */
+  readonly objects?: ManagedObjects
+  readonly findRemote: FindRemote
+  /**
+   * Milliseconds to wait for one API server before the next one is tried. Undefined means the default of the
+   * client.
+   */
+  readonly serverTimeoutMs?: number
+  readonly signal: AbortSignal
+}
+
+/** A healthy etcd member or API server answers at once. A slower one counts as unreachable. */
+export const serverTimeoutMs = 3000
+
+export async function createClusterClient(
+  endpoints: readonly HostEndpoint[],
+  options: ClusterClientOptions,
+): Promise<ClusterClient> {
+  const { identity, apiPort, objects, findRemote, now, serverTimeoutMs: responseMs, signal } = options
+  const dial = dialThroughHosts(endpoints, findRemote)
+  const addressByHost = new Map(endpoints.map(({ host, address }) => [host, address]))
+  const etcdUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:2379`
+  const apiUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:${apiPort}`
+
+  const memberHosts = endpoints.filter(({ etcd: isMember }) => isMember).map(({ host }) => host)
+  const etcd = await createOperatorEtcdClient(options, { servers: memberHosts.map(etcdUrl), dial, signal })
+  const controlPlanes = endpoints.filter(({ api: isServer }) => isServer).map(({ host }) => host)
+  const servers = controlPlanes.map(apiUrl)
+  const timing = responseMs === undefined ? {} : { responseMs }
+  const api = await createOperatorApiClient(options, { servers, dial, timing, signal })
+  const pods = createSmokeTestPods(api)
+  const readObjectChanges = async () => (objects === undefined ? [] : findObjectChanges(api, objects))
+  const nodeNames = new Map(endpoints.map(({ host, node }) => [host, node ?? host]))
+  const nodeName = (host: string): string => nodeNames.get(host) ?? host
+  const toMember = (host: string): HostAddress => ({ name: host, address: addressByHost.get(host) ?? host })
+
+  return {
+    api,
+    async readApiState(addons) {
+      if (!(await isAnyReady(api, servers))) return undefined
+      const [nodes, versions, changes, smokeTests, differences] = await Promise.all([
+        listObjects(api, nodeKind),
+        readVersions(api, servers),
+        readObjectChanges(),
+        pods.list(),
+        addons === undefined ? noAddons : proposeAddonChanges(api, addons, { identity, now }),
+      ])
+      return {
+        nodes: nodes.items,
+        versions,
+        objects: changes,
+        smokeTestNodes: [...smokeTests.keys()],
+        addons: differences,
+      }
+    },
+    applyObjects: async () => applyObjectChanges(api, await readObjectChanges()),
+    syncNodeLabels: async (some) => syncNodeLabels(api, some),
+    smokeTestPods: pods,
+    applyAddonNoWait: async (addon, wait) => applyAddonNoWait(api, addon, wait),
+    async applyAddon(addon, wait) {
+      const { items } = await listObjects(api, nodeKind)
+      const notReadyCount = items.filter((node) => explainNotReady(node) !== undefined).length
+      return applyAddon(api, addon, { ...wait, notReadyCount })
+    },
+    removeAddon: async (name, wait) => removeAddon(api, name, wait),
+    joinEtcd: async (host, wait) => joinEtcd(etcd, toMember(host), wait),
+    promote: async (host, wait) => promoteLearner(etcd, toMember(host), wait),
+    removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host).address),
+    async drain(host, { lost, waiting, timeoutMs, now: clock, signal: until }) {
+      const since = clock().toISOString()
+      await drain(api, nodeName(host), {
+        deadline: timeoutMs,
+        force: true,
+        lost,
+        waiting: (reason) => waiting(reason, since),
+        now: clock,
+        signal: until,
+      })
+    },
+    uncordon: async (host) => uncordon(api, nodeName(host)),
+    async removeNode(host) {
+      await removeHostObjects(api, nodeName(host))
+      await removeObject(api, nodeKind, { name: nodeName(host) })
+    },
+    observeEtcd: async (until) => observeEtcd(etcd, { signal: until, timeoutMs: serverTimeoutMs }),
+    listNodes: async (until) => (await listObjects(api, nodeKind, { signal: until })).items,
+    // The list is empty if etcd does not exist yet or has no quorum.
+    members: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs }),
+    unconfirmedMembers: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs, unconfirmed: true }),
+    async etcdIds() {
+      const ids = await settleAll(
+        memberHosts.map(async (host) => [host, await readClusterId(etcd, etcdUrl(host))] as const),
+      )
+      return new Map(ids.flatMap(([host, id]) => (id === undefined ? [] : [[host, id]])))
+    },
+    async etcdHealthy(hosts) {
+      return findFirstNotReady(hosts, async (host) => {
+        const { ready: isHealthy, reason } = await etcd.health(etcdUrl(host))
+        return isHealthy ? undefined : (reason ?? 'it does not say why')
+      })
+    },
+    async apiReady(hosts) {
+      return findFirstNotReady(hosts, async (host) => {
+        const readiness = await checkReadiness(api, apiUrl(host))
+        return readiness.ready ? undefined : readiness.reason
+      })
+    },
+    async controllersReady(host) {
+      if (!controlPlanes.includes(host)) return undefined
+      return checkControllers(trustedCas(identity.cas.kubernetes), dialOnHost(host, findRemote), signal)
+    },
+    async nodesReady(hosts) {
+      return explainNotReadyNodes((await listObjects(api, nodeKind)).items, hosts.map(nodeName))
+    },
+    async isVoter(host) {
+      const { members } = await etcd.members()
+      const member = members.find(hasPeerAddress(toMember(host).address))
+      if (member === undefined) return `${host} is no member`
+      return member.learner ? `${host} still learns` : undefined
+    },
+    drainFindings: async (hosts) => forecastDrains(api, hosts.map(nodeName)),
+    removedApis: async (version) => checkRemovedApis(api, servers, version),
+    [Symbol.dispose]() {
+      etcd.close()
+      api.close()
+    },
+  }
+}
+
+/** Reads the etcd cluster id that a member reports; undefined if the member is unreachable for any reason. */
+async function readClusterId(etcd: EtcdClient, endpoint: string): Promise<string | undefined> {
+  return (await etcd.status(endpoint, { timeoutMs: serverTimeoutMs }).catch(ignoreEtcdError))?.clusterId
+}
+
+async function listMembers(etcd: EtcdClient, options: MembersOptions): Promise<readonly KnownEtcdMember[]> {
+  try {
+    return (await etcd.members(options)).members
+  } catch (error) {
+    if (isEtcdError(error, 'ETCD_UNREACHABLE') || isEtcdError(error, 'ETCD_UNAVAILABLE')) return []
+    throw error
+  }
+}
+
+async function readVersions(api: KubeClient, servers: readonly string[]): Promise<string[]> {
+  const requests = servers.map(async (server) =>
+    versionOf(api, { server, once: true, timeout: serverTimeoutMs }),
+  )
+  const responses = await Promise.allSettled(requests)
+  return responses.flatMap((response) =>
+    response.status === 'fulfilled' ? [response.value.gitVersion.replace(/^v/, '')] : [],
+  )
+}
+
+/**
+ * True if any API server is ready. A stopped server refuses the connection at once; a hanging server takes
+ * until the timeout.
+ */
+async function isAnyReady(api: KubeClient, servers: readonly string[]): Promise<boolean> {
+  const checks = servers.map(async (server) => {
+    const { ready: isReady } = await checkReadiness(api, server, { timeout: serverTimeoutMs })
+    if (!isReady) throw new Error('not ready')
+  })
+  return Promise.any(checks).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function findFirstNotReady(
+  hosts: readonly string[],
+  check: (host: string) => Promise<NotReadyReason>,
+): Promise<NotReadyReason> {
+  const reasons = await Promise.all(hosts.map(check))
+  const first = reasons.findIndex((reason) => reason !== undefined)
+  // With a single host the reason needs no host name.
+  return hosts.length > 1 && first !== -1 ? `${hosts[first]}: ${reasons[first]}` : reasons[first]
+}

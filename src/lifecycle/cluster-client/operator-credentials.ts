@@ -1,0 +1,54 @@
+import type { Identity } from '../../identity/identity.ts'
+import type { Ca } from '../../pki/ca.ts'
+import { makeRequest } from '../../pki/request.ts'
+import type { Secret } from '../../pki/secret.ts'
+import { signRequest } from '../../pki/sign.ts'
+
+/** Milliseconds; longer than any command takes. */
+const operatorLifetimeMs = 12 * 3_600_000
+
+export interface OperatorCredentials {
+  readonly certificate: string
+  readonly privateKey: Secret
+}
+
+/** Operator for whom credentials are issued. */
+export interface OperatorAccess {
+  readonly identity: Identity
+  /** Name of the operator who runs the command. */
+  readonly operator: string
+  readonly now: Date
+}
+
+/**
+ * Issues a short-lived client certificate for one command. The API user is in system:masters, which does not
+ * depend on RBAC, because commands must work even if roles are missing or broken.
+ */
+export async function issueOperatorCredentials(
+  { identity, operator, now }: OperatorAccess,
+  server: 'kubernetes' | 'etcd',
+): Promise<OperatorCredentials> {
+  const organizations = server === 'kubernetes' ? ['system:masters'] : []
+  const ca = identity.cas[server]
+  return issueClientCredentials(ca, `hyperkube:${operator}`, organizations, now, operatorLifetimeMs)
+}
+
+/** Creates a key and a client certificate signed by a CA. */
+export async function issueClientCredentials(
+  ca: Ca,
+  commonName: string,
+  organizations: readonly string[],
+  now: Date,
+  lifetimeMs: number,
+): Promise<OperatorCredentials> {
+  const subject = { commonName, organizations }
+  const names = { dns: [], ip: [] }
+  const { request, privateKey } = await makeRequest('operator', subject, names)
+  const certificate = await signRequest(
+    ca,
+    request,
+    { subject, names, usages: ['client'], lifetime: lifetimeMs },
+    now,
+  )
+  return { certificate, privateKey }
+}

@@ -1,0 +1,47 @@
+import type { Finding } from '../../contract/finding.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { quorumSize } from '../../kit/quorum.ts'
+import { formatNames } from '../../kit/text.ts'
+import { hasPeerAddress, type KnownEtcdMember } from './membership.ts'
+
+/**
+ * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts. The
+ * member list comes from a single member. If enough voters are reachable, etcd was only stopped or is about
+ * to elect a leader.
+ */
+export function checkLostQuorum(
+  members: readonly KnownEtcdMember[],
+  plans: readonly Pick<NodePlan, 'address'>[],
+): Finding[] {
+  const voters = members.filter(({ learner }) => !learner)
+  const unreachable = voters.filter((member) => !plans.some(({ address }) => hasPeerAddress(address)(member)))
+  const needed = quorumSize(voters.length)
+  if (unreachable.length === 0 || voters.length - unreachable.length >= needed) return []
+  const names = formatNames(unreachable.map(({ name, peerUrls }) => name || (peerUrls[0] ?? '')))
+  return [
+    {
+      code: 'ROLLOUT_QUORUM',
+      severity: 'error',
+      message: `etcd has no quorum without ${names}: ${needed} of ${voters.length} members are needed`,
+      hint: 'bring them back, and into cluster.yml; if they are lost for good: hyperkube etcd recover',
+    },
+  ]
+}
+
+/**
+ * Checks whether hosts run more than one etcd cluster, by the cluster id of each member. A host that missed a
+ * recovery still has data of the previous cluster. With enough such hosts, the previous cluster starts again.
+ */
+export function checkEtcdSplitBrain(ids: ReadonlyMap<string, string>): Finding[] {
+  const sides = Map.groupBy(ids.keys(), (host) => ids.get(host))
+  if (sides.size < 2) return []
+  const texts = [...sides.values()].map((hosts) => formatNames(hosts))
+  return [
+    {
+      code: 'ETCD_SPLIT_BRAIN',
+      severity: 'error',
+      message: `there are ${sides.size} etcds: ${texts.join(' | ')}`,
+      hint: 'hosts that were left out when etcd was recovered do not belong to it any more: hyperkube reset --limit HOST,…',
+    },
+  ]
+}

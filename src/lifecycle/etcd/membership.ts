@@ -1,0 +1,127 @@
+import { memberAddLearner, memberPromote, memberRemove, transferLeadership } from '../../etcd/changes.ts'
+import type { EtcdClient } from '../../etcd/client.ts'
+import { EtcdError, isEtcdError } from '../../etcd/etcd-error.ts'
+import type { EtcdMember, EtcdObservation } from '../../etcd/member.ts'
+import { observeEtcd } from '../../etcd/observe.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { pollWithProgress } from '../../kit/poll.ts'
+import type { HostAddress as PlannedMember } from '../../plan/topology.ts'
+
+/** An entry of the member list that etcd returns. */
+export interface KnownEtcdMember {
+  /** Host name of the member; empty until the member has started once. */
+  readonly name: string
+  readonly peerUrls: readonly string[]
+  readonly learner: boolean
+}
+
+const pollIntervalMs = 500
+
+/** How long to wait, and where to report the reason for waiting. */
+export interface ClusterWaitOptions {
+  readonly waiting: (reason: string, since: string) => void
+  readonly timeoutMs: number
+  readonly now: () => Date
+  readonly signal: AbortSignal
+}
+
+/**
+ * Adds a host to a running etcd as a learner. Returns all members, because the configuration of the new
+ * member lists them.
+ */
+export async function joinEtcd(
+  etcd: EtcdClient,
+  { name, address }: PlannedMember,
+  options: ClusterWaitOptions,
+): Promise<readonly PlannedMember[]> {
+  const peerUrl = buildPeerUrl(address)
+  // After a membership change, etcd refuses the next one for some seconds.
+  await retryUntilTimeout(options, `${name} cannot join etcd`, async () => {
+    await memberAddLearner(etcd, await observeEtcd(etcd), peerUrl)
+  })
+  const { members } = await etcd.members()
+  return members.map((member) => ({
+    name: member.peerUrls.includes(peerUrl) ? name : member.name,
+    address: new URL(member.peerUrls[0] ?? peerUrl).hostname,
+  }))
+}
+
+/**
+ * Promotes a learner as soon as it is in sync. If it is not in sync before the timeout, it is removed again.
+ */
+export async function promoteLearner(
+  etcd: EtcdClient,
+  { name, address }: PlannedMember,
+  options: ClusterWaitOptions,
+): Promise<void> {
+  try {
+    await retryUntilTimeout(options, `${name} does not catch up with the other members of etcd`, async () => {
+      const observed = await observeEtcd(etcd)
+      await memberPromote(etcd, observed, findMember(observed, address).id)
+    })
+  } catch (error) {
+    if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
+    // etcd accepts no other new member while it has a learner.
+    await removeEtcdMember(etcd, address).catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Removes the etcd member of a host. A leader transfers its leadership first, which avoids an election
+ * timeout.
+ */
+export async function removeEtcdMember(etcd: EtcdClient, address: string): Promise<void> {
+  const observed = await observeEtcd(etcd)
+  const member = observed.members.find(hasPeerAddress(address))
+  if (member === undefined) return
+  const successor = observed.members.find(
+    ({ id, learner }) => id !== member.id && !learner && observed.health.get(id)?.ready === true,
+  )
+  const isLeader = observed.statuses.get(member.id)?.leader === member.id
+  if (isLeader && successor !== undefined) await transferLeadership(etcd, observed, successor.id)
+  await memberRemove(etcd, observed, member.id)
+}
+
+async function retryUntilTimeout(
+  { waiting, timeoutMs, now, signal }: ClusterWaitOptions,
+  problem: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  await pollWithProgress(async () => work().then(() => undefined, reasonToWait), {
+    report: waiting,
+    toTimeoutError: (reason) =>
+      new HyperkubeError('ETCD_LEARNER_STUCK', `${problem}: ${reason}`, {
+        component: 'etcd',
+        hint: 'look at its disk and at the way between the hosts, then: hyperkube up',
+      }),
+    now,
+    deadline: now().getTime() + timeoutMs,
+    intervalMs: pollIntervalMs,
+    signal,
+  })
+}
+
+const temporaryCodes = ['ETCD_UNAVAILABLE', 'ETCD_UNREACHABLE', 'ETCD_QUORUM'] as const
+
+/** Returns the message of a temporary error; throws any other error. */
+function reasonToWait(error: unknown): string {
+  const isSyncing = isEtcdError(error, 'ETCD_REFUSED') && error.message.includes('in sync with leader')
+  if (isSyncing || temporaryCodes.some((code) => isEtcdError(error, code))) return formatError(error)
+  throw error
+}
+
+function findMember({ members }: EtcdObservation, address: string): EtcdMember {
+  const member = members.find(hasPeerAddress(address))
+  if (member !== undefined) return member
+  throw new EtcdError('ETCD_MEMBERS_CHANGED', `no host at ${address} is a member any more`)
+}
+
+/** True if the member belongs to the host with this address. */
+export function hasPeerAddress(address: string): (member: Pick<EtcdMember, 'peerUrls'>) => boolean {
+  return ({ peerUrls }) => peerUrls.includes(buildPeerUrl(address))
+}
+
+function buildPeerUrl(address: string): string {
+  return `https://${address}:2380`
+}

@@ -1,0 +1,107 @@
+import type { Claim } from '../../contract/request.ts'
+import { hasCode } from '../../kit/errors.ts'
+import { pollUntil } from '../../kit/poll.ts'
+import type { RemoveStep } from '../../rollout/step.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import { waitForAgentGoneCommand } from '../agents/agent-switch.ts'
+import type { EmitEvent } from '../agents/event-stream.ts'
+import { runOnAgent } from '../agents/run-on-agent.ts'
+import type { Session } from '../agents/session.ts'
+import type { ClusterClient } from '../cluster-client/cluster-client.ts'
+import type { ClusterWaitOptions } from '../etcd/membership.ts'
+
+/** Changes of the etcd members and nodes of a cluster. */
+export type MembershipClient = Pick<
+  ClusterClient,
+  'joinEtcd' | 'promote' | 'removeEtcdMember' | 'drain' | 'uncordon' | 'removeNode'
+>
+
+export interface RemoveHostOptions {
+  readonly client: MembershipClient
+  /** Session with the agent of the host; undefined if the host is lost. */
+  readonly session: Session | undefined
+  readonly claim: Claim
+  /** Called when the host no longer needs the operator lock. */
+  readonly onRemoved: (host: string) => void
+  readonly emit: EmitEvent
+  readonly wait: ClusterWaitOptions
+}
+
+/**
+ * Removes a host without disturbing the cluster. Drains its pods, stops its API server gracefully, removes
+ * its etcd member, and deletes everything that hyperkube installed. Each part is idempotent, so an
+ * interrupted run can be repeated.
+ */
+export async function removeClusterHost(step: RemoveStep, options: RemoveHostOptions): Promise<void> {
+  const { host, live } = step
+  const { client, session, claim, onRemoved, emit, wait } = options
+  const lost = session === undefined
+  if (live.node) await client.drain(host, { ...wait, lost })
+  if (session !== undefined && live.controlPlane) await stopControlPlane(session, claim, emit)
+  if (live.member) await client.removeEtcdMember(host)
+  if (session !== undefined) await resetHost(session, claim, emit)
+  onRemoved(host)
+  // The node is removed last: while it exists, the next run knows that the host must be removed.
+  if (live.node) await client.removeNode(host)
+}
+
+/** All components except etcd, which must run until its member is removed. */
+const controlPlaneComponents = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'hyperkube-controller-manager',
+  'apiserver-proxy',
+  'containerd',
+  'kubelet',
+  'kube-proxy',
+  'flanneld',
+]
+
+/**
+ * Stops the components of a control plane before its etcd member is removed, because its API server needs
+ * that member.
+ */
+async function stopControlPlane(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
+  await runOnAgent(session, emit, { type: 'stop-services', claim, components: controlPlaneComponents })
+}
+
+const resetTimeoutMs = 30_000
+
+/**
+ * Removes everything that hyperkube installed on a host. The agent is removed last, after it has reported the
+ * other removals, because afterwards it is unreachable.
+ */
+export async function resetHost(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
+  await runOnAgent(session, emit, { type: 'reset', claim }).catch(ignoreMissingAgent)
+  // Waits until the agent is gone, so that the next command does not find an agent that is shutting down. A
+  // failed wait is not an error.
+  const signal = AbortSignal.timeout(resetTimeoutMs)
+  const { remote } = session
+  if (remote?.windows === undefined)
+    await remote?.exec(waitForAgentGoneCommand, { signal, root: true }).catch(() => undefined)
+  else await waitUntilCleared(remote, signal)
+}
+
+/**
+ * Ignores a missing agent. After a lost connection it means that the agent has removed everything, including
+ * itself.
+ */
+function ignoreMissingAgent(error: unknown): void {
+  if (!hasCode(error, 'AGENT_NOT_THERE')) throw error
+}
+
+/**
+ * Waits until the agent is gone, then removes the last programs. Windows cannot delete a program while it
+ * runs.
+ */
+async function waitUntilCleared({ windows }: Remote, signal: AbortSignal): Promise<void> {
+  const clear = async (): Promise<true | undefined> => {
+    if ((await windows?.readCurrentVersion(signal)) !== undefined) return undefined
+    await windows?.removePrograms(signal)
+    return true
+  }
+  await pollUntil('its agent to go', clear, { timeoutMs: resetTimeoutMs, intervalMs: 500, signal }).catch(
+    () => undefined,
+  )
+}

@@ -1,0 +1,66 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { computeDigest } from '../../diff/resource.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { buildRollbackPlan } from '../../rollout/rollback.ts'
+import type { ApplyStep } from '../../rollout/step.ts'
+import type { Session } from '../agents/session.ts'
+
+export interface RollbackDeps {
+  readonly plans: readonly NodePlan[]
+  readonly sessions: ReadonlyMap<string, Session>
+  /** Applies a plan to a host up to and including the stage of the step. */
+  readonly apply: (session: Session, plan: NodePlan) => Promise<void>
+  /** Waits until the hosts of the step are healthy again. */
+  readonly waitUntilHealthy: () => Promise<void>
+}
+
+/**
+ * Rolls back a failed step: its hosts get their previous plans for the stages of the step. Returns the error
+ * to report, which is the original error if no host has a previous plan.
+ */
+export async function rollbackStep(step: ApplyStep, error: unknown, deps: RollbackDeps): Promise<unknown> {
+  const rollback = await findPreviousPlans(step, deps)
+  if (rollback.size === 0) return error
+  const names = [...rollback.keys()].join(', ')
+  // Only the first line is needed, because the host has already reported the other lines.
+  const [reason = ''] = formatError(error).split('\n')
+  try {
+    await settleAll(
+      [...rollback].map(async ([host, plan]) => {
+        const session = deps.sessions.get(host)
+        if (session !== undefined) await deps.apply(session, plan)
+      }),
+    )
+    await deps.waitUntilHealthy()
+  } catch (rollbackError) {
+    return new HyperkubeError(
+      'ROLLBACK_FAILED',
+      `${reason}; the rollback of ${names} failed too: ${formatError(rollbackError)}`,
+      { hint: 'hyperkube status shows the state of the hosts', cause: error },
+    )
+  }
+  return new HyperkubeError('ROLLOUT_ROLLED_BACK', `${reason}; ${names} was rolled back and is healthy`, {
+    hint: 'no other host was changed after it; fix the cause, then: hyperkube up',
+    cause: error,
+  })
+}
+
+async function findPreviousPlans(
+  { hosts, stages }: ApplyStep,
+  { plans, sessions }: RollbackDeps,
+): Promise<ReadonlyMap<string, NodePlan>> {
+  const all = await settleAll(
+    plans
+      .filter(({ host }) => hosts.includes(host))
+      .map(async (plan) => {
+        const response = await sessions
+          .get(plan.host)
+          ?.request({ type: 'previous-plan', differentFrom: computeDigest(plan) }, 'previous-plan')
+        const rollback =
+          response?.plan === undefined ? undefined : buildRollbackPlan(plan, response.plan, stages)
+        return rollback === undefined ? [] : [[plan.host, rollback] as const]
+      }),
+  )
+  return new Map(all.flat())
+}

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest'
+import type { AgentRequest } from '../../contract/request.ts'
+import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { type RemoveStep, buildApplyStep } from '../../rollout/step.ts'
+import {
+  type AgentScript,
+  type ScriptedAgent,
+  scriptedSession,
+  successfulRun,
+} from '../testing/scripted-agent.ts'
+import { createEventStream } from '../agents/event-stream.ts'
+import { planFromInputs } from '../proposal/proposal.ts'
+import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
+import { buildClusterInputs } from '../testing/cluster-inputs.ts'
+import { runRemoveStep, runApplyStep } from './run-step.ts'
+
+const cluster = buildTestCluster(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
+  '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+)
+const inputs = await buildClusterInputs(cluster)
+const { plans } = planFromInputs(inputs, buildPlanInput(cluster).facts, [])
+const [cp1, w1] = plans
+if (cp1 === undefined || w1 === undefined) throw new Error('there are no plans')
+const previous = {
+  ...w1,
+  components: w1.components.map((one) => (one.name === 'kubelet' ? { ...one, version: '1.36.4' } : one)),
+}
+
+/** An agent whose first `times` runs fail. */
+function fails(times: number): AgentScript {
+  let left = times
+  return async function* () {
+    const failure = { code: 'SERVICE_FAILED', message: 'kubelet.service does not come up' }
+    yield { type: 'run-ended', result: left-- > 0 ? { outcome: 'failed', failure } : { outcome: 'done' } }
+  }
+}
+
+async function setup(host: string, scripted: Partial<ScriptedAgent>, done: string[]) {
+  const requests: AgentRequest['body'][] = []
+  const session = scriptedSession(host, { run: successfulRun, requests, ...scripted })
+  const noted = (what: string) => async (name: string) => void done.push(`${what} ${name}`)
+  const client = createFakeClusterClient({
+    async joinEtcd(name) {
+      done.push(`join ${name}`)
+      return [{ name, address: '10.0.0.1' }]
+    },
+    promote: noted('promote'),
+    removeEtcdMember: noted('leave etcd'),
+    drain: noted('drain'),
+    uncordon: noted('uncordon'),
+    removeNode: noted('remove node'),
+  })
+  const options = {
+    claim: { holder: 'me', generation: 1 },
+    onRemoved: (name: string) => void done.push(`left ${name}`),
+    removedSessions: new Map([[host, session]]),
+    client,
+    emit: createEventStream('7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d', () => new Date(), []),
+    now: () => new Date(),
+    signal: new AbortController().signal,
+  }
+  const stepInputs = {
+    inputs,
+    plans,
+    sessions: new Map([[host, session]]),
+    certificates: new Map(),
+    passGates: async () => void done.push('gates'),
+  }
+  return { options, stepInputs, requests }
+}
+
+const upgrade = buildApplyStep({
+  hosts: ['w1'],
+  stage: 'network',
+  stages: ['node', 'network'],
+  drain: true,
+  disruptive: true,
+})
+
+test('pods go, the host is changed, and they may come back once it is well', async () => {
+  const done: string[] = []
+  const { options, stepInputs, requests } = await setup('w1', {}, done)
+  await runApplyStep(upgrade, stepInputs, options)
+  expect(done).toEqual(['drain w1', 'gates', 'uncordon w1'])
+  expect(requests.map(({ type }) => type)).toEqual(['hello', 'apply', 'attach'])
+})
+
+test('what does not come up goes back to what it was, and that is what is said', async () => {
+  const done: string[] = []
+  const { options, stepInputs, requests } = await setup(
+    'w1',
+    {
+      run: fails(1),
+      respond: (request) =>
+        request.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
+    },
+    done,
+  )
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({
+    code: 'ROLLOUT_ROLLED_BACK',
+    message: expect.stringMatching(/kubelet.service does not come up.*w1 was rolled back/),
+  })
+  const applied = requests.flatMap((request) => (request.type === 'apply' ? [request.plan] : []))
+  expect(applied.map(({ components }) => components.find(({ name }) => name === 'kubelet')?.version)).toEqual(
+    ['1.37.1', '1.36.4'],
+  )
+  expect(done).toEqual(['drain w1', 'gates', 'uncordon w1'])
+})
+
+test('when that does not end well either, both are said, and no pod comes back', async () => {
+  const done: string[] = []
+  const { options, stepInputs } = await setup(
+    'w1',
+    {
+      run: fails(2),
+      respond: (request) =>
+        request.type === 'previous-plan' ? { type: 'previous-plan', plan: previous } : undefined,
+    },
+    done,
+  )
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({ code: 'ROLLBACK_FAILED' })
+  expect(done).toEqual(['drain w1'])
+})
+
+test('where there was nothing before, the error is the error', async () => {
+  const { options, stepInputs } = await setup('w1', { run: fails(1) }, [])
+  await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+})
+
+test('a new member has its place before it starts, and votes afterwards', async () => {
+  const done: string[] = []
+  const { options, stepInputs, requests } = await setup('cp1', {}, done)
+  const joins = buildApplyStep({
+    hosts: ['cp1'],
+    stage: 'etcd',
+    after: [{ kind: 'etcd-member-promoted', host: 'cp1' }],
+  })
+  await runApplyStep(joins, stepInputs, options)
+  expect(done).toEqual(['join cp1', 'promote cp1', 'gates'])
+  const texts = requests.flatMap((request) =>
+    request.type === 'apply'
+      ? request.plan.components.flatMap(({ files }) => files.map(({ content }) => content))
+      : [],
+  )
+  expect(texts).toContainEqual({
+    kind: 'text',
+    text: expect.stringContaining(
+      'ETCD_INITIAL_CLUSTER=cp1=https://10.0.0.1:2380\nETCD_INITIAL_CLUSTER_STATE=existing',
+    ),
+  })
+})
+
+const removeStep: RemoveStep = {
+  id: 'remove/cp1',
+  kind: 'remove',
+  hosts: ['cp1'],
+  host: 'cp1',
+  live: { member: true, controlPlane: true, node: true },
+  unreachable: false,
+  before: [],
+  after: [],
+  drain: true,
+  disruptive: true,
+}
+
+test('a control plane leaves: pods, API server, etcd, everything of ours, its node', async () => {
+  const done: string[] = []
+  const { options, requests } = await setup('cp1', {}, done)
+  await runRemoveStep(removeStep, options)
+  expect(done).toEqual(['drain cp1', 'leave etcd cp1', 'left cp1', 'remove node cp1'])
+  expect(requests.map(({ type }) => type)).toEqual(['hello', 'stop-services', 'attach', 'reset', 'attach'])
+})
+
+test('one that is lost is asked for nothing', async () => {
+  const done: string[] = []
+  const { options, requests } = await setup('cp1', {}, done)
+  await runRemoveStep({ ...removeStep, unreachable: true }, { ...options, removedSessions: new Map() })
+  expect(done).toEqual(['drain cp1', 'leave etcd cp1', 'left cp1', 'remove node cp1'])
+  expect(requests).toEqual([])
+})

@@ -1,0 +1,160 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
+import type { Claim } from '../../contract/request.ts'
+import { settleAll } from '../../kit/concurrency.ts'
+import { toJoiningPlan } from '../../plan/linux/etcd.ts'
+import type { ApplyStep, RemoveStep } from '../../rollout/step.ts'
+import type { HostCertificates } from '../agents/certificates.ts'
+import { type EmitEvent, reportStep } from '../agents/event-stream.ts'
+import { applyPlanThrough } from '../agents/run-on-agent.ts'
+import type { Session } from '../agents/session.ts'
+import { drainTimeoutMs } from '../drain/drain.ts'
+import type { ClusterWaitOptions } from '../etcd/membership.ts'
+import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
+import type { Proposal } from '../proposal/proposal.ts'
+import { type MembershipClient, removeClusterHost } from './remove-host.ts'
+import { rollbackStep } from './rollback-step.ts'
+
+export interface RunStepOptions {
+  readonly claim: Claim
+  /** Called when a host has been removed and no longer needs the operator lock. */
+  readonly onRemoved: (host: string) => void
+  /** Sessions of the hosts to remove, as far as they are reachable. */
+  readonly removedSessions: ReadonlyMap<string, Session>
+  readonly client: MembershipClient
+  readonly emit: EmitEvent
+  readonly now: () => Date
+  readonly signal: AbortSignal
+}
+
+/** Long, because a new member may have to copy a large database. */
+const joinTimeoutMs = 600_000
+
+function buildWaitOptions(
+  timeoutMs: number,
+  { emit, now, signal }: RunStepOptions,
+  host: string,
+): ClusterWaitOptions {
+  const waiting: ClusterWaitOptions['waiting'] = (reason, since) =>
+    emit({ type: 'waiting', for: reason, since }, { host })
+  return { waiting, timeoutMs, now, signal }
+}
+
+export async function runRemoveStep(step: RemoveStep, options: RunStepOptions): Promise<void> {
+  const { removedSessions, client, claim, onRemoved, emit } = options
+  const { host, id } = step
+  emit({ type: 'step-started', step: id }, { host })
+  await reportStep(options, { step: id, host }, async () =>
+    removeClusterHost(step, {
+      client,
+      session: removedSessions.get(host),
+      claim,
+      onRemoved,
+      emit,
+      wait: buildWaitOptions(drainTimeoutMs, options, host),
+    }),
+  )
+}
+
+/** Inputs that a step needs to apply plans. */
+export interface StepInputs {
+  readonly inputs: ClusterInputs
+  readonly plans: Proposal['plans']
+  readonly sessions: ReadonlyMap<string, Session>
+  readonly certificates: HostCertificates
+  /** Waits until all gates pass. */
+  readonly passGates: (gates: ApplyStep['after']) => Promise<void>
+}
+
+/**
+ * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, and adds new etcd members
+ * before they start. A failed disruptive step is rolled back.
+ */
+export async function runApplyStep(
+  step: ApplyStep,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
+): Promise<void> {
+  const { client, signal } = options
+  if (step.drain) {
+    await settleAll(
+      step.hosts.map(async (host) =>
+        client.drain(host, { ...buildWaitOptions(drainTimeoutMs, options, host), lost: false }),
+      ),
+    )
+  }
+  const failed = new Set<string>()
+  try {
+    await applyWithEtcdJoin(step, stepInputs, options, failed)
+    await stepInputs.passGates(step.after)
+  } catch (error) {
+    if (signal.aborted || !step.disruptive) throw error
+    throw await rollbackStep(failed.size === 0 ? step : { ...step, hosts: [...failed] }, error, {
+      ...stepInputs,
+      apply: async (session, plan) =>
+        applyPlanThrough(session, buildDelivery(plan, stepInputs, options), step.stage, options.emit),
+      async waitUntilHealthy() {
+        await stepInputs.passGates(step.after)
+        await uncordonAll(step, options)
+      },
+    })
+  }
+  await uncordonAll(step, options)
+}
+
+async function applyWithEtcdJoin(
+  step: ApplyStep,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
+  failed: Set<string>,
+): Promise<void> {
+  const { client } = options
+  const joining = step.after.flatMap((gate) => (gate.kind === 'etcd-member-promoted' ? [gate.host] : []))
+  let { plans } = stepInputs
+  for (const host of joining) {
+    const members = await client.joinEtcd(host, buildWaitOptions(joinTimeoutMs, options, host))
+    plans = plans.map((plan) => (plan.host === host ? toJoiningPlan(plan, members) : plan))
+  }
+  await applyToHosts(step, { ...stepInputs, plans }, options, failed)
+  for (const host of joining) await client.promote(host, buildWaitOptions(joinTimeoutMs, options, host))
+}
+
+/** Uncordons the hosts of a step that drained them. */
+async function uncordonAll({ hosts, drain }: ApplyStep, { client }: RunStepOptions): Promise<void> {
+  if (drain) await settleAll(hosts.map(async (host) => client.uncordon(host)))
+}
+
+/** Applies the stage to all hosts of a step concurrently. Adds hosts that fail to `failed`. */
+async function applyToHosts(
+  { id, stage, hosts }: ApplyStep,
+  stepInputs: StepInputs,
+  options: RunStepOptions,
+  failed: Set<string>,
+): Promise<void> {
+  const { plans, sessions } = stepInputs
+  const { emit } = options
+  const planByHost = new Map(plans.map((plan) => [plan.host, plan]))
+  await settleAll(
+    hosts.flatMap((host) => {
+      const [plan, session] = [planByHost.get(host), sessions.get(host)]
+      if (plan === undefined || session === undefined) return []
+      emit({ type: 'step-started', step: id, stage }, { host })
+      const done = reportStep(options, { step: id, host }, async () =>
+        applyPlanThrough(session, buildDelivery(plan, stepInputs, options), stage, emit),
+      )
+      return [
+        done.catch((error: unknown) => {
+          failed.add(host)
+          throw error
+        }),
+      ]
+    }),
+  )
+}
+
+function buildDelivery(
+  plan: NodePlan,
+  { inputs, certificates }: StepInputs,
+  { claim }: RunStepOptions,
+): Parameters<typeof applyPlanThrough>[1] {
+  return { plan, claim, secrets: collectSecrets(inputs), certificates: certificates.get(plan.host) ?? {} }
+}

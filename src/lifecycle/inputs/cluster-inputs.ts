@@ -1,0 +1,27 @@
+import type { Lock } from '../../catalog/lock.ts'
+import type { Identity } from '../../identity/identity.ts'
+import { type RegistryLogin, secretFiles } from '../../identity/secret-files.ts'
+import type { Secret } from '../../pki/secret.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+
+/** All inputs of a cluster that the operator provides. */
+export interface ClusterInputs {
+  readonly cluster: Cluster
+  readonly lock: Lock
+  readonly identity: Identity
+  readonly attachments: ReadonlyMap<string, string>
+  /** Contents of user addons, by file name or URL. */
+  readonly sources: ReadonlyMap<string, string>
+  /** Returns the hyperkube version for a host. */
+  readonly version: (host: string) => string
+}
+
+function listRegistryLogins({ spec }: Cluster): RegistryLogin[] {
+  return spec.registries.flatMap(({ host, username, password }) =>
+    password === undefined ? [] : [{ host, username: username ?? '', password: password.secret }],
+  )
+}
+
+export function collectSecrets({ identity, cluster }: ClusterInputs): ReadonlyMap<string, Secret> {
+  return secretFiles(identity, listRegistryLogins(cluster))
+}

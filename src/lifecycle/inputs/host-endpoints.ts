@@ -1,0 +1,77 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { resolveInternalAddress } from '../../plan/topology.ts'
+import type { HostRoles } from '../../rollout/input.ts'
+import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
+
+/** A host with the address of its components and its roles. */
+export interface HostEndpoint {
+  readonly host: string
+  readonly address: string
+  readonly etcd: boolean
+  readonly api: boolean
+  /** True if the host runs the hyperkube controller manager, otherwise undefined. */
+  readonly manager?: true
+  /**
+   * True if the host runs flanneld, otherwise undefined. With `network.plugin: none` no host runs flanneld.
+   */
+  readonly flannel?: true
+  /** Node name; undefined if the host is not a node. */
+  readonly node: string | undefined
+  /** Undefined if the host runs Linux. */
+  readonly os?: 'windows'
+}
+
+export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[] {
+  return plans.map(({ host, address, os, components, node }) => {
+    const has = (name: string): boolean => components.some((component) => component.name === name)
+    return {
+      host,
+      address,
+      etcd: has('etcd'),
+      api: has('kube-apiserver'),
+      ...(has('hyperkube-controller-manager') ? { manager: true } : {}),
+      ...(has('flanneld') ? { flannel: true } : {}),
+      node: node?.name,
+      ...osFields(os),
+    }
+  })
+}
+
+/** Derives endpoints from cluster.yml alone, without facts of hosts. */
+export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
+  const members = new Set(etcdHosts(cluster).map(({ name }) => name))
+  const { manager, network, hosts } = cluster.spec
+  return hosts.map((host) => {
+    const isControlPlane = host.roles.includes('control-plane')
+    const isNode = host.roles.some((role) => role !== 'etcd')
+    return {
+      host: host.name,
+      address: resolveInternalAddress(host, undefined) ?? host.address,
+      etcd: members.has(host.name),
+      api: isControlPlane,
+      ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),
+      ...(isNode && network.plugin === 'flannel' ? { flannel: true } : {}),
+      node: isNode ? (host.nodeName ?? host.name) : undefined,
+      ...osFields(host.os),
+    }
+  })
+}
+
+function osFields(os: NodePlan['os']): Pick<HostEndpoint, 'os'> {
+  return os === 'windows' ? { os } : {}
+}
+
+/** Lists all endpoints: from the plans of reachable hosts, and from cluster.yml for other hosts. */
+export function listCurrentEndpoints(cluster: Cluster, plans: readonly NodePlan[]): HostEndpoint[] {
+  const known = new Map(listPlannedEndpoints(plans).map((endpoint) => [endpoint.host, endpoint]))
+  return listClusterEndpoints(cluster).map((endpoint) => known.get(endpoint.host) ?? endpoint)
+}
+
+/** Desired roles of all hosts by name, including hosts without a plan. */
+export function listDesiredRoles(cluster: Cluster): ReadonlyMap<string, HostRoles> {
+  return new Map(listClusterEndpoints(cluster).map((endpoint) => [endpoint.host, toHostRoles(endpoint)]))
+}
+
+export function toHostRoles({ etcd, api, node }: HostEndpoint): HostRoles {
+  return { member: etcd, controlPlane: api, node: node !== undefined }
+}

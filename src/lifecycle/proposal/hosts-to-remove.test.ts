@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { nodeSettingsAnnotation } from '../cluster-objects/node-settings.ts'
+import type { Node } from '../cluster-objects/node.ts'
+import type { KnownEtcdMember } from '../etcd/membership.ts'
+import { findHostsToRemove } from './hosts-to-remove.ts'
+
+const endpoints = [
+  { address: '10.0.0.1', node: 'cp1' },
+  { address: '10.0.0.4', node: 'w1' },
+]
+
+function member(name: string, address: string, learner = false): KnownEtcdMember {
+  return { name, peerUrls: [`https://${address}:2380`], learner }
+}
+
+function node(name: string, address: string, labels: Record<string, string> = {}): Node {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels, annotations: { [nodeSettingsAnnotation]: '{}' } },
+    status: { conditions: [], addresses: [{ type: 'InternalIP', address }] },
+  }
+}
+
+const controlPlane = { 'node-role.kubernetes.io/control-plane': '' }
+
+test('who is in the file stays', () => {
+  const nodes = [node('cp1', '10.0.0.1', controlPlane), node('w1', '10.0.0.4')]
+  expect(findHostsToRemove(endpoints, [member('cp1', '10.0.0.1')], nodes)).toEqual([])
+})
+
+test('a member and its node are one host; a worker is a node alone', () => {
+  const members = [member('cp1', '10.0.0.1'), member('cp2', '10.0.0.2')]
+  const nodes = [node('second', '10.0.0.2', controlPlane), node('w2', '10.0.0.5')]
+  expect(findHostsToRemove(endpoints, members, nodes)).toEqual([
+    { host: 'cp2', address: '10.0.0.2', etcd: true, api: true, node: 'second' },
+    { host: 'w2', address: '10.0.0.5', etcd: false, api: false, node: 'w2' },
+  ])
+})
+
+test('one that never started has only its address; nodes of others are left alone', () => {
+  const foreign = { ...node('theirs', '10.0.0.9'), metadata: { name: 'theirs' } }
+  expect(findHostsToRemove(endpoints, [member('', '10.0.0.3', true)], [foreign])).toEqual([
+    { host: '10.0.0.3', address: '10.0.0.3', etcd: true, api: false, node: undefined },
+  ])
+})

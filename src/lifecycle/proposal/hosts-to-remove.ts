@@ -1,0 +1,73 @@
+import type { RemovedHost } from '../../rollout/input.ts'
+import { nodeSettingsAnnotation } from '../cluster-objects/node-settings.ts'
+import type { Node } from '../cluster-objects/node.ts'
+import type { KnownEtcdMember } from '../etcd/membership.ts'
+import { type HostEndpoint, toHostRoles } from '../inputs/host-endpoints.ts'
+
+/**
+ * A host that is still part of the cluster although cluster.yml no longer contains it. Its etcd member may be
+ * a learner.
+ */
+export type HostToRemove = HostEndpoint
+
+/**
+ * Finds etcd members and nodes that are not in cluster.yml. A node without hyperkube's annotation is left
+ * out, because another tool manages it.
+ */
+export function findHostsToRemove(
+  endpoints: readonly Pick<HostEndpoint, 'address' | 'node'>[],
+  members: readonly KnownEtcdMember[],
+  nodes: readonly Node[],
+): HostToRemove[] {
+  const desiredAddresses = new Set(endpoints.map(({ address }) => address))
+  const desiredNodes = new Set(endpoints.map(({ node }) => node))
+  const membersToRemove = members.flatMap((member) => {
+    const address = parseAddress(member)
+    return address === undefined || desiredAddresses.has(address) ? [] : [{ name: member.name, address }]
+  })
+  const nodesToRemove = nodes.filter((node) => isManaged(node) && !desiredNodes.has(node.metadata.name))
+  const byAddress = new Map(nodesToRemove.map((node) => [internalAddress(node), node]))
+  const withEtcd = membersToRemove.map(({ name, address }): HostToRemove => {
+    const node = byAddress.get(address)
+    return {
+      host: name || (node?.metadata.name ?? address),
+      address,
+      etcd: true,
+      api: node !== undefined && isControlPlane(node),
+      node: node?.metadata.name,
+    }
+  })
+  const addresses = new Set(membersToRemove.map(({ address }) => address))
+  const others = nodesToRemove.flatMap((node): HostToRemove[] => {
+    const address = internalAddress(node)
+    if (address !== undefined && addresses.has(address)) return []
+    const { name } = node.metadata
+    const os = node.metadata.labels?.['kubernetes.io/os'] === 'windows' ? { os: 'windows' as const } : {}
+    return [
+      { host: name, address: address ?? name, etcd: false, api: isControlPlane(node), node: name, ...os },
+    ]
+  })
+  return [...withEtcd, ...others].toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+/** Converts a host to remove to the input of the rollout planner. */
+export function toRemovedHost(endpoint: HostToRemove, reachable: boolean): RemovedHost {
+  return { host: endpoint.host, reachable, live: toHostRoles(endpoint) }
+}
+
+function parseAddress({ peerUrls }: KnownEtcdMember): string | undefined {
+  const [url] = peerUrls
+  return url === undefined ? undefined : new URL(url).hostname
+}
+
+function isManaged({ metadata }: Node): boolean {
+  return nodeSettingsAnnotation in (metadata.annotations ?? {})
+}
+
+function isControlPlane({ metadata }: Node): boolean {
+  return 'node-role.kubernetes.io/control-plane' in (metadata.labels ?? {})
+}
+
+function internalAddress({ status }: Node): string | undefined {
+  return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+}

@@ -1,0 +1,76 @@
+import { isEmptyDifference } from '../../addons/addon-difference.ts'
+import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
+import { applyAddon } from '../../addons/apply-addon.ts'
+import { diffAddon } from '../../addons/diff-addon.ts'
+import { readInventories } from '../../addons/inventory-store.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { type ControllerDefinition, createReconciler } from '../controller.ts'
+import { addonCheckIntervalMs, toInventoryReference } from './addon-drift.ts'
+
+/** Milliseconds that the objects of an addon have to become ready. */
+const readyTimeoutMs = 5 * 60_000
+
+/**
+ * A controller that repairs addons. Addons may contain any object, including RBAC, so it needs all
+ * permissions and is off by default.
+ */
+export const addonReconciler: ControllerDefinition = {
+  name: 'addon-reconciler',
+  aliases: [],
+  summary:
+    'applies addons again after drift, except coredns, metrics-server and addons with Secrets; it may do anything in the cluster',
+  byDefault: false,
+  watches: [],
+  rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  build(context) {
+    const { queue, client, events, settings, now, term, log } = context
+    const addons: readonly Addon[] = (settings.addons ?? []).map(({ force, ...addon }) => ({
+      ...addon,
+      ...(force === undefined ? {} : { force }),
+    }))
+    for (const { name } of addons) queue.add(name)
+    return createReconciler(context, {
+      async reconcile(name) {
+        const addon = addons.find((one) => one.name === name)
+        if (addon === undefined) return undefined
+        const others = addons.filter((one) => one !== addon)
+        const inventories = await readInventories(client)
+        // If the operator has not applied these manifests yet, the controller does not apply them either.
+        if (inventories.find((one) => one.addon === name)?.appliedDigest !== computeAddonDigest(addon))
+          return { requeueAfter: addonCheckIntervalMs }
+        if (isEmptyDifference(await diffAddon(client, addon, { others })))
+          return { requeueAfter: addonCheckIntervalMs }
+        const conflict = await applyAddon(client, addon, {
+          ...{ others, now, deadline: now().getTime() + readyTimeoutMs, signal: term.signal },
+          emit: (event) => log(`${name}: waits for ${event.for}`),
+        }).then(() => undefined, requireConflict)
+        await events.record(
+          toInventoryReference(name),
+          conflict === undefined ? reconciledEvent : buildConflictEvent(conflict),
+        )
+        return { requeueAfter: addonCheckIntervalMs }
+      },
+    })
+  },
+}
+
+const reconciledEvent = {
+  type: 'Normal',
+  reason: 'AddonReconciled',
+  action: 'ApplyAddon',
+  note: 'an object of it was missing or changed, and was applied again',
+} as const
+
+/**
+ * Returns the error if it is a field conflict, and throws any other error. A conflict is reported and not
+ * retried, because a user must decide which manager owns the field.
+ */
+function requireConflict(error: unknown): HyperkubeError {
+  if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error
+  throw error
+}
+
+function buildConflictEvent({ message, hint = '' }: HyperkubeError) {
+  const note = `it was left as it is: ${message}; ${hint}`
+  return { type: 'Warning', reason: 'AddonConflict', action: 'ApplyAddon', note } as const
+}

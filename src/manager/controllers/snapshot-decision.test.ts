@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { HostResult } from '../../contract/host-resource.ts'
+import { buildHostEtcd } from '../testing/fake-hosts.ts'
+import {
+  decideSnapshot,
+  formatScheduledSnapshotName,
+  formatSnapshotRequestId,
+  type SnapshotHost,
+} from './snapshot-schedule.ts'
+
+const moment = new Date('2026-11-16T08:00:00Z')
+const due = { moment, keep: { hourly: 2, daily: 0, weekly: 0 } }
+const names = ['cp1', 'cp2', 'cp3']
+const id = formatSnapshotRequestId(moment)
+
+function host(name: string, more: Partial<SnapshotHost> = {}): SnapshotHost {
+  return {
+    name,
+    etcd: buildHostEtcd(name, names),
+    silent: false,
+    openRequests: [],
+    results: [],
+    snapshots: [],
+    ...more,
+  }
+}
+
+function snapshot(text: string, size = 1) {
+  return { name: formatScheduledSnapshotName(new Date(text)), takenAt: new Date(text).toISOString(), size }
+}
+
+const failed: HostResult = { id, outcome: 'failed', at: moment.toISOString(), details: [] }
+const decideHost = (hosts: readonly SnapshotHost[]): string => {
+  const action = decideSnapshot(hosts, due)
+  return action.kind === 'take' ? action.host : action.kind
+}
+
+test('a member takes it that does not lead, and has not had one for the longest', () => {
+  expect(decideHost(names.map((name) => host(name)))).toBe('cp2')
+  expect(
+    decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T07:00Z')] }), host('cp3')]),
+  ).toBe('cp3')
+  expect(decideHost([host('cp1')])).toBe('cp1')
+})
+
+test('once it is there, and not empty, there is nothing to do', () => {
+  expect(decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z')] })])).toBe(
+    'nothing',
+  )
+  expect(decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z', 0)] })])).toBe(
+    'cp2',
+  )
+  expect(decideHost([])).toBe('nothing')
+})
+
+test('a requested host is waited for unless it went silent; a host that failed is not asked again', () => {
+  expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id] })])).toBe('cp3')
+  expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id], silent: true })])).toBe(
+    'cp2',
+  )
+  expect(decideHost([host('cp1'), host('cp2', { results: [failed] }), host('cp3')])).toBe('cp3')
+  const done: HostResult = { ...failed, outcome: 'done' }
+  expect(
+    decideHost([host('cp1'), host('cp2', { results: [done] }), host('cp3', { results: [failed] })]),
+  ).toBe('cp1')
+})
+
+test('a snapshot that no host could take is reported', () => {
+  const all = names.map((name) => host(name, { results: [failed] }))
+  expect(decideSnapshot(all, due)).toMatchObject({
+    kind: 'report',
+    note: expect.stringContaining('cp1, cp2, cp3'),
+  })
+  expect(decideHost(names.map((name) => host(name, { silent: true })))).toBe('report')
+})
+
+test('expired snapshots are removed from the host that takes one, counted over all hosts; snapshots with other names stay', () => {
+  const [six, seven] = [snapshot('2026-11-16T06:00Z'), snapshot('2026-11-16T07:00Z')]
+  const own = { ...six, name: 'mine.db' }
+  const cp2 = host('cp2', { snapshots: [six, own] })
+  const cp3 = host('cp3', { snapshots: [snapshot('2026-11-16T05:00Z'), seven] })
+  expect(decideSnapshot([cp2, cp3], due)).toMatchObject({ host: 'cp2', remove: [six.name] })
+})

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import type { LinuxSystemFacts } from '../context.ts'
+import { checkCase, checkCaseBriefly } from './testing/fixtures.ts'
+
+const kernel: LinuxSystemFacts['kernel'] = {
+  release: '6.1.0',
+  modules: true,
+  overlay: true,
+  vxlan: true,
+  bridge: true,
+  bridgeNetfilter: true,
+  nftables: true,
+  iptables: true,
+}
+const everywhere = (linux: Partial<LinuxSystemFacts>) => ({ etcd1: { linux }, w1: { linux } })
+
+test('services are started by systemd, on every host', () => {
+  const linux = { init: { name: 'openrc', version: '0.55' } }
+  expect(checkCaseBriefly({ facts: everywhere(linux) })).toEqual([
+    'etcd1 error HOST_NO_SYSTEMD',
+    'w1 error HOST_NO_SYSTEMD',
+  ])
+})
+
+test('only nodes need what containers need of a kernel', () => {
+  const linux = { kernel: { ...kernel, overlay: false, bridge: false, vxlan: false } }
+  const messages = checkCase({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
+  expect(messages).toEqual([
+    'w1: the kernel 6.1.0 has no overlay, which layers of images need',
+    'w1: the kernel 6.1.0 has no bridge, which the pods of a host need',
+    'w1: the kernel 6.1.0 has no vxlan, which packets between hosts need',
+  ])
+})
+
+test.each([
+  ['network: { flannel: { backend: host-gw } }', false],
+  ['network: { plugin: none }', true],
+])('what the network does not use may be missing: %s', (network, noBridge) => {
+  const linux = { kernel: { ...kernel, vxlan: false, ...(noBridge ? { bridge: false } : {}) } }
+  // Windows hosts would require the vxlan backend, so this cluster has only a Linux host.
+  const lines = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane] }']
+  expect(checkCase({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
+})
+
+test('version 1 of cgroups is borne for now', () => {
+  const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids']
+  expect(checkCaseBriefly({ facts: everywhere({ cgroup: { version: 1, controllers } }) })).toEqual([
+    'w1 warning HOST_CGROUP_V1',
+  ])
+})
+
+test('controllers that are missing are named together', () => {
+  const cgroup = { version: 2 as const, controllers: ['cpu', 'io'] }
+  expect(checkCase({ facts: everywhere({ cgroup }) })).toMatchObject([
+    {
+      code: 'HOST_CGROUP_CONTROLLER',
+      severity: 'error',
+      message: 'the cgroups of the host lack cpuset, memory, pids, without which the kubelet does not start',
+      host: 'w1',
+    },
+  ])
+})
+
+test('swap and SELinux are reported for nodes', () => {
+  expect(checkCaseBriefly({ facts: everywhere({ swap: true }) })).toEqual(['w1 warning HOST_SWAP'])
+  expect(checkCaseBriefly({ facts: everywhere({ selinux: 'enforcing' }) })).toEqual([
+    'w1 warning HOST_SELINUX',
+  ])
+  expect(checkCaseBriefly({ facts: everywhere({ selinux: 'permissive' }) })).toEqual([])
+})
+
+function checkResolver(servers: string[], spec: readonly string[] = []) {
+  const linux = { resolver: { file: '/etc/resolv.conf', servers, systemdResolved: false } }
+  return checkCaseBriefly({ spec, facts: { w1: { linux }, etcd1: { linux } } })
+}
+
+test('CoreDNS must not ask itself', () => {
+  expect(checkResolver(['127.0.0.53', '::1'])).toEqual(['w1 warning HOST_RESOLVER_LOOP'])
+  expect(checkResolver(['127.0.0.1', '192.0.2.53'])).toEqual([])
+})
+
+test('CoreDNS must have an upstream server', () => {
+  expect(checkResolver([])).toEqual(['w1 warning HOST_NO_RESOLVER'])
+})
+
+test('servers and files that a person has named are theirs', () => {
+  expect(checkResolver([], ['dns: { forward: [192.0.2.53] }'])).toEqual([])
+  expect(checkResolver([], ['components: { kubelet: { config: { resolvConf: /etc/mine } } }'])).toEqual([])
+  expect(checkResolver([], ['components: { kubelet: { args: { resolv-conf: /etc/mine } } }'])).toEqual([])
+})
+
+test('the file is named', () => {
+  const linux = { resolver: { file: '/etc/r', servers: ['127.0.0.1'], systemdResolved: false } }
+  expect(checkCase({ facts: { w1: { linux } } })[0]?.message).toBe(
+    '/etc/r names only 127.0.0.1: CoreDNS would ask itself',
+  )
+})

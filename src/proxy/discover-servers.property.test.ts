@@ -1,0 +1,24 @@
+import { array, assert, constantFrom, property } from 'fast-check'
+import { expect, test } from 'vitest'
+import { mergeMembers, sameMembers } from './discover-servers.ts'
+
+const lists = array(constantFrom('a:1', 'b:1', 'c:1', 'd:1'))
+
+test('whatever is discovered, configured servers stay, and none is there twice', () => {
+  assert(
+    property(lists, lists, (configured, learned) => {
+      const all = mergeMembers(configured, learned)
+      expect(all).toEqual(expect.arrayContaining([...configured, ...learned]))
+      expect(new Set(all).size).toBe(all.length)
+    }),
+  )
+})
+
+test('nothing learned leaves what was configured, in its order', () => {
+  expect(mergeMembers(['b:1', 'a:1'], [])).toEqual(['b:1', 'a:1'])
+})
+
+test('the same in another order is the same', () => {
+  expect(sameMembers(['a:1', 'b:1'], ['b:1', 'a:1', 'a:1'])).toBe(true)
+  expect(sameMembers(['a:1'], ['a:1', 'b:1'])).toBe(false)
+})

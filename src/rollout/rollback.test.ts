@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { buildComponent, buildPlan } from '../diff/testing/fixtures.ts'
+import { buildRollbackPlan } from './rollback.ts'
+
+const api = (version: string) => buildComponent({ name: 'kube-apiserver', stage: 'api', version })
+const kubelet = (version: string) => buildComponent({ name: 'kubelet', stage: 'node', version })
+const extra = buildComponent({ name: 'extra', stage: 'node', version: '1' })
+
+const versions = (plan: ReturnType<typeof buildRollbackPlan>) =>
+  plan?.components.map(({ name, version }) => `${name} ${version}`)
+
+test('what did not come up is as it was, and the rest as it is', () => {
+  const back = buildRollbackPlan(buildPlan(api('2'), kubelet('2')), buildPlan(api('1'), kubelet('1')), [
+    'node',
+  ])
+  expect(versions(back)).toEqual(['kube-apiserver 2', 'kubelet 1'])
+})
+
+test('what is new goes, and what was there comes back', () => {
+  const now = buildPlan(api('2'), kubelet('2'))
+  expect(versions(buildRollbackPlan(now, buildPlan(api('1'), kubelet('1'), extra), ['node']))).toEqual([
+    'kube-apiserver 2',
+    'kubelet 1',
+    'extra 1',
+  ])
+  const grown = buildPlan(api('2'), kubelet('2'), extra)
+  expect(versions(buildRollbackPlan(grown, buildPlan(kubelet('1')), ['node']))).toEqual([
+    'kube-apiserver 2',
+    'kubelet 1',
+  ])
+})
+
+test('there is no rollback if nothing differs or nothing existed', () => {
+  const now = buildPlan(api('2'), kubelet('2'))
+  expect(buildRollbackPlan(now, buildPlan(api('1'), kubelet('2')), ['node'])).toBeUndefined()
+  expect(buildRollbackPlan(now, buildPlan(api('1')), ['node'])).toBeUndefined()
+})

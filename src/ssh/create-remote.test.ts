@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { parsePermissions } from './create-remote.ts'
+
+function wrapId(stdout: string, stderr = ''): readonly string[] {
+  return parsePermissions({ stdout, stderr }, 'cp1', 'ada')(['id', '-u'])
+}
+
+test('root needs nothing, others need sudo; a greeting does not matter', () => {
+  expect(wrapId('hyperkube permissions: root\n')).toEqual(['id', '-u'])
+  expect(wrapId('welcome!\nhyperkube permissions: sudo\n')).toEqual(['sudo', '-n', '--', 'id', '-u'])
+})
+
+test.each([
+  ['a password is required', 'SSH_SUDO_PASSWORD'],
+  ['interactive authentication is required', 'SSH_SUDO_PASSWORD'],
+  ['ada is not in the sudoers file.', 'SSH_NO_SUDO'],
+  ['', 'SSH_NO_SUDO'],
+])('sudo says %j', (words, code) => {
+  const hint = `as root on the host: echo 'ada ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`
+  expect(() => wrapId('', `sudo: ${words}\n`)).toThrow(expect.objectContaining({ code, host: 'cp1', hint }))
+})
+
+test('no sudo at all, and one that wants a terminal', () => {
+  expect(() => wrapId('hyperkube permissions: no sudo\n')).toThrow(
+    expect.objectContaining({ code: 'SSH_NO_SUDO', hint: expect.stringContaining('install sudo') }),
+  )
+  expect(() => wrapId('', 'sudo: sorry, you must have a tty to run sudo\n')).toThrow(
+    expect.objectContaining({ code: 'SSH_NO_SUDO', hint: expect.stringContaining('!requiretty') }),
+  )
+})
+
+test('sudo’s own words are shown, and cannot paint', () => {
+  expect(() => wrapId('', 'sudo: \u001B[2Jno\n')).toThrow(String.raw`it says: sudo: \u001b[2Jno`)
+})

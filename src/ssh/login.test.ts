@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Hop } from './hop.ts'
+import { explainLoginError, explainLoss, type LoginProgress } from './login.ts'
+
+const hop: Hop = {
+  name: 'cp1',
+  alias: '10.0.0.5',
+  address: '10.0.0.5',
+  port: 22,
+  user: 'ada',
+  keys: [],
+  onlyKeys: false,
+}
+const none: LoginProgress = {
+  handshakeDone: true,
+  refusal: undefined,
+  methods: ['publickey'],
+  partial: false,
+  offered: [],
+}
+
+function failure(
+  message: string,
+  level?: string,
+  progress: Partial<LoginProgress> = {},
+  encrypted: string[] = [],
+): unknown {
+  const error = Object.assign(new Error(message), level === undefined ? {} : { level })
+  return explainLoginError(error, {
+    host: 'cp1',
+    hop,
+    credentials: { encrypted },
+    progress: { ...none, ...progress },
+  })
+}
+
+const refused = 'All configured authentication methods failed'
+
+test('what was thrown about the host’s key is what is thrown', () => {
+  const error = new Error('changed')
+  expect(failure('Host denied', 'handshake', { refusal: { error } })).toBe(error)
+})
+
+test('an agent or a key that fails is not the end', () => {
+  expect(failure('Failed to connect to agent', 'agent')).toBeUndefined()
+  expect(failure('Error signing data with key', 'client-authentication')).toBeUndefined()
+})
+
+test.each([
+  ['no key at all', {}, [], 'SSH_NO_KEY_ACCEPTED', /no key to offer.*holds none/],
+  [
+    'a wrong key',
+    { offered: ['a (SHA256:x)'] },
+    [],
+    'SSH_NO_KEY_ACCEPTED',
+    /takes none of our keys: a \(SHA256:x\)$/,
+  ],
+  [
+    'and more is taken',
+    { offered: ['a'], methods: ['publickey', 'password'] },
+    [],
+    'SSH_NO_KEY_ACCEPTED',
+    /: a; it takes publickey, password$/,
+  ],
+  ['a locked key', { offered: ['a'] }, ['/k'], 'SSH_KEY_ENCRYPTED', /the key \/k wants a passphrase/],
+  [
+    'no keys are taken',
+    { methods: ['password'] },
+    ['/k'],
+    'SSH_NO_KEY_ACCEPTED',
+    /takes no keys, only password/,
+  ],
+  [
+    'a key is not enough',
+    { partial: true, methods: ['password'] },
+    [],
+    'SSH_NO_KEY_ACCEPTED',
+    /wants more than a key: password/,
+  ],
+])('refused: %s', (_name, progress, encrypted, code, message) => {
+  const found = failure(refused, 'client-authentication', progress, encrypted)
+  expect(found).toMatchObject({ code, host: 'cp1', message: expect.stringMatching(message) })
+})
+
+test.each([
+  [
+    'Handshake failed: no matching key exchange algorithm',
+    'handshake',
+    'SSH_KEX',
+    /no key exchange algorithm/,
+  ],
+  ['Connection lost before handshake', 'protocol', 'SSH_UNREACHABLE', /closed the connection/],
+  ['Invalid identification string', undefined, 'SSH_UNREACHABLE', /does not speak ssh/],
+  ['read ECONNRESET', 'client-socket', 'SSH_UNREACHABLE', /ECONNRESET/],
+  ['Too many authentication failures', undefined, 'SSH_NO_KEY_ACCEPTED', /hung up after too many keys/],
+  ['something \u001B[2J else', undefined, 'SSH_UNREACHABLE', /something \\u001b\[2J else/],
+])('%s', (words, level, code, message) => {
+  expect(failure(words, level)).toMatchObject({ code, message: expect.stringMatching(message) })
+})
+
+test('why a connection is gone', () => {
+  expect(explainLoss(Object.assign(new Error('Keepalive timeout'), { level: 'client-timeout' }))).toBe(
+    'the host has stopped answering',
+  )
+  expect(explainLoss(new Error('read ECONNRESET'))).toBe('read ECONNRESET')
+  expect(explainLoss(Object.assign(new Error('no'), { level: 'agent' }))).toBeUndefined()
+})

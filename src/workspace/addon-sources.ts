@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import { dirname, join } from 'node:path'
+import { hasCode, HyperkubeError } from '../kit/errors.ts'
+import type { UserAddon } from '../spec/addons.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import type { WorkspaceContext } from './context.ts'
+
+type AddonSourceDeps = Pick<WorkspaceContext, 'readFile' | 'listDirectory' | 'fetcher' | 'signal'>
+type SourceText = readonly [name: string, text: string]
+
+/** Maximum size of a manifest, larger than any that a person writes. */
+const maxManifestBytes = 20_000_000
+const manifestPattern = /\.(?:ya?ml|json)$/
+
+/**
+ * Reads the manifests of user addons, by the paths in cluster.yml. A missing file is left out and becomes a
+ * finding later.
+ */
+export async function readAddonSources(
+  deps: AddonSourceDeps,
+  clusterFile: string,
+  { spec }: Cluster,
+): Promise<ReadonlyMap<string, string>> {
+  const enabled = spec.addons.filter(({ enabled: isEnabled }) => isEnabled)
+  const files = new Set(enabled.flatMap((addon) => addon.files))
+  const read = [
+    ...[...files].map(async (name) => readLocal(deps, clusterFile, name)),
+    ...enabled.flatMap(({ name, urls }) => urls.map(async (url) => [await fetchRemote(deps, name, url)])),
+  ]
+  return new Map((await Promise.all(read)).flat())
+}
+
+/** Reads a file, or all manifests of a directory. */
+async function readLocal(
+  { readFile, listDirectory }: AddonSourceDeps,
+  clusterFile: string,
+  name: string,
+): Promise<SourceText[]> {
+  const path = join(dirname(clusterFile), name)
+  try {
+    return [[name, await readFile(path)]]
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    if (!hasCode(error, 'EISDIR')) throw error
+  }
+  const members = (await listDirectory(path)).filter((member) => manifestPattern.test(member))
+  return Promise.all(
+    members.map(async (member): Promise<SourceText> => [
+      join(name, member),
+      await readFile(join(path, member)),
+    ]),
+  )
+}
+
+async function fetchRemote(
+  { fetcher, signal }: AddonSourceDeps,
+  addon: string,
+  { url, sha256 }: UserAddon['urls'][number],
+): Promise<SourceText> {
+  const text = await fetcher.text(url, maxManifestBytes, signal)
+  const actualSha256 = createHash('sha256').update(text).digest('hex')
+  if (actualSha256 === sha256) return [url, text]
+  throw new HyperkubeError(
+    'ADDON_SOURCE_CHANGED',
+    `addon ${addon}: what is at ${url} has the sha256 ${actualSha256}`,
+    {
+      hint: 'read what is there now; if it is what you want, write that digest into cluster.yml',
+    },
+  )
+}

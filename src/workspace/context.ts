@@ -1,0 +1,54 @@
+import type { BundleDisk } from '../bundle/disk.ts'
+import type { Arch, Os } from '../catalog/artifacts.ts'
+import type { Fetcher } from '../catalog/fetcher.ts'
+import type { HttpTransport } from '../catalog/transport.ts'
+import type { PrivateFiles } from '../identity/private-files.ts'
+import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
+
+/** Everything of the operator's machine that an action may use: files, network, clock and signals. */
+export interface WorkspaceContext extends LocalFiles {
+  readonly fetcher: Fetcher
+  readonly web: HttpTransport
+  readonly bundles: BundleDisk
+  readonly now: () => Date
+  readonly operator: Operator
+  /** Finds the executable of this release for a kind of host. Throws if it does not exist. */
+  readonly findRelease: (arch: Arch, os: Os) => Promise<AgentRelease>
+  /** The operator's configuration directory. Throws if the operator has no home. */
+  readonly configDirectory: () => string
+  /** The operator's cache directory. Throws if the operator has no home. */
+  readonly cacheDirectory: () => string
+  /** Aborted by Ctrl-C and by --timeout. */
+  readonly signal: AbortSignal
+}
+
+/** The person who runs an action. */
+export interface Operator {
+  readonly user: string
+  readonly home: string
+  /** The name of this machine. */
+  readonly machine: string
+  /** Path of the ssh agent's socket. */
+  readonly sshAgent: string | undefined
+}
+
+export interface LocalFiles {
+  readonly exists: (path: string) => Promise<boolean>
+  readonly readFile: (path: string) => Promise<string>
+  /** Names of the entries in a directory. */
+  readonly listDirectory: (path: string) => Promise<readonly string[]>
+  readonly createFile: (path: string, text: string, mode: number) => Promise<void>
+  /** Creates or replaces a file atomically. */
+  readonly replaceFile: (path: string, text: string, mode: number) => Promise<void>
+  readonly privateFiles: PrivateFiles
+  /** Creates the directory and its parents. Existing directories keep their mode. */
+  readonly makePrivateDirectory: (path: string) => Promise<void>
+}
+
+/** The files that identify a cluster on the operator's machine. */
+export interface ClusterFiles {
+  /** Path of cluster.yml. */
+  readonly file: string
+  /** Path of the identity's key file, if it is not the default. */
+  readonly key?: string
+}

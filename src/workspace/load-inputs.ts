@@ -1,0 +1,50 @@
+import { dirname, join } from 'node:path'
+import packageFile from '../../package.json' with { type: 'json' }
+import type { ClusterFiles, WorkspaceContext } from './context.ts'
+import { hasCode } from '../kit/errors.ts'
+import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import { readAddonSources } from './addon-sources.ts'
+import { openIdentity } from './load-identity.ts'
+import { requireLock } from './load-lock.ts'
+
+/** Loads all files of a cluster: lock, identity, attachments and addon sources. */
+export async function loadClusterInputs(
+  context: WorkspaceContext,
+  options: ClusterFiles,
+  cluster: Cluster,
+): Promise<ClusterInputs> {
+  return {
+    cluster,
+    lock: await requireLock(context, options.file),
+    identity: await openIdentity(context, options, cluster.metadata.name),
+    attachments: await readAttachments(context, options.file, cluster),
+    sources: await readAddonSources(context, options.file, cluster),
+    version: () => packageFile.version,
+  }
+}
+
+/**
+ * Reads the files that cluster.yml refers to, by the paths in cluster.yml. A missing file is left out and
+ * becomes a finding later.
+ */
+async function readAttachments(
+  { readFile }: Pick<WorkspaceContext, 'readFile'>,
+  clusterFile: string,
+  { spec }: Cluster,
+): Promise<ReadonlyMap<string, string>> {
+  const { policy } = spec.security.audit
+  const names = new Set([
+    ...(policy === undefined ? [] : [policy]),
+    ...spec.hosts.flatMap(({ files }) => files.flatMap(({ source }) => source ?? [])),
+  ])
+  const read = [...names].map(async (name) => {
+    try {
+      return [[name, await readFile(join(dirname(clusterFile), name))] as const]
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return []
+      throw error
+    }
+  })
+  return new Map((await Promise.all(read)).flat())
+}

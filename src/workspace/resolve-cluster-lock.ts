@@ -1,0 +1,118 @@
+import { dirname } from 'node:path'
+import { extractLock } from '../bundle/lock.ts'
+import { isUnencrypted } from '../catalog/artifact-source.ts'
+import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
+import { findKubernetesRelease } from '../catalog/catalog.ts'
+import type { Fetcher } from '../catalog/fetcher.ts'
+import { formatLock, type Lock } from '../catalog/lock.ts'
+import type { Registry } from '../catalog/registry/registry.ts'
+import { resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
+import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { toPrintable } from '../kit/text.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import { createClusterRegistry, hasUnencryptedMirror, selectImages } from './cluster-registry.ts'
+import type { ClusterFiles, WorkspaceContext } from './context.ts'
+import { openIdentity } from './load-identity.ts'
+import { openClusterBundle } from './open-cluster-bundle.ts'
+
+/** Receives a line of progress, for example about a file that was written. */
+export type ReportLine = (line: string) => void
+
+/** Lists the combinations of OS and architecture for which the cluster needs artifacts. */
+export function listTargets({ spec }: Cluster, arches: readonly Arch[]): readonly ArtifactTarget[] {
+  const hasOs = (os: ArtifactTarget['os']): boolean => spec.hosts.some((host) => host.os === os)
+  return [
+    ...(hasOs('linux') ? arches.map((arch): ArtifactTarget => ({ os: 'linux', arch: arch })) : []),
+    ...(hasOs('windows') ? [{ os: 'windows', arch: 'amd64' } as const] : []),
+  ]
+}
+
+/**
+ * Resolves all digests of a cluster. They come from the bundle's own lock if there is a bundle, otherwise
+ * from the network.
+ */
+export async function resolveClusterLock(
+  context: WorkspaceContext,
+  options: ClusterFiles,
+  cluster: Cluster,
+  targets: readonly ArtifactTarget[],
+  report: ReportLine,
+): Promise<Lock> {
+  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const images = selectImages(cluster, release.images)
+  const { artifacts } = cluster.spec
+  if (artifacts === 'upstream' || !('bundle' in artifacts)) {
+    return resolveFromNetwork(
+      context,
+      cluster,
+      { version: release.kubernetes, targets, source: artifacts, images },
+      report,
+    )
+  }
+  const { publicKey } = deriveBundleKey(await openIdentity(context, options, cluster.metadata.name))
+  await using bundle = await openClusterBundle(context, options.file, cluster, publicKey)
+  if (bundle === undefined) throw new Error('a bundle is named, and none is opened')
+  return extractLock(bundle.manifest, release, targets, images)
+}
+
+async function resolveFromNetwork(
+  context: WorkspaceContext,
+  cluster: Cluster,
+  options: ResolveLockOptions,
+  report: ReportLine,
+): Promise<Lock> {
+  const { fetcher, signal } = context
+  if (isUnencrypted(options.source) || hasUnencryptedMirror(cluster)) {
+    report('warning: the mirror is not encrypted; an attacker on the network can choose what is pinned')
+  }
+  const registry = logRegistryReads(createClusterRegistry(context, cluster), report)
+  try {
+    return await resolveLock(options, { fetcher: logFetches(fetcher, report), registry }, signal)
+  } catch (error) {
+    if (!(error instanceof AggregateError)) throw error
+    throw new HyperkubeError('LOCK_NOT_RESOLVED', 'not all could be looked up; nothing was written', {
+      hint: 'spec.artifacts says where files come from, spec.registries where images do',
+      cause: error,
+    })
+  }
+}
+
+function logFetches(fetcher: Fetcher, report: ReportLine): Fetcher {
+  return {
+    async text(url, limit, signal) {
+      report(toPrintable(`reading ${url}`))
+      return fetcher.text(url, limit, signal)
+    },
+    async sha256(url, limit, signal) {
+      report(toPrintable(`downloading ${url}: upstream publishes no checksum of it`))
+      return fetcher.sha256(url, limit, signal)
+    },
+  }
+}
+
+function logRegistryReads(registry: Registry, report: ReportLine): Registry {
+  return {
+    ...registry,
+    async manifest(image, signal) {
+      const { registry: host, repository, tag } = image
+      report(toPrintable(`reading the digest of ${host}/${repository}:${tag}`))
+      return registry.manifest(image, signal)
+    },
+  }
+}
+
+export async function writeLock(
+  { replaceFile }: WorkspaceContext,
+  file: string,
+  content: Lock,
+  report: ReportLine,
+): Promise<void> {
+  await replaceFile(file, formatLock(content), 0o644).catch((cause: unknown) => {
+    throw new HyperkubeError('LOCK_NOT_WRITTEN', `${file} could not be written`, {
+      hint: `look at ls -ld ${dirname(file)}`,
+      cause,
+    })
+  })
+  report(`wrote ${file}; commit it`)
+}
