@@ -23,7 +23,7 @@ export function drawSample<T>(items: readonly T[], count: number, random: () => 
   ).flat()
 }
 
-/** Joins comments on consecutive lines, because a reader sees them as one. */
+/** Joins comments on consecutive lines, because a reader sees them as one comment. */
 export function joinLines(comments: readonly SourceText[]): SourceText[] {
   return comments.reduce<SourceText[]>((joined, comment) => {
     const last = joined.at(-1)
@@ -34,7 +34,7 @@ export function joinLines(comments: readonly SourceText[]): SourceText[] {
   }, [])
 }
 
-/** Prints a random sample of comments for a reader who did not write them, with the code below each. */
+/** Prints a random sample of comments, each with the code below it, for a reader who did not write them. */
 if (import.meta.main) {
   const [seed = Math.floor(Math.random() * 2 ** 32), count = 200] = process.argv.slice(2).map(Number)
   const { modules } = readRepository(join(import.meta.dirname, '..'))

@@ -2,7 +2,7 @@ import { type ErrorCodeArea, errorCodeAreas } from '../src/error-codes/error-cod
 import type { ErrorCodeEntry } from '../src/error-codes/entry.ts'
 import { formatAnchor } from './anchor.ts'
 
-/** Renders docs/reference/errors.md from the error codes, in the order in which a user meets them. */
+/** Renders docs/reference/errors.md from the error codes, with one section for each area. */
 export function renderErrorsReference(): string {
   return `# Errors and warnings
 

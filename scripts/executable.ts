@@ -167,8 +167,8 @@ async function findNodeExecutable(name: string, target: Target, work: string): P
 }
 
 /**
- * Unpacks a package of the registry into the folder `package` of a directory. With an integrity, in the
- * format of npm's lock files, any other content is refused.
+ * Unpacks a package of the npm registry into the folder `package` of a directory. If `integrity` is given, in
+ * the format of npm's lock files, other content is refused.
  */
 export async function fetchPackage(
   name: string,

@@ -16,8 +16,8 @@ import { createLocalFiles } from './cli/environment/local-files.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { formatError } from './kit/errors.ts'
 
-// A single executable is called by its own name or by a link. Otherwise Node runs this file, and its path is
-// the first argument.
+// A single executable is called by its own name or by a link. Otherwise Node.js runs this file, and
+// `process.argv[1]` is the path of this file.
 const programPath = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
 
 // Only the first Ctrl-C is handled, so the second one ends the process at once.
@@ -30,6 +30,12 @@ const createScreen = (stream: typeof stdout | typeof stderr) =>
   stream.isTTY && env['TERM'] !== 'dumb'
     ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }
     : undefined
+// A reader such as `head` may close the pipe early. That is not an error of this program.
+for (const stream of [stdout, stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
 runCommandLine(programPath, process.argv.slice(2), {

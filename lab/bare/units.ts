@@ -47,8 +47,8 @@ export function etcdUnit(host: Host, { controlPlanes }: ClusterHosts): string {
 export function apiServerUnit(host: Host): string {
   return renderUnit({
     description: 'Kubernetes API server',
-    // systemd also stops units in the reverse order. An API server that outlives its etcd hangs until it is
-    // killed.
+    // With this order, systemd stops the API server before etcd. An API server that outlives its etcd hangs
+    // until it is killed.
     after: ['etcd.service'],
     type: 'notify',
     command: [

@@ -26,7 +26,6 @@ export interface BareCluster {
   readonly times: Times
 }
 
-/** Path of the kubeconfig of a lab's cluster. */
 export function labKubeconfigPath(lab: Lab): string {
   return join(lab.directory, 'kubeconfig')
 }

@@ -33,7 +33,10 @@ interface Node {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] }
 }
 
-/** Observes the attempt of a contender from outside the hosts, and records when each milestone is reached. */
+/**
+ * Observes from outside the hosts how a contender creates its cluster, and records when each milestone is
+ * reached.
+ */
 export async function measureMilestones(
   { clusterHosts, addons }: Pick<SetupContext, 'clusterHosts' | 'addons'>,
   attempt: Attempt,

@@ -1,7 +1,7 @@
 import { milestones } from './milestones.ts'
 import type { BenchResult } from './run-bench.ts'
 
-/** All results of one contender in one cluster shape. */
+/** All benchmark results of one setup tool (contender) in one cluster shape. */
 export interface Column {
   readonly title: string
   readonly results: readonly Pick<BenchResult, 'times' | 'usage'>[]

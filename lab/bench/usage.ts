@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findCgroups, readHierarchies } from '../hosts/cgroup.ts'
 import type { Host } from '../hosts/host.ts'
 
-/** CPU time and memory of the machine that a set of hosts used. */
+/** CPU time and memory that a set of lab hosts used. */
 export interface Usage {
   readonly cpuSeconds: number
   /** Peak of the total memory of all hosts, without page cache. */

@@ -95,8 +95,8 @@ export async function listProbePods(api: KubeApi): Promise<ProbePod[]> {
 }
 
 /**
- * Lets each of the `count` pods call all other pods, or the Service by address or by name. True if every call
- * succeeds.
+ * Lets every probe pod call all other pods, or the Service by address or by name. True if there are `count`
+ * pods and every call succeeds.
  */
 export async function probeService(
   api: KubeApi,
@@ -113,7 +113,9 @@ export async function probeService(
   return (await Promise.all(calls)).every((response) => response !== undefined)
 }
 
-/** Calls an address from a pod. Returns the name of the pod that responds. */
+/**
+ * Calls an address from a pod. Returns the name of the pod that responds, or undefined without a response.
+ */
 export async function dialFromPod(
   api: KubeApi,
   from: ProbePod,

@@ -1,14 +1,17 @@
 import { stringify } from 'yaml'
 import { clusterNetwork } from './units.ts'
 
-/** Kubelet settings for lab hosts, which have cgroup version 1 and share the machine's disk. */
+/**
+ * Kubelet settings for lab hosts, which have cgroup version 1 and share the disk of the machine that runs the
+ * lab.
+ */
 export const hostSettings = {
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   cgroupDriver: 'cgroupfs',
   failCgroupV1: false,
   failSwapOn: false,
-  // Disables image GC. The machine's disk may be nearly full, and the kubelet would delete imported images
-  // before their first use.
+  // Disables image GC. The disk of the machine that runs the lab may be nearly full, and the kubelet would
+  // delete imported images before their first use.
   imageGCHighThresholdPercent: 100,
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
 }

@@ -2,7 +2,7 @@ import type { Digests, Versions } from './artifacts.ts'
 import type { Credentials } from './kube-api.ts'
 import type { ClusterHosts } from './shape.ts'
 
-/** Inputs with which a contender creates a cluster, above all empty hosts and a mirror. */
+/** Inputs with which a contender (setup tool) creates a cluster, for example empty hosts and a mirror. */
 export interface SetupContext {
   readonly clusterHosts: ClusterHosts
   readonly mirror: string

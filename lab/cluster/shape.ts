@@ -25,7 +25,6 @@ function listNumberedNames(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
 }
 
-/** The hosts of a cluster by role. */
 export interface ClusterHosts {
   readonly controlPlanes: readonly Host[]
   readonly workers: readonly Host[]

@@ -57,7 +57,8 @@ export function benchCommand(parent: Command): void {
       const versions = selectVersions(options.kubernetes)
       try {
         for (let run = 1; run <= options.runs; run++) {
-          // Contenders alternate, so temporary load on the machine affects all of them.
+          // The benchmark alternates between its contenders, so temporary load on the machine affects all of
+          // them.
           for (const { contender, text, shape, results } of columns) {
             signal.throwIfAborted()
             await lab.clear()

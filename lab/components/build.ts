@@ -36,8 +36,8 @@ export function machineArch(): Arch {
 }
 
 /**
- * Builds the parts that are not in the cache. They are built one after the other, because each build uses all
- * cores.
+ * Builds the upstream components (parts) that are not in the cache. They are built one after the other,
+ * because each build uses all cores.
  */
 export async function buildComponents(parts: readonly Part[], options: BuildOptions): Promise<BuiltPart[]> {
   const compiler = (await runProgram(['go', 'env', 'GOVERSION'])).stdout.trim()

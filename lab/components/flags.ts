@@ -61,8 +61,8 @@ const flagsSchema = z.array(
 )
 
 /**
- * Returns the flags of a built part. They are cached, because a program's flags do not change after the
- * build.
+ * Returns the flags of the programs of an upstream component (part). They are cached, because a program's
+ * flags do not change after the build.
  */
 export async function readFlags(built: BuiltPart, cache: string): Promise<PartFlags> {
   const name = `${basename(built.directory)}-${digestRecipe(JSON.stringify(hiddenFlags[built.part.name] ?? {}))}`

@@ -1,6 +1,6 @@
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
-/** Operating system for which a part is built. */
+/** Operating system for which an upstream component (part) is built. */
 export type Os = 'linux' | 'windows'
 
 export interface Program {
@@ -15,7 +15,7 @@ export interface Part {
   readonly name: string
   readonly version: string
   readonly os: Os
-  /** Folder below `go/` with the go.mod and go.sum that pin the sources of the part. */
+  /** Folder below `go/` with the go.mod and go.sum that pin the sources of this component. */
   readonly module: string
   readonly programs: readonly Program[]
   readonly language: 'go' | 'go-test' | 'c'
@@ -23,7 +23,7 @@ export interface Part {
   readonly tags: readonly string[]
   /** Go variables set at link time, so that a program reports its true version. */
   readonly stamps: Readonly<Record<string, string>>
-  /** True if the part is built only when requested by name. */
+  /** True if the component is built only when requested by name. */
   readonly onRequest: boolean
   /** Files of the Kubernetes sources that are copied to the directory of the programs. */
   readonly files?: readonly string[]

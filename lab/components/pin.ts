@@ -8,8 +8,9 @@ import { type Part, parts, type Program } from './parts.ts'
 import { moduleDirectory } from './recipe.ts'
 
 /**
- * Writes the go.mod and go.sum that pin a version of a part, based on a version that is already pinned.
- * Copies the replace directives of upstream's go.mod, because Go ignores them in a dependency.
+ * Writes the go.mod and go.sum that pin a version of an upstream component (part), based on a version that is
+ * already pinned. Copies the replace directives of upstream's go.mod, because Go ignores them in a
+ * dependency.
  */
 export async function pinVersion(name: string, version: string, { force = false } = {}): Promise<string> {
   const known = parts.find((part) => part.name === name && part.module.startsWith(`${name}/`))

@@ -109,10 +109,10 @@ export async function ensureBase(
 }
 
 interface Base {
-  /** All inputs of the base. Their digest is the name of the base in the cache. */
+  /** All inputs of the base (root file system). Their digest is the name of the base in the cache. */
   readonly recipe: readonly unknown[]
   readonly include: readonly string[]
-  /** Applies the configuration that only this kind of base has. */
+  /** Applies the configuration that only this kind of root file system needs. */
   readonly configure: (root: string) => Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { findCgroups, listProcesses, makeCgroups, removeCgroups } from './cgroup
 import { labsDirectory } from './names.ts'
 
 export interface LaunchOptions {
-  /** Unique name on the machine, used for the host's cgroups and network interface. */
+  /** Name of the host's cgroups and network interface, unique on the machine that runs the lab. */
   readonly hostId: string
   readonly name: string
   readonly console: string
@@ -16,7 +16,7 @@ export interface LaunchOptions {
 
 export interface BootOptions extends LaunchOptions {
   readonly root: string
-  /** Directories of the machine that are mounted into the host: source to target. */
+  /** Directories of the machine that runs the lab, which are mounted into the host: source to target. */
   readonly binds: Readonly<Record<string, string>>
 }
 
@@ -27,8 +27,9 @@ export interface BootOptions extends LaunchOptions {
 const enterCgroups = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs"; shift; done; shift; exec "$@"'
 
 /**
- * Shell script that unmounts the disks of other hosts in a private mount namespace. Otherwise nspawn keeps
- * them mounted invisibly below its root, and a host would get its dead disk back after a power cut.
+ * Shell script that unmounts the disks of other hosts in a private mount namespace. Otherwise the nspawn
+ * process of this host would keep these disks mounted. A file system that a power cut has shut down would
+ * then be reused when its disk is mounted again.
  */
 const unmountOtherHosts = `own=$1 labs=$2; shift 2
 cut -d ' ' -f 5 /proc/self/mountinfo | sort -r | while read -r path; do
@@ -52,7 +53,7 @@ export async function bootContainer(host: BootOptions): Promise<void> {
   await launchHost(host, [...unshareCommand, ...buildNspawnCommand(host)], {
     SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
     SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
-    // Locks are not needed, because two labs never share a root, and the lock files would be left behind.
+    // Two labs never share a root, so nspawn needs no locks. Its lock files would be left behind.
     SYSTEMD_NSPAWN_LOCK: '0',
   })
 }

@@ -18,8 +18,8 @@ export function controlSocketPath(hostDirectory: string): string {
 }
 
 /**
- * Ends all processes of a host and removes its network, mounts and disk limits from the machine. The files of
- * the host are kept.
+ * Ends all processes of a host and removes its network, mounts and disk limits from the machine that runs the
+ * lab. The files of the host are kept.
  */
 export async function cleanUpHost(hostId: string, directory: string): Promise<void> {
   await killHost(hostId)
@@ -27,8 +27,8 @@ export async function cleanUpHost(hostId: string, directory: string): Promise<vo
   await detachHostNetwork(hostId)
   await clearWriteLimit({ directory: join(directory, 'disk') })
   await unmountBelow(directory)
-  // The kernel releases the mounts of a host a moment after its last process ends. A disk that is attached
-  // again earlier would still be cut off from power.
+  // The kernel releases the mounts of a host a moment after its last process ends. If the disk were mounted
+  // again earlier, a file system that a power cut has shut down would be reused.
   await pollUntil(
     `the disk of ${hostId} to be released`,
     async () => (await listLoopDevices(directory)).length === 0,
@@ -39,7 +39,7 @@ export async function cleanUpHost(hostId: string, directory: string): Promise<vo
   )
 }
 
-/** Removes everything of a lab from the machine, however its last run ended. */
+/** Removes everything of a lab from the machine that runs it, however the last run of the lab ended. */
 export async function cleanUpLab(lab: string, network: number): Promise<void> {
   // The network number may belong to another lab by now.
   if ((await findNetworkOwner(network)) !== lab) return
@@ -67,7 +67,7 @@ export async function cleanUpLab(lab: string, network: number): Promise<void> {
 export interface Traces {
   /** Processes of hosts. */
   readonly processes: readonly number[]
-  /** Other processes that work on a lab's files: connections, helpers. */
+  /** Other processes whose command line names files of the lab, for example ssh connections. */
   readonly helpers: readonly number[]
   readonly cgroups: readonly string[]
   readonly namespaces: readonly string[]
@@ -78,7 +78,7 @@ export interface Traces {
   readonly files: readonly string[]
 }
 
-/** Lists everything that a lab has on the machine. All lists are empty after `down`. */
+/** Lists everything that a lab has left on the machine that runs it. All lists are empty after `down`. */
 export async function listTraces(lab: string, network: number): Promise<Traces> {
   const bridge = networkName(network)
   const prefix = `${bridge}-`
@@ -106,8 +106,8 @@ export async function listTraces(lab: string, network: number): Promise<Traces> 
 const setupPrograms = new Set(['ip', 'nft', 'mount', 'umount', 'mkfs.ext4', 'ssh-keygen', 'fallocate', 'dd'])
 
 /**
- * Waits for programs that a killed run left behind, because what they are about to create must be removed
- * too. A program that hangs does not block the cleanup.
+ * Waits for programs of a killed run, because they may still create resources that the cleanup must remove. A
+ * program that hangs does not block the cleanup.
  */
 async function waitForSetupPrograms(directory: string, network: number): Promise<void> {
   const bridge = networkName(network)

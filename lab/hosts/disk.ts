@@ -33,8 +33,8 @@ export async function attachDisk(disk: Disk): Promise<void> {
 }
 
 /**
- * True if the disk's file system is mounted. Every fault must check this first: without the mount, the path
- * is on the machine's own disk, and the fault would hit that disk.
+ * True if the disk's file system is mounted. Every fault must check this first. Without the mount, the path
+ * is on the disk of the machine that runs the lab, and the fault would hit that disk.
  */
 export async function isAttached({ directory }: Pick<Disk, 'directory'>): Promise<boolean> {
   return (await listMountsBelow(directory)).includes(directory)
@@ -76,8 +76,9 @@ export async function emptyDisk(disk: Disk): Promise<void> {
 }
 
 /**
- * Limits the writes per second of a loop disk; 0 removes the limit. The limit is set on the machine's root
- * cgroup, where the file system's journal writes, and on every cgroup of the host.
+ * Limits the writes per second of a loop disk; 0 removes the limit. The limit is set on every cgroup of the
+ * host. It is also set on the root cgroup of the machine that runs the lab, which is charged for the file
+ * system's journal.
  */
 export async function slowDisk(disk: Disk, hostId: string, writesPerSecond: number): Promise<void> {
   await requireAttached(disk)
@@ -104,7 +105,7 @@ export async function clearWriteLimit(disk: Pick<Disk, 'directory'>): Promise<vo
   await writeFile(join(root, 'blkio.throttle.write_iops_device'), `${await readDeviceNumber(disk)} 0`)
 }
 
-/** Lists the write limits in the machine's root cgroup. */
+/** Lists the write limits in the root cgroup of the machine that runs the lab. */
 export async function listWriteLimits(): Promise<string[]> {
   const root = await findBlkioMount()
   if (root === undefined) return []

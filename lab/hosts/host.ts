@@ -26,14 +26,16 @@ const recordSchema = z.strictObject({
   network: z.int().min(0).max(255),
   address: z.ipv4(),
   disk: z.enum(['directory', 'loop']),
-  /** Name of the base in the cache. The host's overlay is valid only on top of this base. */
+  /**
+   * Name of the base (root file system) in the cache. The host's overlay is valid only on top of this base.
+   */
   base: z.string(),
 })
 export type HostRecord = z.infer<typeof recordSchema>
 
 /**
- * Directories on the disk itself instead of the overlay, because overlayfs does not support containers on
- * overlayfs.
+ * Directories below /var/lib that are bind-mounted from the disk of the host. The rest of the host's root is
+ * an overlayfs, on which containerd cannot mount the overlayfs of a container.
  */
 const stateDirectories = ['containerd', 'kubelet', 'etcd']
 
@@ -109,7 +111,7 @@ export class Host extends Machine {
     if (await this.isRunning()) await dropPacketsFrom(this.hostId, addresses)
   }
 
-  /** Removes the host and all its data from the machine. */
+  /** Removes the host and all its data from the machine that runs the lab. */
   async remove(): Promise<void> {
     await this.crash()
     await rm(this.directory, { recursive: true, force: true })
@@ -160,13 +162,13 @@ export interface HostOptions {
   readonly address: string
   readonly disk: Disk['kind']
   readonly diskGigabytes: number
-  /** Directory of the base in the cache. */
+  /** Directory of the base (root file system) in the cache. */
   readonly base: string
 }
 
 /**
- * Creates the files of a host before its first boot. The record is written last, so only a complete host has
- * one.
+ * Creates the files of a host before its first boot. The record is written last, so a host without a record
+ * is known to be incomplete.
  */
 export async function makeHost(directory: string, keyFile: string, options: HostOptions): Promise<Host> {
   const { name, network, address, disk, diskGigabytes, base } = options

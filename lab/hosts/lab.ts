@@ -34,7 +34,7 @@ export interface UpOptions {
 export class Lab {
   readonly name: string
   readonly network: number
-  /** The machine's own address on the lab's bridge; the mirror listens there. */
+  /** Address of the machine that runs the lab, on the lab's bridge. The mirror listens there. */
   readonly gateway: string
   readonly directory: string
   readonly #cache: string
@@ -153,7 +153,7 @@ export class Lab {
     )
   }
 
-  /** Removes the lab from the machine, even after an interrupted run. */
+  /** Removes the lab from the machine that runs it, even after an interrupted run. */
   async down(): Promise<void> {
     await withLabLock(this.name, async () => cleanUpLab(this.name, this.network))
   }

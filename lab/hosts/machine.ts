@@ -25,7 +25,7 @@ export interface MachineEndpoint {
 export class Machine {
   readonly name: string
   readonly address: string
-  /** Unique name on the machine, used for the host's network interface and cgroups. */
+  /** Name of the host's network interface and cgroups, unique on the machine that runs the lab. */
   readonly hostId: string
   readonly directory: string
   readonly ssh: SshTarget

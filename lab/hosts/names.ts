@@ -16,17 +16,22 @@ export function labDirectory(lab: string): string {
  */
 export const networksDirectory = join(labsDirectory, '.networks')
 
-/** Name of a lab's bridge and nft table on the machine, and prefix of the IDs of its hosts. */
+/**
+ * Name of a lab's bridge and nft table on the machine that runs the lab, and prefix of the IDs of its hosts.
+ */
 export function networkName(network: number): string {
   return `hk${network}`
 }
 
-/** Name of a host's network namespace, veth device and cgroups on the machine. */
+/** Name of a host's network namespace, veth device and cgroups on the machine that runs the lab. */
 export function formatHostId(network: number, host: string): string {
   return `${networkName(network)}-${host}`
 }
 
-/** A name has at most nine characters: an interface name has at most 15, and `hk255-` takes six. */
+/**
+ * A host name has at most nine characters: a network interface name has at most 15, and the prefix `hk255-`
+ * takes six.
+ */
 const hostNamePattern = /^[a-z][a-z0-9]{0,8}$/
 
 export function isHostName(name: string): boolean {

@@ -9,7 +9,8 @@ export async function makeBridge(network: number): Promise<void> {
     await runProgram(['ip', 'link', 'add', bridge, 'type', 'bridge'])
   await runProgram(['ip', 'address', 'replace', `${gateway}/24`, 'dev', bridge])
   await runProgram(['ip', 'link', 'set', bridge, 'up'])
-  // Hosts reach each other and the gateway, but not the rest of the machine, other labs or the internet.
+  // Hosts reach each other and the gateway, but not other addresses of the machine that runs the lab, other
+  // labs or the internet.
   await runProgram(['nft', '-f', '-'], {
     input: `table inet ${bridge} {}
     delete table inet ${bridge}
@@ -75,21 +76,21 @@ export async function detachHostNetwork(hostId: string): Promise<void> {
   if ((await listNamespaces(hostId)).includes(hostId)) await runProgram(['ip', 'netns', 'delete', hostId])
 }
 
-/** Lists the machine's network interfaces whose name starts with the prefix. */
+/** Lists network interfaces of the machine that runs the lab whose names start with the prefix. */
 export async function listLinks(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['ip', '-json', 'link', 'show'])
   const all: { ifname: string }[] = JSON.parse(stdout)
   return all.map(({ ifname }) => ifname).filter((name) => name.startsWith(prefix))
 }
 
-/** Lists the machine's network namespaces whose name starts with the prefix. */
+/** Lists network namespaces of the machine that runs the lab whose names start with the prefix. */
 export async function listNamespaces(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['ip', '-json', 'netns', 'list'])
   const all: { name: string }[] = stdout.trim() === '' ? [] : JSON.parse(stdout)
   return all.map(({ name }) => name).filter((name) => name.startsWith(prefix))
 }
 
-/** Lists the machine's nft tables whose name starts with the prefix. */
+/** Lists nft tables of the machine that runs the lab whose names start with the prefix. */
 export async function listTables(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['nft', '--json', 'list', 'tables'])
   const { nftables }: { nftables: { table?: { name: string } }[] } = JSON.parse(stdout)

@@ -5,7 +5,8 @@ const tableName = 'lab_partition'
 
 /**
  * Drops all packets that arrive at a host from these addresses; packets that the host sends still arrive. The
- * receiver drops them, because a sender's kernel would report an error, unlike a broken network.
+ * receiver drops the packets, because a sender would get an error from its kernel, unlike in a broken
+ * network.
  */
 export async function dropPacketsFrom(hostId: string, addresses: readonly string[]): Promise<void> {
   const dropRules = `table ip ${tableName} {

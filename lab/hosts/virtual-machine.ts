@@ -17,14 +17,17 @@ export type Accelerator = 'kvm' | 'tcg'
 export interface VirtualMachineOptions extends MachineEndpoint {
   readonly directory: string
   readonly keyFile: string
-  /** The base's directory in the cache. */
+  /** Directory of the base (root file system) in the cache. */
   readonly base: string
 }
 
 const program = 'qemu-system-x86_64'
 const bootTimeoutMs = 600_000
 
-/** A host with its own kernel. It has cgroup version 2, and its kernel modules must be loaded. */
+/**
+ * A host with its own kernel. Unlike a container, it has cgroup version 2 and must load its own kernel
+ * modules.
+ */
 export class VirtualMachine extends Machine {
   readonly accelerator: Accelerator
   readonly #options: VirtualMachineOptions

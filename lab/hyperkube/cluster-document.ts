@@ -36,8 +36,8 @@ export function buildClusterDocument(
           ? {}
           : { dns: { forward } }
         : { dns: 'none', metrics: 'none', ingress: 'none', storage: 'none' }),
-      // The lab uses the machine's own disk, which may be fuller than the kubelet's default eviction
-      // thresholds allow.
+      // Lab hosts use the disk of the machine that runs the lab. It may be fuller than the kubelet's default
+      // eviction thresholds allow.
       components: {
         kubelet: {
           config: {

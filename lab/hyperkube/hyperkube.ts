@@ -7,8 +7,8 @@ import { createWorkspace, prepareWorkspace } from './workspace.ts'
 const name = 'hyperkube'
 
 /**
- * Sets up a cluster with hyperkube, as an operator would. Its files are created before the time measurement
- * starts, like the keys of the other tools in the benchmark.
+ * Sets up a cluster with hyperkube, as an operator would. The workspace's files are created before the time
+ * measurement starts, like the keys of the other tools in the benchmark.
  */
 export const hyperkube: Contender = {
   name,

@@ -13,7 +13,10 @@ export interface Workspace {
   runHyperkube(...args: readonly string[]): Promise<CommandResult>
 }
 
-/** Creates the workspace of one contender for one set of hosts. The signal aborts commands that run in it. */
+/**
+ * Creates the workspace of one contender of the benchmark for one set of hosts. The signal aborts commands
+ * that run in the workspace.
+ */
 export function createWorkspace(context: SetupContext, contender: string, signal?: AbortSignal): Workspace {
   const addresses = context.clusterHosts.controlPlanes.map(({ address }) => address)
   const directory = join(context.directory, contender, addresses.join('-'))

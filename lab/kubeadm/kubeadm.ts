@@ -103,8 +103,8 @@ ${importImages}`,
 }
 
 /**
- * Starts flannel on every host, because kubeadm does not install it. Its client certificate is created as
- * soon as there is a CA.
+ * Starts flannel on every host, because kubeadm does not install it. flannel's client certificate is created
+ * as soon as kubeadm has created the CA.
  */
 async function startNetwork(
   context: SetupContext,

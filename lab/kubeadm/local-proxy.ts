@@ -15,8 +15,8 @@ interface LocalProxyOptions {
 
 /**
  * Lets all nodes of a kubeadm cluster reach the API through a proxy on each host, as in clusters without a
- * load balancer. Otherwise nodes would only know the first control plane. Controllers still use their own API
- * server.
+ * load balancer. Otherwise nodes would only know the first control plane. kube-controller-manager and
+ * kube-scheduler keep their previous API server.
  */
 export async function switchToLocalProxy({
   hosts,

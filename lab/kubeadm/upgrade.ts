@@ -60,14 +60,14 @@ export interface UpgradeOptions {
   readonly from: Versions
   readonly to: Versions
   readonly signal: AbortSignal
-  /** Called for each node that has the new version. */
+  /** Called when a command is repeated, and when a node has the new version. */
   readonly note: (message: string) => void
 }
 
 /**
- * Upgrades as upstream documents it: control planes first, one node at a time, drained before its kubelet
- * changes. The next node follows only when everything on the current one is healthy. kubectl runs on the
- * first control plane.
+ * Upgrades a cluster as upstream documents it: one node at a time, control planes first. Each node is drained
+ * before its kubelet is replaced, and must be healthy before the next node follows. kubectl runs on the first
+ * control plane.
  */
 export async function upgradeWithKubeadm(upgrade: UpgradeOptions): Promise<void> {
   const { clusterHosts, from, to, signal, note } = upgrade

@@ -7,13 +7,15 @@ export interface Image {
   readonly programs: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
-  /** True to add a shell and common small tools from the machine's static busybox. */
+  /**
+   * True to add a shell and common small tools from the static busybox of the machine that builds the image.
+   */
   readonly busybox: boolean
   /** Small files of the image: path to contents. */
   readonly files: Readonly<Record<string, string>>
   /** User of the process; empty for root. */
   readonly user: string
-  /** Programs that are copied from the machine, together with their libraries. */
+  /** Programs that are copied from the machine that builds the image, together with their libraries. */
   readonly machinePrograms: readonly string[]
   /** Symbolic links: path to target. */
   readonly links?: Readonly<Record<string, string>>

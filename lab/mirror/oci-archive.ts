@@ -127,7 +127,10 @@ async function addBusybox(root: string): Promise<void> {
   }
 }
 
-/** Copies a dynamically linked program with its loader and libraries to the same paths. */
+/**
+ * Copies a dynamically linked program of this machine, with its loader and libraries, to the same paths below
+ * `root`.
+ */
 async function addMachineProgram(root: string, program: string): Promise<void> {
   const path = (await runProgram(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()
   const { stdout } = await runProgram(['ldd', path])

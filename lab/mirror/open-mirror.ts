@@ -15,7 +15,10 @@ export interface MirrorOptions {
   readonly overrides?: string
 }
 
-/** Builds and publishes missing parts, then serves all requested parts on the lab's bridge. */
+/**
+ * Builds and publishes missing upstream components (parts), then serves all requested components on the lab's
+ * bridge.
+ */
 export async function openMirror(
   lab: Lab,
   { parts, cache, report, port, overrides }: MirrorOptions,

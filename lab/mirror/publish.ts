@@ -11,13 +11,14 @@ import { reproducibleTarFlags } from './reproducible-tar.ts'
 import { type Publication, listPublications } from './publication.ts'
 
 /**
- * Part of the cache key. Increase it when the published files change although the list of publications stays
- * the same.
+ * Version of the published files, which the cache key contains. Increase it when the files change although
+ * the list of publications stays the same.
  */
 const format = 2
 
 /**
- * Writes all files that a built part publishes, unless they are cached, and returns the directory to serve.
+ * Writes all files that a mirror serves for an upstream component (part), unless they are cached. Returns the
+ * directory to serve.
  */
 export async function publish(built: BuiltPart, cache: string, report: Report): Promise<string> {
   const publications = listPublications(built.part, built.arch)

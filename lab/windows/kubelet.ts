@@ -64,7 +64,10 @@ export class SimulatedKubelet implements HostProgram {
     await this.#runPods(api, name)
   }
 
-  /** Stores the pod subnet and passes it to the simulated flannel, which creates its network from it. */
+  /**
+   * Stores the pod subnet and passes it to the simulated flannel, which creates the pod network from this
+   * subnet.
+   */
   #setSubnet(podCIDR: string | undefined): void {
     this.#subnet = podCIDR
     if (podCIDR !== undefined) this.#windows.machine.cluster.subnet = podCIDR

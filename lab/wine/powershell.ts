@@ -27,7 +27,10 @@ export async function fetchWindowsPowershell(cache: string, report: Report): Pro
   return join(directory, 'package/pwsh/pwsh.exe')
 }
 
-/** Settings that .NET needs in Wine, UTF-8 file names, and no telemetry or update checks of PowerShell. */
+/**
+ * Environment variables that .NET needs in Wine, that set UTF-8 for file names, and that disable telemetry
+ * and update checks of PowerShell.
+ */
 const environment = {
   LC_ALL: 'C.UTF-8',
   DOTNET_EnableWriteXorExecute: '0',

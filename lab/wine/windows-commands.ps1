@@ -1,10 +1,10 @@
-# Stand-ins for the Windows commands that host.ps1 runs and that neither PowerShell 7 nor Wine has, so that the script can run to
-# its end. They keep their state in memory, and were not compared with a real Windows. Parameters of commands for adapters,
-# addresses, routes, listeners, the firewall and features follow Microsoft's documentation for Windows Server 2022, as far as they
-# are needed; properties and everything else follow common knowledge.
+# Stand-ins for the Windows commands that host.ps1 runs and that neither PowerShell 7 nor Wine has. With them, the script can run
+# to its end. They keep their state in memory, and were not compared with a real Windows. Parameters of commands for adapters,
+# addresses, routes, listeners, the firewall and features follow Microsoft's documentation for Windows Server 2022, as far as
+# host.ps1 uses them. Everything else, such as the properties of objects, follows general knowledge of Windows.
 #
-# Services, processes and the registry are Wine's own. Access rights of files are not, because Wine does not keep them, nor are
-# dependencies of services, which Wine keeps and does not report.
+# Services, processes and the registry are those of Wine. Access rights of files are simulated, because Wine does not store them.
+# Dependencies of services are read from the registry, because Wine stores them there but does not report them.
 
 Add-Type -TypeDefinition @'
 using System;
@@ -145,7 +145,7 @@ function Invoke-CimMethod {
     [pscustomobject] @{ ReturnValue = [uint32] 0 }
 }
 
-# --- services, as far as Wine does not report them
+# --- services: data that Wine does not report
 
 function Get-Service {
     [CmdletBinding()]
@@ -157,7 +157,7 @@ function Get-Service {
     }
 }
 
-# Wine's sc.exe does not know failureflag.
+# Replaces Wine's sc.exe, which does not know the subcommand failureflag.
 function sc.exe {
     $verb, $name, $rest = $args
     $global:LASTEXITCODE = 1639
@@ -173,7 +173,7 @@ function sc.exe {
 
 # --- access control
 
-# Provides the property Sddl.
+# This module adds the property Sddl to access control objects.
 Import-Module Microsoft.PowerShell.Security
 
 function Get-StandInAccess([string] $path) {
@@ -214,7 +214,7 @@ function Get-WindowsFeature {
     }
 }
 
-# --- HNS, with documents of real hosts
+# --- HNS, with objects copied from real hosts
 
 foreach ($one in @(
         '{"Flags":0,"ID":"9DD95ECE-3B9B-417B-9F43-7B58F5B390D1","IPv6":false,"ManagementIP":"10.7.0.25","Name":"External","NetworkAdapterName":"Ethernet","Policies":[],"State":1,"Subnets":[{"AddressPrefix":"192.168.255.0/30","GatewayAddress":"192.168.255.1","ObjectType":5,"Policies":[{"Type":"VSID","VSID":9999}]}],"Type":"Overlay"}',
@@ -297,7 +297,7 @@ function New-NetRoute {
     $made
 }
 
-# Prompts for confirmation by default, which would block the script.
+# Like the real command, prompts for confirmation by default. A caller that does not disable the prompt would hang.
 function Remove-NetRoute {
     [CmdletBinding(SupportsShouldProcess, ConfirmImpact = 'High')]
     param([Parameter(Mandatory, ValueFromPipeline)] [psobject[]] $InputObject)

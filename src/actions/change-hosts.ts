@@ -6,7 +6,10 @@ import { deleteHost, insertHost, type NewHost } from '../workspace/hosts-edit.ts
 import { limitHosts } from '../workspace/limit-hosts.ts'
 import { type ClusterFileChange, prepareFileChange } from './change-cluster-file.ts'
 
-/** A change of the hosts in cluster.yml. `up` connects to removed hosts as the previous file describes them. */
+/**
+ * A change of the hosts in cluster.yml. `previousHosts` are the hosts before the change. `up` uses them to
+ * connect to removed hosts.
+ */
 export interface HostsChange extends ClusterFileChange {
   readonly previousHosts: readonly HostSpec[]
 }
@@ -62,7 +65,7 @@ function requireHost(cluster: Cluster, name: string): HostSpec {
   return host
 }
 
-/** Throws if another host already has this name. */
+/** Throws if cluster.yml already contains a host with this name. */
 function requireUnusedName({ spec }: Cluster, name: string): void {
   if (spec.hosts.every((one) => one.name !== name)) return
   throw new HyperkubeError('HOST_KNOWN', `cluster.yml has a host ${name} already`, {

@@ -92,8 +92,8 @@ async function evictPods(
 }
 
 /**
- * Uncordons a node and returns whether it was cordoned. Without `force`, fails if hyperkube did not cordon
- * the node.
+ * Uncordons a node. Returns false if the node was not cordoned. Without `force`, throws if hyperkube did not
+ * set the cordon.
  */
 export async function uncordonNode(
   api: KubeClient,

@@ -5,7 +5,7 @@ import { selectActiveProvisional, selectRolledBack } from '../lifecycle/provisio
 import type { WorkspaceContext } from '../workspace/context.ts'
 import { type ActionOutcome, type ActionRun, refuse } from './phases/action-run.ts'
 import { connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
-import type { OperatorLockDeps } from './phases/operator-lock.ts'
+import type { OperatorLockDeps } from './phases/with-operator-lock.ts'
 import { confirmAll, rollbackAll } from './phases/settle-provisional.ts'
 import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
 
@@ -63,8 +63,8 @@ export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<En
 }
 
 /**
- * Reports that no change is pending. This is an error only if the operator wanted to confirm a change that
- * was already rolled back.
+ * Reports that no reachable host has a pending change. This is an error if the operator wanted to confirm a
+ * change that was already rolled back. It is also an error if unreachable hosts may have a pending change.
  */
 function reportNothingPending({ connected, run, action }: EndProvisionalDeps): EndProvisionalResult {
   const rolledBackHosts = [...selectRolledBack(connected.provisionalChanges).keys()]
@@ -74,6 +74,16 @@ function reportNothingPending({ connected, run, action }: EndProvisionalDeps): E
       severity: 'error',
       message: `there is no provisional change any more: ${joinNames(rolledBackHosts)} rolled back`,
       hint: 'hyperkube plan shows the changes; hyperkube up --provisional applies them again',
+    }
+    return { ...refuse(run, [finding]), hosts: [] }
+  }
+  const unreachable = [...connected.unreachable.keys()]
+  if (unreachable.length > 0) {
+    const finding: Finding = {
+      code: 'PROVISIONAL_UNKNOWN',
+      severity: 'error',
+      message: `${joinNames(unreachable)} cannot be reached, so a provisional change may be pending there; unless confirmed, hosts roll back by themselves`,
+      hint: `connect to them, then run: hyperkube provisional ${action}`,
     }
     return { ...refuse(run, [finding]), hosts: [] }
   }

@@ -10,11 +10,11 @@ import type { WorkspaceContext } from '../workspace/context.ts'
 import { buildClientOptions } from '../workspace/open-cluster.ts'
 import { type ActionOutcome, type ActionRun, buildUnconfirmedOutcome } from './phases/action-run.ts'
 import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
-import { withOperatorLock } from './phases/operator-lock.ts'
+import { withOperatorLock } from './phases/with-operator-lock.ts'
 import { createRemoteLookup } from './phases/propose.ts'
 
 export interface RejoinOptions extends ConnectClusterOptions {
-  /** Host of the etcd member. */
+  /** Host whose etcd member must join again. */
   readonly host: string
   readonly forceUnlock: boolean
   /** Whether changes are only shown. */

@@ -17,7 +17,7 @@ import {
   buildUnconfirmedOutcome,
 } from './phases/action-run.ts'
 import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
-import { withOperatorLock } from './phases/operator-lock.ts'
+import { withOperatorLock } from './phases/with-operator-lock.ts'
 import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
 
 export interface ResetClusterOptions extends ConnectClusterOptions {
@@ -80,7 +80,8 @@ function checkHosts({ inputs, connected, options }: ResetDeps): CheckedHosts {
     ...buildUnreachableFindings(unreachable),
     ...checkControlPlaneLoss(inputs.cluster, requested),
   ].filter(({ code }) => !options.ignore.includes(code))
-  return { findings, hosts, reachable: hosts.filter((host) => connected.sessions.has(host)) }
+  const reachable = hosts.filter((host) => connected.sessions.has(host))
+  return { findings: [...findings, ...checkReachable(hosts, reachable)], hosts, reachable }
 }
 
 const step = 'reset'
@@ -127,6 +128,19 @@ async function executeReset(deps: ResetDeps, reachable: readonly string[]): Prom
       )
     },
   )
+}
+
+/** Reports a reset of hosts that are all unreachable, because nothing could be removed. */
+function checkReachable(hosts: readonly string[], reachable: readonly string[]): Finding[] {
+  if (reachable.length > 0) return []
+  return [
+    {
+      code: 'RESET_NO_HOST',
+      severity: 'error',
+      message: `none of the hosts to reset can be reached: ${joinNames(hosts)}; nothing was removed`,
+      hint: 'check the network between this machine and the hosts, then run the command again',
+    },
+  ]
 }
 
 /**

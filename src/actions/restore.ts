@@ -37,7 +37,7 @@ import {
   refuse,
 } from './phases/action-run.ts'
 import { connectCluster } from './phases/connect.ts'
-import { withOperatorLock } from './phases/operator-lock.ts'
+import { withOperatorLock } from './phases/with-operator-lock.ts'
 import { createRemoteLookup, proposeChanges } from './phases/propose.ts'
 import { checkRestore } from './phases/restore-findings.ts'
 import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
@@ -134,7 +134,7 @@ async function proposeAfterRestore(
 }
 
 interface CheckedCluster extends Pick<CurrentEtcd, 'current'> {
-  /** The members of the restored etcd. */
+  /** Hosts that are etcd members after the restore. */
   readonly endpoints: readonly HostEndpoint[]
   readonly findings: readonly Finding[]
 }

@@ -25,16 +25,16 @@ export interface KeyRotationDeps {
 export interface KeyRotationResult {
   readonly status: ActionStatus
   /**
-   * The rotated keys. If a rotation was in progress, these are only its keys, because no other rotation is
-   * started.
+   * The rotated keys. If a rotation was already in progress, the call finishes only that rotation, and these
+   * are its keys.
    */
   readonly keys: readonly KeyName[]
 }
 
 /**
  * Takes keys through all phases of their replacement, with one rollout per phase. The identity records the
- * phase, so the same call resumes after an interrupt. A rotation in progress is finished before another one
- * starts.
+ * phase, so the same call resumes after an interrupt. If some of the keys are already being rotated, only
+ * these are rotated.
  */
 export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResult> {
   const { keys, load, save, applyIdentity, finishPhase, reportPhases, dryRun, now } = deps

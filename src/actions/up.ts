@@ -27,7 +27,7 @@ import {
 } from './phases/action-run.ts'
 import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
 import { buildDesiredObjects } from './phases/desired-objects.ts'
-import { withOperatorLock } from './phases/operator-lock.ts'
+import { withOperatorLock } from './phases/with-operator-lock.ts'
 import { type CreateClusterClient, createRemoteLookup, proposeChanges } from './phases/propose.ts'
 import { type ProvisionalEnd, settleProvisionalChange } from './phases/settle-provisional.ts'
 
@@ -45,7 +45,9 @@ export interface UpOptions extends ConnectClusterOptions {
   readonly provisional?: ProvisionalOptions | undefined
   /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
-  /** Saves the inputs once the changes are confirmed, or if they are already applied. */
+  /**
+   * Saves the inputs. Called when the operator has confirmed the changes, or when there is nothing to change.
+   */
   readonly persist?: (() => Promise<void>) | undefined
   /** Called when all reachable hosts are connected. */
   readonly onConnected?: (connected: ClusterConnection['connected']) => void
@@ -172,7 +174,8 @@ async function executeAndForget(
 ): Promise<void> {
   const { context, options, inputs } = deps
   const removed = await executeProposal({ ...deps, ...options }, proposal, provisional)
-  // Another machine may get the name of a removed host, so its ssh host key is deleted.
+  // Deletes the ssh host keys of removed hosts, because another machine may later get the name of a removed
+  // host.
   if (removed.size > 0)
     await saveIdentity(context, options.files, [...removed].reduce(forgetHostKey, inputs.identity))
 }

@@ -82,7 +82,7 @@ export function isEntirelyNew({ objects }: AddonDifference): boolean {
   return objects.length > 0 && objects.every(({ change }) => change === 'create')
 }
 
-/** True if there is nothing to change. */
+/** True if applying the addon would change nothing. */
 export function isEmptyDifference({ unfinished, objects, toPrune }: AddonDifference): boolean {
   if (unfinished === true) return false
   return objects.every(({ change }) => change === 'none') && toPrune.every(({ action }) => action === 'hold')

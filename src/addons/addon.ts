@@ -4,7 +4,7 @@ import { isSecret } from './reference.ts'
 
 /** A set of objects that is applied, kept as desired, and removed as a whole. */
 export interface Addon {
-  /** Valid as a label value: lower-case letters, digits and dashes. */
+  /** Addon name. It must be a valid label value of lower-case letters, digits and dashes. */
   readonly name: string
   readonly manifests: readonly Manifest[]
   /** True to take over fields that other field managers own. */
@@ -15,7 +15,7 @@ export interface Addon {
 
 /** An addon that a cluster must have. */
 export interface DesiredAddon extends Addon {
-  /** False to continue with the next addon before workloads of this one are ready. */
+  /** False to continue with the next addon before the workloads of this addon are ready. */
   readonly wait: boolean
   /** Maximum wait until the addon is ready, in milliseconds. */
   readonly timeoutMs: number

@@ -37,7 +37,10 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-/** Builds the manifests of each test object for a value. Prerequisites, such as a namespace, come first. */
+/**
+ * Functions that build the manifests of each test object from a number. Prerequisites, such as a namespace,
+ * come first.
+ */
 const manifestsByName: Readonly<Record<string, (value: number) => Manifest[]>> = {
   a: (value) => [buildConfigMap('a', `v${value}`)],
   b: (value) => [buildConfigMap('b', `v${value}`)],
@@ -56,7 +59,10 @@ const desiredObjects = uniqueArray(
 const interruption = record({ at: nat({ max: 30 }), isDone: boolean() })
 const scripts = record({
   previous: desiredObjects,
-  /** Point at which the first run is interrupted. The desired objects may change before the next run. */
+  /**
+   * `previousInterruption` is the point at which the first run is interrupted. `later` are the desired
+   * objects of the next run.
+   */
   previousInterruption: option(interruption),
   later: desiredObjects,
   /**
@@ -86,8 +92,8 @@ function buildUserObject(name: string): Manifest {
 }
 
 /**
- * A client and its user name. Both phases of the test use different clients, so that late requests of the
- * first phase are recognized and rejected.
+ * A client and its user name. The two phases of the test use different clients, so late requests of the first
+ * phase are recognized and rejected.
  */
 interface Runner {
   readonly client: KubeClient

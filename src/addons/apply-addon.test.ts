@@ -33,7 +33,7 @@ const crd = {
   name: 'widgets.example.org',
 }
 
-/** Lists the requests that change objects, as method and object name: PATCH a. */
+/** Lists the requests that change objects, as method and object name, for example PATCH a. */
 function listChanges({ server }: AddonTestBench): string[] {
   return server.requests
     .filter(({ method }) => method !== 'GET')
@@ -237,6 +237,39 @@ test('a namespace stays while it has objects of users', async () => {
   expect(bench.api.get({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
 })
 
+test('a pod without a node is reported with the node conditions and taints that keep it away', async () => {
+  const bench = await createBench()
+  const labels = { app: 'd' }
+  bench.api.user('kubelet', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'd-1', namespace: 'kube-system', labels },
+  })
+  const taint = { key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }
+  for (const name of ['cp1', 'w1'])
+    bench.api.user('kubelet', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name },
+      spec: { taints: [taint] },
+    })
+  const message = '0/2 nodes are available: 2 node(s) had untolerated taint(s).'
+  const ready = bench.api.status
+  bench.api.status = (object) => {
+    if (object['kind'] === 'Deployment') return { observedGeneration: 1 }
+    return object['kind'] === 'Pod'
+      ? { conditions: [{ type: 'PodScheduled', status: 'False', message }] }
+      : ready(object)
+  }
+  const now = () => new Date(bench.reported.length * 1000)
+  const addon = { name: 'a', manifests: [buildDeployment('d', 2)] }
+  await expect(
+    applyAddon(bench.client, addon, { ...bench.options, now, deadline: 500 }),
+  ).rejects.toMatchObject({
+    message: `addon a: Deployment kube-system/d: 0 of 2 replicas are updated (pod d-1: no node for it: ${message}; disk pressure on cp1 and w1, taint node.kubernetes.io/disk-pressure)`,
+  })
+})
+
 test('objects that are not ready are waited for and reported; after the deadline the error says which and why', async () => {
   const bench = await createBench()
   const pod = {
@@ -252,7 +285,7 @@ test('objects that are not ready are waited for and reported; after the deadline
     return object['kind'] === 'Pod' ? { containerStatuses: [{ state: { waiting } }] } : ready(object)
   }
   const manifests = [buildDeployment('d', 2), widgetCrd, buildWidget('w')]
-  // The clock passes the deadline with the first reported wait.
+  // The clock passes the deadline as soon as the first wait is reported.
   const now = () => new Date(bench.reported.length * 1000)
   const failure = applyAddon(bench.client, { name: 'a', manifests }, { ...bench.options, now, deadline: 500 })
   await expect(failure).rejects.toMatchObject({

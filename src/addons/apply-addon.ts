@@ -65,8 +65,8 @@ export async function applyAddon(
 }
 
 /**
- * Applies the objects of an addon that do not need its workloads, and waits only for CRDs and namespaces.
- * Slow workloads then already start before the addon is applied completely.
+ * Applies an addon early and waits only for CRDs and namespaces, so slow workloads can start sooner. Leaves
+ * out workloads with several replicas, and objects that need workloads of the addon.
  */
 export async function applyAddonNoWait(
   client: KubeClient,
@@ -133,8 +133,8 @@ async function applyWaves(
 }
 
 /**
- * Removes the desired objects of this addon from the inventories of other addons. They moved here and are now
- * recorded here.
+ * Removes the desired objects of this addon from the inventories of other addons, because the inventory of
+ * this addon now records them.
  */
 async function takeOverEntries(
   client: KubeClient,
@@ -161,8 +161,8 @@ export function findRemovedAddons(inventories: readonly Inventory[], desired: re
 }
 
 /**
- * Removes all objects of an addon in reverse order of applying. The inventory is deleted once no entry is
- * left.
+ * Removes all objects of an addon in reverse order of applying. The inventory is deleted when it has no
+ * entries left.
  */
 export async function removeAddon(
   client: KubeClient,

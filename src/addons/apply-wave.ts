@@ -9,6 +9,7 @@ import { applyObject } from '../kube/write-objects.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictError, findConflicts } from './conflict.ts'
 import { findLiveObject } from './live-objects.ts'
+import { explainTaints } from './node-taints.ts'
 import { findUnreadyReason } from './readiness.ts'
 import {
   describeReference,
@@ -24,13 +25,16 @@ import { isCrd, isNamespace } from './waves.ts'
 
 export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon
-  /** API groups whose CRDs are part of the addon. An API server may need a moment until it serves them. */
+  /**
+   * API groups whose CRDs are part of the addon. After a CRD is created, the API server may need some time
+   * until it serves the group.
+   */
   readonly ownGroups: ReadonlySet<string>
 }
 
 /**
- * Applies the manifests of one wave and waits until all objects are ready. Returns the live objects by
- * reference key.
+ * Applies the manifests of one wave, which is a set of objects that are applied together, and waits until all
+ * are ready. Returns the live objects by reference key.
  */
 export async function applyWave(
   client: KubeClient,
@@ -126,7 +130,8 @@ async function isWaitingForConsumer(
   const parsed = claim.safeParse(object)
   if (!parsed.success) return false
   const name = parsed.data.spec.storageClassName
-  // An empty class means that an administrator creates the volume, at any later time.
+  // An empty class means that an administrator creates the volume, perhaps much later. The run does not wait
+  // for it.
   if (name === '') return true
   const found = await findObject(client, storageClass, { name }, options)
   return found?.volumeBindingMode === 'WaitForFirstConsumer'
@@ -188,7 +193,7 @@ const workload = z.looseObject({
 const normalReasons = new Set(['ContainerCreating', 'PodInitializing'])
 
 /**
- * Explains why the pods of a workload do not run, from the first pod with a problem. Returns undefined for
+ * Explains why the pods of a workload do not run, using the first pod with a problem. Returns undefined for
  * objects without pods.
  */
 async function explainPodProblem(
@@ -212,7 +217,11 @@ async function explainPodProblem(
   })
   const worst = problems.find(({ reason }) => !normalReasons.has(reason)) ?? problems[0]
   if (worst === undefined) return pods.items.length === 0 ? 'it has no pods' : undefined
-  return `pod ${worst.name}: ${[worst.reason, worst.message].filter((part) => part !== '').join(': ')}`
+  const taints = worst.message.includes('untolerated taint')
+    ? await explainTaints(client, options)
+    : undefined
+  const text = [worst.reason, worst.message].filter((part) => part !== '').join(': ')
+  return `pod ${worst.name}: ${text}${taints === undefined ? '' : `; ${taints}`}`
 }
 
 function findPodProblem({ status }: Pod): { readonly reason: string; readonly message: string } | undefined {

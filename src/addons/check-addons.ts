@@ -30,7 +30,10 @@ function checkName({ name }: Addon): Finding[] {
   ]
 }
 
-/** Refuses Jobs. A Job runs only once, so applying it again would have no effect or run it twice. */
+/**
+ * Reports a finding for each Job. Applying a Job again has no effect, or runs the Job a second time if it was
+ * deleted.
+ */
 function checkJobs({ name, manifests }: Addon): Finding[] {
   return manifests
     .map(toReference)

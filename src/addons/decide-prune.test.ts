@@ -14,7 +14,7 @@ import { buildConfigMap, buildNamespace, widgetCrd } from './testing/manifests.t
 const reference = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'kube-system', name: 'a' }
 const entry: InventoryEntry = { ...reference, uid: 'u' }
 
-/** Builds an object that hyperkube created at second 10; options change that. */
+/** Builds an object that hyperkube created at second 10. The options override its properties. */
 function object({
   uid = 'u',
   label = 'mine',

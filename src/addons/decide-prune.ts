@@ -37,7 +37,7 @@ export interface UsageInput {
   readonly addon: string
   /** Entries of objects that the addon still desires. */
   readonly desired: readonly InventoryEntry[]
-  /** Inventories of all addons, and the other desired addons. */
+  /** Inventories of all addons. `others` are the other desired addons. */
   readonly inventories: readonly Inventory[]
   readonly others: readonly Addon[]
 }
@@ -49,7 +49,7 @@ export interface ContainedObject {
   readonly description: string
 }
 
-/** Objects and namespaces that are still in use. Built once and used for many entries. */
+/** Objects and namespaces that are still in use. The index is built once and used for many entries. */
 export interface UsageIndex {
   readonly addon: string
   readonly uids: ReadonlySet<string>
@@ -73,8 +73,9 @@ export function buildUsageIndex({ addon, desired, inventories, others }: UsageIn
 }
 
 /**
- * Decides about one entry. Only objects that the addon created are removed. `contents` would be deleted with
- * the object and block its removal, unless their uid is in `removing`.
+ * Decides whether to remove the object of an inventory entry. Only objects that the addon created are
+ * removed. `contents` are the objects that would be deleted with it; if any of them is not in `removing`, the
+ * object is kept.
  */
 export function decidePrune(
   entry: InventoryEntry,
@@ -103,7 +104,8 @@ export function decidePrune(
 }
 
 /**
- * Describes an object that needs the namespace, if the entry is a namespace. The object may be only desired.
+ * If the entry is a namespace, describes one object that is or will be in the namespace. Otherwise returns an
+ * empty list.
  */
 function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] {
   const user = isNamespace(entry) ? namespaces.get(entry.name) : undefined

@@ -40,7 +40,7 @@ export function listDesiredAddons(input: AddonInput): {
   return { addons, findings }
 }
 
-/** Images of the built-in addons that are enabled. */
+/** Lists the images of the built-in addons that are enabled. */
 export function listAddonImages(
   cluster: Cluster,
   images: Readonly<Record<string, string>>,
@@ -51,8 +51,8 @@ export function listAddonImages(
 type HostIndependentAddons = NonNullable<ManagerSettings['addons']>
 
 /**
- * Lists the addons that depend only on cluster.yml and its files, not on hosts, and contain no Secret.
- * Controllers need no new settings for them when a worker joins or leaves.
+ * Lists the addons that depend only on cluster.yml and its files, not on hosts, and contain no Secret. For
+ * these addons, controllers need no new settings when a worker joins or is removed.
  */
 export function listHostIndependentAddons(
   input: Pick<AddonInput, 'cluster' | 'images' | 'sources'>,

@@ -34,7 +34,7 @@ test('an inventory is the same text, in whatever order its entries come', () => 
   expect(toInventoryDocument({ addon, entries: entries.toReversed() })).toEqual(document)
 })
 
-/** Entries with the longest names that the API accepts. */
+/** Builds entries with the longest names that the API accepts. */
 function buildLongestEntries(count: number) {
   return Array.from({ length: count }, (_, index) => ({
     apiVersion: `${'g'.repeat(63)}.example.org/v1`,

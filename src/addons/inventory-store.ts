@@ -17,7 +17,10 @@ const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).option
 type ConfigMap = z.infer<typeof schema>
 const configMap: Kind<ConfigMap> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** An inventory that was read from the cluster. It can be replaced only if it has not changed since. */
+/**
+ * An inventory that was read from the cluster. It can be replaced only while the version in the cluster is
+ * unchanged.
+ */
 export interface StoredInventory extends Inventory {
   readonly text: string
   readonly resourceVersion: string | undefined

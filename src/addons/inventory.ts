@@ -42,10 +42,7 @@ export const inventoryFormat: Format<InventoryDocument> = {
 /** One object that an addon has applied, or is about to apply. */
 export type InventoryEntry = ObjectReference & z.infer<typeof inventoryObject>
 
-/**
- * All objects of an addon. Every object of the addon has an entry; an entry may name an object that does not
- * exist yet.
- */
+/** Record of all objects of an addon. An entry may name an object that does not exist yet. */
 export interface Inventory {
   readonly addon: string
   /** Digest of the addon at its last complete apply. */
@@ -96,13 +93,14 @@ export function toInventory({ addon, appliedDigest, kinds }: InventoryDocument):
 }
 
 /**
- * Maximum size of the text, in bytes. The API accepts 1 MiB per ConfigMap; the rest is for the other fields.
+ * Maximum size of a serialized inventory in bytes. The API accepts 1 MiB per ConfigMap, including its other
+ * fields.
  */
 const maxBytes = 1_000_000
 
 /**
- * Serializes an inventory. Throws if it is too large for a ConfigMap, before objects are applied that could
- * not be recorded.
+ * Serializes an inventory. Throws if the text is too large for a ConfigMap, because objects that cannot be
+ * recorded must not be applied.
  */
 export function serializeInventory(inventory: Inventory): string {
   const text = JSON.stringify(toInventoryDocument(inventory))
@@ -142,7 +140,7 @@ export function buildDesiredEntries(
 }
 
 /**
- * Merges the desired entries with the previous ones, because both kinds of objects may exist during a run.
+ * Merges the desired entries with the previous entries, because the objects of both may exist during a run.
  */
 export function mergeEntries(
   desired: readonly InventoryEntry[],
@@ -161,8 +159,8 @@ export function excludeEntries(
 }
 
 /**
- * Updates an entry after its object was applied. The object may differ from the one read before, if another
- * client created it in between.
+ * Updates an entry after its object was applied. The uid may be new, because another client may have created
+ * the object in the meantime.
  */
 export function toAppliedEntry(entry: InventoryEntry, object: KubeObject, addon: string): InventoryEntry {
   const { uid } = object.metadata

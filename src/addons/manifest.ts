@@ -21,7 +21,7 @@ export type ManifestParseResult =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly reason: string; readonly path: readonly (string | number)[] }
 
-/** Parses a value as a manifest. If it is not a manifest, the result holds the first reason. */
+/** Parses a value as a manifest. If the value is not a manifest, the result contains the first problem. */
 export function parseManifest(value: unknown): ManifestParseResult {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return { ok: true, manifest: parsed.data }
@@ -74,8 +74,8 @@ function applyPatch(manifests: readonly Manifest[], patch: Patch, path: string):
 }
 
 /**
- * True if both have the same apiVersion, kind, namespace and name. A patch must not change these, because
- * other objects refer to the object by them.
+ * True if both manifests have the same apiVersion, kind, namespace and name. A patch must not change these
+ * fields, because other objects refer to the object by them.
  */
 function isSameObject(one: Manifest, other: Manifest): boolean {
   return (

@@ -37,8 +37,8 @@ export async function diffManifest(
 }
 
 /**
- * True if the same addon creates the namespace or the CRD of the object. A dry run is not possible before
- * that.
+ * True if the addon itself creates the namespace or the CRD of the object. A dry run of the object is not
+ * possible before they exist.
  */
 function needsOtherObjects({ apiVersion, namespace }: ObjectReference, { manifests }: Addon): boolean {
   const references = manifests.map(toReference)
@@ -77,7 +77,7 @@ function stripServerFields({ metadata, ...rest }: KubeObject): unknown {
 
 /**
  * Fields of a Secret whose values are hidden. Annotations are included, because kubectl stores the last
- * applied manifest in one.
+ * applied manifest in an annotation.
  */
 const secretParts = /^(?:data|stringData|metadata\.annotations)(?![A-Za-z])/
 

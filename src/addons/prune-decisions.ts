@@ -12,8 +12,8 @@ import { describeReference, toReference } from './reference.ts'
 import { isCrd, isNamespace } from './waves.ts'
 
 /**
- * Reads the objects of the entries and decides about each. `previous` holds the decisions about waves that
- * are removed earlier.
+ * Reads the objects of the entries and decides for each object whether to remove it. `previous` contains the
+ * decisions for the waves (see waves.ts) that are removed earlier.
  */
 export async function decidePrunes(
   client: KubeClient,
@@ -38,10 +38,7 @@ export async function decidePrunes(
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/**
- * Kinds whose objects block the deletion of a namespace, because users create them. Other kinds are created
- * by controllers.
- */
+/** Kinds that users create. Objects of these kinds block the deletion of their namespace. */
 const userKinds: readonly Kind[] = [
   createUntypedKind('v1', 'PersistentVolumeClaim'),
   createUntypedKind('v1', 'Secret'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findUnreadyReason } from './readiness.ts'
+import { countPods, findUnreadyReason } from './readiness.ts'
 
 function object(type: string, spec: object, status: object, metadata: object = {}) {
   const [apiVersion = '', kind = ''] = type.split(' ')
@@ -89,4 +89,14 @@ test.each([
 test('what is being removed is not there', () => {
   const removing = object('v1 Service', {}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })
   expect(findUnreadyReason(removing)).toBe('the previous one is still being removed')
+})
+
+test.each([
+  ['apps/v1 Deployment', two, { ...readyDeployment, availableReplicas: 1 }, { ready: 1, desired: 2 }],
+  ['apps/v1 Deployment', {}, {}, { ready: 0, desired: 1 }],
+  ['apps/v1 DaemonSet', {}, { ...readyDaemonSet, numberAvailable: 2 }, { ready: 2, desired: 3 }],
+  [sts, two, readyStatefulSet, { ready: 2, desired: 2 }],
+  ['v1 Service', {}, {}, undefined],
+])('%s with %j has the pods of %j', (type, spec, status, pods) => {
+  expect(countPods(object(type, spec, status))).toEqual(pods)
 })

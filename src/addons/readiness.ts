@@ -58,8 +58,8 @@ const readinessRules: Readonly<Record<string, ReadinessRule>> = {
 }
 
 /**
- * Returns why an object is not ready, or undefined if it is ready. Kinds without a rule are ready once they
- * exist. DaemonSets do not wait for `notReadyCount` nodes.
+ * Returns why an object is not ready, or undefined if it is ready. Objects of kinds without a rule are ready
+ * once they exist. A DaemonSet may lack pods on `notReadyCount` nodes.
  */
 export function findUnreadyReason(object: KubeObject, notReadyCount = 0): string | undefined {
   if (object.metadata.deletionTimestamp !== undefined) return 'the previous one is still being removed'
@@ -67,6 +67,25 @@ export function findUnreadyReason(object: KubeObject, notReadyCount = 0): string
   const rule = Object.hasOwn(readinessRules, kind) ? readinessRules[kind] : undefined
   return rule?.(observedObject.parse(object), notReadyCount)
 }
+
+/** Ready and desired pods of a workload. */
+export interface PodCount {
+  readonly ready: number
+  readonly desired: number
+}
+
+/** Counts the pods of a Deployment, DaemonSet or StatefulSet; undefined for other kinds. */
+export function countPods(object: KubeObject): PodCount | undefined {
+  const kind = `${parseGroup(object.apiVersion)}/${object.kind}`
+  if (!workloadKinds.has(kind)) return undefined
+  const { spec, status } = observedObject.parse(object)
+  if (kind === 'apps/DaemonSet')
+    return { ready: status.numberAvailable, desired: status.desiredNumberScheduled }
+  const ready = kind === 'apps/Deployment' ? status.availableReplicas : status.readyReplicas
+  return { ready, desired: spec.replicas }
+}
+
+const workloadKinds = new Set(['apps/Deployment', 'apps/DaemonSet', 'apps/StatefulSet'])
 
 function checkDeployment(object: ObservedObject): string | undefined {
   const { replicas } = object.spec
@@ -129,7 +148,7 @@ function explainMissingCondition({ status }: ObservedObject, expected: string): 
   return condition?.message ?? condition?.reason ?? `it is not ${expected} yet`
 }
 
-/** Returns the message of a condition whose status reports a failure. */
+/** Returns the message of the condition `expected` if its status is `bad`. */
 function explainFailure({ status }: ObservedObject, expected: string, bad = 'False'): string | undefined {
   const condition = status.conditions.find(({ type }) => type === expected)
   return condition?.status === bad ? (condition.message ?? condition.reason ?? expected) : undefined

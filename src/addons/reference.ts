@@ -36,7 +36,7 @@ export function parseGroup(apiVersion: string): string {
   return version === undefined ? '' : group
 }
 
-/** Formats a reference for messages: Deployment kube-system/coredns. */
+/** Formats a reference for messages, for example `Deployment kube-system/coredns`. */
 export function describeReference({ kind, namespace, name }: ObjectReference): string {
   return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
 }
@@ -45,7 +45,10 @@ export function isSecret({ apiVersion, kind }: Pick<ObjectReference, 'apiVersion
   return kind === 'Secret' && parseGroup(apiVersion) === ''
 }
 
-/** Replaces an API error about a Secret, because its message may quote the rejected value. */
+/**
+ * Replaces an API error about a Secret with an error without the API's message. That message may quote the
+ * rejected value.
+ */
 export function hideSecretValues(error: unknown, reference: ObjectReference): unknown {
   if (!(error instanceof KubeError) || error.apiMessage === '') return error
   return new HyperkubeError(error.code, `${describeReference(reference)}: the API does not take it`, {

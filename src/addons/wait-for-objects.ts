@@ -10,7 +10,7 @@ export interface AddonWaitOptions {
   /** Time at which the wait fails, in milliseconds on the clock of `now`. */
   readonly deadline: number
   readonly signal: AbortSignal
-  /** Number of nodes that are not ready. DaemonSets do not wait for them. */
+  /** Number of nodes that are not ready. A DaemonSet counts as ready without its pods on these nodes. */
   readonly notReadyCount?: number
   /** Milliseconds between two checks. */
   readonly intervalMs?: number

@@ -19,8 +19,9 @@ const rbac = 'rbac.authorization.k8s.io'
 const admission = 'admissionregistration.k8s.io'
 
 /**
- * Wave of each kind, by group and kind. All other kinds belong to the workloads, even PersistentVolumeClaims,
- * because a workload of the addon may create the volumes.
+ * Wave of each kind, by API group and kind. Kinds that are not listed belong to the workloads, except custom
+ * resources of the addon. PersistentVolumeClaims are workloads too, because a workload of the addon may
+ * create the volumes.
  */
 const waveByKind: Readonly<Record<string, Wave>> = {
   'apiextensions.k8s.io/CustomResourceDefinition': 'definitions',

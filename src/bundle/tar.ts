@@ -8,8 +8,8 @@ const maxFileSize = 8 ** 11 - 1
 export const tarEnd: Buffer = Buffer.alloc(2 * blockSize)
 
 /**
- * Builds the tar header of a file. It contains no time, user or machine, so the same name and size always
- * give the same bytes. A reader can therefore compare whole headers.
+ * Builds the tar header of a file. It contains no time, no user and no host name, so the same name and size
+ * always give the same bytes. A reader can therefore compare whole headers.
  */
 export function tarHeader(name: string, size: number): Buffer {
   if (Buffer.byteLength(name) > 100 || size > maxFileSize) {
@@ -32,7 +32,10 @@ export function tarHeader(name: string, size: number): Buffer {
   return header
 }
 
-/** Reads the file size from a tar header. Callers must compare the whole header before they trust it. */
+/**
+ * Reads the file size from a tar header. Callers must compare the whole header with the expected header
+ * before they trust the size.
+ */
 export function readTarSize(header: Buffer): number {
   return Number.parseInt(header.toString('latin1', 124, 135), 8)
 }

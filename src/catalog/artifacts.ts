@@ -20,7 +20,7 @@ export interface ChecksumFile {
 }
 
 /**
- * hyperkube itself. Hosts get the release that runs the command, and this release contains its own digest.
+ * hyperkube itself. Hosts get the release that the operator runs and compute the digest from their copy.
  * Therefore the artifact has no version and no entry in the lock.
  */
 export interface HyperkubeArtifact {

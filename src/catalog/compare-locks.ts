@@ -5,8 +5,8 @@ import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
 export interface LockChange {
   readonly what: string
   /**
-   * Old entry as text: its short form, or the complete entry if the short form did not change. `after` is the
-   * new entry as text.
+   * `before` is the old entry and `after` the new entry, both as short text. If the short texts are equal,
+   * both fields hold the complete entries instead.
    */
   readonly before: string | undefined
   readonly after: string | undefined

@@ -12,7 +12,8 @@ const lockedArtifact = z.strictObject({
   os: z.enum(['linux', 'windows']),
   arch: archSchema,
   /**
-   * Public URL of the file, even if it was downloaded from a mirror. Other machines may use another mirror.
+   * Public URL of the file, even if it was downloaded from a mirror. The mirror of cluster.yml is applied at
+   * each download, so the lock does not depend on it.
    */
   url: z.url({ protocol: /^https$/ }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),

@@ -7,38 +7,38 @@ test('alone it says what it is, and how to begin', async () => {
   const { code, stdout } = await runHyperkube('')
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
-    "Turns a list of machines into a Kubernetes cluster, and carries it through its whole life.
+    "Installs Kubernetes on a list of machines and manages its whole life cycle.
 
       hyperkube init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
       hyperkube validate
 
     Commands:
-      init            write a first cluster.yml, and make the cluster’s identity
-      validate        say all that is wrong with a cluster.yml, each at its place
-      lock            pin every file that the cluster is made of, by its digest
-      images          every image that the cluster needs, and what for
-      bundle          put all files and images into one, for hosts without internet access; verify it
-      plan            say what would be done on each host, and in which order; do nothing
-      up              make the hosts a cluster, or bring it to what cluster.yml says now
-      provisional     end a change of up --provisional: confirm, rollback
-      upgrade         bring the cluster to another version of Kubernetes
-      status          how every host and every part of the cluster is
-      doctor          say what is wrong, what it comes of, and what to type
-      logs            what components say, on all hosts, in one order
-      support-bundle  put all that helps to find a fault into one file, without secrets
-      heal            what agents heal by themselves: status, pause, resume
-      addon           what is kept inside the cluster: list, diff, show, enable, disable
-      node            hosts come and go: add, remove, replace, drain, uncordon
-      etcd            status of etcd and its members; snapshots: save, fetch, verify, restore
-      certs           certificates and keys: list, renew, rotate-ca, rotate-key
-      secret          what cluster.yml refers to by name, such as passwords: set, list, remove
-      reset           take everything of the cluster off its hosts
-      kubeconfig      print what kubectl needs to be an administrator, for a day
-      proxy           serve the API on this machine, through the healthy control planes
-      conformance     run upstream’s own conformance tests against the cluster
-      schema          print the JSON Schema of cluster.yml, for editors
-      completion      print a script that completes commands in your shell
-      version         say which hyperkube this is
+      init            Create cluster.yml and the keys of the cluster
+      validate        Check cluster.yml
+      lock            Pin versions and checksums in cluster.lock
+      images          List the container images that the cluster needs
+      bundle          Create or verify an air-gap bundle
+      plan            Preview changes
+      up              Create or update the cluster
+      provisional     Confirm or roll back a provisional change
+      upgrade         Upgrade Kubernetes
+      status          Show the health of the cluster
+      doctor          Diagnose problems and suggest fixes
+      logs            Show component logs of all hosts
+      support-bundle  Collect a support bundle without secrets
+      heal            Inspect, pause or resume self-healing
+      addon           List, compare, enable or disable addons
+      node            Add, remove, replace, drain or uncordon nodes
+      etcd            Inspect, back up, restore and recover etcd
+      certs           List and renew certificates, rotate CAs and keys
+      secret          Manage secrets that cluster.yml refers to
+      reset           Remove the cluster from its hosts
+      kubeconfig      Print a kubeconfig for an administrator (valid 24h)
+      proxy           Run a local load balancer for the API
+      conformance     Run the upstream conformance tests
+      schema          Print the JSON Schema of cluster.yml
+      completion      Print a completion script for your shell
+      version         Print the version of hyperkube
 
     hyperkube COMMAND --help explains a command.
     "
@@ -58,16 +58,16 @@ test('help of a command starts with examples', async () => {
 
     Usage: hyperkube validate [options]
 
-    say all that is wrong with a cluster.yml, each at its place
+    Check cluster.yml
 
     Options:
-      -f, --file <path>      the cluster’s file (default: "cluster.yml")
-      -o, --output <format>  how to print results (choices: "table", "wide", "json",
+      -f, --file <path>      path of cluster.yml (default: "cluster.yml")
+      -o, --output <format>  output format (choices: "table", "wide", "json",
                              "yaml", default: "table")
-      --no-input             never ask; fail instead
-      -y, --yes              answer every question with yes
-      --timeout <duration>   give up after so long: 30s, 5m, 1h30m
-      --debug                show where an unexpected error came from
+      --no-input             never prompt; fail instead
+      -y, --yes              confirm all changes without a prompt
+      --timeout <duration>   abort after this duration: 30s, 5m, 1h30m
+      --debug                print stack traces of unexpected errors
       -h, --help             display help for command
     "
   `)
@@ -142,4 +142,24 @@ spec:
 test('the version that init writes is the newest that the catalog knows', () => {
   expect(kubernetesReleases[0]?.kubernetes).toBe(newestKubernetes)
   expect(kubernetesReleases.at(-1)?.kubernetes.startsWith(`${oldestKubernetes}.`)).toBe(true)
+})
+
+test('--version prints the version, also as JSON', async () => {
+  const { stdout } = await runHyperkube('version')
+  expect(await runHyperkube('--version')).toMatchObject({ code: 0, stdout, stderr: '' })
+  expect(JSON.parse((await runHyperkube('--version -o json')).stdout)).toMatchObject({ kind: 'Version' })
+})
+
+test.each([
+  ['apply', 'hyperkube up'],
+  ['delete', 'hyperkube reset'],
+  ['kubelet', 'hyperkube logs kubelet'],
+])('%s, the name of another tool, names what to use', async (name, hint) => {
+  const { code, stderr } = await runHyperkube(name)
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(hint) })
+})
+
+test('a link with the name of a component names what to use', async () => {
+  const { code, stderr } = await runHyperkube('--v=2', {}, { programPath: '/usr/bin/kube-apiserver' })
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('hyperkube up installs it') })
 })

@@ -3,7 +3,9 @@ import { Command, CommanderError, Option } from 'commander'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { suggestWord, toPrintable } from '../kit/text.ts'
 import { parseLimitFlag } from './command/run-flags.ts'
+import { formatTypedCommand } from './command/typed-command.ts'
 import { commandTable, findCommand } from './command-table.ts'
+import { findReplacement } from './command/replaced-names.ts'
 import {
   type CommandContext,
   type CommandDefinition,
@@ -28,6 +30,9 @@ export async function runCommandLine(
 ): Promise<ExitCode> {
   const linked = findCommand(basename(programPath).replace(/\.exe$/, ''))
   const choice = linked === undefined ? chooseCommand(args) : { entry: linked, rest: args }
+  const linkName = basename(programPath).replace(/\.exe$/, '')
+  if (linked === undefined && findReplacement(linkName) !== undefined)
+    return reportNoCommand({ entry: undefined, rest: args, unknown: linkName }, context)
   if (choice.entry === undefined) return reportNoCommand(choice, context)
   try {
     return await runCommand(choice.entry, choice.rest, context)
@@ -50,11 +55,17 @@ function chooseCommand(args: readonly string[]): CommandChoice {
     (word, position) => !word.startsWith('-') && !flagsWithValue.has(args[position - 1] ?? ''),
   )
   const name = args[index]
+  if (name === undefined && args.includes('--version')) return chooseVersion(args)
   if (name === undefined) return { entry: undefined, rest: args }
   const rest = args.toSpliced(index, 1)
   if (name === 'help') return chooseHelp(rest)
   const entry = findCommand(name)
   return entry === undefined ? { entry, rest, unknown: name } : { entry, rest }
+}
+
+/** Treats the flag --version like the command `version`, because most programs have this flag. */
+function chooseVersion(args: readonly string[]): CommandChoice {
+  return { entry: findCommand('version'), rest: args.filter((word) => word !== '--version') }
 }
 
 function chooseHelp(rest: readonly string[]): CommandChoice {
@@ -77,10 +88,11 @@ function reportNoCommand({ unknown, rest }: CommandChoice, { stdout, stderr }: C
   const word = unknown ?? rest[0] ?? ''
   const known = commandTable.flatMap(({ name, aliases }) => [name, ...aliases])
   const suggestion = suggestWord(word, known)
+  const hint =
+    findReplacement(word) ??
+    (suggestion === undefined ? `${program} --help` : `did you mean ${program} ${suggestion}?`)
   stderr.write(`USAGE: there is no command ${toPrintable(word)}\n`)
-  stderr.write(
-    `  → ${suggestion === undefined ? `${program} --help` : `did you mean ${program} ${suggestion}?`}\n`,
-  )
+  stderr.write(`  → ${hint}\n`)
   return exitCodes.usage
 }
 
@@ -99,7 +111,10 @@ async function runCommand(
   }
   const options = command.opts<GlobalOptions>()
   return withDeadline(options.timeout, context.signal, async (signal) =>
-    definition.run({ ...context, signal }, { args: command.args, options: { ...options } }),
+    definition.run(
+      { ...context, signal, typedCommand: formatTypedCommand([entry.name, ...args]) },
+      { args: command.args, options: { ...options } },
+    ),
   )
 }
 
@@ -121,22 +136,20 @@ export function buildCommand(
     .exitOverride()
     .addHelpText('before', formatExamples(definition))
   definition.configure(command)
-  command.option('-f, --file <path>', 'the cluster’s file', 'cluster.yml')
+  command.option('-f, --file <path>', 'path of cluster.yml', 'cluster.yml')
   if (definition.identity) {
     command.option(
       '--key <file>',
-      'the key of the cluster’s identity (default: ~/.config/hyperkube/keys/NAME.key)',
+      'key file of the cluster identity (default: ~/.config/hyperkube/keys/NAME.key)',
     )
   }
-  if (definition.hosts) command.option('--limit <hosts>', 'act on these hosts only: cp1,w1', parseLimitFlag)
+  if (definition.hosts) command.option('--limit <hosts>', 'change only these hosts: cp1,w1', parseLimitFlag)
   return command
-    .addOption(
-      new Option('-o, --output <format>', 'how to print results').choices(outputFormats).default('table'),
-    )
-    .option('--no-input', 'never ask; fail instead')
-    .option('-y, --yes', 'answer every question with yes')
-    .option('--timeout <duration>', 'give up after so long: 30s, 5m, 1h30m', parseTimeoutFlag)
-    .option('--debug', 'show where an unexpected error came from')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'))
+    .option('--no-input', 'never prompt; fail instead')
+    .option('-y, --yes', 'confirm all changes without a prompt')
+    .option('--timeout <duration>', 'abort after this duration: 30s, 5m, 1h30m', parseTimeoutFlag)
+    .option('--debug', 'print stack traces of unexpected errors')
 }
 
 function formatExamples({ examples: lines }: CommandDefinition): string {
@@ -145,11 +158,18 @@ function formatExamples({ examples: lines }: CommandDefinition): string {
   return `${lines.map(([command, explanation]) => `  ${command.padEnd(width)}  # ${explanation}`).join('\n')}\n`
 }
 
+/**
+ * Codes of errors in the command line itself. A command that fails with one of these codes returns the exit
+ * code for usage errors.
+ */
+const usageCodes: ReadonlySet<string> = new Set(['LIMIT_UNKNOWN_HOST'])
+
 function reportError(error: unknown, debug: boolean, { stderr }: CommandContext): ExitCode {
   if (error instanceof HyperkubeError) {
+    const isUsage = usageCodes.has(error.code)
     stderr.write(`${error.code}: ${toPrintable(formatError(error))}\n`)
     if (error.hint !== undefined) stderr.write(`  → ${toPrintable(error.hint)}\n`)
-    return exitCodes.failure
+    return isUsage ? exitCodes.usage : exitCodes.failure
   }
   stderr.write(`UNEXPECTED: ${toPrintable(formatError(error))}\n`)
   stderr.write(
@@ -164,7 +184,7 @@ function formatOverview(): string {
   const visible = commandTable.filter(({ onHosts }) => onHosts !== true)
   const width = Math.max(...visible.map(({ name }) => name.length))
   const rows = visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
-  return `Turns a list of machines into a Kubernetes cluster, and carries it through its whole life.
+  return `Installs Kubernetes on a list of machines and manages its whole life cycle.
 
   ${program} init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
   ${program} validate

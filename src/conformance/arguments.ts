@@ -1,6 +1,6 @@
 /**
- * Maximum length of one argument, in characters. It is below the limits of all supported systems. Test names
- * are ASCII.
+ * Maximum length of one argument, in characters. A character is one byte, because test names are ASCII. The
+ * value is below the limits of all supported systems.
  */
 const maxArgumentLength = 100_000
 

@@ -66,7 +66,10 @@ export class GinkgoOutputParser {
     return [{ type: 'began', test: name }]
   }
 
-  /** Returns the pending result, if any. Called at a line of dashes and at the end of the output. */
+  /**
+   * Returns the pending result, or an empty list if no result is pending. Called at a line of dashes and at
+   * the end of the output.
+   */
   finish(): SuiteEvent[] {
     const ending = this.#ending
     this.#ending = undefined

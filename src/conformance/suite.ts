@@ -3,7 +3,10 @@ import { HyperkubeError } from '../kit/errors.ts'
 
 /** The upstream suite, from its dry-run report: all tests, and which of them match the flags. */
 export interface Suite {
-  /** Suite description. Ginkgo puts it before each test name when it matches --focus patterns. */
+  /**
+   * Suite description. Ginkgo matches --focus patterns against this description followed by the name of a
+   * test.
+   */
   readonly description: string
   readonly tests: readonly SuiteTest[]
 }

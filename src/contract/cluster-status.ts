@@ -6,7 +6,8 @@ const count = z.int().min(0)
 const versionCounts = z.array(z.object({ version: z.string(), count }))
 
 /**
- * Status of the ClusterStatus object: a summary for clients without access to the hosts. Lists are truncated.
+ * Status of the ClusterStatus object: a summary for clients without access to the hosts. A long list of
+ * findings is truncated.
  */
 export const clusterStatusSchema = z.object({
   /**

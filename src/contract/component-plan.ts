@@ -59,8 +59,8 @@ const derivedFile = z.strictObject({
   ...access,
   from: z.string(),
   /**
-   * `${NAME}` is replaced by the value; `${NAME|network}` by the network of the value, which is an address
-   * with a prefix length.
+   * `${NAME}` is replaced by the value. If the value is an address with a prefix length, `${NAME|network}` is
+   * replaced by its network.
    */
   template: z.string(),
 })
@@ -124,7 +124,7 @@ export const componentPlan = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]*$/),
   stage: stageSchema,
   version: z.string().optional(),
-  /** Components of the same host that start before this one, and that healing checks first. */
+  /** Components of the same host that start before this component, and that healing checks first. */
   needs: z.array(z.string()),
   users: z.array(z.string()),
   modules: z.array(z.string()),

@@ -33,8 +33,8 @@ export type HostRequestStep =
   | { readonly kind: 'open' }
   | { readonly kind: 'write'; readonly requests: readonly unknown[] }
   /**
-   * The host or another request has a higher fence. The caller must raise its own fence above it, unless it
-   * is no longer the leader.
+   * The host or another request has a higher fence. If the caller is still the leader, it must raise its own
+   * fence above `highestFence`.
    */
   | { readonly kind: 'outranked'; readonly highestFence: Fence }
   /** Too many requests are pending. */
@@ -67,8 +67,8 @@ export function decideHostRequest(
 }
 
 /**
- * True if the host refused the request only because its fence or generation was outdated, so it may be
- * written again.
+ * True if the host refused the request only because the request's fence or generation was outdated. Such a
+ * request may be written again.
  */
 function canRetry(result: HostResult): boolean {
   return result.outcome === 'refused' && (result.reason === 'fence' || result.reason === 'generation')

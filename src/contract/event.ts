@@ -33,7 +33,10 @@ const eventBody = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run-ended'), result: outcome }),
   /** The next steps in order. A run may plan further steps after these. */
   z.strictObject({ type: z.literal('steps-planned'), steps: z.array(plannedStep) }),
-  /** If the event has a host, it reports the part of the step on this host. */
+  /**
+   * An event without a host reports the start of the whole step. An event with a host reports the start of
+   * the step on this host.
+   */
   z.strictObject({ type: z.literal('step-started'), step: z.string(), stage: stageSchema.optional() }),
   z.strictObject({ type: z.literal('step-ended'), step: z.string(), result: outcome }),
   z.strictObject({ type: z.literal('op-started'), op: opSchema }),
@@ -52,8 +55,8 @@ const event = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Event'),
   /**
-   * Id of the run. `sequence` counts its events from 1, so a client can request the missing ones after a lost
-   * connection.
+   * Id of the run. `sequence` counts the events of the run from 1, so a client can request missing events
+   * after a lost connection.
    */
   run: z.uuid(),
   sequence: z.int().min(1),
@@ -64,7 +67,7 @@ const event = z.strictObject({
 })
 export type Event = z.infer<typeof event>
 
-/** Event types that this release knows. Newer releases may emit others. */
+/** Event types that this release knows. Newer releases may emit further types. */
 export const eventTypes: ReadonlySet<string> = new Set(eventBody.options.map(({ shape }) => shape.type.value))
 
 export const eventFormat: Format<Event> = {

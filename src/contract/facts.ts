@@ -61,8 +61,8 @@ const linux = z.strictObject({
   init: z.strictObject({ name: z.string(), version: z.string() }),
   resolver: z.strictObject({
     /**
-     * resolv.conf for pods. It is not the one of the systemd-resolved stub, because CoreDNS would then query
-     * itself.
+     * resolv.conf file for pods. The stub file of systemd-resolved is not used: it names a loopback address,
+     * at which CoreDNS in its pod would query itself.
      */
     file: z.string(),
     servers: z.array(z.string()),

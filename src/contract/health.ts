@@ -39,7 +39,7 @@ const probeHealth = z.strictObject({
   since: z.iso.datetime(),
   /** What the probe observed, as text for people. */
   message: z.string().optional(),
-  /** Code of a finding that describes the observation, if there is one. */
+  /** Code of the finding that describes the observation; absent if there is no such finding. */
   code: z.string().optional(),
 })
 export type ProbeHealth = z.infer<typeof probeHealth>
@@ -79,9 +79,10 @@ export const healAction = z.strictObject({
   at: z.iso.datetime(),
   component: z.string(),
   /**
-   * `restart` the service; `regenerate` derived resources; `repair` the plan's files; `capture-logs`;
-   * `give-up`; `refuse` an action that would risk data; `recovered` (no action): the component is healthy
-   * again.
+   * `restart`: restart the service. `regenerate`: create derived resources again. `repair`: restore resources
+   * that drifted from the plan. `capture-logs`: save recent logs. The other values change nothing. `give-up`:
+   * all steps were tried. `refuse`: healing must not act, for the reason in `because`. `recovered`: the
+   * component is healthy again.
    */
   action: z.enum(['restart', 'regenerate', 'repair', 'capture-logs', 'give-up', 'refuse', 'recovered']),
   because: z.string(),

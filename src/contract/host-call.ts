@@ -19,8 +19,8 @@ const requestBody = z.discriminatedUnion('type', [
   /** Reads which agent is installed, whether it is running, and whether it is provisional. */
   z.strictObject({ type: z.literal('status') }),
   /**
-   * Installs the called program as the agent if its digest matches. The host rolls back to the previous agent
-   * unless `keep` is called in time.
+   * Installs the program that receives this call as the agent, if its digest matches. The host rolls back to
+   * the previous agent unless `keep` is called in time.
    */
   z.strictObject({
     type: z.literal('install'),
@@ -29,8 +29,8 @@ const requestBody = z.discriminatedUnion('type', [
     /** The runner (wrapper program) that starts the agent, as in a plan. */
     artifact: artifactSchema,
     /**
-     * File name of an uploaded runner in the directory of the called program. It is used if the host cannot
-     * download the runner.
+     * File name of an uploaded runner next to the program that receives this call. The file is used if the
+     * host cannot download the runner.
      */
     beside: z
       .string()

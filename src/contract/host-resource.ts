@@ -31,13 +31,13 @@ export const snapshotFileName = z.string().regex(/^[a-z0-9][\w.-]{0,99}$/i)
 
 /** Actions that controllers may request from a host. No action changes the desired state in the plan. */
 export const hostAction = z.discriminatedUnion('type', [
-  /** Run all checks again and report the result. */
+  /** Run all probes now and return their results. */
   z.strictObject({ type: z.literal('check') }),
   /** Save recent logs of a component. */
   z.strictObject({ type: z.literal('capture-logs'), component: z.string().min(1) }),
   /** Renew due certificates now instead of at the next check. */
   z.strictObject({ type: z.literal('renew-certificates') }),
-  /** Defragment the local etcd member, which serves no requests meanwhile. */
+  /** Defragment the local etcd member. The member serves no requests until the action ends. */
   z.strictObject({ type: z.literal('defragment-etcd') }),
   /**
    * Save the database of the local etcd member. The snapshots in `remove` are deleted only after the new one
@@ -60,7 +60,7 @@ export const hostRequest = z.strictObject({
    * higher generation.
    */
   generation: z.int().min(0),
-  /** Latest time at which the host may start the action. The host also keeps the result until then. */
+  /** Latest time at which the host may start the action. The host keeps the result at least until then. */
   until: z.iso.datetime(),
   action: hostAction,
 })

@@ -119,7 +119,10 @@ const ledger = z.strictObject({
   /** Data directories of removed components. Only `reset` deletes them. */
   retainedDirectories: z.array(z.string()),
 })
-/** All resources that the agent created on its host and whose removal is not confirmed. */
+/**
+ * All resources that the agent has created on its host. A resource stays in the ledger until its removal has
+ * succeeded.
+ */
 export type Ledger = z.infer<typeof ledger>
 
 export const ledgerFormat: Format<Ledger> = {
@@ -138,7 +141,10 @@ const manifest = z.strictObject({
 })
 export type ArtifactManifest = z.infer<typeof manifest>
 
-/** Lists the digests of an unpacked artifact's files. The manifest is stored in the artifact's directory. */
+/**
+ * Format of the manifest in the directory of an unpacked artifact. The manifest lists the digests of the
+ * artifact's files.
+ */
 export const artifactManifestFormat: Format<ArtifactManifest> = {
   kind: 'ArtifactManifest',
   newest: { apiVersion: 'hyperkube.dev/v1', schema: manifest },

@@ -18,8 +18,8 @@ const manifest = z.looseObject({
 const count = z.int().min(0).max(10_000)
 
 /**
- * For how many hours, days and weeks snapshots are kept. Of each hour, day or week, only the newest snapshot
- * is kept.
+ * Maximum number of hourly, daily and weekly snapshots to keep. Of each hour, day or week, only the newest
+ * snapshot counts.
  */
 export const retention = z.strictObject({ hourly: count, daily: count, weekly: count })
 export type Retention = z.infer<typeof retention>

@@ -10,8 +10,8 @@ const ip = z.union([z.ipv4(), z.ipv6()])
 export const probeToken = z.string().regex(/^[0-9a-f]{32}$/)
 
 /**
- * Ports to open for probes of other hosts. Number and duration are limited, because the programs that
- * normally use these ports cannot listen meanwhile.
+ * Ports to open for probes of other hosts. The number of ports and the duration are limited, because the
+ * programs that normally use these ports cannot listen during the probes.
  */
 export const listenSpec = z.strictObject({
   address: ip,
@@ -42,8 +42,8 @@ const udpTarget = z.strictObject({
   port,
   token: probeToken,
   /**
-   * Sizes of the datagrams to send, in bytes. The probe succeeds if the largest arrives; the smaller ones
-   * show which size is still possible.
+   * Sizes of the datagrams to send, in bytes. The probe succeeds if the largest datagram arrives; smaller
+   * datagrams show which size still works.
    */
   sizes: z.array(z.int().min(64).max(65_507)).min(1).max(16),
 })

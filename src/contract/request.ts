@@ -97,12 +97,12 @@ const requestBody = z.discriminatedUnion('type', [
     claim: claimSchema,
     run: z.uuid(),
     components: z.array(z.string()),
-    /** Kills the processes instead of stopping them gracefully. */
+    /** If true, the processes are killed instead of stopped gracefully. */
     immediately: z.boolean().optional(),
   }),
   /**
-   * Replaces the data of the local etcd member. `sha256` identifies the uploaded archive. Progress is
-   * recorded as run `run`.
+   * Replaces the data of the local etcd member. `sha256` identifies the uploaded archive. `run` is the id of
+   * the run that records the progress.
    */
   z.strictObject({
     type: z.literal('restore-etcd-data'),
@@ -113,7 +113,7 @@ const requestBody = z.discriminatedUnion('type', [
   }),
   /**
    * Removes a lost etcd member from a host as if etcd had never run there. Remaining data is moved aside.
-   * Recorded as run `run`.
+   * `run` is the id of the run that records the progress.
    */
   z.strictObject({ type: z.literal('wipe-etcd'), claim: claimSchema, run: z.uuid() }),
   /** Ends the restore after all members have their data, so etcd may start. */
@@ -136,7 +136,9 @@ const requestBody = z.discriminatedUnion('type', [
   }),
   /** Confirms a provisional change, so the host does not roll back. */
   z.strictObject({ type: z.literal('confirm-provisional'), claim: claimSchema, id: z.uuid() }),
-  /** Removes all resources of hyperkube from the host. Recorded as run `run`. */
+  /**
+   * Removes all resources of hyperkube from the host. `run` is the id of the run that records the progress.
+   */
   z.strictObject({ type: z.literal('reset'), claim: claimSchema, run: z.uuid() }),
   /**
    * Returns the last known health; with `fresh`, all probes run first. The request never triggers healing.
@@ -224,7 +226,7 @@ const responseBody = z.discriminatedUnion('type', [
     code: z.string(),
     message: z.string(),
     hint: z.string().optional(),
-    /** Holder of the operator lock, if the request was refused because of it. */
+    /** Current holder of the operator lock; absent if the lock is free. */
     holder: claimSchema.optional(),
   }),
 ])

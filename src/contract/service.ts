@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const systemd = z.strictObject({
   supervisor: z.literal('systemd'),
-  /** Unit name with its suffix: kubelet.service. */
+  /** Unit name with its suffix, for example kubelet.service. */
   name: z.string().regex(/^[a-z][a-z0-9-]*\.service$/),
   unit: z.string(),
 })

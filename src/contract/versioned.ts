@@ -70,7 +70,7 @@ function dropUnknownKeys(schema: z.ZodType, value: unknown): unknown {
     const parent = path.reduce<unknown>((part, key) => Reflect.get(Object(part), key), known)
     for (const key of keys) Reflect.deleteProperty(Object(parent), key)
   }
-  // An issue of a union can hide further unknown keys inside it, so the value is checked again.
+  // A Zod issue about a union can hide further unknown keys, so the value is checked again.
   return dropUnknownKeys(schema, known)
 }
 

@@ -59,7 +59,7 @@ export const windowsNetworkFormat: Format<WindowsNetwork> = {
  */
 export const cloudMetadata = {
   none: [],
-  // After the metadata service: time, Windows licensing (two addresses) and DNS.
+  // Addresses in order: metadata service, time, Windows licensing (two addresses) and DNS.
   aws: [
     '169.254.169.254/32',
     '169.254.169.123/32',

@@ -8,7 +8,9 @@ const moment = z.number()
 const stateSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('WorkerState'),
-  /** Number of recent tries of each step, and the time of the last try. */
+  /**
+   * Number of recent tries of each reconcile step, and the time of the last try. The key identifies the step.
+   */
   tries: z.record(z.string(), z.strictObject({ count: z.int().min(1), last: moment })),
   /**
    * When each service was last started, and with which versions of its program, settings and dependencies
@@ -60,8 +62,8 @@ const previousAgent = z.strictObject({
 })
 
 /**
- * The agent that a Windows host rolls back to unless the new agent is confirmed. While this file exists, the
- * new agent is provisional.
+ * The agent that a Windows host rolls back to unless the new agent is confirmed. The host keeps this document
+ * in a file as long as the new agent is provisional.
  */
 export type PreviousAgent = z.infer<typeof previousAgent>
 

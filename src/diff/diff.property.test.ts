@@ -78,7 +78,7 @@ function resourceMap(present: readonly PresentResource[]): Resources {
   return new Map(present.map((item) => [resourceKey(item), item.digest]))
 }
 
-/** Applies ops to a simple model of a host that shares no code with the diff. */
+/** Applies ops to a simple model of a host, without calling diffPlan. */
 function applied(before: Resources, ops: readonly Op[], after: NodePlan): Resources {
   const desired = resourceMap(resourcesAfterApply(after))
   const now = new Map(before)

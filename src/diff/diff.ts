@@ -90,8 +90,8 @@ function isReadAtStart({ target, restart }: PlanResource): boolean {
 }
 
 /**
- * Returns the owner with the latest stage. The resource is removed in that stage, because owners of earlier
- * stages may still use it before.
+ * Returns the owner with the latest stage. The resource is removed in that stage, because its owners may use
+ * it until then.
  */
 function lastOwner(rows: readonly PresentResource[]): PresentResource[] {
   const order = (a: PresentResource, b: PresentResource): number =>

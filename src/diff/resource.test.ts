@@ -10,7 +10,7 @@ test('the order of a list does', () => {
 })
 
 test('is a known one', () => {
-  // printf '{"mode":"0755","owner":"root"}' | sha256sum
+  // The expected digest was computed with: printf '{"mode":"0755","owner":"root"}' | sha256sum
   expect(computeDigest({ owner: 'root', mode: '0755' })).toBe(
     'd9a79d6192fc5f874a6e8b384f7abccb4b7bf7c52d7f17419551b8002047eb53',
   )

@@ -39,11 +39,12 @@ export const addonCodes: ErrorCodeEntries = {
       'Remove the field from the manifest, or take it over with `force: true` of the addon. `kubectl get KIND NAME -o yaml --show-managed-fields` shows the owners.',
   },
   ADDON_NOT_READY: {
-    summary: 'Objects of an addon were applied, but did not become ready in time.',
+    summary: 'Objects of an addon are not ready.',
     meaning:
-      'The next wave of objects was not started, and nothing was deleted. The message names the objects and, if known, the cause.',
+      'The message names the objects and, if known, the cause. `up` did not start the next wave of objects, and deleted nothing.',
     remedy:
-      'Run `kubectl describe KIND NAME` and `kubectl get events -n NAMESPACE --sort-by=.lastTimestamp`. Then run the same command again; it resumes.',
+      'Run `kubectl -n NAMESPACE describe KIND NAME` and `kubectl get events -n NAMESPACE --sort-by=.lastTimestamp`. Then run the same command again; it resumes.',
+    symptoms: ['no-pods'],
   },
   ADDON_NOT_REMOVED: {
     summary: 'An object that an addon no longer contains was deleted, but still exists.',

@@ -1,12 +1,20 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const doctorCodes: ErrorCodeEntries = {
+  NO_HOST_REACHABLE: {
+    summary: 'No host of the cluster is reachable over ssh.',
+    meaning:
+      'Usually the network or the VPN of your machine fails, and the cluster itself runs. Nothing is known about the hosts.',
+    remedy:
+      'Check the network and the VPN of your machine. `ssh USER@ADDRESS true` shows whether a host is reachable. Remove no host.',
+    symptoms: ['no-way'],
+  },
   HOST_UNREACHABLE: {
     summary: 'A host is unreachable over ssh.',
     meaning:
       'It is off, or the network fails. Pods of a worker start elsewhere after five minutes. etcd and the API continue while more than half of the control planes run.',
     remedy:
-      'Start it, or fix the network; the host recovers without further action. If it is lost, run `hyperkube node remove HOST`.',
+      'Start it, or fix the network; the host recovers without further action. If it is lost and another control plane is reachable, run `hyperkube node remove HOST`.',
     symptoms: ['no-way', 'node-not-ready'],
   },
   HOST_CUT_OFF: {
@@ -52,6 +60,35 @@ export const doctorCodes: ErrorCodeEntries = {
     remedy:
       '`hyperkube doctor` shows the cause if it is known. Otherwise check `hyperkube logs kubelet --limit HOST`.',
     symptoms: ['node-not-ready'],
+  },
+  NODE_DISK_PRESSURE: {
+    summary: 'A node has too little free disk space.',
+    meaning:
+      'The kubelet deletes unused images and evicts pods. A taint keeps new pods away until enough space is free for a few minutes.',
+    remedy:
+      'Run `df -h` on the host and free space on the disks of `/var/lib/kubelet` and `/var/lib/containerd`. The node recovers without further action.',
+    symptoms: ['disk', 'no-pods'],
+  },
+  NODE_MEMORY_PRESSURE: {
+    summary: 'A node has too little free memory.',
+    meaning: 'The kubelet evicts pods. A taint keeps new pods away until enough memory is free.',
+    remedy:
+      '`ps -eo pid,rss,args --sort=-rss | head` on the host shows the largest processes. Set memory limits for pods, or add memory or a node.',
+    symptoms: ['no-pods'],
+  },
+  NODE_PID_PRESSURE: {
+    summary: 'A node has too few free process ids.',
+    meaning: 'The kubelet evicts pods. A taint keeps new pods away until enough process ids are free.',
+    remedy:
+      '`ps -eo pid,nlwp,args --sort=-nlwp | head` on the host shows the processes with the most threads. Stop or fix the one that leaks them.',
+    symptoms: ['no-pods'],
+  },
+  NODE_NETWORK_UNAVAILABLE: {
+    summary: 'The pod network of a node is not configured.',
+    meaning: 'A taint keeps new pods away until the network plugin has configured the node.',
+    remedy:
+      'Check `hyperkube logs flanneld --limit HOST`. With `network.plugin: none` check your own network plugin.',
+    symptoms: ['no-pods', 'no-service'],
   },
   SERVICE_DRIFT: {
     summary: 'A resource of a component differs from the applied plan.',

@@ -40,6 +40,12 @@ export const lifecycleCodes: ErrorCodeEntries = {
       'The message says where. For pods run `kubectl -n kube-system describe pod -l hyperkube.dev/smoke-test`. Between nodes the usual cause is a firewall that drops UDP. The logs of `flanneld` and `kube-proxy` show more.',
     symptoms: ['step-failed'],
   },
+  RESET_NO_HOST: {
+    summary: 'None of the hosts to reset can be reached.',
+    meaning: 'A reset removes files on the hosts themselves, so it needs an ssh connection to each of them.',
+    remedy:
+      'Check the network or the VPN between this machine and the hosts. Then run `hyperkube reset` again.',
+  },
   RESET_CONTROL_PLANE: {
     summary: '`--limit` selects only a part of the control plane for a reset.',
     meaning: 'The other control planes would still rely on it, and etcd could lose its quorum.',

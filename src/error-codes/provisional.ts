@@ -60,6 +60,12 @@ export const provisionalCodes: ErrorCodeEntries = {
     meaning: 'It was started in the meantime, or with another cluster.yml.',
     remedy: '`hyperkube provisional confirm` keeps it, `hyperkube provisional rollback` undoes it.',
   },
+  PROVISIONAL_UNKNOWN: {
+    summary: 'A provisional change may be pending on hosts that cannot be reached.',
+    meaning: 'No reachable host has one. An unreachable host rolls back by itself after the deadline.',
+    remedy:
+      'Connect to the hosts, then run the command again. `hyperkube status` shows which hosts are provisional.',
+  },
   PROVISIONAL_ENDED: {
     summary: 'The provisional change has ended: its deadline has passed, and hosts rolled back.',
     meaning: 'cluster.yml still contains the change; the hosts have their previous state.',

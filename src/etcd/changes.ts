@@ -21,7 +21,8 @@ import { memberAddResponse, memberListResponse } from './wire.ts'
 
 /**
  * Adds a member as a learner. Returns the existing member if its peer URL is already known. Callers must
- * retry on ETCD_UNAVAILABLE, because etcd refuses for some seconds after a member has come back.
+ * retry on ETCD_UNAVAILABLE, because etcd refuses new members for some seconds after another member has
+ * reconnected.
  */
 export async function memberAddLearner(
   client: EtcdClient,
@@ -38,8 +39,8 @@ export async function memberAddLearner(
 }
 
 /**
- * Promotes a learner to a voter. etcd refuses until the learner has caught up. A member that already votes is
- * left unchanged.
+ * Promotes a learner to a voter. etcd refuses the promotion until the learner has caught up. A member that
+ * already votes is left unchanged.
  */
 export async function memberPromote(
   client: EtcdClient,
@@ -96,7 +97,7 @@ export async function transferLeadership(
 /** Timeout of a defragmentation in milliseconds. A large database takes minutes. */
 const defragmentTimeoutMs = 5 * 60_000
 
-/** Defragments the member at this endpoint. The member serves no requests meanwhile. */
+/** Defragments the member at this endpoint. The member serves no requests until the defragmentation ends. */
 export async function memberDefragment(
   client: EtcdClient,
   endpoint: string,
@@ -134,7 +135,7 @@ async function observeAgain(
 
 /**
  * Throws if there is already a learner, because etcd allows only one learner at a time. Also throws if a
- * member is not ready, because an additional member could raise the quorum.
+ * member is not ready: a further voter may raise the quorum above the number of ready members.
  */
 function checkAddition({ members, health }: EtcdObservation): void {
   const learner = members.find((member) => member.learner)
@@ -159,7 +160,10 @@ function checkAddition({ members, health }: EtcdObservation): void {
   }
 }
 
-/** Throws unless all voters are healthy, because an additional voter may raise the quorum. */
+/**
+ * Throws unless all voters are healthy. A further voter may raise the quorum above the number of healthy
+ * voters.
+ */
 function checkPromotion({ members, health }: EtcdObservation): void {
   const { healthy, voters } = currentQuorum(members, health)
   if (healthy === voters) return

@@ -25,7 +25,7 @@ export interface EtcdClientOptions {
 }
 
 export interface MembersOptions extends EtcdCallOptions {
-  /** If true, the list may come from a single member without a quorum. */
+  /** If true, the member list may come from a single member without a quorum. */
   readonly unconfirmed?: boolean
 }
 
@@ -120,7 +120,7 @@ export class EtcdClient implements Disposable {
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error
         errors.push(error)
-        // The other members would refuse the request as well.
+        // If etcd refuses a request, the other members would refuse it as well.
         if (error.code === 'ETCD_REFUSED' || !canTryNext(error)) break
       }
     }

@@ -62,7 +62,10 @@ function memberFindings({ members, health, statuses }: EtcdObservation): Finding
   })
 }
 
-/** Maximum difference of raft indexes. etcd rejects requests at a larger lag. */
+/**
+ * Maximum number of raft entries that a member may be behind the newest entry. A member with more unapplied
+ * entries than this rejects requests.
+ */
 const maxRaftLag = 5000
 
 const fullThreshold = 0.8
@@ -84,8 +87,8 @@ function sizeFindings({ members, statuses }: EtcdObservation): Finding[] {
 }
 
 /**
- * Warns about members with different minor versions. This is normal only during an upgrade: new features stay
- * off meanwhile.
+ * Warns about members with different minor versions. Different versions are normal only during an upgrade.
+ * New etcd features stay off until all members are upgraded.
  */
 function versionFindings({ statuses }: EtcdObservation): Finding[] {
   const minors = new Set(

@@ -21,7 +21,7 @@ interface EtcdErrorDetails {
   readonly sent?: boolean
 }
 
-/** A request that failed, that etcd refused, or that hyperkube refused as unsafe. */
+/** Error of a request that failed, that etcd refused, or that hyperkube refused as unsafe. */
 export class EtcdError extends HyperkubeError {
   declare readonly code: EtcdErrorCode
   readonly sent: boolean

@@ -38,7 +38,7 @@ export class Gateway {
     this.#agent = createHttpsAgent(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
   }
 
-  /** Posts a request. `path` has no version prefix: cluster/member/list. */
+  /** Posts a request. `path` has no version prefix, for example cluster/member/list. */
   async post<T>(
     endpoint: string,
     path: string,

@@ -85,8 +85,8 @@ export const errorResponse = z.looseObject({ code: z.int(), message: z.string() 
 const zeroByte = 'AA=='
 
 /**
- * Builds a range request that counts all keys in the data of the contacted member. Default: at the newest
- * revision.
+ * Builds a range request that counts all keys in the data of the contacted member. If `revision` is
+ * undefined, the newest revision is counted.
  */
 export function buildCountRequest(revision?: number): object {
   return {

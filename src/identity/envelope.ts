@@ -84,7 +84,9 @@ function parseJson(text: string): unknown {
   if (text.trim() === '') {
     throw new HyperkubeError('IDENTITY_EMPTY', 'the sealed identity is empty', { hint: restore })
   }
-  if (text.startsWith('{') && !text.endsWith('}\n')) {
+  // A complete file ends with a brace and a line end. If more text follows them, the file is damaged but not
+  // truncated.
+  if (text.startsWith('{') && !text.endsWith('}\n') && !text.includes('\n}\n')) {
     throw new HyperkubeError('IDENTITY_TRUNCATED', 'the end of the sealed identity is missing', {
       hint: restore,
     })
@@ -118,7 +120,8 @@ function checkVersion(value: unknown): void {
   }
 }
 
-const restore = 'take it from a backup, or from the cluster’s own copy'
+const restore =
+  'restore cluster.identity from git or another backup, or from a snapshot: hyperkube etcd snapshot unpack FILE'
 
 export function identityDamagedError(): HyperkubeError {
   return new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written', {

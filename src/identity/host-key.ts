@@ -58,7 +58,7 @@ export function pinHostKey<T extends WithHostKeys>(identity: T, host: string, ke
 }
 
 /**
- * Removes the pinned keys of a host. Call this only after a person has confirmed that the machine was
+ * Removes the pinned keys of a host. Call this only after a person has confirmed that the host was
  * reinstalled.
  */
 export function forgetHostKey<T extends WithHostKeys>(identity: T, host: string): T {

@@ -134,8 +134,8 @@ export type ReplacementPhase = 'trust' | 'switch' | 'distrust'
 
 /**
  * Progress of a key replacement. `trust`: the next key is trusted, the current one still in use. `switch`:
- * the next key is in use, the previous one still trusted. `distrust`: the previous key is only recorded.
- * Undefined: no replacement.
+ * the next key is in use, the previous one still trusted. `distrust`: the previous key is no longer trusted,
+ * but still recorded. Undefined: no replacement.
  */
 function replacementSchema<Next extends z.ZodType, Previous extends z.ZodType>(
   next: Next,

@@ -14,8 +14,8 @@ import { advanceReplacement, keyNames, findReplacementPhase } from './replace-ke
 import { unsealIdentity, sealIdentity } from './seal.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-// Inspecting hidden properties loads node:tls only partially, which would break the next test file. Load it
-// completely here.
+// A test below inspects hidden properties, which loads node:tls only partially and would break the next test
+// file. This import loads node:tls completely.
 await import('node:tls')
 
 const now = new Date('2026-11-15T12:00:00Z')
@@ -123,6 +123,7 @@ test('a file that was cut short is refused at every length', async () => {
     expect(error).toMatchObject({ code })
   }
   expect(await failure(text.slice(0, -1))).toMatchObject({ code: 'IDENTITY_TRUNCATED' })
+  expect(await failure(`${text}x`)).toMatchObject({ code: 'IDENTITY_DAMAGED' })
 })
 
 test('each reason has a code of its own', async () => {

@@ -5,7 +5,8 @@ import type { Identity } from './identity.ts'
 type StableKeys = NonNullable<Identity['stableKeys']>
 
 /**
- * Returns the keys that sign bundles and tag secret files. They stay the same when the etcd CA is replaced.
+ * Returns the keys that sign bundles and tag secret files. They are derived from the first etcd CA. When that
+ * CA is replaced, they are stored in the identity (`stableKeys`), so that they stay the same.
  */
 export function deriveStableKeys({ id, cas, stableKeys }: Identity): StableKeys {
   if (stableKeys !== undefined) return stableKeys
@@ -27,8 +28,8 @@ interface BundleKey {
 }
 
 /**
- * Derives the key that signs bundles of a cluster. It is derived from the identity, so it is not stored
- * separately.
+ * Builds the key that signs bundles of a cluster. Its seed comes from the identity, so no separate key file
+ * is needed.
  */
 export function deriveBundleKey(identity: Identity): BundleKey {
   const seed = deriveStableKeys(identity).bundles.reveal()

@@ -31,7 +31,7 @@ export interface RequestTimeouts {
  */
 export type RequestErrorReason = 'unreachable' | 'untrusted' | 'rejected' | 'silent' | 'cut' | 'long'
 
-/** A request that failed without a complete response. */
+/** Error of a request that failed without a complete response. */
 export class RequestError extends Error {
   readonly reason: RequestErrorReason
   /** True if the server may have received the request and acted on it. */

@@ -11,7 +11,7 @@ test('unused memory is freed without new allocations', async () => {
     const allocated = process.memoryUsage().arrayBuffers
     expect(allocated).toBeGreaterThanOrEqual(size)
     buffers.length = 0
-    // All other buffers together are smaller, so only the freed ones can cause this decrease.
+    // All other buffers together are smaller, so only the freed buffers can cause this decrease.
     await pollUntil('it to be gone', async () => process.memoryUsage().arrayBuffers < allocated - size / 2, {
       timeoutMs: 10_000,
       intervalMs: 10,

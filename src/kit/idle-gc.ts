@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { z } from 'zod'
 
 /**
- * Runs a full garbage collection when memory use has grown, and returns a function that stops this. V8
+ * Regularly runs a full garbage collection if memory use has grown. The returned function stops the timer. V8
  * collects only when a program allocates, which an idle service hardly does.
  */
 export function startIdleGc(intervalMs = 20_000): () => void {

@@ -18,8 +18,8 @@ export interface SecretMask {
 }
 
 /**
- * Minimum length of known secrets that are masked everywhere. Shorter ones could be part of normal words, so
- * they are only found by context.
+ * Minimum length of known secrets that are masked everywhere. Shorter secrets could be part of normal words,
+ * so they are masked only in known contexts such as `password:`.
  */
 const minSecretLength = 6
 /**

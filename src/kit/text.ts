@@ -1,6 +1,7 @@
 /**
- * Makes untrusted text safe for a terminal, where a file or host could otherwise repaint the screen or
- * disguise a word. Control characters (except line ends) and bidirectional overrides become escape codes.
+ * Makes untrusted text safe for a terminal, where text from a file or host could otherwise repaint the screen
+ * or disguise a word. Control characters (except tabs and newlines) and bidirectional controls become escape
+ * codes.
  */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => {
@@ -79,7 +80,7 @@ function at(row: readonly number[], index: number): number {
 }
 
 /**
- * Joins names with commas and "and". If there are more than `max` names, the last ones are replaced by their
+ * Joins names with commas and "and". If there are more than `max` names, the last names are replaced by their
  * number ("5 more").
  */
 export function formatNames(names: readonly string[], max = 3): string {

@@ -115,8 +115,8 @@ export class KubeClient implements Disposable {
   }
 
   /**
-   * Returns the response as soon as it begins. The timeout covers only the time until then. The caller must
-   * read or destroy the response.
+   * Returns the response as soon as it begins. The timeout covers only the time until the response begins.
+   * The caller must read or destroy the response.
    */
   async stream(request: KubeRequest): Promise<IncomingMessage> {
     const [context, streamSignal] = [this.#requestContext(this.#streamAgent), this.#combineSignals(request)]

@@ -37,7 +37,10 @@ export interface EventNote {
 interface Series {
   readonly ref: Required<NamespacedName>
   count: number
-  /** Time of the last occurrence in milliseconds. `lastWritten` is the time of the last write to the API. */
+  /**
+   * Time of the last occurrence, in milliseconds since 1970. `lastWritten` is the time of the last write to
+   * the API.
+   */
   lastObserved: number
   lastWritten: number
 }
@@ -203,8 +206,8 @@ class EventAggregator {
   readonly #buckets = new LruCache<TokenBucket>(maxTracked)
 
   /**
-   * Returns the event unchanged while few events differ only in their note, and afterwards one combined
-   * event. `now` is in milliseconds.
+   * Returns the event unchanged until too many events differ only in their note. Then returns one combined
+   * event for all of them. `now` is in milliseconds.
    */
   aggregate(regarding: KubeObject, note: EventNote, now: number): AggregatedEvent {
     const { type, reason, action, note: text } = note

@@ -6,8 +6,8 @@ import { buildRoleBinding, buildRole } from './rbac.ts'
 
 const schema = kubeObject.extend({ spec: hostSpec.prefault({}), status: hostStatus.prefault({}) })
 /**
- * The Host resource: requests to a host and the status that its agent reports. Its name is the name of the
- * node.
+ * The Host resource: requests to a host and the status that its agent reports. A Host object has the same
+ * name as the node.
  */
 export type HostResource = z.infer<typeof schema>
 

@@ -34,7 +34,7 @@ export interface LeaseObservation {
   readonly lease: Lease | undefined
   /**
    * Monotonic time at which this process first read this version of the lease. The times in the Lease object
-   * are not used, because clocks of other machines may be wrong.
+   * are not used, because the clock of the holder may be wrong.
    */
   readonly since: number
   /** The last lease before the object was deleted. Its holder may still act as leader. */

@@ -15,13 +15,14 @@ export type KubeRequestFailure =
   | { readonly kind: 'unanswered'; readonly reason: RequestErrorReason; readonly sent: boolean }
 
 /**
- * Causes that make a 429 response final. A pod disruption budget responds with 429 although the server is not
- * overloaded.
+ * Causes that make a 429 response final. The API also responds with 429 if a pod disruption budget forbids an
+ * eviction, although the server is not overloaded.
  */
 const finalReasons = new Set(['DisruptionBudget'])
 
 /**
- * True if the same request may succeed later, and repeating it is harmless even if it was already executed.
+ * True if the same request may succeed later and can safely be sent again: the request is idempotent, or the
+ * API has not executed it.
  */
 export function shouldRetry(idempotent: boolean, failure: KubeRequestFailure): boolean {
   if (failure.kind === 'unanswered') return isTransient(failure.reason) && (idempotent || !failure.sent)

@@ -62,7 +62,10 @@ export async function retryRequest<T>(
   throw toFinalError(what, last, timeout)
 }
 
-/** Tries one server after the other. Stops when a further server would only repeat the result. */
+/**
+ * Tries one server after the other. Stops after a success, or after a failure for which another server must
+ * not be tried.
+ */
 async function tryEachServer<T>(
   serverOrder: ServerOrder,
   attempt: (server: string) => Promise<AttemptResult<T>>,

@@ -77,7 +77,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
             else queue.addAfter(step.key, step.delay)
           }
         }
-        // This time is longer than all runs together, even one after the other.
+        // All runs together take less time than this, even if they run one after the other.
         await time.advance(300_000)
         stop.abort()
         await ended

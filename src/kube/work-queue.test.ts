@@ -113,6 +113,6 @@ test('its cost is in proportion to what it does', async () => {
   }
   await cost(2000)
   const [few, many] = [await cost(2000), await cost(100_000)]
-  // The second measurement has 50 times more work. With quadratic cost, it would take 2,500 times longer.
+  // The second queue has 50 times more keys. With quadratic cost, it would take 2,500 times longer.
   expect(many / few).toBeLessThan(500)
 })

@@ -20,7 +20,7 @@ export function areConditionsCurrent(
   })
 }
 
-/** Adds the transition time to conditions. It changes only with the status, not with the message. */
+/** Adds the transition time to conditions. The time changes only when the status changes. */
 export function addTransitionTimes(
   desired: readonly ConditionSpec[],
   current: readonly KnownCondition[],

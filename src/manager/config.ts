@@ -18,7 +18,7 @@ const durationSchema = z.string().transform((text, context) => {
 
 /** Command line options of the manager. */
 export const managerOptions = z.object({
-  kubeconfig: z.string().min(1, 'is required'),
+  kubeconfig: z.string({ error: 'is required' }).min(1, 'is required'),
   controllers: z.string().default('*'),
   settings: z.string().optional(),
   listen: z.string().default('127.0.0.1:6447'),
@@ -84,15 +84,15 @@ function parseLoopback(text: string): ListenAddress {
 
 interface CompleteOptions {
   readonly readFile: (path: string) => Promise<string>
-  /** Host name of this machine. */
+  /** Host name of the machine on which the manager runs. */
   readonly machine: string
-  /** Generates a UUID, a new one at every call. */
+  /** Generates a new UUID at every call. */
   readonly uuid: () => string
 }
 
 /**
- * A config completed with data from this machine: kubeconfig, settings file and identity. Only `complete`
- * creates it.
+ * A config completed with data from the host of the manager: kubeconfig, settings file and identity. Only
+ * `complete` creates it.
  */
 export class CompletedConfig {
   readonly config: ManagerConfig
@@ -127,8 +127,8 @@ export class CompletedConfig {
 }
 
 /**
- * Reads the settings file. Invalid settings fail before anything starts, because running with only some of
- * them would be wrong.
+ * Reads the settings file. Throws if any setting is invalid, because the manager must not run with only some
+ * of its settings.
  */
 async function readSettings(
   file: string | undefined,

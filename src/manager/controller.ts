@@ -12,25 +12,27 @@ import type { RbacRule } from '../kube/rbac.ts'
 import type { WorkQueue, WorkResult } from '../kube/work-queue.ts'
 
 /**
- * Definition of one controller. Its name and aliases must never change, because users have them in their
- * settings and user names contain them.
+ * Definition of one controller. Its name and aliases must never change, because cluster settings and
+ * Kubernetes user names contain them.
  */
 export interface ControllerDefinition {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** True if `*` includes the controller. */
+  /** True if the selector `*` includes the controller. */
   readonly byDefault: boolean
-  /** Informers that the controller uses. It cannot get others. */
+  /** Watches whose informers the controller may use. */
   readonly watches: readonly Watchable[]
-  /** RBAC rules of the user that the controller impersonates. It has no other permissions. */
+  /**
+   * RBAC rules of the Kubernetes user that the controller impersonates. This user has no other permissions.
+   */
   readonly rules: readonly ControllerRule[]
   readonly build: (context: ControllerContext) => Controller
 }
 
 export type Watchable = Pick<WatchSpec<KubeObject, DefinedValue>, 'name' | 'requiredAccess'>
 
-/** An RBAC rule. It applies to one namespace, or to the whole cluster without a namespace. */
+/** An RBAC rule. It applies to one namespace, or to the whole cluster if `namespace` is undefined. */
 export interface ControllerRule extends RbacRule {
   readonly namespace?: string
 }
@@ -55,17 +57,14 @@ export interface ControllerContext {
 }
 
 export interface Controller {
-  /**
-   * Runs the controller. It is called once its informers are synced, and must not return before the term
-   * ends.
-   */
+  /** Runs the controller after its informers are synced. Must not return before the term ends. */
   run(signal: AbortSignal): Promise<void>
 }
 
 interface ReconcilerOptions {
   /** Number of keys that are reconciled concurrently. */
   readonly workers?: number
-  /** Reconciles the object of a key. It does not know which event added the key. */
+  /** Reconciles the object with the given key. The function does not learn which event added the key. */
   readonly reconcile: (key: string) => Promise<WorkResult>
 }
 

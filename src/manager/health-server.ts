@@ -3,12 +3,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { ListenAddress } from './config.ts'
 
-/**
- * `checks` returns the checks of livez, readyz or healthz, and undefined for other paths. `metrics` returns
- * the metrics in Prometheus format.
- */
 export interface HealthServerOptions {
+  /** Returns the checks of livez, readyz or healthz; undefined for other paths. */
   readonly checks: (path: string) => HealthChecks | undefined
+  /** Returns the metrics in Prometheus format. */
   readonly metrics: () => string
 }
 
@@ -16,7 +14,7 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Serves `/livez`, `/readyz` and `/healthz`, each single check as a subpath, and `/metrics`. */
+/** Serves `/livez`, `/readyz`, `/healthz` and `/metrics`. Each single check is also served as a subpath. */
 export async function startHealthServer(
   { host, port }: ListenAddress,
   options: HealthServerOptions,

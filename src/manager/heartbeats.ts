@@ -6,8 +6,8 @@ import type { KnownHost } from './watch-specs.ts'
  */
 export const silentAfterMs = 5 * 60_000
 /**
- * Maximum age in milliseconds of the first heartbeat that is read from a host. It is large, because clocks
- * may differ.
+ * Maximum age in milliseconds of the first heartbeat that is read from a host. An older heartbeat does not
+ * count. The limit is high, because clocks may differ.
  */
 const staleAfterMs = 30 * 60_000
 
@@ -18,8 +18,8 @@ interface LastHeartbeat {
 
 /**
  * Tracks which agents are silent, with the manager's monotonic clock, because clocks of hosts may be wrong.
- * If no host at all sends heartbeats, the cause is more likely the manager or the API. The limit is then
- * three times longer.
+ * If all hosts stop sending heartbeats, the cause is more likely the manager or the API. Agents then count as
+ * silent only after three times `silentAfterMs`.
  */
 export class Heartbeats {
   readonly #time: Pick<MonotonicClock, 'now'>

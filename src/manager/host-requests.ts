@@ -12,9 +12,9 @@ export const hostRequestRules: readonly ControllerRule[] = [
 ]
 
 /**
- * Requests an action from a host in this leader term. Calls with the same id are one request. Returns the
- * result, or undefined until the host has reported it. Throws if another writer changed the object meanwhile;
- * the queue then retries.
+ * Requests an action from a host in this leader term. Repeated calls with the same id count as one request.
+ * Returns the result, or undefined until the host has reported it. Throws if another writer changed the Host
+ * object meanwhile; the queue then retries.
  */
 export async function requestHostAction(
   { client, term, now }: Pick<ControllerContext, 'client' | 'term' | 'now'>,

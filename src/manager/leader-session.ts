@@ -27,7 +27,7 @@ export interface LeaderSessionOptions {
   readonly now: () => Date
   readonly settings: ManagerSettings
   readonly random: () => number
-  /** Milliseconds that controllers have to stop. */
+  /** Maximum time in milliseconds for controllers to stop. */
   readonly graceMs: number
   readonly log: (line: string) => void
   readonly logLimiter: LogLimiter
@@ -55,8 +55,8 @@ export class LeaderSession {
   }
 
   /**
-   * Runs the controllers until the term ends. All are built before the informers start, so they receive all
-   * events. Each controller starts when its informers are synced.
+   * Runs the controllers until the term ends. All controllers are built before the informers start, so they
+   * receive all events. Each controller starts when its informers are synced.
    */
   async run(term: LeaderTerm): Promise<void> {
     const { createClientAs, controllers, log } = this.#options

@@ -15,7 +15,7 @@ export class LogLimiter {
     this.#log = log
   }
 
-  /** Logs the error of a subject. All subjects are kept in memory, so there must be few. */
+  /** Logs the error of a subject. All subjects are kept in memory, so their number must be small. */
   report(subject: string, error: unknown): void {
     const text = formatError(error)
     const before = this.#reported.get(subject)

@@ -13,9 +13,12 @@ import { managerLease } from './rbac.ts'
 
 export interface ManagerDeps {
   readonly time: MonotonicClock
-  /** Wall clock. It is used only for timestamps that other programs read. */
+  /**
+   * Wall clock, for timestamps and schedules. Leader election measures durations with a monotonic clock
+   * instead.
+   */
   readonly now: () => Date
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to vary delays. */
   readonly random: () => number
   readonly log: (line: string) => void
   /** Called with the port that serves health and metrics. */

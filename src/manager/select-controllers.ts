@@ -40,7 +40,10 @@ function buildUnknownError(name: string, known: readonly string[]): HyperkubeErr
   })
 }
 
-/** Throws if a name is invalid or used by two controllers, because names are part of user names. */
+/**
+ * Throws if a name is invalid or used by two controllers, because the Kubernetes user of a controller is
+ * named after it.
+ */
 export function checkControllerNames(definitions: readonly ControllerDefinition[]): void {
   const names = definitions.flatMap(({ name, aliases }) => [name, ...aliases])
   const duplicate = names.find((name, at) => names.indexOf(name) !== at)

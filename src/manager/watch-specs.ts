@@ -46,7 +46,10 @@ export interface KnownNode {
   readonly kubelet: string
   readonly ready: string
   readonly unschedulable: boolean
-  /** Name of the hyperkube controller that cordoned the node; undefined if none did. */
+  /**
+   * Name of the hyperkube controller that cordoned the node, from its annotation. Undefined without the
+   * annotation.
+   */
   readonly cordonedBy: string | undefined
   /** Conditions of the node that hyperkube wrote. */
   readonly conditions: readonly KnownCondition[]
@@ -54,7 +57,10 @@ export interface KnownNode {
 
 /** Prefix of the types of all node conditions that hyperkube writes. */
 export const conditionPrefix = 'Hyperkube'
-/** Annotation with the name of the controller that cordoned a node. Cordons without it are not changed. */
+/**
+ * Annotation with the name of the controller that cordoned a node. If a cordoned node lacks this annotation,
+ * a user cordoned it, and controllers do not change it.
+ */
 export const cordonedByAnnotation = 'hyperkube.dev/cordoned-by'
 
 export const nodeWatch = new WatchSpec({

@@ -29,7 +29,7 @@ const purposes: Readonly<Record<string, KeyUsage>> = {
 
 const emptyBytes = new Uint8Array()
 
-/** Values of one part of a subject. Node returns a string for one value and an array for several. */
+/** Values of one part of a subject. Node.js returns a string for one value and an array for several. */
 const values = z
   .union([z.string().transform((one) => [one]), z.array(z.string())])
   .optional()
@@ -76,8 +76,8 @@ function parse(pem: string): X509Certificate {
 }
 
 /**
- * Returns the extended key usages. Node calls them `keyUsage` and returns undefined for the certificate of a
- * CA.
+ * Returns the extended key usages. Node.js calls them `keyUsage` and returns undefined for the certificate of
+ * a CA.
  */
 function keyPurposes(certificate: X509Certificate): readonly string[] {
   const listed: readonly string[] | undefined = certificate.keyUsage
@@ -90,7 +90,7 @@ function hex(bytes: Uint8Array | undefined): string | undefined {
 
 const onePem = /-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g
 
-/** Parses all PEM certificates in a text and skips invalid ones. */
+/** Parses all PEM certificates in a text and skips invalid certificates. */
 export function parseCertificates(text: string): readonly X509Certificate[] {
   return (text.match(onePem) ?? []).flatMap((pem) => {
     try {

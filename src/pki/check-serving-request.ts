@@ -36,8 +36,7 @@ export const servingSigner = 'kubernetes.io/kubelet-serving'
 const nodesGroup = 'system:nodes'
 const nodeUserPrefix = 'system:node:'
 /**
- * Key usages that a request must have. Key encipherment is not required, because ECDSA keys do not support
- * it.
+ * Exact key usages of a valid request. Key encipherment is excluded, because ECDSA keys do not support it.
  */
 const requiredUsages = ['digital signature', 'server auth']
 

@@ -19,8 +19,8 @@ export function validityFrom(now: Date, lifetime: number): Validity {
 }
 
 /**
- * Returns the lifetime from which a validity was computed. It is shorter if the validity was limited by the
- * CA's validity.
+ * Returns the lifetime from which a validity was computed. The result is shorter if the validity was limited
+ * by the validity of the CA.
  */
 export function computeLifetime({ notBefore, notAfter }: Validity): number {
   return notAfter.getTime() - notBefore.getTime() - skew

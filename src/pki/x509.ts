@@ -32,7 +32,7 @@ export function buildX509Name(x509: X509, { commonName, organizations }: Certifi
   ])
 }
 
-/** Returns the extension with alternative names, or an empty list if there are no names. */
+/** Returns a list with the extension for alternative names. The list is empty if there are no names. */
 export function namesExtension(x509: X509, names: AlternativeNames) {
   const { dns, ip } = canonicalNames(names)
   const all = [

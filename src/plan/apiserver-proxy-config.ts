@@ -15,8 +15,8 @@ export interface ApiserverProxyFiles {
 }
 
 /**
- * Builds the configuration of apiserver-proxy. The planned control planes are its initial servers; it
- * discovers changes through them.
+ * Builds the configuration of apiserver-proxy. The planned control planes are its initial servers, through
+ * which the proxy discovers later changes.
  */
 export function renderApiserverProxyConfig(
   { topology, cluster, address }: PlanContext,

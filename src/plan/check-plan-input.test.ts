@@ -92,6 +92,6 @@ test.each<[string, FactsVariation, number]>([
     const { user, system } = process.cpuUsage(start)
     return (user + system) / 1000
   })
-  // Uses the lowest CPU time of several runs, because the machine may be busy.
+  // Uses the lowest CPU time of several runs, because other processes may slow down a run.
   expect(Math.min(...times)).toBeLessThan(300)
 })

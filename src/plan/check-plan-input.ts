@@ -97,8 +97,8 @@ const windowsChecks: readonly WindowsCheck[] = [
 ]
 
 /**
- * Runs all checks and returns all findings: first those of the cluster, then those of each host, sorted by
- * host name.
+ * Runs all checks and returns all findings: first findings of the cluster, then findings of each host, sorted
+ * by host name.
  */
 export function checkPlanInput(input: PlanInput, topology: Topology): readonly Finding[] {
   const checkInput = buildCheckInput(input, topology)
@@ -112,7 +112,7 @@ function checkHost(subject: HostSubject): Finding[] {
   const { host, facts } = subject
   const hostFacts = facts.get(host.name)
   const findings = runChecks(hostChecks, subject)
-  // If the operating system is not the expected one, the other checks would be meaningless.
+  // If the host has another operating system than expected, the other checks would be meaningless.
   if (hostFacts === undefined || hostFacts.system.os !== host.os) return findings
   const { system } = hostFacts
   const common = { ...subject, address: resolveInternalAddress(host, hostFacts) ?? host.address }

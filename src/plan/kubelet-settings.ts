@@ -13,8 +13,7 @@ export interface KubeletFiles {
 }
 
 /**
- * Merges the kubelet flags. Flags of the platform override the common ones, and flags of the user override
- * both.
+ * Merges the kubelet flags. Flags of the platform override common flags, and flags of the user override both.
  */
 export function buildKubeletArgs(
   context: PlanContext,
@@ -42,7 +41,7 @@ export function buildKubeletArgs(
 }
 
 /**
- * Merges the kubelet configuration. Platform settings override the common ones, and user settings override
+ * Merges the kubelet configuration. Platform settings override common settings, and user settings override
  * both.
  */
 export function buildKubeletConfiguration(

@@ -37,7 +37,7 @@ interface Verifier {
 
 const onePem = /-----BEGIN CERTIFICATE-----[\sA-Za-z0-9+/=]+-----END CERTIFICATE-----/g
 
-/** Lists all files on all hosts that contain trusted CAs. */
+/** Lists the files with trusted CAs in the plans of all hosts. */
 function listVerifiers(plans: readonly NodePlan[]): Verifier[] {
   return plans.flatMap(({ host, components }) =>
     components

@@ -3,7 +3,7 @@ import type { ConnectionActivity } from './drain-decision.ts'
 
 /** A client's connection to a server, with the fields that the drain decision needs. */
 export interface ClientConnection extends ConnectionActivity {
-  /** `sent` and `received` count bytes. */
+  /** `sent` counts the bytes to the server, `received` the bytes from the server. */
   readonly sent: number
   readonly received: number
   /** True if the connection was already ended or cut. */
@@ -14,10 +14,12 @@ export interface ClientConnection extends ConnectionActivity {
   cut(): void
 }
 
-/** Milliseconds that each side has to close after a graceful end. */
+/** Milliseconds after which a gracefully ended connection is cut if the server side is still open. */
 const closeTimeoutMs = 1000
 
-/** Milliseconds that a server has to respond after its client has closed the sending direction. */
+/**
+ * Maximum time in milliseconds for the server's response after the client has closed the sending direction.
+ */
 const halfOpenTimeoutMs = 60_000
 
 /** A proxied connection of a client to a server, with backpressure in both directions. */
@@ -73,7 +75,8 @@ export class ProxiedConnection implements ClientConnection {
     for (const side of [this.#client, this.#server]) {
       side.unpipe()
       side.end()
-      // Remaining data is read and dropped. Otherwise the end of the other side would not be detected.
+      // Remaining data is read and dropped. Otherwise Node would not notice when the peer closes the
+      // connection.
       side.resume()
     }
     this.#cutAfter(closeTimeoutMs)

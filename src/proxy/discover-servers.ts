@@ -5,8 +5,8 @@ import { httpGet, type ServerAgents } from './server-requests.ts'
 const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
 
 /**
- * Reads the addresses of all API servers. Each API server publishes its address in this EndpointSlice while
- * it serves.
+ * Reads the addresses of all API servers from the EndpointSlice `kubernetes`. Each API server publishes its
+ * address there while it serves.
  */
 export async function discoverServers(agents: ServerAgents, server: string): Promise<readonly string[]> {
   const agent = agents.authenticated ?? agents.anonymous
@@ -29,7 +29,10 @@ const slice = z.looseObject({
     .nullish(),
 })
 
-/** Upper limit, because a larger EndpointSlice is a mistake and not a real control plane. */
+/**
+ * Maximum number of servers. A larger EndpointSlice must be a mistake, because real control planes are
+ * smaller.
+ */
 const maxServers = 100
 
 /** Lists the addresses (host:port) of the ready servers in an EndpointSlice. */

@@ -11,15 +11,20 @@ export interface ConnectionActivity {
 
 export interface DrainInput {
   readonly upstream: Upstream
-  /** Time since which the server is no longer a member; undefined for members. */
+  /**
+   * Time since which the server is no longer a member, that is, neither configured nor discovered. Undefined
+   * for members.
+   */
   readonly retiredSince: number | undefined
-  /** All other members. If none of them is better, every connection stays. */
+  /**
+   * All other members. Every connection stays unless at least one of these servers is known to be healthy.
+   */
   readonly others: readonly Upstream[]
 }
 
 /**
  * `end` closes a connection without requests in flight, so its client hardly notices the reconnect. `cut`
- * closes it immediately.
+ * closes a connection immediately, even with requests in flight.
  */
 export type DrainDecision = 'stay' | 'end' | 'cut'
 
@@ -51,8 +56,8 @@ export function decideDrain(
 }
 
 /**
- * True if the other server responded after this one began to fail. Otherwise both may have the same problem,
- * which the proxy has not detected yet.
+ * True if the other server is healthy and has responded since the current server began to fail. Otherwise
+ * both may have the same problem, which the proxy has not detected yet.
  */
 function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
   return other.health === 'healthy' && (other.lastResponse ?? -Infinity) > failingSince

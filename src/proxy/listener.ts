@@ -68,7 +68,7 @@ export class ProxyListener {
     await new Promise((resolve) => this.#listener.close(resolve))
   }
 
-  /** Aborts the search for a server. It affects only clients that are not connected to a server yet. */
+  /** Aborts the search for a server. Only clients that are not connected to a server yet are affected. */
   abortDials(): void {
     this.#closing.abort()
   }
@@ -138,7 +138,7 @@ interface DialResult {
 interface DialListeners {
   /** Called for each server that could not be reached. */
   readonly onUnreachable: (server: string, observation: UpstreamObservation, startedAt: number) => void
-  /** Called for each server that was so slow that another one was tried in parallel. */
+  /** Called for each server that was so slow that another server was tried in parallel. */
   readonly onSlow: (server: string, startedAt: number) => void
 }
 
@@ -198,7 +198,7 @@ async function dial(
   } finally {
     clearTimeout(parallelTimer)
     signal.removeEventListener('abort', giveUp)
-    // The set is cleared first, so the close events of these sockets do not count as failures.
+    // The set is cleared first. Otherwise the close events of the remaining sockets would count as failures.
     const remaining = [...attempts]
     attempts.clear()
     for (const socket of remaining) socket.destroy()

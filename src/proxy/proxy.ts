@@ -11,7 +11,7 @@ import { type ApiServer, UpstreamPool } from './upstream-pool.ts'
 
 export interface ProxyDeps {
   readonly timing: ProxyTiming
-  /** Returns a number from 0 to 1. */
+  /** Source of random numbers from 0 to 1, used to spread work over time. */
   readonly random: () => number
   readonly log: (line: string) => void
 }
@@ -56,7 +56,10 @@ export class ApiserverProxy {
     this.#setMembers()
   }
 
-  /** Reads the list of servers from a healthy server. Returns undefined if no server is healthy. */
+  /**
+   * Reads the list of servers from a healthy server and uses the listed servers as members. Returns undefined
+   * without a healthy server or a valid list.
+   */
   async discover(): Promise<readonly string[] | undefined> {
     const [first] = this.#pool.order(performance.now())
     const server = first === undefined ? undefined : this.#pool.find(first)

@@ -43,7 +43,8 @@ export async function runProxy(file: string, deps: ProxyDeps, signal: AbortSigna
 }
 
 /**
- * Polls the content of the files, because file events can be lost when files are renamed, mounted or copied.
+ * Polls the configuration file and the certificate files that it names, and applies changes to the proxy.
+ * File events are not used, because they can be lost when files are renamed, mounted or copied.
  */
 async function watchSettings(
   file: string,
@@ -81,8 +82,8 @@ async function watchServers(
 ): Promise<void> {
   const logOnce = createChangeLog(log)
   let known = knownServers
-  // The first discovery starts soon. Later ones are periodic, with jitter so that nodes do not discover at
-  // the same time.
+  // The first discovery starts soon. Later discoveries are periodic, with jitter so that nodes do not
+  // discover at the same time.
   let wait = timing.probeInterval
   while (await pause(wait, signal)) {
     try {
@@ -139,7 +140,7 @@ async function writeKnownServers(
   )
 }
 
-/** The configuration file and the contents of the certificate files. */
+/** Contents of the configuration file and of the certificate files. */
 export interface ProxySettings extends ProxyCertificates {
   readonly configuration: ProxyConfiguration
 }

@@ -21,8 +21,8 @@ export interface ProxyCertificates {
 }
 
 /**
- * Creates the agents. Without a CA it returns undefined: servers are not probed, but clients are still
- * connected, because they verify the server themselves.
+ * Creates the agents, or returns undefined without a CA. Servers are then not probed, but clients are still
+ * connected, because clients verify the server themselves.
  */
 export function createServerAgents(
   { caCertificate, credentials }: ProxyCertificates,
@@ -33,7 +33,8 @@ export function createServerAgents(
       // Connections are kept open, because a TLS handshake per second from every node would load the servers.
       return new Agent({ keepAlive: true, maxFreeSockets: 1, secureContext: createSecureContext(options) })
     } catch (error) {
-      // This also happens during a renewal, when the new certificate is already written and its key is not.
+      // The error also occurs during a renewal, when the new certificate is already written but its key is
+      // not.
       log(`${what} of no use: ${formatError(error)}`)
       return undefined
     }

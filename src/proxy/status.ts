@@ -19,7 +19,10 @@ export interface ProxyStatus {
 export interface ServerStatus {
   readonly server: string
   readonly local: boolean
-  /** True if the server is no longer a member. It then gets no new connections, even if it is healthy. */
+  /**
+   * True if the server is neither configured nor discovered any more. It then gets no new connections, even
+   * if it is healthy.
+   */
   readonly retired: boolean
   readonly health: UpstreamHealth
   /** Time of the last health change (ISO 8601). */
@@ -36,7 +39,7 @@ export interface ServerTotals {
   /** Numbers of connections that were moved to another server: `ended` gracefully, `cut` immediately. */
   readonly ended: number
   readonly cut: number
-  /** `sent` and `received` count bytes. */
+  /** `sent` counts the bytes to the server, `received` the bytes from the server. */
   readonly sent: number
   readonly received: number
 }

@@ -19,7 +19,10 @@ export class UpstreamPool {
   #local: string | undefined
   #turn: number
 
-  /** `turn` selects the first server. It is random, so nodes do not all start with the same server. */
+  /**
+   * `turn` selects the first server. The caller passes a random number, so nodes do not all start with the
+   * same server.
+   */
   constructor(turn: number, timing: ProxyTiming, log: (line: string) => void) {
     this.#turn = turn
     this.#timing = timing
@@ -34,7 +37,9 @@ export class UpstreamPool {
     return this.#servers.get(name)
   }
 
-  /** Finds the server. Adds it as retired if it was removed from the pool after it was chosen. */
+  /**
+   * Finds a server. If the server was removed from the pool in the meantime, it is added again as retired.
+   */
   findOrAdd(name: string, now: number): ApiServer {
     const server = this.#servers.get(name) ?? new ApiServer(name, now)
     if (!this.#servers.has(name)) server.retiredSince = now
@@ -46,7 +51,10 @@ export class UpstreamPool {
     return name === this.#local
   }
 
-  /** Sets the members that may be tried. Connections to other servers stay open until they can be drained. */
+  /**
+   * Sets the members: the servers that may get new connections. Connections to other servers stay open until
+   * they can be drained.
+   */
   setMembers(names: readonly string[], local: string | undefined, now: number): void {
     this.#local = local
     for (const name of names) {
@@ -87,7 +95,7 @@ export class UpstreamPool {
     this.observe(name, observation, startedAt, now)
   }
 
-  /** Records that the server was so slow to accept that another one was tried in parallel. */
+  /** Records that the server was so slow to accept that another server was tried in parallel. */
   recordSlow(name: string, startedAt: number): void {
     const server = this.#servers.get(name)
     if (server !== undefined) server.lastSlowDialAt = startedAt
@@ -157,9 +165,9 @@ export class ApiServer implements ProbeState {
 }
 
 /**
- * Returns since when a client, or a connection attempt of the proxy, waits for a server that has sent
- * nothing. A successful probe clears all earlier waits: some client messages need no response and must not
- * cause urgent probes forever.
+ * Returns the time since which a client or a connection attempt waits for data from the server; undefined if
+ * neither waits. A successful probe clears all earlier waits: some client messages need no response and must
+ * not cause urgent probes forever.
  */
 export function findWaitingSince(
   connections: Iterable<Pick<ConnectionActivity, 'clientSentAt' | 'serverSentAt'>>,

@@ -1,4 +1,4 @@
-/** Result of one probe. */
+/** Result of one probe or connection attempt. */
 export type UpstreamObservation =
   | { readonly kind: 'ready' }
   /** The server responds but rejects the probe, so it may be ready. */
@@ -110,7 +110,10 @@ export function isDead({ health, unreachableCount }: Upstream): boolean {
   return health === 'unhealthy' && unreachableCount >= deadAfterUnreachable
 }
 
-/** True if the server is healthy and did not recover only recently. */
+/**
+ * True if the server is healthy. After a recovery, it must have been healthy for at least `settle`
+ * milliseconds.
+ */
 export function isSettled({ health, recovered, since }: Upstream, now: number, settle: number): boolean {
   return health === 'healthy' && (!recovered || now - since >= settle)
 }
@@ -146,8 +149,8 @@ export function orderUpstreams(
 }
 
 /**
- * Servers with a lower rank are tried first. Servers that are not local get the odd number after their rank,
- * so the local server comes first.
+ * Servers with a lower rank are tried first. Among healthy or unknown servers, the rank of a server that is
+ * not local is one higher, so the local server comes first.
  */
 const rankByHealth = { settled: 0, healthy: 2, unknown: 4, unhealthy: 6 } as const
 

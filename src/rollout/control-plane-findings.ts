@@ -48,8 +48,8 @@ function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost
 }
 
 /**
- * Lists the control planes whose API server runs before any API server restarts. New API servers are started
- * first.
+ * Lists the control planes whose API server is running when the first API server restarts. New API servers
+ * are included, because they are started before that.
  */
 function listServers({ reachableHosts }: ClusterState): readonly RolloutHost[] {
   return reachableHosts.filter(

@@ -4,12 +4,12 @@ import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
  * Builds the steps for API servers. New servers come first, in parallel: no client uses them yet, and they
- * serve while existing ones restart.
+ * serve while existing servers restart.
  */
 export function apiSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   const servers = reachableHosts.filter(({ controlPlane }) => controlPlane)
   const changedHosts = servers.filter((host) => hasStageChanges(host, 'api'))
-  // During a restart all other API servers must be ready: existing ones and new ones.
+  // During a restart, all other API servers must be ready, both existing and new servers.
   const serving = listHostNames(
     servers.filter((host) => host.live.controlPlane || hasStageChanges(host, 'api')),
   )

@@ -10,8 +10,8 @@ export function etcdFindings(state: ClusterState): Finding[] {
 }
 
 /**
- * True if enough etcd members for a quorum are installed, so starting them is sufficient even if some are
- * unreachable.
+ * True if etcd is installed on enough hosts for a quorum. It is then sufficient to start these stopped
+ * members, even if other members are unreachable.
  */
 export function canStartStoppedMembers({ hosts, stoppedMembers: subject }: ClusterState): boolean {
   return subject.length >= quorumSize(hosts.filter(({ member }) => member).length)
@@ -49,7 +49,8 @@ function quorumLossFindings(state: ClusterState): Finding[] {
   }
   const joining = listHostNames(listJoiningMembers(state))
   if (joining.length > 0) {
-    // etcd refuses this too, because another voter could raise the quorum while a member is down.
+    // etcd itself also refuses to add a member while another member is down, because an additional voter
+    // could raise the quorum.
     return [
       quorumFinding(
         `${formatNames(joining)} cannot join etcd while ${subject}`,

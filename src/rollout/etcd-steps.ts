@@ -5,8 +5,8 @@ import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
  * Builds the steps for etcd: all members in parallel at bootstrap, otherwise one by one. New members join
- * before existing ones restart. etcd then tolerates more failures, and a failing new member stops the run
- * before anything else changes.
+ * before existing members restart, because etcd then tolerates more failures. A failing new member also stops
+ * the run before anything else changes.
  */
 export function etcdSteps(state: ClusterState): RolloutStep[] {
   return state.bootstrap.etcd ? bootstrapSteps(state) : [...joinSteps(state), ...changeSteps(state)]

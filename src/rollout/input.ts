@@ -6,7 +6,8 @@ export interface LiveHosts {
   /** Voting members. A learner is not listed. */
   readonly etcd: readonly string[]
   /**
-   * Hosts with an installed etcd. Set only if no voting member is known, because all members may be stopped.
+   * Hosts with an installed etcd. Set only if no voting member is known. In this case all members may be
+   * stopped.
    */
   readonly etcdInstalled?: readonly string[]
   /** Hosts with an API server. */
@@ -42,7 +43,7 @@ export interface RolloutInput {
    * host without current roles becomes a worker.
    */
   readonly desiredRoles: ReadonlyMap<string, HostRoles>
-  /** Hosts without a plan that cluster.yml no longer lists. */
+  /** Hosts that cluster.yml no longer lists. They have no plan. */
   readonly removedHosts: readonly RemovedHost[]
   /** Maximum number or percentage of unavailable workers, as in cluster.yml: `3` or `10%`. */
   readonly maxUnavailable: number | string

@@ -64,8 +64,8 @@ function listCertificateFiles(certificates: readonly { readonly certificateFile:
 }
 
 /**
- * True if programs or images change. Rollback ops are checked too, because a host could not download deleted
- * files again.
+ * True if programs or images change. Rollback ops are checked too, because a rollback must not depend on
+ * downloading deleted files again.
  */
 function changesPrograms({ plan, previous, ops }: KnownHost): boolean {
   return [...ops, ...diffRollback(previous, plan)].some(

@@ -29,8 +29,8 @@ export interface RollbackInput {
 
 /**
  * Groups the hosts that roll back together, in reverse order of the rollout. Control planes and etcd members
- * come first, one by one: the change may have broken all API servers. Then workers, at most `maxUnavailable`
- * at once.
+ * come first, one by one, because the change may have broken all API servers. Workers follow, at most
+ * `maxUnavailable` at once.
  */
 export function groupRollback({ plans, steps, maxUnavailable: setting, workers }: RollbackInput): string[][] {
   const order = steps.flatMap(({ hosts }) => hosts)
@@ -47,7 +47,7 @@ export function groupRollback({ plans, steps, maxUnavailable: setting, workers }
   return [...singles, ...groups]
 }
 
-/** Computes when each host rolls back, in milliseconds after the deadline. */
+/** Computes when each host rolls back, in milliseconds after the deadline of the provisional change. */
 export function scheduleRollback(
   groups: readonly (readonly string[])[],
   intervalMs: number,

@@ -75,8 +75,8 @@ function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds steps for hosts without the role of a stage, which only delete old components there. No peer relies
- * on these components, so all such hosts share one step.
+ * Builds steps for hosts that do not have the role of a stage and only delete old components in it. No peer
+ * relies on these components, so all such hosts share one step.
  */
 function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
   return stages.flatMap((stage) => {
@@ -107,7 +107,8 @@ function canMerge(first: ApplyStep, second: ApplyStep): boolean {
     second.before.length === 0 &&
     first.hosts.every((host) => hosts.has(host)) &&
     compareStages(first.stage, second.stage) < 0 &&
-    // After the stage `api` and before later stages hyperkube applies the RBAC rules of its programs.
+    // Steps up to the stage `api` are not merged with later steps, because hyperkube applies the RBAC rules
+    // of its programs in between.
     isBeforeApi(first.stage) === isBeforeApi(second.stage) &&
     !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
   )

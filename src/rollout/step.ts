@@ -47,7 +47,7 @@ export type RolloutStep = ApplyStep | RemoveStep
 
 const stagesBeforeApi: ReadonlySet<Stage> = new Set(['prepare', 'etcd', 'api'])
 
-/** True for stages that run before the API is available. */
+/** True for stages that run before the API is available, including the stage that starts the API servers. */
 export function isBeforeApi(stage: Stage): boolean {
   return stagesBeforeApi.has(stage)
 }

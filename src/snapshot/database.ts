@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 
 /** Size of etcd's own digest at the end of a database, in bytes. */
 const digestSize = 32
-/** Block size in bytes. The size of a database without its digest is a multiple of it. */
+/** Block size in bytes. The size of a database without its digest is a multiple of the block size. */
 const blockSize = 512
 /** Maximum size of a file in a tar archive, in bytes. etcd recommends smaller databases anyway. */
 const maxDatabaseBytes = 8 ** 11 - 1

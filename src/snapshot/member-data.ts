@@ -18,7 +18,10 @@ export interface MemberDataOptions {
   readonly database: string
   /** All members of the new etcd cluster. */
   readonly members: readonly EtcdPeer[]
-  /** Cluster token of etcd. It distinguishes this etcd cluster from another one with the same members. */
+  /**
+   * Cluster token of etcd. It distinguishes this etcd cluster from another etcd cluster with the same
+   * members.
+   */
   readonly token: string
 }
 

@@ -45,9 +45,9 @@ export interface OpenSnapshot {
 }
 
 /**
- * Reads a snapshot and verifies its origin. The sealed identity in the snapshot is the proof, because only
- * the owner of the key can have sealed it. Verification needs only the file and the key, and still works
- * after CAs are renewed.
+ * Reads a snapshot and verifies its origin. The proof is the sealed identity in the snapshot, because only
+ * the owner of the sealing key can have sealed it. Verification needs only the snapshot and the sealing key,
+ * and still works after CAs are renewed.
  */
 export async function openSnapshot(
   bytes: AsyncIterable<Uint8Array>,

@@ -48,8 +48,8 @@ export function parseSnapshotTime(cluster: string, name: string): Date | undefin
 }
 
 /**
- * Selects the oldest snapshots to remove, so that `keep` remain. Only generated names of this cluster are
- * counted and removed; snapshots named by a person are kept.
+ * Selects the oldest snapshots to remove, so that `keep` remain. Only snapshots of this cluster with
+ * generated names are counted and removed. Snapshots named by a person are kept.
  */
 export function selectExpiredSnapshots(
   stored: readonly StoredSnapshot[],

@@ -45,7 +45,7 @@ const managerSchema = settingsOrNone(
  * the five minutes between two certificate checks of a component.
  */
 const minLifetimeMs = 20 * 60_000
-/** Maximum lifetime of a certificate. It is also the longest lifetime that is signed without an operator. */
+/** Maximum lifetime of a certificate. Renewals without an operator are limited to the same lifetime. */
 const maxLifetimeMs = 365 * 86_400_000
 
 const lifetime = z

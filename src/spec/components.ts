@@ -43,8 +43,8 @@ export const componentsSchema = z
 export type Components = z.infer<typeof componentsSchema>
 
 /**
- * Settings of a single host that override those of the cluster. They exist only for components that run on
- * every node.
+ * Settings of a single host, which override the cluster's settings. They exist only for components that run
+ * on every node.
  */
 export const hostComponentsSchema = z
   .strictObject({

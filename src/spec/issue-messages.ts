@@ -45,8 +45,8 @@ function wrongType(issue: z.core.$ZodIssueInvalidType): IssueMessage {
 }
 
 /**
- * Returns the message if it comes from hyperkube's schemas, which begin in lower case. Messages of zod begin
- * in upper case and are not used.
+ * Returns the message if hyperkube's schemas define it, and undefined otherwise. Messages of hyperkube begin
+ * in lower case, messages of zod in upper case.
  */
 function ownMessage(message: string): string | undefined {
   return /^[a-z]/.test(message) ? message : undefined

@@ -17,7 +17,7 @@ import { parseOpenFailure } from './transport.ts'
  * at the same time.
  */
 export interface Bastions {
-  /** Opens a socket to a machine through bastions. */
+  /** Opens a socket to a hop, which is the host or a further bastion, through the given bastions. */
   through(bastions: readonly Hop[], hop: Hop, settings: ConnectSettings): Promise<Duplex>
   close(): void
 }

@@ -28,7 +28,10 @@ export interface BuiltInConnectOptions extends ConnectOptions {
   readonly bastions?: Bastions
 }
 
-/** Connects to a host with the built-in ssh client, which works without an ssh program on this machine. */
+/**
+ * Connects to a host with the built-in ssh client, which works without an ssh program on the operator's
+ * machine.
+ */
 export async function connectBuiltIn(reach: SshRoute, options: BuiltInConnectOptions): Promise<Remote> {
   const settings = resolveConnectSettings(reach.name, options)
   const bastions = options.bastions ?? openBastions()
@@ -112,7 +115,10 @@ async function dial(
   })
 }
 
-/** Wraps the library's stream, which does not report errors and is destroyed only after the host confirms. */
+/**
+ * Wraps the library's stream in one that reports errors and is destroyed at once. The library's stream
+ * reports no errors, and waits until the host confirms that the channel is closed.
+ */
 function createTunnel(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
   const ends = { readable: channel, writable: channel, close: () => channel.destroy() }
   return destroyOnAbort(new Tunnel(async () => ends), signals)
@@ -137,8 +143,8 @@ function createChannel(channel: ClientChannel, lost: AbortSignal, host: string):
   channel.on('error', () => undefined)
   const kill = (reason: unknown): void => {
     killed.abort(reason)
-    // sshd delivers the signal only to programs of users other than root, and only before the end of input.
-    // All other programs find their input and output closed.
+    // sshd delivers the signal only if the user is not root, and only before the end of input. Otherwise the
+    // program only finds its input and output closed.
     channel.signal('TERM')
     channel.close()
   }

@@ -56,7 +56,7 @@ class AgentKey extends ssh2.BaseAgent<ParsedKey> {
   }
 }
 
-/** A key to offer to a machine. */
+/** A key to offer to a host or bastion. */
 export interface KeyOffer {
   /** Name of the key for messages. */
   readonly label: string
@@ -74,7 +74,8 @@ export interface SshCredentials {
 type UnusableKey = Extract<FoundKey, { readonly kind: 'missing' | 'unusable' }>
 
 /**
- * Collects the keys to offer to a machine: first the key files in their order, then the keys of the agent.
+ * Collects the keys to offer to a host or bastion: first the key files in their order, then the keys of the
+ * agent.
  */
 export async function gatherCredentials(
   hop: Hop,
@@ -111,7 +112,7 @@ export async function gatherCredentials(
  * Returns a predicate for the agent keys to offer. With `onlyKeys`, it accepts only keys that are configured.
  */
 function agentFilter(files: readonly FoundKey[], onlyKeys: boolean): (key: ParsedKey) => boolean {
-  // Without its public key file, the key in an encrypted file is unknown, so any key of the agent may match.
+  // If an encrypted key file has no public key file, its key is unknown. Any key of the agent may then match.
   const unknown = files.some((file) => file.kind === 'encrypted' && file.publicKey === undefined)
   if (!onlyKeys || unknown) return () => true
   return (key) => files.some((file) => isPublicOf(file, key))

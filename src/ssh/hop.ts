@@ -18,7 +18,10 @@ export interface Hop {
   readonly onlyKeys: boolean
   /** Socket of an agent that replaces the caller's agent. False to use no agent. */
   readonly agent?: string | false
-  /** A setting in ~/.ssh/config that only the ssh program supports. It does not matter behind a bastion. */
+  /**
+   * Name of a setting in ~/.ssh/config that only the ssh program supports, for example ProxyCommand. The
+   * setting does not matter for machines behind a bastion.
+   */
   readonly programOnly?: string
 }
 

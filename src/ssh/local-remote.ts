@@ -8,7 +8,10 @@ import { startProcessChannel } from './process-channel.ts'
 import type { Remote } from './remote.ts'
 import { buildDialError, destroyOnAbort, type DialTarget } from './transport.ts'
 
-/** Creates a Remote for this machine itself (`local: true` in cluster.yml). */
+/**
+ * Creates a Remote for the machine that runs hyperkube, if this machine is itself a host (`local: true` in
+ * cluster.yml).
+ */
 export function createLocalRemote(host: string): Remote {
   const closed = new AbortController()
   return createRemote({

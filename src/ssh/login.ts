@@ -153,8 +153,8 @@ function offerInTurn(hop: Hop, { offers }: SshCredentials, progress: LoginProgre
 }
 
 /**
- * Returns a signal that is aborted when the connection is lost. Its reason is the first error, or else that
- * the connection was closed.
+ * Returns a signal that is aborted when the connection is lost. The abort reason is an SSH_LOST error with
+ * the first cause that is known.
  */
 function watchForLoss(client: Client, host: string): AbortSignal {
   const lost = new AbortController()

@@ -6,7 +6,7 @@ import { hasCode } from '../kit/errors.ts'
 import type { Channel } from './transport.ts'
 import { waitUnlessAborted } from './deadline.ts'
 
-/** Runs a program on this machine as a channel. `kill` ends the whole process group of the program. */
+/** Runs a local program as a channel. `kill` ends the whole process group of the program. */
 export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
   const [program, ...args] = argv
   // The program gets its own process group, so its children can be killed with it. Ctrl-C in the terminal

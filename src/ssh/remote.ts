@@ -77,7 +77,7 @@ export interface RunningProgram {
   readonly stdin: Writable
   /** Standard output, which must be read to its end because the program blocks otherwise. */
   readonly stdout: Readable
-  /** Exit code and the end of standard error. Rejects if the exit code is unknown. */
+  /** Exit code and the last part of standard error. Rejects if the exit code is unknown. */
   readonly ended: Promise<{ readonly code: number; readonly stderr: string }>
   /** Ends the program as far as the host allows it. `ended` then rejects. */
   readonly kill: () => void

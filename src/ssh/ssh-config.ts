@@ -82,8 +82,8 @@ function lookup(config: SSHConfig, alias: string): ConfiguredHost {
     identitiesOnly: first('identitiesonly')?.toLowerCase() === 'yes',
     identityAgent: first('identityagent'),
     proxyJump,
-    // ssh uses the setting that comes first. Here ProxyJump always wins, because it is usually meant if both
-    // are set.
+    // If ProxyJump and ProxyCommand are both set, ssh uses the one that comes first. Here ProxyJump always
+    // wins, because operators who set both usually mean ProxyJump.
     proxyCommand: ignoreNone(proxyJump) === undefined ? ignoreNone(first('proxycommand')) : undefined,
   }
 }

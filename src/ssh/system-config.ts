@@ -71,8 +71,8 @@ export function buildSystemConfig(config: SystemConfig): string {
 }
 
 /**
- * Builds the IdentityFile lines of a machine. If no key is configured, the list is empty, because ssh has
- * more default files than hyperkube.
+ * Builds the IdentityFile lines of a machine. Without a configured key the result is empty: ssh then tries
+ * all its default files, of which hyperkube knows only some.
  */
 function identityFiles({ keys }: Hop): string[] {
   if (keys.every(({ from }) => from === 'habit')) return []
@@ -80,8 +80,8 @@ function identityFiles({ keys }: Hop): string[] {
 }
 
 /**
- * Returns the name of a machine for the ssh program. It is the operator's alias if this is unique and valid,
- * because ~/.ssh/config may refer to it.
+ * Returns the name of a machine for the ssh program. The operator's alias is used if it is unique and valid,
+ * because ~/.ssh/config may contain settings for this alias.
  */
 export function hopName(hops: readonly Hop[], index: number): string {
   const alias = hops[index]?.alias ?? ''

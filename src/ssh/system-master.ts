@@ -21,12 +21,18 @@ import type { ConnectSettings } from './options.ts'
 import { startProcessChannel } from './process-channel.ts'
 import type { SshRoute } from './ssh-route.ts'
 
-/** The shared connection (ControlMaster) that all programs on a host use. */
+/**
+ * The ssh connection to a host (ControlMaster). hyperkube runs all programs on this host over this one
+ * connection.
+ */
 export interface SshMaster {
   /** Aborted with SSH_LOST when either side ends the connection. */
   readonly lost: AbortSignal
   isAlive(): Promise<boolean>
-  /** Returns why the host refused the last connection. Only the master process prints this reason. */
+  /**
+   * Returns why the host refused the last connection that `dial` tried to open. Only the master process
+   * prints this reason.
+   */
   refusal(): string | undefined
   close(): Promise<void>
 }
@@ -61,8 +67,8 @@ export const keepOpenWithShell: KeepOpenProgram = {
 }
 
 /**
- * Opens the shared connection. The remote program ends with its standard input, so the connection ends when
- * this process ends for any reason.
+ * Opens the shared connection. The remote program ends when its standard input ends, so the connection ends
+ * when this process ends for any reason.
  */
 export async function openMaster(
   reach: SshRoute,
@@ -203,7 +209,9 @@ function parseReason(stderr: string, { bastions }: SshRoute, after: number): Unr
   return { kind: 'other', message: readLastMessage(stderr) }
 }
 
-/** Finds the machine on the route that the message is about. If no bastion is named, it is the host. */
+/**
+ * Finds the machine on the route that `stderr` is about: a bastion that `stderr` names, otherwise the host.
+ */
 export function findHop(stderr: string, reach: SshRoute): Hop {
   const named = reach.bastions.find(({ address, user }) =>
     [`${user}@${address}: Permission denied`, `connect to host ${address} port`, `hostname ${address}:`].some(

@@ -32,8 +32,8 @@ export interface SystemSshOptions extends ConnectOptions {
 }
 
 /**
- * Connects with this machine's ssh program. It supports hardware tokens, Kerberos, ProxyCommand and other
- * features that the built-in client lacks.
+ * Connects with the ssh program of the operator's machine. This program supports hardware tokens, Kerberos,
+ * ProxyCommand and other features that the built-in client lacks.
  */
 export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOptions): Promise<Remote> {
   const settings = resolveConnectSettings(reach.name, options)

@@ -12,8 +12,8 @@ import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
 
 /**
  * Script that writes standard input to a temporary file in the target's directory and prints the digest. It
- * renames the file only after confirmation. On any failure, including a lost connection, it removes the
- * temporary file.
+ * renames the file only after the caller has confirmed the digest with `keep`. On any failure, including a
+ * lost connection, it removes the temporary file.
  */
 const script = `set -eu
 export LC_ALL=C
@@ -78,8 +78,8 @@ async function transferAndConfirm(program: RunningProgram, job: UploadJob): Prom
     const actual = await Promise.race([arrived, failed])
     if (actual !== expected) throw buildDigestMismatchError(host, target, expected, actual)
   } catch (error) {
-    // If its input ends without confirmation, the script removes the temporary file. Waiting for its end
-    // makes sure that no file is left.
+    // If the input ends without confirmation, the script removes the temporary file. Waiting until the script
+    // ends makes sure that no file is left.
     stdin.end()
     await ended.catch(() => undefined)
     throw error

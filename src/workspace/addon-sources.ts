@@ -8,13 +8,13 @@ import type { WorkspaceContext } from './context.ts'
 type AddonSourceDeps = Pick<WorkspaceContext, 'readFile' | 'listDirectory' | 'fetcher' | 'signal'>
 type SourceText = readonly [name: string, text: string]
 
-/** Maximum size of a manifest, larger than any that a person writes. */
+/** Maximum size of a manifest. Manifests that people write are much smaller. */
 const maxManifestBytes = 20_000_000
 const manifestPattern = /\.(?:ya?ml|json)$/
 
 /**
- * Reads the manifests of user addons, by the paths in cluster.yml. A missing file is left out and becomes a
- * finding later.
+ * Reads the manifests of enabled user addons. The keys of the result are paths as in cluster.yml, or URLs. A
+ * missing file is left out and becomes a finding later.
  */
 export async function readAddonSources(
   deps: AddonSourceDeps,

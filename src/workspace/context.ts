@@ -12,11 +12,14 @@ export interface WorkspaceContext extends LocalFiles {
   readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator
-  /** Finds the executable of this release for a kind of host. Throws if it does not exist. */
+  /**
+   * Finds the executable of this release for an architecture and operating system. Throws if it does not
+   * exist.
+   */
   readonly findRelease: (arch: Arch, os: Os) => Promise<AgentRelease>
-  /** The operator's configuration directory. Throws if the operator has no home. */
+  /** The operator's configuration directory. Throws if the operator has no home directory. */
   readonly configDirectory: () => string
-  /** The operator's cache directory. Throws if the operator has no home. */
+  /** The operator's cache directory. Throws if the operator has no home directory. */
   readonly cacheDirectory: () => string
   /** Aborted by Ctrl-C and by --timeout. */
   readonly signal: AbortSignal
@@ -26,7 +29,7 @@ export interface WorkspaceContext extends LocalFiles {
 export interface Operator {
   readonly user: string
   readonly home: string
-  /** The name of this machine. */
+  /** Name of the operator's machine. */
   readonly machine: string
   /** Path of the ssh agent's socket. */
   readonly sshAgent: string | undefined

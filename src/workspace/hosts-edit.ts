@@ -9,7 +9,10 @@ export interface NewHost {
   readonly roles: readonly string[]
 }
 
-/** Adds a host at the end of the list. The rest of a block-style file stays exactly as it was written. */
+/**
+ * Adds a host at the end of the host list in cluster.yml. The rest of a block-style file stays exactly as it
+ * was written.
+ */
 export function insertHost(text: string, { name, address, roles }: NewHost): string {
   const document = parseDocument(text)
   const hosts = document.getIn(hostsPath)
@@ -28,7 +31,10 @@ export function insertHost(text: string, { name, address, roles }: NewHost): str
   return `${text.slice(0, lastItem.end)}${ending}${added}${text.slice(lastItem.end)}`
 }
 
-/** Removes a host. YAML comments above it stay, because they may belong to something else. */
+/**
+ * Removes a host from cluster.yml. YAML comments above the host stay, because they may belong to something
+ * else.
+ */
 export function deleteHost(text: string, name: string): string {
   const document = parseDocument(text)
   const hosts = document.getIn(hostsPath)
@@ -53,7 +59,7 @@ interface ItemLines {
   readonly end: number
 }
 
-/** Finds the indentation, start and end of each item's lines. */
+/** Finds the indentation of each list item, and where its lines start and end. */
 function locateItems(text: string, { items }: YAMLSeq): ItemLines[] {
   return items.flatMap((item) => {
     const range = isNode(item) ? item.range : undefined

@@ -12,8 +12,8 @@ export interface IdentityPaths {
 }
 
 /**
- * Builds the paths of the identity and its key. The key file is outside the cluster's directory, so it is
- * named after the cluster. An operator who has only the files from git can derive its path.
+ * Builds the paths of the identity and its key. The key file is outside the cluster's directory and is named
+ * after the cluster. An operator who has only the files from git can therefore derive the path of the key.
  */
 export function buildIdentityPaths(
   { configDirectory }: Pick<WorkspaceContext, 'configDirectory'>,
@@ -63,8 +63,8 @@ export async function openIdentity(
 }
 
 /**
- * Saves newly learned host keys. The rest of the stored identity is kept, because other changes in `identity`
- * may not be confirmed yet.
+ * Saves newly learned host keys. Everything else in the stored identity is kept, because the caller's
+ * identity may contain changes that must not be saved yet.
  */
 export async function saveHostKeys(
   context: WorkspaceContext,

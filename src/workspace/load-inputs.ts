@@ -25,8 +25,8 @@ export async function loadClusterInputs(
 }
 
 /**
- * Reads the files that cluster.yml refers to, by the paths in cluster.yml. A missing file is left out and
- * becomes a finding later.
+ * Reads the files that cluster.yml refers to. The keys of the result are the paths as in cluster.yml. A
+ * missing file is left out and becomes a finding later.
  */
 async function readAttachments(
   { readFile }: Pick<WorkspaceContext, 'readFile'>,

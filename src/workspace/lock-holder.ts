@@ -8,7 +8,7 @@ export function formatHolder({ user, machine }: Operator, pid: number): string {
   return `${user}@${machine} (process ${pid})`
 }
 
-/** True if the holder was a process of this machine and has ended. */
+/** True if the holder was a process on the operator's machine and has ended. */
 export function isHolderGone(
   holder: string,
   { machine }: Operator,

@@ -13,7 +13,11 @@ import {
   type FindRemote,
 } from '../lifecycle/cluster-client/connections.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
-import { type HostEndpoint, listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
+import {
+  type HostEndpoint,
+  listClusterEndpoints,
+  listLoginEndpoints,
+} from '../lifecycle/inputs/host-endpoints.ts'
 import type { ObserveDeps } from '../lifecycle/observe/observe-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { HostKeyStore } from '../ssh/host-key-store.ts'
@@ -40,7 +44,7 @@ export function buildClientOptions(
 }
 
 /** Connections to a cluster, for the duration of a command. */
-export interface OpenedCluster extends AsyncDisposable, Pick<ClusterClient, 'api'> {
+export interface OpenedCluster extends AsyncDisposable {
   readonly endpoints: readonly HostEndpoint[]
   readonly deps: ObserveDeps
 }
@@ -52,14 +56,13 @@ export async function openCluster(
   cluster: Cluster,
   identity: Identity,
 ): Promise<OpenedCluster> {
-  const endpoints = listClusterEndpoints(cluster)
+  const endpoints = listLoginEndpoints(cluster)
   const remotes = await openRemotes(context, clusterFile, cluster, identity)
   try {
     const view = buildClientOptions({ identity, cluster }, context, remotes.findRemote)
     const client = await createClusterClient(endpoints, { ...view, serverTimeoutMs })
     return {
       endpoints,
-      api: client.api,
       deps: { client, connect: remotes.findRemote },
       async [Symbol.asyncDispose]() {
         client[Symbol.dispose]()

@@ -29,8 +29,8 @@ export function listTargets({ spec }: Cluster, arches: readonly Arch[]): readonl
 }
 
 /**
- * Resolves all digests of a cluster. They come from the bundle's own lock if there is a bundle, otherwise
- * from the network.
+ * Resolves the digests of all artifacts and images of a cluster. If the cluster has a bundle, they are read
+ * from the bundle, otherwise from the network.
  */
 export async function resolveClusterLock(
   context: WorkspaceContext,

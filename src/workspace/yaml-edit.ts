@@ -20,7 +20,7 @@ export function setScalar(text: string, path: Path, key: string, scalar: string)
   return splice(text, last.end, last.end, `${last.indent}${key}: ${scalar}\n`)
 }
 
-/** Removes a key with a scalar value and its line. */
+/** Removes a key that has a scalar value, together with its line. */
 export function removeKey(text: string, path: Path, key: string): string {
   const document = parseDocument(text)
   const map = document.getIn(path)

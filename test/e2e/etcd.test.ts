@@ -18,7 +18,7 @@ import { openFreshLab } from '../support/lab.ts'
 
 const pki = '/etc/kubernetes/pki'
 
-/** Kubernetes version for each suite size. Every Kubernetes version comes with another etcd version. */
+/** Kubernetes version for each suite size. The two Kubernetes versions come with different etcd versions. */
 const versions: Readonly<Record<SuiteSize, KubernetesVersion>> = { ci: 'v1.37.1', full: 'v1.36.4' }
 const kubernetes = versions[inject('size')]
 

@@ -8,8 +8,8 @@ import { expectGoldenOutput, FaultLab, kubernetes, upArgs, waitForApi } from '..
 import { Terminal } from '../support/terminal.ts'
 
 /**
- * Lab with two hosts for all tests, which compare what an operator sees after each fault with a golden file.
- * The tests depend on their order. test/full has the faults that need three control planes.
+ * Lab with two hosts for all tests. After each fault, a test compares the output that an operator gets with a
+ * golden file. The tests depend on their order. test/full has the faults that need three control planes.
  */
 let faultLab: FaultLab
 let cp1: Host

@@ -255,7 +255,8 @@ describe('a lease', () => {
   })
 
   test('expires when it is not renewed', async () => {
-    // A third of this duration is enough for a slow machine to respond.
+    // Requests for the lease time out after a third of its duration. Three seconds are enough even for a slow
+    // machine.
     const [gone, next] = [contender('gone', 9000), contender('next', 9000)]
     const started = performance.now()
     await gone.acquire(100, signal)

@@ -21,7 +21,7 @@ beforeAll(() => {
   cluster = clusterNow()
 })
 
-/** Finds a node with a CoreDNS pod other than the node through which the test reaches the API. */
+/** Finds a node with a CoreDNS pod. cp1 is excluded, because the test reaches the API through cp1. */
 async function nodeToLose(): Promise<string> {
   const query = new URLSearchParams({ labelSelector: 'k8s-app=kube-dns' })
   const { items } = await cluster.api.get<{ items: { spec: { nodeName: string } }[] }>(

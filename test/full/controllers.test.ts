@@ -228,8 +228,8 @@ describe('controllers of a cluster', () => {
         },
         { timeoutMs: 2 * minute, intervalMs: 1000 },
       )
-      // The etcd leader according to the status of the agents, which the controller uses too. Under this load
-      // the leader may change at any time.
+      // Name of the etcd leader in the status that agents report and the controller uses. Each poll updates
+      // the name until all members are defragmented, because the leader may change under this load.
       let leader: string | undefined
       const done = await pollUntil(
         'all three to have given it back',
@@ -307,7 +307,10 @@ const signingList = z.object({
   ),
 })
 
-/** Number of rogue requests to generate. The API rejects at least half of them. */
+/**
+ * Number of rogue CSRs to create. More than 1000 of them must reach the controller and be denied, although
+ * the API server itself rejects many.
+ */
 const rogueCount = 2600
 
 /** Megabytes of data that the test writes to etcd and then deletes. */

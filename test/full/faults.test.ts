@@ -9,8 +9,8 @@ import {
 } from '../support/fault-lab.ts'
 
 /**
- * Lab in which one or two of three control planes are unreachable. The tests compare what an operator sees,
- * and depend on their order.
+ * Lab in which one or two of three control planes are unreachable. The tests compare the output that an
+ * operator gets with golden files, and depend on their order.
  */
 let faultLab: FaultLab
 let cp1: Host

@@ -34,9 +34,9 @@ const evidence = join(import.meta.dirname, '../../docs/evidence/healing.md')
 const testOptions = { timeout: 3_600_000 }
 
 /**
- * HEAL_ROWS=stop-etcd,nft-flushed selects faults, HEAL_RUNS=1 sets how often each one runs, HEAL_ALONE=1 runs
- * all of them without agents. HEAL_RESULTS names a file that collects parts of the table; the evidence is
- * written once the table is complete.
+ * HEAL_ROWS=stop-etcd,nft-flushed selects faults. HEAL_RUNS=1 sets how often each fault runs. HEAL_ALONE=1
+ * runs the faults without agents. HEAL_RESULTS names a file that collects the results of several test
+ * commands. The evidence is written once this file has a result for every fault.
  */
 const { HEAL_ROWS: rowNames, HEAL_RUNS: runCount, HEAL_ALONE: alone, HEAL_RESULTS: resultsFile } = process.env
 const selectedRows = selectRows(healRows, { rows: rowNames, runs: runCount })

@@ -16,8 +16,8 @@ import { listNodeNames, listReadyNodes, listVoters } from '../support/membership
 import { createOperator, type Operator } from '../support/operator.ts'
 
 /**
- * Hosts of this suite. Machines are lost for good: first most etcd members, then one member and a worker. The
- * tests depend on their order.
+ * Hosts of this suite. Some of them are lost for good: first most etcd members, then one member and a worker.
+ * The tests depend on their order.
  */
 const names = ['cp1', 'cp2', 'cp3', 'w1', 'w2']
 const survivors = ['cp1', 'w1', 'w2']

@@ -40,7 +40,8 @@ describe('the controller manager among many nodes', () => {
     const steps: ScaleStep[] = []
     for (const nodes of requestedSizes) {
       const step = await scale.step(nodes, signal).catch((error: unknown) => {
-        // A step that the time limit ended is left out of the evidence. Other errors fail the test.
+        // A step that the time limit interrupted is left out of the evidence. Other errors fail the test, and
+        // so does a time limit before the first step is complete.
         if (!signal.aborted || steps.length === 0) throw error
         return undefined
       })

@@ -90,8 +90,8 @@ describe('the controller manager of a cluster', () => {
         took = Date.now() - startedAt
         expect(after.transitions).toBeGreaterThan(before.transitions)
         expect(took).toBeLessThan(maxFailoverMs)
-        // The new leader must do the due work, even while the previous leader may still believe that it
-        // leads.
+        // The new leader must send requests to hosts, even while the previous leader may still believe that
+        // it leads.
         await pollUntil(
           'hosts to have received requests of the new one',
           async () => witness.highest >= after.transitions,

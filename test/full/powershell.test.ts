@@ -32,8 +32,8 @@ const scratch = String.raw`C:\hyperkube-try`
 const spooler = String.raw`C:\windows\system32\spoolsv.exe`
 
 /**
- * Contract checks that must fail in Wine, because its PowerShell differs from that of Windows. Each has its
- * expected error.
+ * Checks of lab/windows/simulator/host-contract.ts that must fail in Wine, because its PowerShell differs
+ * from that of Windows. Each check has its expected error.
  */
 const expectedFailures: Readonly<Record<string, { readonly reason: string; readonly error: RegExp }>> = {
   'it says what it is': {
@@ -46,9 +46,9 @@ let wine: Wine
 let program: string
 let argv: Argv
 let script: string
-/** The script, preceded by stand-ins that replace Windows commands. */
+/** host.ps1, preceded by stand-ins for the Windows commands that Wine does not have. */
 let scriptWithStandIns: string
-/** Result of the contract checks with stand-ins. */
+/** Result of the checks in host-contract.ts, run with `scriptWithStandIns`. */
 let contractReport: FirstReport | undefined
 const shown: CheckResult[] = []
 
@@ -88,7 +88,7 @@ afterAll(async () => {
   }
 }, 120_000)
 
-/** Lists the commands of the script that have a stand-in. */
+/** Lists the Windows commands that have a stand-in in this script. */
 function listStandIns(text: string): string[] {
   const functions = listFunctions(text)
   return Object.keys(powershellCommands).filter((name) => functions.includes(name) || name === 'HNSCall')

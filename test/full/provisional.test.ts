@@ -17,8 +17,8 @@ import type { UpCluster } from '../support/up-cluster.ts'
  */
 const provisionalFlags = ['--provisional', '1m', '--rollback-interval', '45s'] as const
 /**
- * Timeout for the rollback: one minute of change, one minute for the operator to return, four rollback
- * intervals, and restarts.
+ * Timeout for the rollback: one minute until the provisional change expires, one minute for the operator to
+ * return, four rollback intervals, and the restarts.
  */
 const rollbackTimeoutMs = 600_000
 const perSecond = 20

@@ -21,7 +21,7 @@ let api: KubeApi
 let kubeconfig: string
 let figures: BusyFigures
 
-/** Replaces each control plane by another machine, while the cluster is in use. */
+/** Creates a cluster and replaces each control plane by another host, while clients use the cluster. */
 beforeAll(async () => {
   lab = await openFreshLab('replace')
   const all = await lab.up([

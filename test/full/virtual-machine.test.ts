@@ -32,7 +32,9 @@ const settings = [
   'kernel.panic_on_oops',
   'vm.overcommit_memory',
 ]
-/** With an emulated processor `up` takes a quarter of an hour, and longer under load. */
+/**
+ * Timeout of each test. With an emulated processor `up` takes a quarter of an hour, and longer under load.
+ */
 const timeoutMs = 3_600_000
 vi.setConfig({ testTimeout: timeoutMs })
 const neverAborted = new AbortController().signal
@@ -222,7 +224,7 @@ interface VirtualMachineEvidence {
   readonly date: Date
   /** Output of `hyperkube version`. */
   readonly hyperkube: string
-  /** Operating system and kernel of the machine. */
+  /** Operating system and kernel of the virtual machine. */
   readonly system: string
   readonly accelerator: Accelerator
 }

@@ -306,7 +306,10 @@ async function readGoldenComponent(name: string): Promise<ServedComponent> {
   return { ...component, service: component.service }
 }
 
-/** Content of the source file for derived files. On a real host flannel and the agent provide it. */
+/**
+ * Content of the file from which the templates of derived files get their values. On a real host flannel and
+ * the agent provide this file.
+ */
 const derivedSource = 'SOURCE_VIP=10.244.3.2\nFLANNEL_SUBNET=10.244.3.1/24\n'
 
 /**

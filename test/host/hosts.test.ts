@@ -66,7 +66,7 @@ describe('a lab of five', () => {
   })
 
   test('is left as it is by a second up', async () => {
-    // Start time of the first process of each host, counted from the boot of the machine.
+    // Start time of the first process of each host, counted from the boot of the machine that runs the lab.
     const boots = async (): Promise<string[]> =>
       Promise.all(
         (await lab.hosts()).map(async (host) => (await host.script(`cut -d' ' -f22 /proc/1/stat`)).stdout),
@@ -90,7 +90,7 @@ describe('a lab of five', () => {
 
   test('reaches its own hosts and its gateway: no other lab, and nothing else of the machine', async () => {
     const other = await openFreshLab('other')
-    // This service listens on every address of the machine.
+    // This service listens on every address of the machine that runs the lab.
     const service = createServer((_request, response) => response.end('reached'))
     service.on('connection', (socket) => socket.write('hello'))
     try {

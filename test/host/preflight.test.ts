@@ -16,8 +16,8 @@ import { resolveSshRoute } from '../../src/ssh/ssh-route.ts'
 import { openFreshLab } from '../support/lab.ts'
 
 /**
- * The hosts are three control planes that are also etcd members and nodes. They share the machine's clock, so
- * clock differences are not tested.
+ * The hosts are three control planes that are also etcd members and nodes. They share the clock of the
+ * machine that runs the lab, so clock differences are not tested.
  */
 const names = ['cp1', 'cp2', 'cp3']
 const { signal } = new AbortController()

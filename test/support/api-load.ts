@@ -33,7 +33,7 @@ export const loadFigures = z.strictObject({
 })
 export type LoadFigures = z.infer<typeof loadFigures>
 
-/** Running load. */
+/** A load that sends API requests until it is stopped. */
 export interface Load {
   /** Number of requests that have a response. */
   readonly requests: number
@@ -75,8 +75,8 @@ export class ApiLoad implements Load {
       createHttpTransport(target, true),
       createHttp2Transport(target),
     ]
-    // Only a few requests use new connections, because TLS handshakes are expensive and all hosts share this
-    // machine.
+    // Only a few requests use new connections, because TLS handshakes are expensive and all lab hosts share
+    // one machine.
     this.#transports = [
       http2,
       keepAlive,
@@ -104,7 +104,7 @@ export class ApiLoad implements Load {
     this.#watch()
     this.#timer = setInterval(() => {
       const target = Math.floor(((performance.now() - started) / 1000) * this.#perSecond)
-      // Skips requests that this machine was too slow to send, because a burst would test something else.
+      // Skips requests that this machine was too slow to send, because a burst would not be a constant rate.
       due = Math.max(due, target - 10)
       for (; due < target; due++) this.#sendOne(due)
     }, 5)

@@ -56,7 +56,8 @@ export class BusyCluster {
     await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
     await ensureService(api)
     await pollUntil('the shop to open', async () => (await countAvailable(api)) === 4, { timeoutMs: 120_000 })
-    // kube-proxy on the client host writes its rules later than the API reports the pods as available.
+    // kube-proxy on the client host may write its rules some time after the API reports the pods as
+    // available.
     await pollUntil('the way to the shop', async () => isServiceReachable(clientHost), {
       timeoutMs: 60_000,
       intervalMs: 100,

@@ -6,8 +6,8 @@ import { runProgram } from '../../src/kit/command.ts'
 
 /**
  * C source of a library that shifts the time of day of one process by the seconds in a file. Lab hosts share
- * the machine's clock, which a test must not set. Monotonic clocks stay unchanged, as when a real clock is
- * set.
+ * the clock of the machine that runs the lab, and a test must not set this clock. Monotonic clocks stay
+ * unchanged, as when a real clock is set.
  */
 const source = `#define _GNU_SOURCE
 #include <dlfcn.h>

@@ -13,7 +13,7 @@ import { openFreshLab } from './lab.ts'
 import { type CommandOutput, Terminal } from './terminal.ts'
 
 export const kubernetes = '1.36.4'
-/** Codes of findings that depend on the machine of the lab, and are ignored. */
+/** Codes of findings that depend on the machine that runs the lab. `up` ignores them. */
 const labFindings = ['HOST_CGROUP_V1', 'HOST_NO_RESOLVER', 'HOST_MEMORY_SMALL', 'HOST_CPU_SMALL']
 export const upArgs = ['up', '--yes', '--ignore', labFindings.join(',')] as const
 

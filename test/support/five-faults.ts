@@ -20,8 +20,8 @@ const faults = [
 ] as const
 
 /**
- * Injects five faults at once, each on its own host, which takes about four minutes. The cluster must have
- * 3+2 hosts.
+ * Injects five faults at once, each on another host, and expects that all of them heal. This takes about four
+ * minutes. The cluster must have 3+2 hosts.
  */
 export async function expectFiveFaultsHealed(cluster: UpCluster): Promise<void> {
   using healCluster = await HealCluster.open(cluster)

@@ -65,13 +65,14 @@ export function matchesFault(
 
 export interface FaultPeriod {
   readonly host: string
-  /** Time at which an agent detected the fault, or at which `doctor` could see it. */
+  /** Time at which an agent detected the fault, or at which the fault began if it was not detected. */
   readonly from: number
   readonly to: number
 }
 
 /**
- * Rates how doctor reported a fault. For `first`, the fault must be the first finding of at least one report.
+ * Rates how `doctor` reported a fault. The result is `first` if the fault was the first finding of at least
+ * one report.
  */
 export function rateNaming(
   row: FaultPattern,

@@ -45,7 +45,7 @@ export type HealResult = z.infer<typeof healResult>
 /** Format of the results file. Several test commands, each with some of the faults, can fill it. */
 export const healResults = z.array(healResult)
 
-/** Returns the newest result of each row, in the order of the table. */
+/** Returns the newest result of each fault that has one, in the order of `rows`. */
 export function mergeResults(
   rows: readonly Pick<HealRow, 'id'>[],
   before: readonly HealResult[],

@@ -45,7 +45,7 @@ export class HealObserver implements AsyncDisposable {
     return this.reports.length === 0 ? this.#doctorFailed : undefined
   }
 
-  /** Returns the first finding of the first report that names the fault before all other findings. */
+  /** Finds the first report whose first finding names the fault, and returns this finding. */
   findNaming(row: HealRow, host: string): DoctorFinding | undefined {
     return this.reports
       .map(({ findings: [first] }) => first)

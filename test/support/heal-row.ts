@@ -1,7 +1,7 @@
 import type { Host } from '../../lab/hosts/host.ts'
 import type { HealCluster } from './heal-cluster.ts'
 
-/** The eight components of a Kubernetes node. */
+/** The eight upstream components that run as services on a control plane. */
 export const components = [
   'etcd',
   'kube-apiserver',
@@ -48,7 +48,10 @@ export interface HealRow {
    * than the faulty host, which is unreachable.
    */
   readonly clients: 'there' | 'elsewhere'
-  /** True if services must not restart on any host during the fault. */
+  /**
+   * True if services must not restart on any host during the fault. Restarts of services that lost their
+   * lease are allowed and counted.
+   */
   readonly expectNoRestarts?: true
   /** True if the fault is also injected while agents are stopped. */
   readonly runWithoutAgents: boolean
@@ -65,11 +68,11 @@ export interface HealRow {
 export interface RowSelection {
   /** Comma-separated ids of faults; all faults if empty. */
   readonly rows: string | undefined
-  /** Number of runs of each fault, instead of the number in the table. */
+  /** Number of runs of each fault, instead of `HealRow.runs`. */
   readonly runs: string | undefined
 }
 
-/** Selects faults by id, in the order of the table. Throws for an unknown id. */
+/** Selects faults by id, in the order of `rows`. Throws for an unknown id. */
 export function selectRows<T extends Pick<HealRow, 'id' | 'runs'>>(
   rows: readonly T[],
   { rows: requested, runs }: RowSelection,

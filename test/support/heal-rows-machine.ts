@@ -8,7 +8,7 @@ const common = {
   runWithoutAgents: false,
 } as const
 
-/** Faults of machines: power and disks. */
+/** Faults of the power and the disks of hosts. */
 export const machineRows: readonly HealRow[] = [
   buildPowerCutRow('cp3', 'control plane'),
   buildPowerCutRow('w2', 'worker'),

@@ -18,7 +18,7 @@ const minute = 60_000
 const apiDownMinutes = Number(process.env['HEAL_API_DOWN_MINUTES'] ?? 10)
 const quorumMinutes = 3
 
-/** Faults of the network between machines. Services must not restart because of them. */
+/** Faults of the network between hosts. Services must not restart because of these faults. */
 export const networkRows: readonly HealRow[] = [
   buildPartitionRow('cp2', 'control-plane'),
   buildPartitionRow('w1', 'worker'),
@@ -80,7 +80,10 @@ function matchPorts(ports: string): string[] {
   return ['dport', 'sport'].map((direction) => `iifname != "lo" tcp ${direction} { ${ports} }`)
 }
 
-/** Drops arriving packets that match, and waits until some packets were dropped. */
+/**
+ * Drops packets that arrive at a host and fulfil one of its nftables matches. Waits until each host has
+ * dropped some packets.
+ */
 async function dropPackets(
   hosts: readonly Host[],
   buildMatches: (host: Host) => readonly string[],

@@ -35,8 +35,7 @@ export async function runFault(cluster: HealCluster, row: HealRow, host: Host): 
     recordProblem(error)
   } finally {
     await row.undo(cluster, host).catch(recordProblem)
-    // Without healing, the manual repair in `undo` has fixed the fault. Waits until the repair has taken
-    // effect.
+    // If the fault did not heal, `undo` has repaired the host. Waits until the repair has taken effect.
     if (timeline.healedAt === undefined) await waitUntilHealed(cluster, row, host).catch(recordProblem)
     await observer[Symbol.asyncDispose]()
   }
@@ -122,8 +121,8 @@ async function waitUntilHealed(cluster: HealCluster, row: HealRow, host: Host): 
 }
 
 /**
- * Selects the worker for the clients: the faulty worker itself unless it is unreachable, and w2 for faults of
- * control planes.
+ * Selects the worker on which the clients run: the faulty worker, or another worker if the fault makes it
+ * unreachable. For faults of control planes the clients run on w2.
  */
 function selectClientHost(cluster: HealCluster, { clients }: HealRow, { name }: Host): Host {
   if (clients === 'there') return cluster.getHost(name.startsWith('w') ? name : 'w2')

@@ -37,9 +37,9 @@ export async function readLeader(api: KubeApi): Promise<Leader> {
 
 /** Observes the requests to hosts, their fences and their results. */
 export class HostRequestObserver implements AsyncDisposable {
-  /** Hosts that did not refuse a request, each with its outcome, by request id. */
+  /** For each request id: the hosts that did not refuse the request, each as text with its outcome. */
   readonly done = new Map<string, Set<string>>()
-  /** Violations as text, for example a lower fence after a higher one. */
+  /** Violations of fencing as text, for example a host whose highest fence has decreased. */
   readonly violations = new Set<string>()
   /** Hosts that reported a snapshot, by snapshot name. */
   readonly snapshots = new Map<string, Set<string>>()
@@ -55,7 +55,7 @@ export class HostRequestObserver implements AsyncDisposable {
     this.#observing = this.#observe()
   }
 
-  /** Highest fence that any host has seen. */
+  /** Highest fence that any host has reported. */
   get highest(): number {
     return Math.max(0, ...this.#highest.values())
   }

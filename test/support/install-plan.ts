@@ -11,8 +11,8 @@ import { makeRequest } from '../../src/pki/request.ts'
 import { signRequest } from '../../src/pki/sign.ts'
 
 /**
- * Installs a plan on a lab host once, without an agent, to test it with the real programs. hyperkube's own
- * services are left out.
+ * Installs a plan on a lab host once, without an agent, to test the plan with the real programs. hyperkube's
+ * own services are left out.
  */
 export async function installPlan(host: Host, plan: NodePlan, identity: Identity): Promise<void> {
   const work = await mkdtemp(join(host.directory, 'plan-'))
@@ -38,7 +38,7 @@ export async function installPlan(host: Host, plan: NodePlan, identity: Identity
   }
 }
 
-/** Renders each derived file once its source file exists. */
+/** Renders each derived file from its template as soon as the file with the values exists. */
 export async function renderDerivedFiles(host: Host, plan: NodePlan): Promise<void> {
   for (const { path, from, template } of selectUpstreamComponents(plan).flatMap(
     ({ derivedFiles }) => derivedFiles,

@@ -37,8 +37,8 @@ export async function runInterruptedRound(
   }: { interruption: Interruption; phases: UpPhases; before?: ClusterInvariants | undefined },
 ): Promise<RoundResult> {
   const { kind, point } = interruption
-  // Leaves out the phase `reach` if the agent is to be killed: before the ssh login a host may not have an
-  // agent.
+  // `reach` is the ssh login. Before it, a host may not have an agent, so the agent cannot be killed in this
+  // phase.
   const eligible = phases.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
   const first = await runInterruptedUp(operator, lab, interruption, selectPhaseEvent(eligible, point))
   const problems = [...first.problems]
@@ -58,7 +58,8 @@ export async function runInterruptedRound(
 
 /** Lists problems that remain after a successful `up`. */
 async function findUnsettled(operator: Operator, last: CommandResult): Promise<string[]> {
-  // If the interrupted run finished by itself, `last` already had nothing to do.
+  // A further `up` must find nothing to do. It is not needed if `last` already found nothing to do, because
+  // all work was done despite the interruption.
   const { code, stderr } = hasNothingToDo(last) ? last : await operator.hyperkube('up', '--yes')
   return [
     ...(hasNothingToDo({ code, stderr }) ? [] : [`a further up ended with ${code}: ${stderr}`]),
@@ -76,8 +77,8 @@ const claimSchema = z.object({ holder: z.string(), lastHeartbeat: z.number(), re
 const claimTimeoutMs = 60_000
 
 /**
- * Lists hosts on which an operator lock (claim) is still held. The lock of a killed `up` must expire by
- * itself if the next `up` had nothing to do.
+ * Waits until all operator locks (claims) are released or expired. Returns the hosts on which a lock is still
+ * held after two minutes.
  */
 async function findClaims(hosts: readonly Machine[]): Promise<string[]> {
   let holders: string[] = []

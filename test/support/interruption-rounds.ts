@@ -89,7 +89,10 @@ export function setUpInterruptions({
     }
   })
 
-  /** Plans the phases once for each kind of work, because planning on empty hosts installs an agent. */
+  /**
+   * Plans the phases only once for each kind of work. Planning again would install an agent on empty hosts,
+   * which must stay empty until `up` runs.
+   */
   const listPhasesOf = async (work: WorkKind): Promise<UpPhases> => {
     const phases = phasesByWork.get(work) ?? listUpPhases(await operator.plan())
     phasesByWork.set(work, phases)

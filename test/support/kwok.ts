@@ -107,7 +107,7 @@ const kwokStages: readonly object[] = [
     selector: [{ key: readiness, operator: 'NotIn', values: ['True'] }],
     status: `${nodeConditions}phase: Running\n`,
   }),
-  // The delay is about the interval at which kubelets write an unchanged status.
+  // The delay is similar to the interval at which kubelets write an unchanged status.
   buildStage('node-heartbeat', 'Node', {
     selector: [
       { key: '.status.phase', operator: 'In', values: ['Running'] },

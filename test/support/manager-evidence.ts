@@ -5,7 +5,7 @@ import { z } from 'zod'
 const file = join(import.meta.dirname, '../../docs/evidence/manager.md')
 const row = z.object({ what: z.string(), result: z.string() })
 
-/** Titles of the table rows, in their order. */
+/** Titles of the rows of the evidence table, in the order of the table. */
 const rowOrder = [
   'a leader that is killed',
   'a leader that is stopped, and waking later as if nothing had happened',
@@ -25,7 +25,7 @@ const rowOrder = [
   'space that etcd does not use',
 ]
 
-/** Replaces one row of the table. Other rows stay, so a test can run alone. */
+/** Replaces one row of the evidence table. Other rows stay, so a test can run alone. */
 export async function recordManagerEvidence(what: string, result: string): Promise<void> {
   const rows = new Map((await readPreviousRows()).map((one) => [one.what, one.result]))
   rows.set(what, `${result} (${new Date().toISOString().slice(0, 10)})`)

@@ -14,7 +14,10 @@ export interface ScaleStep {
   readonly upstream: ManagerFigures
 }
 
-/** Returns the smallest value that is at least as large as this share of all values. */
+/**
+ * Returns a percentile: with a `share` of 0.9, the smallest value that at least 90 % of all values do not
+ * exceed.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN

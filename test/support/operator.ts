@@ -18,8 +18,8 @@ import { type EventCommand, startEventCommand } from './event-command.ts'
 import { openLabMirror } from './lab-mirror.ts'
 
 /**
- * An operator with the shipped executable, cluster.yml, identity and lock file. The hosts are still
- * unchanged.
+ * An operator with the shipped executable, cluster.yml, identity and lock file. Hosts do not change before a
+ * test runs a command.
  */
 export interface Operator {
   readonly hosts: readonly Machine[]

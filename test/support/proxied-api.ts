@@ -39,7 +39,7 @@ export class ProxiedApi {
     this.#listenAddress = listenAddress
   }
 
-  /** Starts the proxy as a planned host does, but with an administrator's certificate. */
+  /** Starts the proxy as a host of a cluster does, but with an administrator's certificate. */
   async start(configured: readonly string[] = this.servers.map(formatServer)): Promise<void> {
     const { address } = this.node
     const config = {

@@ -16,8 +16,8 @@ import type { UpCluster } from './up-cluster.ts'
 const roleName = 'anyone-may-request'
 
 /**
- * Creates CSRs that must all be denied. Each requesting user has a client certificate of the cluster and may
- * create CSRs. Returns how many CSRs the API accepted.
+ * Creates CSRs that must not be approved. Each requesting user has a client certificate of the cluster and
+ * may create CSRs. Returns how many CSRs the API accepted.
  */
 export async function createRogueRequests(
   { api, hosts, identity }: UpCluster,

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 
-/** Output and exit code of a command. */
 export interface CommandOutput {
   readonly args: readonly string[]
   readonly text: string

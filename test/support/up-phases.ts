@@ -84,7 +84,10 @@ function findPhase({ body, host }: Pick<Event, 'body' | 'host'>, step: string): 
   }
 }
 
-/** Formats an event, for example: etcd 12: op-started etcd etcd: start service etcd.service on cp2. */
+/**
+ * Formats an event as phase, number, type, op and host, for example `node 12: op-started node kubelet: start
+ * service kubelet.service on w1`.
+ */
 export function formatPhaseEvent({ phase, nth }: PhaseEvent, { body, host }: Event): string {
   const detail = 'op' in body ? ` ${formatOp(body.op)}` : 'step' in body ? ` ${body.step}` : ''
   return `${phase} ${nth}: ${body.type}${detail}${host === undefined ? '' : ` on ${host}`}`

@@ -76,7 +76,10 @@ async function runContract(operations: WindowsOperations): Promise<Record<string
   return results
 }
 
-/** Reserves an address twice, and releases it. Returns what was reserved before, between and after. */
+/**
+ * Reserves an address twice, and releases it. Returns the reserved address before, during and after the
+ * reservation.
+ */
 async function testAddresses({ plugins, network, subnet }: Record<'plugins' | 'network' | 'subnet', string>) {
   const program = win32.join(plugins, 'host-local.exe')
   const books = String.raw`C:\books`

@@ -69,8 +69,8 @@ function readArgument(machine: Machine, service: string, name: string): string |
 }
 
 /**
- * Simulates kube-proxy: at its start it removes all policies, waits for the network and then creates its own
- * policies once.
+ * Simulates kube-proxy: it waits for the network and then replaces all policies with its own, once per
+ * process.
  */
 function runKubeProxy(machine: Machine): void {
   const since = findRunningSince(machine, 'kube-proxy')

@@ -125,7 +125,7 @@ function machineClock(machine: Machine): Clock {
   }
 }
 
-/** Returns a function that advances the machine by the real time since its last call. */
+/** Returns a function that advances the machine by the real time since the previous call of this function. */
 function createRealTime(machine: Machine): () => void {
   let last = Date.now()
   return () => {

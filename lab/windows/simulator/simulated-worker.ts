@@ -75,7 +75,7 @@ export interface SimulatedWorker extends SimulatedHost {
   readonly deps: ReconcileDeps
 }
 
-/** Creates a host of a cluster on which hyperkube has not installed anything yet. */
+/** Creates a simulated worker. hyperkube has not installed anything on its host yet. */
 export function simulatedWorker(): SimulatedWorker {
   const contents = nodeRoles.map(
     (role) => [simulatedWorkerSpec.services[role].program.path, buildContent(role)] as const,

@@ -31,7 +31,9 @@ export function hasSwitch({ networks }: Machine): boolean {
   return networks.some(({ adapter }) => adapter !== undefined)
 }
 
-/** Takes all adapters except the backup network down for some seconds. In-memory routes are lost. */
+/**
+ * Takes down all adapters, except that of the backup network, for some seconds. In-memory routes are lost.
+ */
 export function bounce(machine: Machine): void {
   machine.breaks++
   for (const adapter of machine.adapters) {

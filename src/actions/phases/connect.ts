@@ -1,7 +1,8 @@
 import { forgetHostKey } from '../../identity/host-key.ts'
+import { toFailure } from '../../kit/errors.ts'
 import { joinNames } from '../../kit/text.ts'
 import { connectAgents, type ConnectedAgents } from '../../lifecycle/agents/connected-agents.ts'
-import { reportSingleStep } from '../../lifecycle/agents/event-stream.ts'
+import { reportSingleStep, type StepResult } from '../../lifecycle/agents/event-stream.ts'
 import type { Session } from '../../lifecycle/agents/session.ts'
 import type { ClusterInputs } from '../../lifecycle/inputs/cluster-inputs.ts'
 import type { HostToRemove } from '../../lifecycle/proposal/hosts-to-remove.ts'
@@ -96,6 +97,7 @@ export async function connectCluster(
           onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
           signal,
         }),
+      describeConnected,
     )
   }
   const removedSessions = new Map<string, Session>()
@@ -127,7 +129,7 @@ export async function connectCluster(
       },
     }
   } catch (error) {
-    // Open connections would keep the process alive after a failed start.
+    // If connecting fails, all connections must be closed, because open ones would keep the process alive.
     await close()
     throw error
   }
@@ -142,6 +144,14 @@ function findHostSpec(
     previousHosts.find((one) => one.name === name) ??
     hostSchema.parse({ name, address, os, roles: ['worker'] })
   )
+}
+
+/** Builds the result of connecting to the hosts. It is a failure only if every host is unreachable. */
+function describeConnected({ sessions, unreachable }: ConnectedAgents): StepResult {
+  const [error] = unreachable.values()
+  return sessions.size > 0 || error === undefined
+    ? { outcome: 'done' }
+    : { outcome: 'failed', failure: toFailure(error) }
 }
 
 /** Loads each release once, because its digest is computed from a large file. */

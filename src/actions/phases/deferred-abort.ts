@@ -24,7 +24,8 @@ export function createDeferredAbort(signal: AbortSignal, graceMs = defaultGraceM
   const follow = (): void => {
     const abort = (): void => controller.abort(signal.reason)
     if (!isDeferred) abort()
-    // After a timeout there may be no operator who could interrupt again.
+    // After a timeout, connections are closed when the grace period ends. There may be no operator who could
+    // interrupt again.
     else if (signal.reason instanceof HyperkubeError) timer = setTimeout(abort, graceMs)
   }
   if (signal.aborted) controller.abort(signal.reason)

@@ -41,7 +41,7 @@ export async function finishRotationPhase(
   const { now, signal } = context
   const stored = await openIdentity(context, files, cluster.metadata.name)
   const identity = recordPreviousKeyUnused(stored, now())
-  // Later runs need to know since when the previous key is unused.
+  // Saves the time since which the previous key is unused, because later runs need it.
   if (identity !== stored) await saveIdentity(context, files, identity)
   await using openedApi = await openApi(context, files, cluster, forgetHostKeys)
   await using etcd = await openEtcd(context, files.file, cluster, identity)

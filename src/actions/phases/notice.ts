@@ -38,7 +38,7 @@ export interface RestoreSummary {
   readonly name: string
   readonly manifest: SnapshotManifest
   readonly now: Date
-  /** Key count at the highest revision of all members; undefined if no member responds. */
+  /** Key count of the member with the highest revision; undefined if no member responds. */
   readonly current: KeyCount | undefined
   readonly members: readonly string[]
   /** Hosts on which services stop. */

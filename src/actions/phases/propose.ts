@@ -40,8 +40,8 @@ export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connect
   /** Converts the ops that hosts report now to the ops expected when the plan is applied. */
   readonly expected?: ProposalOptions['expected']
   /**
-   * Whether a pending provisional change is only a warning. True if nothing is changed, or if the same change
-   * continues.
+   * Whether a pending provisional change is only a warning. True for `plan`, which changes nothing, and for
+   * `up --provisional`, which may continue the pending change.
    */
   readonly allowProvisional?: boolean
   readonly run: Pick<ActionRun, 'emit'>

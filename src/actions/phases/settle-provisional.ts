@@ -10,7 +10,7 @@ import {
 } from '../../lifecycle/provisional/provisional-requests.ts'
 import type { WorkspaceContext } from '../../workspace/context.ts'
 import type { ActionOutcome, ActionRun, ActionStatus } from './action-run.ts'
-import { type OperatorLockDeps, withOperatorLock } from './operator-lock.ts'
+import { type OperatorLockDeps, withOperatorLock } from './with-operator-lock.ts'
 
 /** State of a provisional change when the action ends. */
 export interface ProvisionalEnd {
@@ -72,8 +72,8 @@ export async function confirmAll(
 }
 
 /**
- * Starts the rollback as if the time had passed. Each host rolls back by itself after its own delay, so the
- * command need not wait.
+ * Starts the rollback as if the provisional change had expired. Each host rolls back by itself after its own
+ * delay, so the command need not wait.
  */
 export async function rollbackAll(deps: OperatorLockDeps, changes: ProvisionalIds): Promise<void> {
   await sendToHosts(

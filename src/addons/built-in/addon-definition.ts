@@ -11,7 +11,7 @@ export interface AddonDefinition {
   readonly setting: 'dns' | 'metrics' | 'ingress' | 'storage'
   /** Names of the addon's images in the catalog. The first image is the main program. */
   readonly images: readonly [string, ...string[]]
-  /** Builds the objects of the addon. Empty if the setting in cluster.yml is `none`. */
+  /** Builds the objects of the addon. Returns an empty list if the setting in cluster.yml is `none`. */
   readonly buildManifests: (input: AddonInput) => readonly Manifest[]
 }
 
@@ -30,7 +30,7 @@ export interface AddonInput {
    * are not applied, for example when images are listed.
    */
   readonly metricsCertificate: MetricsCertificate | undefined
-  /** DNS resolvers of each Linux host with known facts: one list per host. */
+  /** DNS resolvers of the Linux hosts that were observed: one list per host. */
   readonly resolvers: readonly (readonly string[])[]
 }
 

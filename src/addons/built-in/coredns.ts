@@ -65,9 +65,7 @@ function computeReplicas({ spec }: Cluster): number {
   return hosts === 1 ? 1 : Math.max(2, Math.ceil(hosts / 16))
 }
 
-/**
- * Builds the DNS service. Its name and address are fixed, because kubelets write the address into every pod.
- */
+/** Builds the DNS service. Its address is fixed, because kubelets configure this address in every pod. */
 function buildService(clusterIP: string): Manifest {
   return {
     apiVersion: 'v1',
@@ -105,14 +103,14 @@ function buildCorednsDeployment(settings: DnsSettings, image: string, replicas: 
         metadata: { labels: { ...buildAppLabels(corednsApp), ...corednsSelector } },
         spec: {
           serviceAccountName: corednsApp,
-          // CoreDNS is the cluster DNS, so it uses the resolver of the host.
+          // CoreDNS is itself the cluster DNS, so its pods use the resolver of the host.
           dnsPolicy: 'Default',
           ...buildPlacement(settings, controlPlaneTolerations),
           ...buildSpreadConstraints(corednsSelector),
           securityContext: {
             ...buildPodSecurity(65_532),
-            // CoreDNS listens on port 53 as an unprivileged user. Kubernetes gives such a user a capability
-            // only through the program file.
+            // This sysctl lets CoreDNS listen on port 53 as an unprivileged user. The capability of its
+            // program file has no effect, because the container forbids privilege escalation.
             sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
           },
           containers: [buildContainer(settings, image)],
@@ -133,7 +131,8 @@ function buildContainer(settings: DnsSettings, image: string): Record<string, un
       requests: { cpu: '100m', memory: '70Mi' },
       limits: { memory: '170Mi' },
     }),
-    // The upstream program file has this capability, and does not start if the bounding set lacks it.
+    // The CoreDNS program file has this capability. The program would not start if the container dropped the
+    // capability.
     securityContext: buildContainerSecurity('NET_BIND_SERVICE'),
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },

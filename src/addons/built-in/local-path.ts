@@ -75,7 +75,7 @@ function buildLocalPathRbac(): Manifest[] {
       { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
-    // The provisioner creates its helper pods in its own namespace.
+    // This Role lets the provisioner create its helper pods in its own namespace.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'Role',
@@ -133,7 +133,7 @@ function buildContainer(settings: StorageSettings, image: string): Record<string
       `--namespace=${addonNamespace}`,
       `--service-account-name=${localPathApp}`,
     ],
-    // Directory in which the provisioner finds a changed helper pod.
+    // Directory from which the provisioner reads the manifest of its helper pod.
     env: [{ name: 'CONFIG_MOUNT_PATH', value: configMount }],
     resources: buildResources(settings, { requests: { cpu: '10m', memory: '32Mi' } }),
     securityContext: buildContainerSecurity(),
@@ -153,8 +153,8 @@ function buildLocalPathConfig({ path }: StorageSettings, helperImage: string): R
 }
 
 /**
- * Creates the directory of a volume. Any user in a pod may write into it, but on the host only root can reach
- * it.
+ * Script that creates the directory of a volume. Any user in a pod may write to the directory, but on the
+ * host only root can reach it.
  */
 const setup = `#!/bin/sh
 set -eu
@@ -168,8 +168,8 @@ rm -rf "$VOL_DIR"
 `
 
 /**
- * Builds the pod that creates or removes the directory of a volume on a node. It must be able to delete files
- * of any user.
+ * Builds the pod that creates or removes the directory of a volume on a node. The pod must be able to delete
+ * files of any user.
  */
 function buildHelperPod(image: string): Record<string, unknown> {
   return {

@@ -13,7 +13,7 @@ export function buildNamespacedMetadata(name: string, app: string): Manifest['me
   return { name, namespace: addonNamespace, labels: buildAppLabels(app) }
 }
 
-/** Metadata of a cluster-scoped object. */
+/** Builds the metadata of a cluster-scoped object. */
 export function buildClusterMetadata(name: string, app: string): Manifest['metadata'] {
   return { name, labels: buildAppLabels(app) }
 }
@@ -115,7 +115,8 @@ export function buildSpreadConstraints(selector: Readonly<Record<string, string>
         topologyKey,
         whenUnsatisfiable: 'ScheduleAnyway',
         labelSelector,
-        // Pods of the previous ReplicaSet are about to be deleted and do not count.
+        // Only pods of the same ReplicaSet count, because pods of the previous ReplicaSet are about to be
+        // deleted.
         matchLabelKeys: ['pod-template-hash'],
       },
     ],

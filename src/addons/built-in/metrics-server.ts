@@ -96,7 +96,8 @@ function buildMetricsServerDeployment(settings: MetricsSettings, image: string, 
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: selector },
       template: {
-        // A new certificate needs no new pods, because metrics-server reloads the files.
+        // The pod template contains no digest of the certificate, because metrics-server reloads changed
+        // certificate files without a restart.
         metadata: { labels: selector },
         spec: {
           serviceAccountName: metricsServerApp,
@@ -104,7 +105,7 @@ function buildMetricsServerDeployment(settings: MetricsSettings, image: string, 
           ...buildSpreadConstraints(selector),
           securityContext: buildPodSecurity(user),
           containers: [buildContainer(settings, image, hosts)],
-          // The files can be read only by root and by the group of metrics-server.
+          // The certificate files can be read only by root and by the group of metrics-server.
           volumes: [{ name: 'tls', secret: { secretName: 'metrics-server', defaultMode: 0o440 } }],
         },
       },

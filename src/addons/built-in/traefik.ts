@@ -67,7 +67,7 @@ function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manife
     kind: 'DaemonSet',
     metadata: buildNamespacedMetadata('traefik', traefikApp),
     spec: {
-      // Two pods cannot bind the same host ports, so the old one ends before the new one starts.
+      // Two pods cannot bind the same host ports, so the old pod ends before the new pod starts.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
       selector: { matchLabels: selector },
       template: {
@@ -141,8 +141,8 @@ function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
 }
 
 /**
- * Builds the flags of an entry point. On shutdown Traefik still accepts requests for some seconds after its
- * health check fails, then finishes open ones.
+ * Builds the flags of an entry point. On shutdown Traefik accepts requests for some more seconds after its
+ * health check fails, then finishes the open requests.
  */
 function buildEntryPoint(name: string, port: number): string[] {
   const lifecycle = `--entrypoints.${name}.transport.lifecycle`

@@ -10,7 +10,7 @@ export interface AddonTestBench {
   readonly api: FakeKubeApi
   readonly server: HttpsTestServer
   readonly client: KubeClient
-  /** Reported objects that a run waited for. */
+  /** Descriptions of the objects that a run waited for. */
   readonly reported: string[]
   /** Options with short intervals. */
   readonly options: ApplyAddonOptions

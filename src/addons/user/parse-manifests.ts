@@ -109,8 +109,8 @@ type YamlParseResult =
 const maxAliases = 100
 
 /**
- * Parses 0644 as octal, and `booleanTag` parses yes as true. kubectl reads YAML 1.1 this way, and a file must
- * mean the same here.
+ * YAML tag that parses numbers such as 0644 as octal. kubectl reads YAML 1.1 this way, and files must mean
+ * the same in hyperkube.
  */
 const octalTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',

@@ -48,7 +48,7 @@ function readUserAddon(
   }
 }
 
-/** Namespaced kinds of Kubernetes itself, by API group. */
+/** Built-in namespaced kinds of Kubernetes, by API group. */
 const namespacedKinds: Readonly<Record<string, readonly string[]>> = {
   '': [
     'ConfigMap',

@@ -89,8 +89,8 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
 }
 
 /**
- * Builds the common ledger fields of a resource. If several components own the resource, the values of the
- * first one are used.
+ * Builds the common ledger fields of a resource. If several components own the resource, the digest of the
+ * first owner is used.
  */
 function buildHeader(
   { items, through }: PlanRun,

@@ -244,7 +244,8 @@ test('after any interrupted runs, the last run produces the same host as it woul
         await expectAllRead(host, last)
       },
     ),
-    // Shrinking a failing history takes minutes; the printed seed reproduces the failure.
+    // A failing sequence is not shrunk, because this would take minutes. The printed seed reproduces the
+    // failure.
     { numRuns, endOnFailure: true },
   )
 })

@@ -23,7 +23,8 @@ export function buildReconcileDeps(
     .flatMap(({ artifacts }) => artifacts)
     .find(({ name }) => name === 'cni-plugins')
   const { services, operations } = host
-  // Starts and stops must go through `host.services`, which counts any other restart as unexpected.
+  // Starts and stops must go through `host.services`. It counts every restart that it did not request as
+  // unexpected.
   const countedServices = {
     ...operations.services,
     async start({ name }: { readonly name: string }) {

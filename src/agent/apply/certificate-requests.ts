@@ -41,8 +41,8 @@ async function findOrMakeRequest(
   renew: boolean,
 ): Promise<string | undefined> {
   const problem = await findPairProblem(host, plannedCertificate, plan)
-  // If the installed key pair is usable, a pending copy of the same pair is ignored. Otherwise the pending
-  // pair completes an interrupted installation.
+  // If the installed key pair is usable, only a pending pair that differs from it counts. Otherwise any
+  // pending pair counts, because it may complete an interrupted installation.
   const isUsable = problem === undefined || problem.due
   const pending = isUsable
     ? await findPendingReplacement(host, plannedCertificate)

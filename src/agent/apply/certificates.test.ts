@@ -226,8 +226,8 @@ test('wherever a renewal is interrupted, the next run ends with a matching pair'
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // As in production, the operator requests certificates again. The host does not request those that are
-    // already installed.
+    // As in production, the operator signs certificates again. The host creates no request for a certificate
+    // that is already installed.
     await applyAndListOps(host, plan, { certificates: await signed(plan) })
     expect((await diffHost(host, plan)).ops).toEqual([])
     if (!killed) break
@@ -248,7 +248,7 @@ test('wherever a CA rotation is interrupted, the next run succeeds', async () =>
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // Replaces the CA, which makes a pending request for the previous CA useless.
+    // Replaces the CA. A pending certificate of the previous CA is now useless.
     const before = ca
     ca = await createCa('etcd', 365_000 * day, host.clock.now())
     const again = planWith(spec, before)

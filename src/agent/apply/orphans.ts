@@ -52,7 +52,10 @@ export function isTemporaryName(name: string): boolean {
   )
 }
 
-/** True if the directory belongs to an artifact. The artifact handler inspects it. */
+/**
+ * True if the directory belongs to an artifact. The artifact handler checks its files, so the directory is
+ * not searched for orphans.
+ */
 function isArtifactDirectory(path: string, { resources }: Ledger, { components }: NodePlan): boolean {
   const written = resources.some((resource) => resource.target === 'artifact' && resource.directory === path)
   return written || components.some(({ artifacts }) => artifacts.some(({ directory }) => directory === path))

@@ -35,7 +35,7 @@ const readyAfterMs = 1000
  */
 const minTimeoutMs = 60_000
 const maxExits = 3
-/** Exit statuses from here on are systemd's own: it could not start the program (203: not executable). */
+/** Lowest exit status that systemd sets itself, when it could not start the program (203: not executable). */
 const firstSystemdStatus = 200
 
 /**

@@ -40,8 +40,8 @@ export async function startWindowsWorker(
   const { host, plan, emit, signal } = run
   const begun: BegunWorkerStart[] = []
   const pendingDerived = new Map(derived.map((op) => [op.name, op]))
-  // When a service stops, Windows also stops the services that depend on it. The rounds must start these
-  // again.
+  // When a service stops, Windows also stops the services that depend on it. All services that run now must
+  // run again before the rounds of reconciliation end.
   const previous = await listRunningServices(run)
   const isAllUp = async (): Promise<boolean> => {
     const now = await listRunningServices(run)

@@ -300,8 +300,8 @@ test.each([151, 397])('killed after every %i calls and gone on with, it ends the
         return false
       },
     )
-    // Each run first inspects the host, which takes more calls the more of the plan is applied. Therefore the
-    // next run may make more calls.
+    // Allows the next run more calls before it is killed. Each run first inspects the host, which takes more
+    // calls when more of the plan is applied.
     every += 20
   }
   expect(lives).toBeGreaterThan(3)

@@ -19,8 +19,8 @@ import type { Host } from '../host/host.ts'
 const file = 'provisional.json'
 
 /**
- * Reads the provisional change of a host. Returns undefined if there was none or it was confirmed. An invalid
- * file is ignored, so it causes no rollback.
+ * Reads the provisional change of a host. Returns undefined if the host has no provisional change or the
+ * change was confirmed. An invalid file is ignored, so it causes no rollback.
  */
 async function readProvisionalState(host: Host): Promise<ProvisionalState | undefined> {
   return readState(host, file, provisionalStateFormat)
@@ -49,7 +49,10 @@ export interface ProvisionalChanges {
   begin(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   reschedule(id: string, deadline: string): Promise<HostProvisionalChange | undefined>
   confirm(id: string): Promise<HostProvisionalChange | undefined>
-  /** Removes the report of the last rollback, because another change is made to the host. */
+  /**
+   * Removes the report of the last rollback. Called before another plan is applied, because the report is
+   * then outdated.
+   */
   forgetRolledBack(): Promise<void>
   /** Rolls back the active provisional change, if there is one. */
   rollBack(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>

@@ -23,8 +23,8 @@ const hostEvent = oneof(
   /** The agent is killed during its check. */
   record({ what: constant('kill' as const), ends: nat(80) }),
   /**
-   * An operator starts a provisional change for some minutes. The apply may be partial, and the claim may
-   * stay unreleased.
+   * An operator starts a provisional change for some minutes. The plan may be applied only partly, and the
+   * operator lock may stay unreleased.
    */
   record({
     what: constant('try' as const),
@@ -89,8 +89,8 @@ test('whatever happens to a host and in which order, what was tried is kept or g
       const wasActive = await isActive()
       const text = async () => (await host.files.read(setting))?.toString('utf8')
       const textBefore = await text()
-      // Longest provisional time, then the longest delay plus the minute after which an operator's claim
-      // times out.
+      // Advances the clock past every deadline: first by the longest provisional time, then by the longest
+      // delay and the minute after which the operator lock times out.
       host.clock.time = later(30)
       await agent.check()
       host.clock.time = later(4 + 1)

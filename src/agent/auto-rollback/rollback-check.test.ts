@@ -138,8 +138,8 @@ test('an operator keeps it waiting, and not for ever', async () => {
     await check()
   }
   expect(await readSetting(host)).toBe('tried')
-  // The operator no longer sends heartbeats: the claim times out after one minute, then the rollback delay
-  // begins.
+  // The operator no longer sends heartbeats. The operator lock times out after one minute, then the rollback
+  // delay begins.
   host.clock.time += 2 * minute
   await check()
   expect(await readSetting(host)).toBe('tried')
@@ -158,7 +158,8 @@ test('the rollback waits for a run, and an operator who follows the run may cont
   const checking = check()
   longRun.resolve()
   expect(await checking).toEqual({ nextMs: 15_000 })
-  // The operator sends no heartbeat while following the run; the next one comes half a minute after the run.
+  // The operator sends no heartbeats while following the run. The next heartbeat comes half a minute after
+  // the run.
   host.clock.time += minute / 2
   await check()
   await claims.requireHeld(ana)

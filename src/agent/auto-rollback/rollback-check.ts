@@ -46,7 +46,8 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
   }
 
   return async () => {
-    // An operator who follows a run sends no heartbeat, so a running run also counts as use of the host.
+    // An operator who follows a run sends no heartbeats. A run in progress therefore also counts as use of
+    // the host, unless the operator lock was released.
     const isInUse = (await isLockedByOther(deps)) || (runs.busy && !readInactivity().isReleased)
     if (isInUse || time() < since) since = time()
     const at = await findRollbackTime()
@@ -58,7 +59,7 @@ export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<Tick
       runs,
       'roll back an unconfirmed provisional change',
       async (run, emit, stop) => {
-        // Check again: an operator may have connected or moved the deadline since.
+        // Check again, because an operator may have connected or moved the deadline after the first check.
         if (((await findRollbackTime()) ?? Infinity) > time() || (await isLockedByOther(deps))) return
         await work.rollback(run, emit, stop)
         log('rolled back an unconfirmed provisional change')
@@ -78,7 +79,7 @@ interface Inactivity {
    * 1970.
    */
   readonly since: number
-  /** Whether the last operator has released the claim. Otherwise the claim must time out first. */
+  /** True if the last operator has released the operator lock. Otherwise the lock must time out first. */
   readonly isReleased: boolean
 }
 
@@ -95,7 +96,8 @@ export function computeRollbackTime(
   now: number,
 ): number {
   const end = Date.parse(deadline)
-  // A provisional change cannot last longer than this, so the host's clock was set back by an unknown amount.
+  // If the deadline is further away than the longest provisional change, the host's clock was set back. The
+  // deadline then counts as passed.
   const endsAt = end - now > maxProvisionalMs + maxClockErrorMs ? 0 : end
   return Math.max(endsAt, inactivity.since + (inactivity.isReleased ? 0 : lockTimeoutMs)) + rollbackDelayMs
 }

@@ -109,7 +109,8 @@ async function replaceData(host: LinuxHost, spec: EtcdDataSpec, signal: AbortSig
 }
 
 /**
- * Saves the restore before the first change. Data of an earlier unfinished restore is marked to be discarded.
+ * Saves the state of the restore before the first change. Data of an earlier unfinished restore is marked to
+ * be discarded.
  */
 async function beginRestore(host: LinuxHost, restore: EtcdRestoreId): Promise<RestoreState> {
   const previous = await readRestoreState(host)

@@ -75,7 +75,8 @@ export function createHealer(deps: HealerDeps): HostHealer {
     const observed = await watch.observe(isNews ? 'news' : 'usual', end)
     if (observed === undefined) return { nextMs: healIntervalMs, problems: [] }
     const problems: unknown[] = []
-    // A full disk may be the problem to heal, so healing continues with the state in memory.
+    // If the state cannot be written, healing continues with the state in memory. A full disk may be the
+    // problem to heal.
     const saveState = async (next: (before: HealState) => HealState): Promise<void> =>
       stateStore.update(next).catch((error: unknown) => void problems.push(error))
     await reconciler.maintain(observed)

@@ -7,13 +7,16 @@ import { runOp } from '../records/run-op.ts'
 import type { Host } from '../host/host.ts'
 
 /**
- * Milliseconds to wait for a restarted service to write its source file. If this takes longer, the service is
- * probably waiting for a dependency.
+ * Milliseconds to wait until a restarted service has written the source files of its derived files. If this
+ * takes longer, the service is probably waiting for a dependency.
  */
 const sourceTimeoutMs = 20_000
 const pollIntervalMs = 500
 
-/** When the source of each derived file of a component was last changed (key: path). */
+/**
+ * Time of the last change of each source file, keyed by path. The derived files of one component are rendered
+ * from these source files.
+ */
 export type SourceTimes = ReadonlyMap<string, string | undefined>
 
 export async function readSourceTimes(
@@ -28,8 +31,8 @@ export async function readSourceTimes(
 }
 
 /**
- * Regenerates the files that are derived from files of a component. After a restart, waits until the service
- * has written its source files again, because the old files may be wrong.
+ * Regenerates the derived files of a component. After a restart, waits until the service has written the
+ * source files again, because the old ones may be wrong.
  */
 export async function regenerateDerivedFiles(
   run: PlanRun,

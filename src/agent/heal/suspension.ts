@@ -42,8 +42,8 @@ export async function setPause(
 }
 
 /**
- * Returns the active pause, if there is one. A pause that would last longer than the maximum is ignored,
- * because the clock was set back.
+ * Returns the active pause, if there is one. If a pause would last longer than the maximum, the clock was set
+ * back, and the pause is ignored.
  */
 export function findActivePause({ paused }: Pick<HealState, 'paused'>, now: number): HealPause | undefined {
   if (paused === undefined) return undefined

@@ -41,7 +41,7 @@ export interface HostWatch {
    * units again; `fresh` queries all sources again.
    */
   observe(mode: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostObservation | undefined>
-  /** Forces a new drift check, because the host was changed. */
+  /** Forces a new drift check at the next observation. Called after the host was changed. */
   invalidate(): void
 }
 
@@ -128,7 +128,7 @@ interface DriftWatch {
   readonly current: DiskObservation
   /** Checks drift and data risks again if the last check is too old for this mode. */
   refresh(plan: NodePlan, mode: keyof typeof maxDriftAgeMs): Promise<void>
-  /** Forces a new check, because the host was changed. */
+  /** Forces a new check at the next refresh. Called after the host was changed. */
   invalidate(): void
 }
 

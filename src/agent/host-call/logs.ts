@@ -56,8 +56,8 @@ type Line = Extract<HostCallResponse['body'], { type: 'line' }>
 const pollIntervalMs = 500
 
 /**
- * Yields the existing log lines of components in order of time, then new lines. Log files are small, because
- * they are rotated.
+ * Yields the existing log lines of components in order of time, then new lines. Log files are read as a
+ * whole, because rotation keeps them small.
  */
 export async function* readComponentLogs(
   context: HostCallContext,

@@ -9,9 +9,7 @@ import { readCurrentVersion } from './switch-agent.ts'
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 type ServiceRow = Extract<HostCallResponse['body'], { type: 'services' }>['services'][number]
 
-/**
- * Used share of a disk above which the disk counts as full, because the kubelet fails or is about to fail.
- */
+/** A disk counts as full from this used share on. The kubelet then fails or is about to fail. */
 const fullRatio = 0.98
 
 export async function listHostServices(

@@ -27,8 +27,8 @@ export const agentName = 'hyperkube-agent'
 export const revertName = 'hyperkube-revert'
 
 /**
- * Milliseconds to wait for a service to stop or start. Stopping takes as long as its current work, starting
- * as long as its program needs to load.
+ * Milliseconds to wait for a service to stop or start. A service stops when its current work is done, and has
+ * started when its program is loaded.
  */
 const serviceTimeoutMs = 60_000
 const pollIntervalMs = 500
@@ -130,8 +130,8 @@ export function toAgentServiceSpec(service: ScmServiceSpec): WindowsServiceSpec 
 }
 
 /**
- * Configures the service and the version file for this version and restarts the service. Returns false if it
- * does not start.
+ * Configures the service and the version file for this version and restarts the service. Returns false if the
+ * service does not start.
  */
 async function installAndRestart(
   context: SwitchContext,

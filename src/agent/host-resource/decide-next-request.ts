@@ -76,7 +76,7 @@ function findRefusalReason(
 }
 
 /**
- * Returns the higher fence. Two leaders never have the same number. If it happens anyway, the fence that came
+ * Returns the higher fence. If two leaders have the same number, which should not happen, the fence that came
  * first counts.
  */
 function pickHigher(one: Fence, other: Fence | undefined): Fence {

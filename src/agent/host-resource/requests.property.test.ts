@@ -28,7 +28,7 @@ const minute = 60_000
 /** Simulates leaders, the API and one host, with events in any order. */
 class Simulation {
   readonly host: TemporaryHost
-  /** All versions of the object, because a delayed watch returns an old one. */
+  /** All versions of the object. Old versions are kept, because a delayed watch returns one of them. */
   readonly #versions: Stored[] = [{ version: 1, requests: [], status: {} }]
   readonly #leaders: Leader[] = []
   /** leaseTransitions of the simulated Lease. */
@@ -226,7 +226,7 @@ function findViolations(done: readonly Handled[]): string[] {
 
 /**
  * Lists contradictions between the reported result of a request and the handled actions. Handlers never fail
- * here, so a refused request can only be late.
+ * here, and at the end a request may be refused only because it is late.
  */
 function findMismatch(step: HostRequestStep, requestId: string, done: readonly Handled[]): string[] {
   if (step.kind !== 'result') return [`${requestId} has no result: ${step.kind}`]

@@ -98,8 +98,8 @@ interface BufferedWriter {
 }
 
 /**
- * Collects chunks in one buffer, because they are too small to be written one by one. The memory of each
- * chunk is freed at once, because the garbage collector would run too often otherwise.
+ * Collects chunks in one buffer, because they are too small to be written one by one. Frees the memory of
+ * each chunk after copying it, because otherwise the garbage collector would run too often.
  */
 function createBufferedWriter(file: FileHandle): BufferedWriter {
   const buffer = Buffer.allocUnsafeSlow(bufferSize)
@@ -144,8 +144,8 @@ async function requestRange(url: string, from: number, signal: AbortSignal): Pro
   const total = range?.[2] === undefined ? undefined : Number(range[2])
   if (response.status === 416) {
     await response.body?.cancel()
-    // If the sizes match, the local file is complete. Otherwise it is not a part of this file, and the
-    // download starts again.
+    // If the sizes match, the local file is complete. Otherwise the local file belongs to another download,
+    // and the download starts again.
     return total === from ? { from, total, body: emptyBody() } : requestRange(url, 0, signal)
   }
   const partial = response.status === 206

@@ -142,7 +142,10 @@ export interface Images {
   pull(crictl: string, name: string, signal: AbortSignal): Promise<void>
   /** Loads an archive under the names that it contains and pins the images. */
   load(ctr: string, archive: string, signal: AbortSignal): Promise<void>
-  /** Adds the name `other` to the image `name`. If another image has that name, the name moves. */
+  /**
+   * Adds the name `other` to the image `name`. If another image already has the name `other`, that image
+   * loses it.
+   */
   rename(ctr: string, name: string, other: string): Promise<void>
   /** Protects an image from garbage collection. */
   pin(ctr: string, name: string): Promise<void>

@@ -8,7 +8,7 @@ export interface ServiceManager {
   /** Reloads all unit files. */
   reload(): Promise<void>
   show(unit: string): Promise<UnitState>
-  /** Returns the states in the order of `units`. One query for many units costs as much as a single one. */
+  /** Returns the states in the order of `units`. Querying many units takes no longer than querying one. */
   showAll(units: readonly string[]): Promise<readonly UnitState[]>
   /** Enables units for the next boot, including units that are not loaded yet. */
   enable(units: readonly string[]): Promise<void>
@@ -21,7 +21,7 @@ export interface ServiceManager {
   lines(unit: string, count: number): Promise<readonly string[]>
 }
 
-/** Service manager of a Linux host. Windows needs none of these operations. */
+/** Service manager of a Linux host, with additional operations that Windows does not need. */
 export interface LinuxServiceManager extends ServiceManager {
   disable(unit: string): Promise<void>
   /** Kills only the main process. Whether its children survive depends on the unit's settings. */

@@ -90,8 +90,8 @@ async function send(
 export function toProbeOutcome(error: unknown): NetworkProbeOutcome {
   if (hasCode(error, 'ECONNREFUSED')) return 'refused'
   if (hasCode(error, 'ETIMEDOUT')) return 'timeout'
-  // A firewall that rejects packets also has this outcome: EHOSTUNREACH from another host, EPERM from this
-  // host.
+  // A firewall that rejects packets also leads to this outcome: EHOSTUNREACH from another host, EPERM from
+  // this host.
   return 'unreachable'
 }
 

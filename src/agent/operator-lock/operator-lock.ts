@@ -10,7 +10,9 @@ export interface HeldOperatorLock extends Claim {
 }
 
 /**
- * A holder without a heartbeat for this long has lost the lock: its process was killed or is disconnected.
+ * A holder without a heartbeat for this many milliseconds has lost the lock: its process was killed or is
+ * disconnected. The client renews the lock every `renewalIntervalMs`
+ * (src/lifecycle/agents/hold-operator-lock.ts).
  */
 export const lockTimeoutMs = 60_000
 

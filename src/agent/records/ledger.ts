@@ -42,7 +42,7 @@ export function withoutResource(
 
 /**
  * Adds a pending change to the services of these components, because services read a changed resource only
- * when they start. Returns the same ledger object if every service already has it.
+ * when they start. Returns the same ledger object if every service already has this pending change.
  */
 export function withPendingChange(ledger: Ledger, components: ReadonlySet<string>, name: string): Ledger {
   const unaware = ledger.resources.filter(
@@ -70,7 +70,10 @@ export function withoutPendingChange(ledger: Ledger, service: string, name: stri
   return { ...ledger, resources }
 }
 
-/** Marks a service as started and drops its pending changes, because a start reads them. */
+/**
+ * Marks a service as started and drops its pending changes, because a service reads all changed resources
+ * when it starts.
+ */
 export function withStarted(ledger: Ledger, name: string): Ledger {
   const resources = ledger.resources.map((resource) =>
     resource.target === 'service' && resource.name === name

@@ -142,7 +142,7 @@ test('of several control planes one answers, and none complains', async () => {
   await renewLocalCertificates(worker.deps)
   const results = await Promise.all(others.map(async ({ deps }) => signForNodes(deps)))
   expect(results).toEqual(results.map(() => ({ nextMs: minute, problems: [] })))
-  // Requests that a slower control plane skipped are signed in the next round.
+  // The control planes check again and sign the requests that they skipped because of a conflict.
   await Promise.all(others.map(async ({ deps }) => signForNodes(deps)))
   expect(others.flatMap(({ logged }) => logged)).toHaveLength(2)
   expect(await renewLocalCertificates(worker.deps)).toMatchObject({ problems: [] })
@@ -172,7 +172,8 @@ test('a requester without the previous key is refused with a reason', async () =
   await renewLocalCertificates(worker.deps)
   const [first, second] = cluster.signing.items
   if (first === undefined || second === undefined) throw new Error('nothing was asked')
-  // The first request was approved without a check of its proof, so it cannot be denied any more.
+  // The first request has the proof of the second and is already approved, so it can fail but not be denied.
+  // The second request has no proof.
   const proof = second.metadata.annotations?.[renewalAnnotations.proof] ?? ''
   for (const item of [first, second]) {
     const annotations = { ...item.metadata.annotations, [renewalAnnotations.proof]: proof }
@@ -225,7 +226,7 @@ test('a certificate for another key is not taken', async () => {
     problems: [{ code: 'APPLY_CERTIFICATE_REFUSED' }],
   })
   const after = await readCertificates(worker)
-  // The other certificate is valid and is still installed.
+  // The first certificate was refused and not replaced. The second certificate is valid, so it was renewed.
   expect([after[0] === before[0], after[1] === before[1]]).toEqual([true, false])
 })
 
@@ -280,8 +281,8 @@ test('wherever a renewal is cut, the next look ends it', async () => {
     await expectRenewed(agent, before)
     await waitForRunEnd(agent)
     if (!wasInterrupted) break
-    // Host clocks are in the past, but the API uses the real time. This test does not use the API, so its
-    // clock may advance.
+    // Advances the host's clock until the new certificates are due again. The clock may pass the real time,
+    // because this test does not use the API.
     agent.host.clock.time += setUpAgeMs
   }
 })

@@ -39,8 +39,9 @@ export interface SignForNodesDeps {
 }
 
 /**
- * Lifetime of the client certificate in milliseconds, long enough to sign all pending requests once. Its key
- * exists only in memory.
+ * Lifetime in milliseconds of the client certificate with which the agent authenticates to the API while it
+ * signs. It is long enough to handle all pending requests once. The key of the certificate exists only in
+ * memory.
  */
 const clientLifetimeMs = 10 * 60_000
 
@@ -58,8 +59,8 @@ export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> 
   using node = await createNodeClient(host, plan, signal)
   const api = findNodeApi(plan)
   if (node === undefined || api === undefined) return { nextMs: intervals.localMs, problems: [] }
-  // Requests are listed with the existing certificate of the node. A client certificate for signing is issued
-  // only if requests are pending, which is rare.
+  // Requests are listed with the existing certificate of the node. The client certificate of `agentUser` is
+  // issued only if requests are pending, which is rare.
   const { items } = await listObjects(node, renewalSigningRequestKind, {
     fields: `spec.signerName=${renewalSigner}`,
   })

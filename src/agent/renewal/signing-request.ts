@@ -179,7 +179,8 @@ async function createSigningRequest(
   const proof = proveRenewal(request, previous, privateKey)
   await createObject(client, buildSigningRequest({ request, previous, proof }, planned.usages)).catch(
     (error: unknown) => {
-      // The request was sent twice because the first response was lost.
+      // On a conflict the object already exists: the request was repeated because the first response was
+      // lost.
       if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
     },
   )

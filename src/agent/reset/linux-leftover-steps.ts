@@ -47,7 +47,7 @@ async function stopSlice({ services, clock }: LinuxHost, name: string, signal: A
   })
 }
 
-/** Milliseconds between two checks. */
+/** Milliseconds between two checks whether container processes remain. */
 const checkIntervalMs = 100
 
 /** Kills all containers. They outlive the container runtime, because each one has its own shim process. */

@@ -5,7 +5,7 @@ import type { WindowsHost } from '../host/host.ts'
 import { parseWindowsNetwork, readReconcileState } from '../apply/build-worker-spec.ts'
 import type { LeftoverStep } from './leftovers.ts'
 
-/** Milliseconds between two checks. */
+/** Milliseconds between two checks whether processes of hyperkube remain. */
 const checkIntervalMs = 500
 /** Maximum number of attempts to kill the remaining processes. */
 const tries = 20

@@ -109,8 +109,8 @@ async function installArtifact(
 }
 
 /**
- * Replaces the directory of a damaged artifact. It is renamed first, so that processes that run from it keep
- * their open files.
+ * Replaces the directory of a damaged artifact. On Linux the old directory is renamed first, so that running
+ * programs keep their open files.
  */
 async function replaceDirectory(host: Host, temporary: string, directory: string): Promise<void> {
   const { files } = host
@@ -183,8 +183,8 @@ async function readReleaseDigest(
 }
 
 /**
- * True if this is the current release. On hosts without a link this is always true, because the service
- * definition selects the release.
+ * True if the directory contains the current release. On hosts without a link this is always true, because
+ * the service definition selects the release.
  */
 async function isCurrent({ files, layout }: Host, directory: string): Promise<boolean> {
   return layout.currentLink === undefined || (await files.readLink(layout.currentLink)) === directory

@@ -16,15 +16,15 @@ export const derivedFileHandler: ResourceHandler<'derived-file', DerivedFile> = 
   findSpec: ({ derivedFiles }, name) => derivedFiles.find(({ path }) => path === name),
 
   /**
-   * Compares the file with its current source. If the source is missing, as after a boot, compares it with
-   * the recorded digest.
+   * Compares the file with its current source. If the source is missing, as after a boot, compares the file
+   * with the recorded digest.
    */
   async inspect({ name, owner, mode, from, template, sha256 }, { host }) {
     const text = await tryRender(host, { from, template })
     const desiredSha256 = text === undefined ? sha256 : sha256Hex(text)
     const state = await inspectFile(host, name, { owner, mode, sha256: desiredSha256 })
-    // The ledger still has the digest from before an interrupted write. Report drift, so that the new digest
-    // is recorded; otherwise the comparison after a boot would fail.
+    // If the digests differ, a run was interrupted after the write, and the ledger has the old digest. Drift
+    // is reported, so that the new digest is recorded; otherwise the comparison after a boot would fail.
     return state === 'as-written' && desiredSha256 !== sha256
       ? { drift: 'it was written, and not written down' }
       : state

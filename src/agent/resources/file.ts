@@ -9,7 +9,7 @@ export const fileHandler: ResourceHandler<'file', PlannedFile> = {
   target: 'file',
   findSpec: ({ files }, name) => files.find(({ path }) => path === name),
 
-  // The digest is sufficient, so no secret is needed here.
+  // Compares only the digest, so the content of a secret file is not needed here.
   inspect: async ({ name, owner, mode, sha256 }, { host }) =>
     inspectFile(host, name, { owner, mode, sha256 }),
 

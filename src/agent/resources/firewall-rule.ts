@@ -28,8 +28,8 @@ export const linuxFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule> = 
 }
 
 /**
- * Handler for inbound rules of the Windows firewall. All are in hyperkube's rule group; rules of other groups
- * are never changed.
+ * Handler for inbound rules of the Windows firewall. All rules are in hyperkube's rule group; rules of other
+ * groups are never changed.
  */
 export const windowsFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule, WindowsHost> = {
   target: 'firewall-rule',

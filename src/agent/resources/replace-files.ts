@@ -33,7 +33,10 @@ export async function replaceFiles(host: Host, from: string, to: string): Promis
 /** Maximum number of steps to replace one file. */
 const maxSteps = 8
 
-/** Replaces a file with the same steps as the Windows worker, so that a program always exists at the path. */
+/**
+ * Replaces a file with the steps that also replace the programs of a Windows worker. An interruption or a
+ * locked file therefore never leaves the host without the program.
+ */
 async function replaceFile({ files }: Host, from: string, path: string): Promise<void> {
   const digestIfFile = async (at: string): Promise<string | undefined> =>
     (await files.stat(at))?.kind === 'file' ? files.digest(at) : undefined

@@ -28,7 +28,10 @@ export interface HostOperations {
    */
   previousPlan(differentFrom: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>
-  /** Returns requests for the certificates in `planned`, or for all certificates of the plan. */
+  /**
+   * Returns requests for certificates in `planned`, by default for all of the plan. A valid certificate gets
+   * a request only if `renew` is set.
+   */
   certificateRequests(
     plan: NodePlan,
     renew: boolean,
@@ -42,7 +45,7 @@ export interface HostOperations {
   /** Returns the etcd restore that has not ended yet. */
   activeRestore(): Promise<EtcdRestoreProgress | undefined>
   endRestore(id: string): Promise<void>
-  /** Returns the active provisional change. */
+  /** Returns the active provisional change, or the last one if the host rolled it back. */
   provisional(): Promise<HostProvisionalChange | undefined>
   beginProvisional(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   moveProvisional(id: string, deadline: string): Promise<HostProvisionalChange | undefined>

@@ -43,8 +43,8 @@ export class Runs {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#stoppingError()
     await this.#log.prepare()
-    // The last run stays in memory. A reset deletes the log, but a client that attaches late must still get
-    // its events.
+    // The last run stays in memory until the next run starts. If the last run is a reset, it deletes the log,
+    // but a client that attaches late must still get the events.
     for (const [id, { written }] of this.#active) if (written) this.#active.delete(id)
     const active: ActiveRun = { events: [], ended: false, written: false, nextEvent: Promise.withResolvers() }
     this.#active.set(run, active)
@@ -68,7 +68,8 @@ export class Runs {
       emit({ type: 'run-ended', result })
       await logged
       active.written = true
-      // The command that stops the agent may be killed together with it, before it reports success.
+      // The exit hook stops the agent, so it may be killed before it reports success. Its errors are
+      // therefore ignored.
       await exitHook?.().catch(() => undefined)
     }
     this.#last = execute()

@@ -22,7 +22,9 @@ export interface StepBackoff {
 export interface StartPolicy {
   /** Milliseconds to wait after each attempt. After the last attempt the series begins again. */
   readonly delays: readonly number[]
-  /** Milliseconds after the last attempt at which the program is reported as given up. */
+  /**
+   * If the last attempt has not succeeded after this many milliseconds, the program is reported as given up.
+   */
   readonly giveUpAfter: number
 }
 
@@ -35,8 +37,8 @@ export const defaultBackoff: StepBackoff = {
 }
 
 /**
- * Builds a policy with six attempts at a fixed interval, then a pause of two minutes. The original script was
- * run again after such a pause.
+ * Builds a policy with six attempts at a fixed interval, then a pause of two minutes. After such a pause the
+ * script hyperkube.ps1 (2018) was run again.
  */
 function sixAttempts(seconds: number): StartPolicy {
   const delay = seconds * 1000
@@ -44,7 +46,7 @@ function sixAttempts(seconds: number): StartPolicy {
 }
 
 /**
- * Backoff of the original script. The script reopened the connection to the API when three attempts were
+ * Backoff of the script hyperkube.ps1 (2018). It reopened the connection to the API when three attempts were
  * left, and reported when all attempts had failed.
  */
 export const legacyScriptBackoff: StepBackoff = {
@@ -99,7 +101,9 @@ export function findGiveUpStep(
   return unlessTakenSince(state, previous, { do: 'give-up', role: step.role })
 }
 
-/** Returns the step unless it was already taken after the last recorded attempt. */
+/**
+ * Returns `step` unless it was already taken after the given attempt, which is the last start of the program.
+ */
 function unlessTakenSince(
   state: BackoffContext['state'],
   { last }: StepAttempt,

@@ -169,7 +169,7 @@ test('bug 12: when the agent stopped, it took all of the node and all containers
   const scenario = await createHealthyWorker()
   const { machine } = scenario.worker
   const before = nodeRoles.map((role) => findProcess(machine, role))
-  // The agent is down for an hour. The next agent starts with its state.
+  // The agent is down for an hour. The next agent starts with the state that the previous agent saved.
   advance(machine, 3_600_000)
   const next: Scenario = { ...scenario, steps: 0 }
   await runUntilHealthy(next)
@@ -201,7 +201,7 @@ test('bug 13: programs were deleted before there were new ones', async () => {
   }
   expect(findFile(machine, path)?.content.toString()).toBe('the program kubelet')
   expect(findProcess(machine, 'kubelet')).toBe(running)
-  // After a reboot at this point the host still works as a node.
+  // Reboots the host while the new program cannot be fetched. The host still works as a node.
   injectFault(machine, { name: 'reboot', role: 'kubelet' })
   for (let count = 0; count < 40; count++) {
     const end = await reconcileOnce(offline, newer, scenario.state, async () => undefined)

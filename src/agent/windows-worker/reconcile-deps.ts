@@ -8,7 +8,8 @@ export interface ReconcileDeps {
   readonly host: WindowsOperations
   readonly clock: Pick<Clock, 'now'>
   /**
-   * Ends a round between two steps. An operation in progress is ended by the signal of the host operations.
+   * Ends a round of reconciliation between two steps. An operation in progress is ended by the signal of the
+   * host operations.
    */
   readonly signal: AbortSignal
   /** Returns true if a program reports that it is healthy. */

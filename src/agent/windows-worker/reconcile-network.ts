@@ -67,8 +67,8 @@ function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): str
 }
 
 /**
- * Removes a network of the wrong type. Flannel reuses a network without checking its type, so flanneld must
- * stop first.
+ * Removes a network that has the wrong type or management address, because flannel would reuse it without
+ * checking. flanneld is stopped first.
  */
 export function* reconcileNetworkType(
   context: ReconcileContext,

@@ -6,7 +6,7 @@ import type { ReconcileDeps } from './reconcile-deps.ts'
 import type { ReconcileStep } from './step.ts'
 import type { ReconcileState, WorkerObservation, WorkerSpec } from './worker.ts'
 
-/** Maximum number of steps in a round, so every round ends. */
+/** Maximum number of steps in a round of reconciliation, so that every round ends. */
 const maxSteps = 20
 
 export interface ReconcileResult {
@@ -28,8 +28,8 @@ export interface ReconcileOptions {
 }
 
 /**
- * Observes and performs steps in turn until no step is due. A failed observation ends the round; the next
- * round tries again.
+ * Runs one round of reconciliation: observes the host, performs the next step, and repeats both until no step
+ * is due. A failed observation ends the round; the next round tries again.
  */
 export async function reconcileOnce(
   deps: ReconcileDeps,

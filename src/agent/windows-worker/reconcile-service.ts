@@ -44,11 +44,12 @@ export function* reconcileService(
   if (!observed.ready.has(role) && !notAwaited.has(role)) yield { wait: `${role} to be healthy` }
 }
 
-/** Milliseconds after its start in which a program may be unhealthy. */
+/** Milliseconds that a program may be unhealthy after its start. */
 export const startupGraceMs = 90_000
 
 /**
- * True if the process runs but has been unhealthy for too long. Only hyperkube would restart such a process.
+ * True if the process runs but is still unhealthy after its startup time. The service manager restarts only
+ * processes that end, so hyperkube must restart this one.
  */
 function isHung({ observed, state, now }: ReconcileContext, role: WorkerRole): boolean {
   return observed.unhealthy.has(role) && now - (state.started[role]?.at ?? 0) > startupGraceMs
@@ -79,7 +80,7 @@ function findOrphan(
   path: string,
 ): WindowsProcess | undefined {
   if (isSamePath(parseProgramPath({ commandLine }), path)) return undefined
-  // A process keeps running when its file is moved, so all three paths are possible.
+  // A process keeps running when its file is moved, so its program may be at any of these three paths.
   const { staged, previous } = buildProgramPaths({ path })
   return processes.find(
     ({ program, parent }) =>
@@ -95,7 +96,7 @@ function isSamePath(one: string, other: string): boolean {
 }
 
 /**
- * Waits for a service that is about to start or stop. If it does not stop within the timeout, its process is
+ * Waits for a service that is starting or stopping. If it does not stop within the timeout, its process is
  * ended; a child process is ended first.
  */
 export function* waitForTransition(

@@ -30,7 +30,8 @@ export function listReplaceSteps(
   if (target === sha256) {
     return [
       ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
-      // Windows locks the previous program until the service restarts.
+      // While a process runs the previous program, Windows refuses this discard. It succeeds after the
+      // service has restarted.
       ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
     ]
   }

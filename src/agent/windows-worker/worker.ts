@@ -60,7 +60,7 @@ export interface WorkerObservation {
   readonly rules: readonly FirewallRule[]
   /** Undefined while HNS does not respond. */
   readonly networks: readonly HnsNetwork[] | undefined
-  /** Pod subnet of the host; undefined until its Node exists and has one. */
+  /** Pod subnet of the host; undefined until its Node exists and has a subnet. */
   readonly subnet: string | undefined
   /** Reserved source address of kube-proxy, if there is one. */
   readonly sourceAddress: string | undefined
@@ -76,7 +76,10 @@ export interface ReconcileState {
   readonly started: Readonly<Partial<Record<WorkerRole, { readonly basis: string; readonly at: number }>>>
   /** Time since which each service has been in the state Stop Pending. */
   readonly stopping: Readonly<Partial<Record<WorkerRole, number>>>
-  /** Cached digests of files, valid while `stamp` is unchanged, because reading a program takes seconds. */
+  /**
+   * Cached digests of files, because reading a program takes seconds. A digest is valid while `stamp` is
+   * unchanged.
+   */
   readonly digests: Readonly<Record<string, { readonly stamp: string; readonly sha256: string }>>
   /**
    * Routes to metadata addresses from before the virtual switch was created. They are restored when hyperkube

@@ -3,8 +3,8 @@ import { runUp } from '../up/run-up.ts'
 import { type CertsAction, certsFlags } from './action.ts'
 
 /**
- * `hyperkube certs renew [HOST...]`: runs `up`; with --all, it renews all certificates with new keys. Hosts
- * are reached by ssh, so expired certificates do not matter.
+ * `hyperkube certs renew [HOST...]`: runs `up`, which renews certificates that are due. With --all, `up`
+ * renews all certificates with new keys. Hosts are reached by ssh, so expired certificates do not matter.
  */
 export const renewClusterCertificates: CertsAction = async ({
   context,

@@ -6,7 +6,7 @@ import { type CertsAction, certsFlags } from './action.ts'
 
 /**
  * `hyperkube certs rotate-key identity`: seals the identity with a new key, which is written to a new file.
- * The old key file stays: older snapshots need it, and the stored identity needs it until it is sealed again.
+ * The old key file is kept, because older snapshots can be opened only with the old key.
  */
 export const rotateIdentityKey: CertsAction = async ({ context, options, cluster }) => {
   const { name } = cluster.metadata

@@ -35,6 +35,8 @@ export interface CommandContext extends WorkspaceContext {
    */
   readonly repeat: (milliseconds: number, callback: () => void) => () => void
   readonly commandLogs: CommandLogStore
+  /** The typed command without flags such as --yes, for messages that suggest to run it again. */
+  readonly typedCommand?: string
   /**
    * Opens prompts at the terminal; undefined without a terminal. Commands use `choosePrompts`, which also
    * considers the flags.
@@ -42,7 +44,7 @@ export interface CommandContext extends WorkspaceContext {
   readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
 }
 
-/** File with all events of one run. Errors of the log never fail the run. */
+/** File with all events of one run. The run continues if the file cannot be created or written. */
 export interface CommandLog {
   /** Path of the file; undefined if it could not be created. */
   readonly path: string | undefined
@@ -89,7 +91,7 @@ export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** Services on hosts run this command, not operators: help does not list it. */
+  /** True if services on hosts run this command instead of operators. Help does not list such a command. */
   readonly onHosts?: true
   readonly load: () => Promise<CommandDefinition>
 }

@@ -13,10 +13,10 @@ export const runFlags = z.object({
 /** Adds the flags of every command that connects to hosts and shows progress. */
 export function addRunFlags(command: Command): Command {
   return command
-    .option('--ignore <code>', 'go on in spite of a finding; once for each', appendValues)
-    .option('--forget-host-key <host>', 'take the ssh key that it shows now; once for each', appendValues)
+    .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
+    .option('--forget-host-key <host>', 'accept the new ssh host key of this host (repeatable)', appendValues)
     .addOption(
-      new Option('--progress <kind>', 'how to show what happens; auto is a tree at a terminal, else lines')
+      new Option('--progress <kind>', 'progress display; auto is a tree on a terminal, otherwise lines')
         .choices(progressKinds)
         .default('auto'),
     )

@@ -31,7 +31,8 @@ export function createTerminalPrompts({ input, output }: Terminal, signal: Abort
     },
     async select({ message, choices, fallback }) {
       const { select } = await load()
-      // clack needs the type string here; the type variable T is not specific enough.
+      // The values are passed as strings, because TypeScript cannot resolve clack's conditional option type
+      // for the type variable T.
       const options = choices.map(({ value, label }): { value: string; label: string } => ({ value, label }))
       const value = unwrapReply(await select<string>({ ...common, message, options, initialValue: fallback }))
       return choices.find((choice) => choice.value === value)?.value ?? fallback

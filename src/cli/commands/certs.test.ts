@@ -29,7 +29,7 @@ test.each([
 
 test.each(['certs list w9', 'certs renew w9'])('%s: there is no such host', async (words) => {
   const { code, stderr } = await runHyperkube(words, files)
-  expect([code, stderr]).toEqual([1, expect.stringContaining('LIMIT_UNKNOWN_HOST')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('LIMIT_UNKNOWN_HOST')])
 })
 
 test.each(['certs list', 'certs rotate-ca', 'certs rotate-key encryption'])(

@@ -37,7 +37,7 @@ test('says what each may do, as objects to apply', async () => {
 })
 
 test.each([
-  ['', 'MANAGER_OPTIONS: --kubeconfig: '],
+  ['', 'MANAGER_OPTIONS: --kubeconfig: is required'],
   ['--kubeconfig k', 'KUBECONFIG_NOT_READ: k cannot be read'],
   ['list --controllers foo', 'MANAGER_CONTROLLER_UNKNOWN: there is no controller foo'],
   ['list --listen 0.0.0.0:80', 'MANAGER_NOT_LOOPBACK: '],

@@ -15,7 +15,10 @@ import { printResult } from '../command/print.ts'
 
 const flags = z.object({ host: z.string().optional(), baseDirectory: z.string() })
 
-/** Properties of the machine and of the user who runs the command. */
+/**
+ * The host on which `hyperkube facts` runs: its platform, whether the user is root, and the sources of its
+ * facts.
+ */
 export interface FactsEnvironment {
   readonly platform: NodeJS.Platform
   readonly isRoot: boolean

@@ -10,7 +10,9 @@ const text = readFileSync(join(import.meta.dirname, '../../../examples/high-avai
 const document = z.looseObject({
   'current-context': z.string(),
   clusters: z.array(z.object({ name: z.string(), cluster: z.looseObject({ server: z.string() }) })),
-  users: z.array(z.object({ user: z.looseObject({ 'client-certificate-data': z.base64() }) })),
+  users: z.array(
+    z.object({ name: z.string(), user: z.looseObject({ 'client-certificate-data': z.base64() }) }),
+  ),
 })
 
 let files: Readonly<Record<string, string>>
@@ -36,6 +38,8 @@ test('has a way in for people, and one through each control plane', async () => 
     ['production-cp3', 'https://192.168.1.13:6443'],
   ])
   expect(config['current-context']).toBe('production')
+  // The name contains the cluster, so kubeconfigs of two clusters can be merged.
+  expect(config.users.map(({ name }) => name)).toEqual(['production-me'])
   expect(certificate.subject).toBe('O=hyperkube:admins\nCN=me@here')
   expect(certificate.validToDate).toEqual(new Date('2026-11-16T12:00:00Z'))
 })

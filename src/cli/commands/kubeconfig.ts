@@ -19,14 +19,20 @@ const flags = z.object({
   breakGlass: z.boolean().default(false),
 })
 
-/** Group that is bound to the role cluster-admin; the binding can be deleted. */
+/**
+ * Group that is bound to the ClusterRole cluster-admin. Its members lose access when this binding is deleted.
+ */
 const adminGroup = 'hyperkube:admins'
 /** Group that bypasses RBAC, for clusters whose RBAC is broken. */
 const mastersGroup = 'system:masters'
 
 export const kubeconfigCommand: CommandDefinition = {
   examples: [
-    ['hyperkube kubeconfig > ~/.kube/config', 'for a day, with a context for each control plane'],
+    ['hyperkube kubeconfig > shop.kubeconfig', 'valid for a day, with a context for each control plane'],
+    [
+      'export KUBECONFIG=$PWD/shop.kubeconfig',
+      'lets kubectl use it; other clusters in ~/.kube/config are kept',
+    ],
     ['hyperkube kubeconfig --for 1h', 'for an hour'],
     ['hyperkube kubeconfig --server https://127.0.0.1:6443', 'by way of hyperkube proxy on this machine'],
     ['hyperkube kubeconfig --break-glass --for 1h', 'past all roles, when they are what is broken'],
@@ -54,10 +60,14 @@ export const kubeconfigCommand: CommandDefinition = {
       context.now(),
       lifetime,
     )
-    const config = buildPersonalKubeconfig(user, listEndpoints(cluster, server), {
-      ca: trustedCas(cas.kubernetes),
-      ...credentials,
-    })
+    const config = buildPersonalKubeconfig(
+      `${cluster.metadata.name}-${user}`,
+      listEndpoints(cluster, server),
+      {
+        ca: trustedCas(cas.kubernetes),
+        ...credentials,
+      },
+    )
     context.stdout.write(config.revealText())
     context.stderr.write(
       `good for ${formatDuration(lifetime)}, as ${userName} of ${group}; keep it to yourself\n`,

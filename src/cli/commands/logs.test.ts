@@ -11,7 +11,7 @@ test.each([
   ['logs ../etc', 2, 'there is no component ../etc'],
   ['logs --since yesterday', 2, 'write it as 10m'],
   ['logs --lines many', 2, 'write it as a number'],
-  ['logs --limit w9', 1, 'LIMIT_UNKNOWN_HOST'],
+  ['logs --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
 ])('%s is not right', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(problem)])

@@ -3,6 +3,7 @@ import { reset } from '../../actions/reset.ts'
 import { joinNames } from '../../kit/text.ts'
 import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { type CommandDefinition, type ExitCode, exitCodes } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
@@ -39,6 +40,7 @@ export const resetCommand: CommandDefinition = {
       return exitCodes.failure
     }
     const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = flags.parse(options)
+    limitHosts(cluster, options.limit)
     const inputs = await loadClusterInputs(context, options, cluster)
     const settings = {
       command: 'reset',

@@ -1,15 +1,8 @@
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
-import { checkAddonReadiness } from '../../lifecycle/addons/addon-status.ts'
-import { explainNotReady } from '../../lifecycle/cluster-objects/node.ts'
-import { callWithTimeout } from '../../lifecycle/observe/observe-agent.ts'
+import { isAddonDown } from '../../addons/addon-readiness.ts'
 import { observeClusterHealth } from '../../lifecycle/observe/observe-cluster.ts'
-import {
-  buildStatusReport,
-  type HostStatusReport,
-  isHostHealthy,
-  type StatusReport,
-} from '../../lifecycle/status/status-report.ts'
+import { buildStatusReport, isHostHealthy, type StatusReport } from '../../lifecycle/status/status-report.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
@@ -66,24 +59,22 @@ export const statusCommand: CommandDefinition = {
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const identity = await openIdentity(context, options, cluster.metadata.name)
-    const show = async (stdout: CommandContext['stdout']): Promise<readonly HostStatusReport[]> => {
+    const show = async (stdout: CommandContext['stdout']): Promise<StatusReport> => {
       const observed = await observeStatus(context, options, cluster, identity)
       showStatus({ ...context, stdout }, options, cluster, observed)
-      return observed.hosts
+      return observed
     }
     if (isWatching) return showRepeatedly(context, show)
-    const hosts = await show(context.stdout)
+    const { hosts, summary } = await show(context.stdout)
     if (hosts.length > 0 && hosts.every((host) => host.unreachable !== undefined))
       context.stderr.write(fromApiHint)
-    return hosts.every(isHostHealthy) ? exitCodes.ok : exitCodes.failure
+    const isHealthy = hosts.every(isHostHealthy) && !(summary.addons ?? []).some(isAddonDown)
+    return isHealthy ? exitCodes.ok : exitCodes.failure
   },
 }
 
 const fromApiHint =
   'no host is reached by ssh; hyperkube status --from-api asks the API what the cluster says of itself\n'
-
-/** Short, because addons have few objects and a healthy API responds quickly. */
-const addonTimeoutMs = 10_000
 
 /** Observes the status with new connections, because hosts may have become reachable or unreachable. */
 async function observeStatus(
@@ -95,7 +86,7 @@ async function observeStatus(
   const { now, signal } = context
   const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
   await using opened = await openCluster(context, options.file, cluster, identity)
-  const { endpoints, deps, api } = opened
+  const { endpoints, deps } = opened
   const observed = await observeClusterHealth(endpoints, deps, {
     only,
     now,
@@ -104,15 +95,7 @@ async function observeStatus(
     deep: false,
     certificates: true,
   })
-  const notReadyCount = observed.nodes?.filter((node) => explainNotReady(node) !== undefined).length
-  const addons =
-    notReadyCount === undefined
-      ? undefined
-      : await callWithTimeout(addonTimeoutMs, signal, async (deadline) =>
-          checkAddonReadiness(api, notReadyCount, { signal: deadline }),
-        ).catch(() => undefined)
-  signal.throwIfAborted()
-  return buildStatusReport(observed, cluster.spec.kubernetes, addons)
+  return buildStatusReport(observed, cluster.spec.kubernetes)
 }
 
 function showStatus(

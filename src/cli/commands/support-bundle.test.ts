@@ -9,7 +9,7 @@ test.each([
   ['support-bundle --out cluster.yml', 2, 'cluster.yml is there already'],
   ['support-bundle --out nowhere/bundle.tar.gz', 2, 'there is no directory nowhere'],
   ['support-bundle --since ever', 2, 'write it as 10m'],
-  ['support-bundle --limit w9', 1, 'LIMIT_UNKNOWN_HOST'],
+  ['support-bundle --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
 ])('%s is not right', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(problem)])

@@ -14,7 +14,7 @@ import { addUpFlags } from '../up/up-flags.ts'
 import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
 
 const flags = z.looseObject({
-  to: z.string(),
+  to: z.string().transform((version) => version.replace(/^v/, '')),
   dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
 })
@@ -34,7 +34,7 @@ export const upgradeCommand: CommandDefinition = {
   ],
   identity: true,
   configure(command) {
-    command.requiredOption('--to <version>', `which; this hyperkube knows ${knownVersions.join(', ')}`)
+    command.requiredOption('--to <version>', `Kubernetes version to install: ${knownVersions.join(', ')}`)
     command.option('--no-snapshot', 'start without a snapshot of etcd and its test restore')
     addUpFlags(addRunFlags(command))
   },

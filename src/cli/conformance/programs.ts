@@ -17,7 +17,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { CommandContext } from '../command/command.ts'
 import { cacheProgram } from '../environment/program-cache.ts'
 
-/** Larger than any test archive, in bytes. */
+/** Maximum size of a download in bytes. Every test archive is smaller. */
 const maxArchiveBytes = 4 * 2 ** 30
 
 export type SuiteProgramDeps = Pick<CommandContext, 'cacheDirectory' | 'fetcher' | 'signal'> & {
@@ -31,8 +31,8 @@ export interface SuiteProgramOptions {
 }
 
 /**
- * Returns the path of upstream's suite for this machine. It is downloaded and verified if it is not in the
- * cache.
+ * Returns the path of the conformance suite of Kubernetes for this machine. The suite is downloaded and
+ * verified if it is not in the cache.
  */
 export async function prepareSuiteProgram(
   options: SuiteProgramOptions,

@@ -10,7 +10,7 @@ export interface SuiteProcessOptions {
   readonly argv: Argv
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
-  /** File for all output. */
+  /** File for all output of the suite. */
   readonly log: string
   /** Called with each line of standard output. */
   readonly onLine: (text: string) => void
@@ -21,7 +21,7 @@ export interface SuiteProcessOptions {
   readonly graceMs?: number
 }
 
-/** The suite gives each part of an interrupted test up to half a minute to clean up. */
+/** Three times the half minute that the suite gives each part of an interrupted test to clean up. */
 const defaultGraceMs = 90_000
 
 /**
@@ -51,7 +51,7 @@ export async function runSuiteProcess(options: SuiteProcessOptions): Promise<num
   }
   options.signal.addEventListener('abort', stop, { once: true })
   try {
-    // If the log cannot be written, the run ends too.
+    // The run also ends if its log cannot be written.
     const code = await Promise.race([waitForExit(child, program), logClosed.promise.then(() => 1)])
     log.end()
     await logClosed.promise

@@ -6,7 +6,7 @@ import type { Paint } from '../command/command.ts'
 /** Maximum number of lines of a failure's reason; the log has all lines. */
 const maxReasonLines = 4
 
-/** Formats failures with reasons, totals, and the paths of the files. */
+/** Formats failures with reasons, totals, and the paths of the log, JUnit and report files. */
 export function formatConformanceReport(report: ConformanceReport, paint: Paint): string {
   const { tests, problems, files } = report
   const failures = tests.filter(({ outcome }) => outcome === 'failed' || outcome === 'interrupted')

@@ -16,9 +16,9 @@ const platforms: Readonly<Record<Os, NodeJS.Platform>> = { linux: 'linux', windo
 const localArches: Readonly<Record<string, Arch>> = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * Finds the executable to install on a kind of host. A host like this machine gets the running executable.
- * For other hosts, the executable must be in the directory of the running one, or in dist/ if hyperkube runs
- * from its sources.
+ * Finds the executable to install on hosts with an architecture and OS. If these are the same as on this
+ * machine, returns the running executable. Otherwise the executable must be in the directory of the running
+ * one, or in dist/ if hyperkube runs from its sources.
  */
 export async function findAgentRelease(
   arch: Arch,

@@ -48,7 +48,8 @@ function openLog(path: string, file: number): CommandLog {
       try {
         writeSync(file, `${JSON.stringify(event)}\n`)
       } catch {
-        // A truncated log misleads less than one with gaps, and a full disk rejects later events, too.
+        // A failed write closes the log, because a log that ends early misleads less than a log with gaps. On
+        // a full disk, later writes would fail too.
         close()
       }
     },

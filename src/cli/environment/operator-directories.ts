@@ -4,7 +4,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Returns the home directory. Throws if the user has none. */
+  /** Returns the home directory. Throws if the user has no home directory. */
   readonly home: () => string
 }
 
@@ -31,7 +31,10 @@ function requireHome(home: () => string): string {
   }
 }
 
-/** The operator's cache directory, for data that can be fetched again. Throws if the operator has no home. */
+/**
+ * The operator's cache directory, for data that can be fetched again. Throws if the operator has no home
+ * directory.
+ */
 export function findCacheDirectory({ platform, env, home }: UserEnvironment): string {
   const path = platform === 'win32' ? win32 : posix
   const configured = env[platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_CACHE_HOME']
@@ -39,7 +42,7 @@ export function findCacheDirectory({ platform, env, home }: UserEnvironment): st
   return platform === 'win32' ? path.join(home(), 'AppData', 'Local') : path.join(home(), '.cache')
 }
 
-/** The operator's state directory, for logs and histories. Throws if the operator has no home. */
+/** The operator's state directory, for logs and histories. Throws if the operator has no home directory. */
 export function findStateDirectory({ platform, env, home }: UserEnvironment): string {
   const path = platform === 'win32' ? win32 : posix
   const configured = env[platform === 'win32' ? 'LOCALAPPDATA' : 'XDG_STATE_HOME']

@@ -15,7 +15,7 @@ import type { CommandContext } from '../command/command.ts'
 import { cacheProgram } from '../environment/program-cache.ts'
 import type { ByteProgress } from './progress.ts'
 
-/** Larger than any etcd archive, in bytes. */
+/** Maximum size of a download in bytes. Every etcd archive is smaller. */
 const maxArchiveBytes = 1 << 30
 const programNames = ['etcd', 'etcdutl'] as const
 

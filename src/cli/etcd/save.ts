@@ -29,7 +29,7 @@ export const saveEtcdSnapshot: EtcdCommandAction = async (invocation) => {
   return exitCodes.ok
 }
 
-/** Saves a snapshot of the given member, or of the least busy member. */
+/** Saves a snapshot of the given member. Without `member`, prefers a ready member that is not the leader. */
 export async function saveMemberSnapshot(
   invocation: EtcdInvocation,
   name: string,

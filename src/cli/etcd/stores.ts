@@ -14,8 +14,8 @@ const defaultDirectory = 'snapshots'
 export interface SnapshotStores {
   readonly all: readonly SnapshotStore[]
   /**
-   * Path of the directory store. A snapshot is first written to a temporary directory inside it, so that it
-   * can be hard-linked into the store without a copy.
+   * Path of the directory store; undefined if there is none. A snapshot is first written to a temporary
+   * directory inside this directory. The file can then be hard-linked into the store without a copy.
    */
   readonly directory: string | undefined
 }

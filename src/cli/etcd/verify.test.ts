@@ -25,7 +25,10 @@ async function verify(bytes: Buffer): Promise<string> {
   return stderr
 }
 
-/** Output for a snapshot that passes all checks until etcd for this machine turns out to be missing. */
+/**
+ * Output for a snapshot that passes all checks. The command then fails, because the lock contains no etcd for
+ * this machine.
+ */
 const completeOutput = /it is whole and of this cluster; restoring it\nSNAPSHOT_NO_PROGRAM/
 
 test('a snapshot of this cluster is accepted', async () => {

@@ -29,7 +29,7 @@ export const healFlags = z.object({
 /** Minimum pause of healing. A shorter pause would end before the operator could begin any maintenance. */
 const minPauseMs = 60_000
 
-/** Parses the value of --for, in milliseconds. */
+/** Parses the value of --for into milliseconds. */
 export function parsePauseFlag(text: string): number {
   const time = parseDuration(text)
   if (time === undefined) throw new InvalidArgumentError('write it as 30m or 1h')

@@ -3,8 +3,8 @@ import { newestKubernetes } from '../../spec/scalars.ts'
 import { addFileHeader } from './file-header.ts'
 
 /**
- * Renders a cluster.yml for a cluster on this machine, which needs no input. Common settings follow as YAML
- * comments.
+ * Renders a cluster.yml for a cluster on the operator's own machine, so that init needs no further settings.
+ * Common settings follow as YAML comments.
  */
 export function renderExampleFile(name: string): string {
   return addFileHeader(`apiVersion: hyperkube.dev/v1

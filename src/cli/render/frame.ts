@@ -18,8 +18,8 @@ export function redraw(previous: Frame, next: Frame, columns: number): string {
   const previousHeight = height(previous, columns)
   // If the terminal became narrower, it has wrapped the lines, and the whole frame is drawn again.
   const isUnwrapped = previousHeight === previous.lines.length
-  // The line is cleared before the text is written. After a full line the cursor stands on the last
-  // character, which would be cleared.
+  // Each line is cleared before its text is written. Clearing it afterwards would erase the last character of
+  // a full line, because the cursor stays on that character.
   const lines = next.lines.map((line, index) =>
     isUnwrapped && line === previous.lines[index] ? '\n' : `${clearLine}${line}\n`,
   )

@@ -9,7 +9,7 @@ import { countSteps, runningStep, type RunState } from './run-state.ts'
 import { formatElapsed } from './step-row.ts'
 import { formatStopping } from './stopping-text.ts'
 
-/** Maximum number of hosts in a step for which ops and waits of single hosts are printed. */
+/** If the running step has more hosts than this, only failed hosts get their own lines. */
 const manyHosts = 20
 /** Milliseconds without a line after which the progress is printed. */
 const maxSilenceMs = 30_000

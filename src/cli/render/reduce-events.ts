@@ -80,6 +80,11 @@ function applyEvent(draft: Draft, event: Event): void {
       return
     case 'finding':
       draft.findings.push(body.finding)
+      // The finding about an unreachable host replaces the failure of the connection, so that the error is
+      // shown only once.
+      draft.failures = draft.failures.filter(
+        ({ step, code }) => step !== 'reach' || code !== body.finding.code,
+      )
       return
     case 'log':
       draft.logs.set(buildLogKey(host, component), body.lines)

@@ -1,6 +1,7 @@
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import type { Paint } from '../command/command.ts'
+import { findResumeCommand } from '../command/typed-command.ts'
 import { formatFailures } from './failure-text.ts'
 import { alignRows, paintLine } from './line.ts'
 import { countSteps, type RunState } from './run-state.ts'
@@ -52,14 +53,6 @@ function formatClosing(state: RunState): readonly string[] {
         ? []
         : [`${formatCount(countedSteps.length, 'step')} in ${elapsed}, ${formatChanges(state)}`]
   }
-}
-
-/**
- * Returns the command that resumes a run. Upgrade and node commands first write the desired state to
- * cluster.yml, so `up` continues them.
- */
-function findResumeCommand(command: string): string {
-  return /^(upgrade|node (add|remove|replace))\b/.test(command) ? 'up' : command
 }
 
 function formatChanges({ changes, changedHosts, steps }: RunState): string {

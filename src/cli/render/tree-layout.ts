@@ -16,8 +16,8 @@ export interface ScreenSize {
 const maxOtherSteps = 8
 
 /**
- * Builds the lines of the screen. They fit its width and leave one row free, because the cursor is below
- * them.
+ * Builds the lines of the screen. The lines fit the width of the screen and leave one row free for the cursor
+ * below them.
  */
 export function layoutTree(state: RunState, now: number, { columns, rows }: ScreenSize): StyledLine[] {
   const footerLines = buildFooter(state, now)

@@ -24,7 +24,7 @@ export function statusByExitCode(code: ExitCode): ActionStatus {
 }
 
 export interface ActionSummary<T extends ActionOutcome> extends RunSummary {
-  /** Undefined if the action failed or was interrupted. */
+  /** Undefined if the action threw an error or was interrupted. */
   readonly outcome: T | undefined
 }
 

@@ -71,7 +71,7 @@ export async function runWithProgress(
     emit({ type: 'stopping', because: isDeadline(signal) ? 'timeout' : 'interrupted' })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    emit({ type: 'run-started', command: settings.command })
+    emit({ type: 'run-started', command: context.typedCommand ?? settings.command })
     if (log.problem !== undefined) emit(buildNoLogFinding(log.problem))
     const { code, result } = await awaitOutcome(task({ emit, print: progress.print }), signal, (stack) => {
       if (settings.debug) progress.print(`${toPrintable(stack)}\n`)

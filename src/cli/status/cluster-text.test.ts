@@ -49,6 +49,13 @@ test('the cluster is one line above the hosts, and details follow below', () => 
   `)
 })
 
+test('nodes under pressure are counted beside the ready nodes', () => {
+  const nodeConditions = [{ condition: 'disk pressure', nodes: ['cp1', 'w1'] }]
+  expect(formatClusterLine('first', { ...status, nodeConditions }, plain)).toContain(
+    '4 of 5 nodes ready, 2 with disk pressure, ',
+  )
+})
+
 test('lines beyond the screen are counted, and no line is wider than the screen', () => {
   const text = Array.from({ length: 30 }, (_, at) => `${at} ${'x'.repeat(100)}\n`).join('')
   const { lines, widths } = buildFrame(text, { columns: 80, rows: 24 })

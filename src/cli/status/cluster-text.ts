@@ -6,7 +6,7 @@ import { formatMegabytes } from '../etcd/progress.ts'
 
 /** Formats the status of the whole cluster as one line, which is shown above the hosts. */
 export function formatClusterLine(name: string, status: ClusterStatusReport, paint: Paint): string {
-  const { kubernetes, hosts, nodes, etcd, api } = status
+  const { kubernetes, hosts, nodes, nodeConditions = [], etcd, api } = status
   const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
     paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
   const size = etcd.size === undefined ? '' : `, ${formatMegabytes(etcd.size)} MB`
@@ -14,6 +14,7 @@ export function formatClusterLine(name: string, status: ClusterStatusReport, pai
   const parts = [
     formatCount(hosts, 'hosts reachable'),
     formatCount(nodes, 'nodes ready'),
+    ...nodeConditions.map(({ condition, nodes: { length } }) => paint('red', `${length} with ${condition}`)),
     formatCount(api, 'API servers ready'),
     `${formatCount(etcd, 'etcd members healthy')}${leader}`,
     ...(etcd.quorum ? [] : [paint('red', 'no quorum')]),

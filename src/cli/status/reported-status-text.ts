@@ -7,7 +7,7 @@ import {
 } from '../../lifecycle/status/reported-status.ts'
 import type { Paint } from '../command/command.ts'
 import { type TableCell, type TableColumn, formatTable } from '../command/table.ts'
-import { formatHealth, type StatusFormatOptions, healthCell } from './text.ts'
+import { formatHealth, nodeCell, type StatusFormatOptions } from './text.ts'
 
 /**
  * Maximum age of the leader's last lease renewal. After that the summary counts as outdated, because a leader
@@ -61,7 +61,7 @@ function selectColumns({ wide, now }: StatusFormatOptions): readonly TableColumn
     { head: 'HEARTBEAT', cell: (host) => heartbeatCell(host, now) },
     { head: 'COMPONENTS', cell: componentsCell },
     { head: 'ETCD', cell: etcdCell },
-    { head: 'NODE', cell: ({ node }) => healthCell(node, 'ready', 'not ready') },
+    { head: 'NODE', cell: ({ node }) => nodeCell(node) },
   ]
   return wide
     ? [

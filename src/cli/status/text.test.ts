@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HostStatusReport } from '../../lifecycle/status/status-report.ts'
-import { formatHostStatuses } from './text.ts'
+import { formatHostStatuses, nodeCell } from './text.ts'
 
 const plain = (_colour: string, text: string): string => text
 
@@ -68,4 +68,20 @@ test('active, overdue and rolled back provisional changes are one line each', ()
     '',
   ])
   expect(linesAt('2026-11-15T12:13:00Z')[0]).toContain('still provisional after 2026-11-15T12:10:00Z: cp1;')
+})
+
+test('a node shows its conditions and its cordon beside its readiness', () => {
+  const reason = 'disk pressure'
+  expect(nodeCell({ healthy: false, reason, ready: true, conditions: ['disk pressure'] })).toEqual({
+    text: 'ready, disk pressure',
+    colour: 'red',
+  })
+  expect(nodeCell({ healthy: false, reason, ready: false, conditions: ['disk pressure'] }).text).toBe(
+    'not ready, disk pressure',
+  )
+  expect(nodeCell({ healthy: true, ready: true, cordoned: true })).toEqual({
+    text: 'ready, cordoned',
+    colour: 'yellow',
+  })
+  expect(nodeCell(undefined)).toEqual({ text: '-', colour: 'dim' })
 })

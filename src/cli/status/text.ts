@@ -1,5 +1,6 @@
 import { toPrintable } from '../../kit/text.ts'
 import type { HealthResult } from '../../lifecycle/observe/observe-cluster.ts'
+import type { NodeStatus } from '../../lifecycle/status/node-status.ts'
 import { type HostStatusReport, isHostHealthy } from '../../lifecycle/status/status-report.ts'
 import type { Paint } from '../command/command.ts'
 import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
@@ -15,7 +16,7 @@ const columns: readonly TableColumn<HostStatusReport>[] = [
   { head: 'SERVICES', cell: servicesCell },
   { head: 'ETCD', cell: ({ etcd }) => healthCell(etcd, 'healthy', 'unhealthy') },
   { head: 'API', cell: ({ api }) => healthCell(api, 'ready', 'not ready') },
-  { head: 'NODE', cell: ({ node }) => healthCell(node, 'ready', 'not ready') },
+  { head: 'NODE', cell: ({ node }) => nodeCell(node) },
 ]
 
 const wideColumns: readonly TableColumn<HostStatusReport>[] = [
@@ -51,9 +52,18 @@ function servicesCell({ services, unreachable }: HostStatusReport): TableCell {
   return { text: `${active}/${services.length}`, colour: active === services.length ? 'green' : 'red' }
 }
 
-export function healthCell(part: HealthResult | undefined, yes: string, no: string): TableCell {
+function healthCell(part: HealthResult | undefined, yes: string, no: string): TableCell {
   if (part === undefined) return { text: '-', colour: 'dim' }
   return part.healthy ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
+}
+
+/** Formats the readiness of a node and what else an operator must know, for example `ready, disk pressure`. */
+export function nodeCell(node: NodeStatus | undefined): TableCell {
+  const { conditions = [], cordoned: isCordoned = false, healthy, ready } = node ?? {}
+  const { text } = healthCell(node, 'ready', ready === true ? 'ready' : 'not ready')
+  const parts = [text, ...conditions, ...(isCordoned ? ['cordoned'] : [])]
+  const colour = node === undefined ? 'dim' : healthy !== true ? 'red' : isCordoned ? 'yellow' : 'green'
+  return { text: parts.join(', '), colour }
 }
 
 function listProblems(status: HostStatusReport): string[] {

@@ -102,7 +102,10 @@ function formatSteps({ steps }: Proposal, { hosts, wide }: ProposalTextOptions, 
 /** Text of files and units, by path or unit name. */
 type FileContents = ReadonlyMap<string, string>
 
-/** Formats changes of files and units line by line. For a secret it only shows that the secret changes. */
+/**
+ * Formats changes of files and units line by line. The values of secrets are not shown, only that a secret
+ * changes.
+ */
 function formatFileDiffs(before: FileContents, after: FileContents, paint: Paint): string {
   const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted()
   return paths.map((path) => formatFileDiff(path, before.get(path), after.get(path), paint)).join('')

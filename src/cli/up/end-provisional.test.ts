@@ -102,6 +102,19 @@ test('a host that rolled back in between is named, and an unreachable host may d
   ).toMatchObject({ code: 3 })
 })
 
+test.each([['cp1', 'w1', 'w2'], ['w2']])(
+  'while %s and others are unreachable, no pending change cannot be claimed',
+  async (...unreachable) => {
+    for (const action of ['confirm', 'rollback'] as const)
+      expect(await endChange({ action, changes: {}, unreachable })).toMatchObject({
+        code: 1,
+        outcome: 'failed',
+        types: [],
+        output: '',
+      })
+  },
+)
+
 test('confirming a rolled back change is an error, otherwise no pending change is fine', async () => {
   expect(await endChange({ action: 'confirm', changes: { w1: rolledBack } })).toMatchObject({
     code: 1,

@@ -2,7 +2,10 @@ import { InvalidArgumentError } from 'commander'
 import { maxProvisionalMs } from '../../contract/provisional-change.ts'
 import { parseDuration } from '../../kit/time-format.ts'
 
-/** Minimum time, because an operator must be able to check the change. */
+/**
+ * Minimum time for which a change is provisional. An operator must be able to check the change before hosts
+ * roll back.
+ */
 const minProvisionalMs = 60_000
 /**
  * Default time between the rollbacks of two hosts. A service usually starts within this time, so hosts roll

@@ -7,6 +7,7 @@ import { joinNames } from '../../kit/text.ts'
 import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
 import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
@@ -19,7 +20,7 @@ export interface UpInputs extends Pick<
   UpOptions,
   'renew' | 'plan' | 'provisional' | 'previousHosts' | 'persist'
 > {
-  /** Command line as it was typed. */
+  /** Command without flags, for example `node add w1`. The log file of the run is named after it. */
   readonly command: string
   readonly cluster: Cluster
   /** Findings about cluster.yml. */
@@ -51,6 +52,8 @@ export async function performUp(
   { command, cluster, findings, lock, identity, ...upOptions }: UpInputs,
 ): Promise<UpResult> {
   const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = upFlags.parse(options)
+  // Unknown names are reported before any host is contacted.
+  limitHosts(cluster, options.limit)
   const loaded = await loadClusterInputs(context, options, cluster)
   const inputs = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
@@ -87,9 +90,9 @@ export async function performUp(
 
 export interface UpResult extends RunSummary {
   readonly cluster: string
-  /** Hosts that match cluster.yml now. */
+  /** Hosts that match cluster.yml after a successful run; empty if the run did not succeed. */
   readonly hosts: readonly string[]
-  /** Hosts that were unreachable. */
+  /** Hosts that were unreachable and therefore not changed. */
   readonly leftBehind: readonly string[]
   /** Planned changes of a dry run. */
   readonly plannedChanges?: PlannedChanges

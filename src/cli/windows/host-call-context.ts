@@ -6,7 +6,7 @@ import { createWindowsHost } from '../../agent/platform/windows-host.ts'
 import { buildWindowsPaths } from '../../contract/host-paths.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 
-/** Creates the context of a host call on this machine. Host calls work without the agent. */
+/** Creates the context for handling a host call on this Windows host. Host calls work without the agent. */
 export function createHostCallContext(
   operations: WindowsOperations,
   base: string,

@@ -150,7 +150,7 @@ export class FakeKubeApi {
   }
 
   /**
-   * Answers a watch request with all events since its resource version, and with later ones. Returns a
+   * Answers a watch request with all events after its resource version, including later events. Returns a
    * function that stops the events; undefined if the version is compacted.
    */
   openWatch(response: ServerResponse, { path, query }: ReceivedRequest): (() => void) | undefined {
@@ -191,8 +191,8 @@ export class FakeKubeApi {
   }
 
   /**
-   * Responds with one page, in order of creation. A continue token holds the version of the first page and the
-   * last object.
+   * Responds with one page, in order of creation. A continue token contains the revision of the first page
+   * and the key of the last object on this page.
    */
   #list(route: ResourceRoute, query: URLSearchParams): TestResponse {
     const matches = parseSelectors(query)

@@ -108,8 +108,8 @@ const refusals: Readonly<Partial<Record<WatchFault, TestResponse>>> = {
 }
 
 /**
- * Returns the response to a list request; undefined if the list succeeds. The fault `gone` affects only later
- * pages.
+ * Returns the faulty response to a list request, or undefined if the request succeeds. The fault `gone`
+ * affects only later pages.
  */
 function buildListFault(fault: WatchFault, isLaterPage: boolean): TestResponse | undefined {
   if (fault === 'gone') return isLaterPage ? refusals.gone : undefined

@@ -1,4 +1,5 @@
 import { isEntirelyNew } from '../../addons/addon-difference.ts'
+import { type AddonReadiness, readReadiness } from '../../addons/addon-readiness.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
 import { findLiveObjects } from '../../addons/live-objects.ts'
 import { findUnreadyReason } from '../../addons/readiness.ts'
@@ -45,13 +46,6 @@ export async function readAddonStatuses(
   return [...(await Promise.all(states)), ...removed]
 }
 
-/** Readiness of the objects of an installed addon, even if cluster.yml no longer contains the addon. */
-export interface AddonReadiness {
-  readonly name: string
-  readonly ready: boolean
-  readonly reason?: string
-}
-
 /** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
 export async function checkAddonReadiness(
   api: KubeClient,
@@ -61,8 +55,7 @@ export async function checkAddonReadiness(
   const inventories = await readInventories(api, options)
   const checks = inventories.map(async ({ addon, entries }): Promise<AddonReadiness> => {
     const liveObjects = await findLiveObjects(api, entries, options)
-    const reason = explainUnready(liveObjects.values(), notReadyNodes)
-    return { name: addon, ready: reason === undefined, ...(reason === undefined ? {} : { reason }) }
+    return { name: addon, ...readReadiness([...liveObjects.values()], notReadyNodes) }
   })
   return (await Promise.all(checks)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -79,7 +79,10 @@ interface ServingCertificate {
   readonly privateKey: string
 }
 
-/** The lifetime is long: the certificate must stay valid in a cluster that no operator updates for years. */
+/**
+ * Lifetime of a serving certificate. It is long, because only an operator's command renews the certificate,
+ * and a cluster may run for years without one.
+ */
 const lifetime = 10 * year
 
 /**

@@ -127,8 +127,8 @@ function isResponse<T extends AgentResponseBody['type']>(
 const requestTimeoutMs = 15_000
 
 /**
- * Sends one request to an agent. Does not wait for an agent that is still starting, because only commands
- * that change nothing use this function.
+ * Sends one request to an agent over its own connection. Unlike a Session, it does not retry and does not
+ * wait for an agent that is still starting.
  */
 export async function requestOnce<T extends AgentResponseBody['type']>(
   remote: Remote,

@@ -13,9 +13,9 @@ export interface AgentRelease {
 export type AgentDecision = 'install' | 'keep' | 'refuse'
 
 /**
- * Decides what to do with the installed agent. It must not be older than the operator's release, because it
- * must know every request. A newer agent of the same or the next minor version stays, because another
- * operator needs it. Fields and events that only newer releases know are ignored.
+ * Decides what to do with the installed agent. The agent must not be older than the operator's release,
+ * because it must know every request. A newer agent of the same or the next minor version stays, because
+ * another operator may need it. Fields and events that only newer releases know are ignored.
  */
 export function decideAgent(own: string, found: string | undefined): AgentDecision {
   const [ownNumbers, foundNumbers] = [parseNumbers(own), parseNumbers(found ?? '')]
@@ -39,7 +39,7 @@ export interface AgentInstallOptions {
   readonly onProgress: (sent: number, size: number) => void
   /** Milliseconds until the host rolls back to the previous agent, unless the new agent is confirmed. */
   readonly rollbackAfterMs?: number
-  /** Input of the plan for the agent of a Windows host. */
+  /** Input from which the service of the agent is planned. Required for Windows hosts. */
   readonly setup?: RunnerContext | undefined
   readonly readBundledFile?: ReadBundledFile | undefined
 }

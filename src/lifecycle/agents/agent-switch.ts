@@ -24,8 +24,8 @@ export const agentUnit = 'hyperkube-agent.service'
 const syncFunction = `settle() { sync -f "$1" 2>/dev/null || sync; }`
 
 /**
- * Deletes the rollback timer and its files and syncs them to disk. A rollback that came back after a power
- * failure would restore an agent that no longer exists.
+ * Deletes the rollback timer and its files, and syncs the deletion to disk. Otherwise the timer could come
+ * back after a power failure and restore an agent that no longer exists.
  */
 const endRollback = `
 systemctl disable --quiet --now ${timer}.timer
@@ -119,8 +119,8 @@ exit 1
 `
 
 /**
- * Prints four lines: the machine type, the agent's directory if it contains the program, the systemd state,
- * and `provisional` if the agent is provisional.
+ * Prints three or four lines: the architecture, the agent's directory if it contains the program, the systemd
+ * state, and `provisional` if the agent is provisional.
  */
 const inspectScript = `uname -m
 directory=$(readlink -f ${current} || true)

@@ -83,7 +83,7 @@ async function uploadRunner(
 }
 
 /**
- * Reads the state of the installed agent. If the agent is to be installed anyway and cannot report its state,
+ * Reads the state of the installed agent. If this agent will be replaced anyway and cannot report its state,
  * returns undefined.
  */
 async function readAgentState(

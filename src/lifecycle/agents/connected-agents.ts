@@ -25,7 +25,10 @@ export interface ConnectAgentsOptions {
    * the default.
    */
   readonly rollbackAfterMs?: number
-  /** Input of the plan for the agents of Windows hosts. Undefined if the cluster has no Windows host. */
+  /**
+   * Input from which the services of agents on Windows hosts are planned. Undefined if the cluster has no
+   * Windows host.
+   */
   readonly setup?: RunnerContext | undefined
   /** Reads bundled files that a Windows host needs for its agent. Undefined if hosts download files. */
   readonly readBundledFile?: ReadBundledFile | undefined

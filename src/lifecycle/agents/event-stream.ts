@@ -56,12 +56,13 @@ export async function reportStep<T>(
   { emit, signal }: { readonly emit: EmitEvent; readonly signal: AbortSignal },
   { step, host }: { readonly step: string; readonly host?: string },
   work: () => Promise<T>,
+  toResult: (value: T) => StepResult = () => ({ outcome: 'done' }),
 ): Promise<T> {
   const subject = host === undefined ? {} : { host }
   try {
-    const result = await work()
-    emit({ type: 'step-ended', step, result: { outcome: 'done' } }, subject)
-    return result
+    const value = await work()
+    emit({ type: 'step-ended', step, result: toResult(value) }, subject)
+    return value
   } catch (error) {
     // Only the abort reason is an interrupt. Any other error is a failure, even if it happens after an
     // interrupt.
@@ -79,16 +80,17 @@ export async function reportSingleStep<T>(
   options: { readonly emit: EmitEvent; readonly signal: AbortSignal },
   planned: { readonly step: string; readonly title: string; readonly hosts: readonly string[] },
   work: () => Promise<T>,
+  toResult?: (value: T) => StepResult,
 ): Promise<T> {
   const { step, title, hosts } = planned
   options.emit({ type: 'steps-planned', steps: [{ step, title, hosts: [...hosts] }] })
   options.emit({ type: 'step-started', step })
-  return reportStep(options, { step }, work)
+  return reportStep(options, { step }, work, toResult)
 }
 
 /**
- * Wraps a progress callback so that it is called only when the rounded number of megabytes changes. Sizes are
- * passed in megabytes.
+ * Wraps a progress callback so that it is called only when the rounded number of megabytes changes. The
+ * returned function takes bytes; `report` gets megabytes.
  */
 export function throttleProgress(
   report: (done: number, total: number) => void,

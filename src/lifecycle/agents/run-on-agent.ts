@@ -10,7 +10,7 @@ import type { EmitEvent } from './event-stream.ts'
 import type { Session } from './session.ts'
 
 type WithoutRun<T> = T extends { run: string; claim: unknown } ? Omit<T, 'run'> : never
-/** A request that an agent executes as a run. The run id is added when it is sent. */
+/** A request that an agent executes as a run. The run id is added when the request is sent. */
 export type AgentRunRequest = WithoutRun<AgentRequestBody>
 
 /** Starts a run on a host and waits for its end. */

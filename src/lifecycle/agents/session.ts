@@ -9,7 +9,7 @@ import { formatAgentHint, buildHostCommand } from './host-program.ts'
 export type Reconnect = (signal: AbortSignal) => Promise<Remote>
 
 const agentStartTimeoutMs = 30_000
-/** Milliseconds; long enough for a host to reboot. */
+/** Milliseconds to wait for an agent that has answered before. Long enough for a host to reboot. */
 const reconnectTimeoutMs = 180_000
 /** How often in a row the connection may be lost without progress before a request fails. */
 const maxLosses = 10
@@ -122,8 +122,8 @@ export class Session {
   }
 
   /**
-   * Opens a link once. If an agent that has answered before is now uninstalled, returns the error, which ends
-   * the retries.
+   * Tries once to open a link. If an agent that has answered before is now uninstalled, returns the error,
+   * which ends the retries.
    */
   async #tryOpenUnlessUninstalled(): Promise<AgentLink | HyperkubeError> {
     try {

@@ -14,7 +14,7 @@ export const controllerPorts: Readonly<Record<string, number>> = {
   'kube-scheduler': 10259,
 }
 
-/** Milliseconds, as in the probes of the agent. */
+/** Timeouts of one check, the same as in the agent's probes. */
 const timeouts = { connectMs: 5000, responseMs: 5000 }
 const maxResponseBytes = 65_536
 const maxNamed = 2

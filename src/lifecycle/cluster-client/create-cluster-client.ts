@@ -9,6 +9,7 @@ import { listObjects } from '../../kube/read-objects.ts'
 import { checkReadiness, getServerVersion as versionOf } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
 import type { HostAddress } from '../../plan/topology.ts'
+import { checkAddonReadiness } from '../addons/addon-status.ts'
 import { noAddons } from '../addons/proposal.ts'
 import { proposeAddonChanges } from '../addons/propose-addons.ts'
 import { syncNodeLabels } from '../cluster-objects/node-settings.ts'
@@ -56,7 +57,10 @@ export interface ClusterClientOptions extends OperatorAccess {
   readonly signal: AbortSignal
 }
 
-/** A healthy etcd member or API server answers at once. A slower one counts as unreachable. */
+/**
+ * Milliseconds to wait for an etcd member or API server. A healthy server answers at once. A slower one
+ * counts as unreachable.
+ */
 export const serverTimeoutMs = 3000
 
 export async function createClusterClient(
@@ -131,6 +135,7 @@ export async function createClusterClient(
     },
     observeEtcd: async (until) => observeEtcd(etcd, { signal: until, timeoutMs: serverTimeoutMs }),
     listNodes: async (until) => (await listObjects(api, nodeKind, { signal: until })).items,
+    checkAddons: async (notReadyNodes, until) => checkAddonReadiness(api, notReadyNodes, { signal: until }),
     // The list is empty if etcd does not exist yet or has no quorum.
     members: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs }),
     unconfirmedMembers: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs, unconfirmed: true }),
@@ -199,8 +204,8 @@ async function readVersions(api: KubeClient, servers: readonly string[]): Promis
 }
 
 /**
- * True if any API server is ready. A stopped server refuses the connection at once; a hanging server takes
- * until the timeout.
+ * True if any API server is ready. All servers are checked concurrently, because the check of a hanging
+ * server lasts until the timeout.
  */
 async function isAnyReady(api: KubeClient, servers: readonly string[]): Promise<boolean> {
   const checks = servers.map(async (server) => {

@@ -4,7 +4,7 @@ import { makeRequest } from '../../pki/request.ts'
 import type { Secret } from '../../pki/secret.ts'
 import { signRequest } from '../../pki/sign.ts'
 
-/** Milliseconds; longer than any command takes. */
+/** Lifetime of an operator's client certificate in milliseconds. It is longer than any command takes. */
 const operatorLifetimeMs = 12 * 3_600_000
 
 export interface OperatorCredentials {

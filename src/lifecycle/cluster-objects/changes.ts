@@ -7,7 +7,7 @@ import { findOwningHost } from './managed-objects.ts'
 import { listChangedSettings, type NodeSettings } from './node-settings.ts'
 import type { Node } from './node.ts'
 
-/** A change to cluster objects, independent of hosts. */
+/** A change that `up` makes through the Kubernetes API and not with an op on a host. */
 export type ClusterObjectChange =
   | { readonly kind: 'object'; readonly manifest: Manifest }
   /** An object that hyperkube created and that is no longer desired. */

@@ -40,8 +40,8 @@ export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInp
 }
 
 /**
- * Objects of a host that is a node: RBAC and a Host. Other hosts do not use the API. `spec.names` of the Host
- * are the names in the planned kubelet serving certificate.
+ * Builds the objects of a host that is a node: RBAC objects and a Host object. Other hosts do not use the
+ * API. `spec.names` of the Host object are the names in the planned kubelet serving certificate.
  */
 function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   if (node === undefined) return []

@@ -31,7 +31,7 @@ type AppliedSettings = z.infer<typeof appliedSettingsSchema>
 
 /**
  * Computes the labels and taints to add to or remove from a node; undefined if nothing changes. A kubelet
- * sets its own labels and taints only when it registers, and must not set role labels.
+ * cannot do this: it sets its own labels and taints only when it registers, and must not set role labels.
  */
 export function computeNodeSettings(spec: NodeSpec, node: Node): NodeSettings | undefined {
   const { labels = {}, annotations = {}, resourceVersion } = node.metadata

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 
-const taint = z.looseObject({ key: z.string(), value: z.string().default(''), effect: z.string() })
-export type Taint = z.infer<typeof taint>
+const taintSchema = z.looseObject({ key: z.string(), value: z.string().default(''), effect: z.string() })
+export type Taint = z.infer<typeof taintSchema>
 
 const schema = kubeObject.extend({
   spec: z
     .looseObject({
-      taints: z.array(taint).default([]),
+      taints: z.array(taintSchema).default([]),
       /** True if the node is cordoned. */
       unschedulable: z.boolean().optional(),
     })
@@ -47,4 +47,78 @@ export function explainNotReady(node: Node | undefined): string | undefined {
   if (node === undefined) return 'it has not registered'
   const ready = node.status?.conditions.find(({ type }) => type === 'Ready')
   return ready?.status === 'True' ? undefined : (ready?.message ?? 'it has not said how it is')
+}
+
+/** A condition, other than Ready, that makes a node unhealthy. */
+export interface NodeProblem {
+  /** Type of the node condition, for example `DiskPressure`. */
+  readonly condition: string
+  /** Name for messages, for example `disk pressure`. */
+  readonly text: string
+  readonly message?: string
+  readonly since?: string
+  /** The taint that keeps new pods away; undefined if the node does not have it. */
+  readonly taint?: string
+}
+
+const taintPrefix = 'node.kubernetes.io/'
+/** Node conditions that must not be true, with the taints that Kubernetes derives from them. */
+const problemConditions = [
+  { condition: 'DiskPressure', taintKey: `${taintPrefix}disk-pressure`, text: 'disk pressure' },
+  { condition: 'MemoryPressure', taintKey: `${taintPrefix}memory-pressure`, text: 'memory pressure' },
+  { condition: 'PIDPressure', taintKey: `${taintPrefix}pid-pressure`, text: 'PID pressure' },
+  { condition: 'NetworkUnavailable', taintKey: `${taintPrefix}network-unavailable`, text: 'no network' },
+] as const
+
+/** Lists the problem conditions of a node that are true, or whose taint is still set. */
+export function listNodeProblems(node: Node): NodeProblem[] {
+  const taints = listBlockingTaints(node)
+  return problemConditions.flatMap(({ condition, taintKey, text }): NodeProblem[] => {
+    const observed = node.status?.conditions.find(({ type }) => type === condition)
+    const isTrue = observed?.status === 'True'
+    const taint = taints.find((one) => one.startsWith(`${taintKey}:`))
+    if (!isTrue && taint === undefined) return []
+    const { message, lastTransitionTime: since } = isTrue ? observed : {}
+    return [
+      {
+        condition,
+        text,
+        ...(message === undefined ? {} : { message }),
+        ...(since === undefined ? {} : { since }),
+        ...(taint === undefined ? {} : { taint }),
+      },
+    ]
+  })
+}
+
+/** Lists the taints of Kubernetes itself that keep new pods away from a node. */
+export function listBlockingTaints({ spec }: Node): string[] {
+  return (spec?.taints ?? [])
+    .filter(({ key, effect }) => key.startsWith(taintPrefix) && effect !== 'PreferNoSchedule')
+    .map(({ key, effect }) => `${key}:${effect}`)
+}
+
+/** Lists the reasons why a node accepts no new pods, for example `disk pressure`; empty if it accepts them. */
+export function explainRefusedPods(node: Node): string[] {
+  const isReady = explainNotReady(node) === undefined
+  const problems = listNodeProblems(node).filter(({ taint }) => taint !== undefined)
+  const isCordoned = node.spec?.unschedulable === true
+  const named = new Set(problems.map(({ taint }) => taint))
+  const others = listBlockingTaints(node).filter((taint) => !named.has(taint) && !isCommonTaint(taint))
+  return [
+    ...(isReady ? [] : ['not ready']),
+    ...problems.map(({ text }) => text),
+    ...(isCordoned ? ['cordoned'] : []),
+    ...others.map((taint) => `taint ${taint}`),
+  ]
+}
+
+/**
+ * True for the taints of a node that is not ready, unreachable or cordoned. These reasons are reported by
+ * name instead of by taint.
+ */
+function isCommonTaint(taint: string): boolean {
+  return ['not-ready', 'unreachable', 'unschedulable'].some((name) =>
+    taint.startsWith(`${taintPrefix}${name}:`),
+  )
 }

@@ -91,7 +91,10 @@ async function findOrphans(
 
 /** Maximum number of concurrent requests. */
 const maxConcurrent = 16
-/** Long enough for every API server: each server establishes a CRD by itself. */
+/**
+ * Timeout for a new CRD and its objects. It is long enough for all API servers, which each establish the CRD
+ * separately.
+ */
 const applyTimeoutMs = 60_000
 
 /**

@@ -1,5 +1,5 @@
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
-import type { Diagnosis } from './diagnosis.ts'
+import { type Diagnosis, nodeProblemCodes } from './diagnosis.ts'
 
 /**
  * Effects of a cause: codes of findings about the same host, codes of findings about any host, and components
@@ -22,7 +22,12 @@ const etcdMemberCodes = [
   'ETCD_BEHIND',
   'API_NOT_READY',
 ]
-const podNetworkCodes = ['RUNTIME_NO_NETWORK', 'SANDBOX_NOT_JOINED', 'NODE_NOT_READY']
+const podNetworkCodes = [
+  'RUNTIME_NO_NETWORK',
+  'SANDBOX_NOT_JOINED',
+  'NODE_NOT_READY',
+  'NODE_NETWORK_UNAVAILABLE',
+]
 const allComponents = [
   'etcd',
   ...controlPlaneComponents,
@@ -47,6 +52,7 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
     anyHost: ['API_NOT_READY', 'API_UNREACHABLE', 'PEERS_UNREACHABLE', ...nodeCodes],
     unhealthyComponents: leaderElected,
   },
+  NO_HOST_REACHABLE: { anyHost: hostCodes },
   HOST_UNREACHABLE: { sameHost: hostCodes, anyHost: ['PEERS_UNREACHABLE'] },
   HOST_CUT_OFF: {
     sameHost: hostCodes,
@@ -54,13 +60,21 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
     unhealthyComponents: allComponents.filter((name) => name !== 'containerd' && name !== 'kubelet'),
   },
   DISK_FULL: {
-    sameHost: [...hostCodes, ...podNetworkCodes, 'RUNTIME_NOT_READY', 'DISK_SLOW', 'AGENT_UNREACHABLE'],
+    sameHost: [
+      ...hostCodes,
+      ...podNetworkCodes,
+      'NODE_DISK_PRESSURE',
+      'RUNTIME_NOT_READY',
+      'DISK_SLOW',
+      'AGENT_UNREACHABLE',
+    ],
     unhealthyComponents: allComponents,
   },
   CLOCK_OFF: { sameHost: ['CERTIFICATE_EXPIRED'] },
   ETCD_DATA_LOST: dataLossEffects,
   ETCD_DATA_DAMAGED: dataLossEffects,
-  // The CNI configuration of the runtime is derived from the subnet file.
+  // The CNI configuration of the runtime is derived from the subnet file. If that file is wrong, the
+  // configuration is reported as drift.
   OVERLAY_SUBNET: { sameHost: ['SERVICE_DRIFT', 'OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...podNetworkCodes] },
   OVERLAY_INTERFACE: { sameHost: ['OVERLAY_ROUTES', ...podNetworkCodes] },
   DISK_SLOW: { sameHost: etcdMemberCodes },
@@ -95,8 +109,8 @@ const effectsByComponent: Readonly<Record<string, Effects>> = {
 }
 
 /**
- * Codes for a fault of the component itself, most specific first. Everything that depends on the component
- * fails too.
+ * Codes for a fault of the component itself, most specific first. Only these codes have the effects of
+ * `effectsByComponent`.
  */
 const componentCodes = [
   'CERTIFICATE_EXPIRED',
@@ -113,12 +127,24 @@ function findEffects({ code, component = '' }: Diagnosis): Effects[] {
   return [codeEffects, componentEffects].filter((effects) => effects !== undefined)
 }
 
+export interface CauseContext {
+  readonly endpoints: readonly HostEndpoint[]
+  /** All diagnoses of the cluster. */
+  readonly diagnoses: readonly Diagnosis[]
+}
+
 /** True if `effect` is a consequence of `cause`. */
-export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readonly HostEndpoint[]): boolean {
+export function isCauseOf(cause: Diagnosis, effect: Diagnosis, context: CauseContext): boolean {
   // A warning is uncertain, so it cannot explain an error.
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
-  const localEffect = toSingleHostEffect(effect, endpoints)
-  if (localEffect !== undefined && cause.host === localEffect.host && isCauseOf(cause, localEffect, []))
+  if (effect.code === 'ADDON_NOT_READY') return isRefusal(cause) && areAllNodesRefusing(context)
+  const localEffect = toSingleHostEffect(effect, context.endpoints)
+  const localContext = { ...context, endpoints: [] }
+  if (
+    localEffect !== undefined &&
+    cause.host === localEffect.host &&
+    isCauseOf(cause, localEffect, localContext)
+  )
     return true
   const isSameHost = cause.host !== undefined && cause.host === effect.host
   if (isSameHost && isMoreSpecific(cause, effect)) return true
@@ -130,6 +156,21 @@ export function isCauseOf(cause: Diagnosis, effect: Diagnosis, endpoints: readon
         isHealthCode(effect.code) &&
         unhealthyComponents.includes(effect.component ?? '')),
   )
+}
+
+const refusalCodes = new Set(['NODE_NOT_READY', ...Object.values(nodeProblemCodes)])
+
+/** True if a node accepts no new pods because of this problem. */
+function isRefusal({ code, severity }: Diagnosis): boolean {
+  return severity === 'error' && refusalCodes.has(code)
+}
+
+/** True if every node that runs Linux accepts no new pods. A single such node does not stop an addon. */
+function areAllNodesRefusing({ endpoints, diagnoses }: CauseContext): boolean {
+  const refusing = new Set(diagnoses.filter(isRefusal).map(({ host }) => host))
+  return endpoints
+    .filter(({ node, os }) => node !== undefined && os !== 'windows')
+    .every(({ host }) => refusing.has(host))
 }
 
 /** True if both codes are about the same component and the cause has the more specific one. */

@@ -24,6 +24,9 @@ const rejoinCommand: CommandTemplate = (host) => `hyperkube etcd rejoin ${host}`
 const windowsCommands: Readonly<Record<string, CommandTemplate>> = {
   AGENT_UNREACHABLE: (host) => `on ${host}: Restart-Service hyperkube-agent`,
   DISK_FULL: (host) => `on ${host}: Get-Volume, and free space`,
+  NODE_DISK_PRESSURE: (host) => `on ${host}: Get-Volume, and free space`,
+  NODE_MEMORY_PRESSURE: (host) =>
+    `on ${host}: Get-Process | Sort-Object WorkingSet -Descending | Select-Object -First 10`,
   DISK_SLOW: (host) =>
     `on ${host}: Get-Counter '\\PhysicalDisk(*)\\% Disk Time', and find what else writes there`,
   CLOCK_OFF: (host) => `on ${host}: w32tm /query /status`,
@@ -32,8 +35,8 @@ const windowsCommands: Readonly<Record<string, CommandTemplate>> = {
 const commands: Readonly<Record<string, CommandTemplate>> = {
   ETCD_QUORUM_LOST: () => 'hyperkube etcd status; if members are lost for good: hyperkube etcd recover',
   API_DOWN: () => 'hyperkube logs kube-apiserver --since 10m',
-  HOST_UNREACHABLE: (host) =>
-    `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`,
+  NO_HOST_REACHABLE: () => 'check the network or the VPN of this machine, then: hyperkube doctor',
+  HOST_UNREACHABLE: (host) => `start ${host}, or fix its network, then: hyperkube doctor`,
   HOST_CUT_OFF: (host) =>
     `fix the network or the firewall between ${host} and the other hosts: hyperkube logs flanneld --limit ${host}`,
   AGENT_UNREACHABLE: (host) => `on ${host}: systemctl restart hyperkube-agent`,
@@ -54,6 +57,10 @@ const commands: Readonly<Record<string, CommandTemplate>> = {
   ETCD_ALARM_CORRUPT: rejoinCommand,
   PEERS_UNREACHABLE: (host) => `hyperkube logs kubelet --limit ${host}`,
   NODE_NOT_READY: (host) => `hyperkube logs kubelet --limit ${host}`,
+  NODE_DISK_PRESSURE: (host) => `on ${host}: df -h, and free space`,
+  NODE_MEMORY_PRESSURE: (host) => `on ${host}: ps -eo pid,rss,args --sort=-rss | head`,
+  NODE_PID_PRESSURE: (host) => `on ${host}: ps -eo pid,nlwp,args --sort=-nlwp | head`,
+  NODE_NETWORK_UNAVAILABLE: (host) => `hyperkube logs flanneld --limit ${host}`,
   NODE_LEASE_OLD: (host) => `hyperkube logs kubelet --limit ${host}`,
   RUNTIME_NOT_READY: (host) => `hyperkube logs containerd --limit ${host}`,
   RUNTIME_NO_NETWORK: (host) => `hyperkube logs flanneld containerd --limit ${host}`,

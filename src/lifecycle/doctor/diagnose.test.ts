@@ -12,6 +12,7 @@ import {
   withUnreadyHosts,
   withComponent,
   withHealth,
+  withNodeCondition,
 } from '../observe/testing/cluster-fixtures.ts'
 import { diagnose } from './diagnose.ts'
 import { formatDiagnosisKey } from './diagnosis.ts'
@@ -384,7 +385,162 @@ test('when no host is reachable, only that is reported', () => {
     etcd: { state: 'unreachable', reason: 'no endpoints' },
     nodes: undefined,
   }
-  expect(new Set(diagnose(observation).map(({ code }) => code))).toEqual(new Set(['HOST_UNREACHABLE']))
+  expect(diagnose(observation)).toMatchObject([
+    {
+      code: 'NO_HOST_REACHABLE',
+      what: 'no host is reachable from this machine',
+      command: 'check the network or the VPN of this machine, then: hyperkube doctor',
+      evidence: [
+        'cp1, ssh to 10.0.0.1: connect ETIMEDOUT',
+        'cp2, ssh to 10.0.0.2: connect ETIMEDOUT',
+        'cp3, ssh to 10.0.0.3: connect ETIMEDOUT',
+        'w1, ssh to 10.0.0.101: connect ETIMEDOUT',
+        'w2, ssh to 10.0.0.102: connect ETIMEDOUT',
+      ],
+    },
+  ])
+})
+
+test('when no host is reachable, the command is a login to the first host', () => {
+  const single = buildHealthyCluster(1, 0)
+  const observation = withLostHosts(
+    changeHost(single, 'cp1', (host) => ({
+      ...host,
+      endpoint: { ...host.endpoint, sshCommand: 'ssh root@10.0.0.1' },
+    })),
+    'cp1',
+  )
+  const [first] = diagnose(observation)
+  expect(first).toMatchObject({ code: 'NO_HOST_REACHABLE', command: 'ssh root@10.0.0.1 true' })
+})
+
+describe('a host is removed only through another control plane', () => {
+  const findCommand = (observation: ClusterHealthObservation, host: string): string | undefined =>
+    diagnose(observation).find((one) => one.code === 'HOST_UNREACHABLE' && one.host === host)?.command
+  const remove = (host: string): string =>
+    `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`
+  const wait = (host: string): string => `start ${host}, or fix its network, then: hyperkube doctor`
+
+  test('a worker, and one of three control planes', () => {
+    expect(findCommand(withLostHosts(buildHealthyCluster(1, 1), 'w1'), 'w1')).toBe(remove('w1'))
+    expect(findCommand(withLostHosts(healthy, 'cp1'), 'cp1')).toBe(remove('cp1'))
+  })
+
+  test('never the only control plane, and no etcd member without a quorum', () => {
+    expect(findCommand(withLostHosts(buildHealthyCluster(1, 1), 'cp1'), 'cp1')).toBe(wait('cp1'))
+    expect(findCommand(withLostHosts(healthy, 'cp2', 'cp3'), 'cp2')).toBe(wait('cp2'))
+    expect(findCommand(withLostHosts(healthy, 'cp1', 'cp2', 'cp3'), 'w1')).toBeUndefined()
+  })
+
+  test('with --limit the other API servers decide', () => {
+    const limit = (observation: ClusterHealthObservation): ClusterHealthObservation => ({
+      ...observation,
+      hosts: observation.hosts.filter(({ endpoint }) => endpoint.host === 'w1'),
+    })
+    expect(findCommand(limit(withLostHosts(healthy, 'w1')), 'w1')).toBe(remove('w1'))
+    expect(findCommand(limit(withLostHosts(healthy, 'w1', 'cp1', 'cp2', 'cp3')), 'w1')).toBe(wait('w1'))
+  })
+})
+
+const coredns = {
+  name: 'coredns',
+  ready: false,
+  reason: 'Deployment kube-system/coredns: 0 of 2 replicas are available',
+  workload: {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    namespace: 'kube-system',
+    name: 'coredns',
+    ready: 0,
+    desired: 2,
+  },
+} as const
+
+test.each([
+  ['DiskPressure', 'disk-pressure', 'NODE_DISK_PRESSURE', 'on w1: df -h, and free space'],
+  [
+    'MemoryPressure',
+    'memory-pressure',
+    'NODE_MEMORY_PRESSURE',
+    'on w1: ps -eo pid,rss,args --sort=-rss | head',
+  ],
+  ['PIDPressure', 'pid-pressure', 'NODE_PID_PRESSURE', 'on w1: ps -eo pid,nlwp,args --sort=-nlwp | head'],
+  ['NetworkUnavailable', 'network-unavailable', 'NODE_NETWORK_UNAVAILABLE', 'kubectl describe node w1'],
+])('node condition %s is an error with its taint, otherwise a warning', (condition, taint, code, command) => {
+  const key = `node.kubernetes.io/${taint}`
+  expect(diagnose(withNodeCondition(healthy, condition, key, 'w1'))).toMatchObject([
+    {
+      code,
+      severity: 'error',
+      host: 'w1',
+      since: '2026-11-15T11:58:00.000Z',
+      evidence: [
+        `node condition ${condition}: kubelet has ${condition}`,
+        `taint ${key}:NoSchedule keeps new pods away`,
+      ],
+      command,
+    },
+  ])
+  expect(diagnose(withNodeCondition(healthy, condition, undefined, 'w1'))).toMatchObject([
+    { code, severity: 'warning' },
+  ])
+})
+
+test('an addon without ready pods is caused by a node condition if all nodes have it', () => {
+  const pair = { ...buildHealthyCluster(1, 1), addons: [coredns] }
+  const diskPressure = ['DiskPressure', 'node.kubernetes.io/disk-pressure'] as const
+  const everywhere = withNodeCondition(pair, ...diskPressure, 'cp1', 'w1')
+  expect(listKeys(everywhere)).toEqual([
+    'NODE_DISK_PRESSURE cp1',
+    'ADDON_NOT_READY coredns',
+    'NODE_DISK_PRESSURE w1',
+  ])
+  expect(diagnose(everywhere)[1]).toMatchObject({
+    severity: 'error',
+    what: 'the addon is not ready: Deployment kube-system/coredns has 0 of 2 pods ready, because no node accepts new pods: disk pressure',
+    causedBy: 'NODE_DISK_PRESSURE cp1',
+    command: 'kubectl -n kube-system describe deployment coredns',
+  })
+  const onOneNode = withNodeCondition(pair, ...diskPressure, 'w1')
+  expect(listCauses(onOneNode)).toEqual(['NODE_DISK_PRESSURE w1', 'ADDON_NOT_READY coredns'])
+  expect(diagnose(onOneNode)[1]?.evidence).toEqual([
+    'Deployment kube-system/coredns: 0 of 2 replicas are available',
+    'node w1 accepts no new pods: disk pressure',
+  ])
+})
+
+test('a full disk explains the disk pressure of its node, and a Windows node does not run addons', () => {
+  const pair = { ...buildHealthyCluster(1, 1), addons: [coredns] }
+  const observation = withNodeCondition(
+    withFailingProbes(pair, 'cp1', ['etcd', 'DISK_FULL', 'remote']),
+    'DiskPressure',
+    'node.kubernetes.io/disk-pressure',
+    'cp1',
+  )
+  const endpoints = observation.endpoints.map((endpoint) =>
+    endpoint.host === 'w1' ? ({ ...endpoint, os: 'windows' } as const) : endpoint,
+  )
+  expect(listCauses({ ...observation, endpoints })).toEqual(['DISK_FULL cp1/etcd'])
+})
+
+test('an addon with some ready pods, or without pods, is a warning', () => {
+  const partly = { ...coredns, workload: { ...coredns.workload, ready: 1 } }
+  const { workload: _, ...other } = coredns
+  expect(diagnose({ ...healthy, addons: [partly] })).toMatchObject([{ severity: 'warning' }])
+  expect(diagnose({ ...healthy, addons: [other] })).toMatchObject([
+    { severity: 'warning', what: 'the addon is not ready', command: 'hyperkube addon list' },
+  ])
+})
+
+test('cordoned nodes explain an addon that is not ready, and are no problem of their own', () => {
+  const cordoned = {
+    ...healthy,
+    nodes: healthy.nodes?.map((node) => ({ ...node, spec: { taints: [], unschedulable: true } })),
+  }
+  expect(diagnose(cordoned)).toEqual([])
+  expect(diagnose({ ...cordoned, addons: [coredns] })).toMatchObject([
+    { what: expect.stringContaining('because no node accepts new pods: cordoned') },
+  ])
 })
 
 test('uncertain problems and later tasks are warnings after all errors', () => {

@@ -1,10 +1,12 @@
 import type { ClusterHealthObservation } from '../observe/observe-cluster.ts'
 import { isCauseOf } from './causes.ts'
 import { type Diagnosis, formatDiagnosisKey, rankCode } from './diagnosis.ts'
+import { findUnreadyAddons } from './rules/addons.ts'
 import { checkApiServers, findUnreadyNodes } from './rules/api.ts'
 import { findFullDisks, findUnhealthyComponents } from './rules/components.ts'
 import { findDrift, findPausedHosts } from './rules/drift.ts'
 import { checkEtcdCluster } from './rules/etcd.ts'
+import { findNodeProblems } from './rules/nodes.ts'
 import { findFailingProbes } from './rules/probes.ts'
 import { findCutOffHosts, findUnreachableAgents, findUnreachableHosts } from './rules/unreachable.ts'
 
@@ -20,6 +22,8 @@ const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagn
   checkEtcdCluster,
   checkApiServers,
   findUnreadyNodes,
+  findNodeProblems,
+  findUnreadyAddons,
   findPausedHosts,
 ]
 
@@ -34,7 +38,7 @@ export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
   const causes = new Map(
     diagnoses.map((effect) => [
       effect,
-      diagnoses.find((cause) => isCauseOf(cause, effect, observation.endpoints)),
+      diagnoses.find((cause) => isCauseOf(cause, effect, { endpoints: observation.endpoints, diagnoses })),
     ]),
   )
   const findRoot = (start: Diagnosis): Diagnosis => {

@@ -44,6 +44,7 @@ export function formatDiagnosisKey({
 const codeOrder: readonly string[] = [
   'ETCD_QUORUM_LOST',
   'API_DOWN',
+  'NO_HOST_REACHABLE',
   'HOST_UNREACHABLE',
   'HOST_CUT_OFF',
   'DISK_FULL',
@@ -74,11 +75,24 @@ const codeOrder: readonly string[] = [
   'API_UNREACHABLE',
   'NODE_LEASE_OLD',
   'NODE_NOT_READY',
+  'NODE_DISK_PRESSURE',
+  'NODE_MEMORY_PRESSURE',
+  'NODE_PID_PRESSURE',
+  'NODE_NETWORK_UNAVAILABLE',
   'PEERS_UNREACHABLE',
+  'ADDON_NOT_READY',
   'CERTIFICATE_DUE',
   'AGENT_NO_HEALTH',
   'HEAL_PAUSED',
 ]
+
+/** Codes of node conditions that must not be true, by type of the condition. */
+export const nodeProblemCodes: Readonly<Record<string, string>> = {
+  DiskPressure: 'NODE_DISK_PRESSURE',
+  MemoryPressure: 'NODE_MEMORY_PRESSURE',
+  PIDPressure: 'NODE_PID_PRESSURE',
+  NetworkUnavailable: 'NODE_NETWORK_UNAVAILABLE',
+}
 
 /** Codes of problems that need no immediate action. */
 const harmlessCodes = new Set(['CERTIFICATE_DUE', 'AGENT_NO_HEALTH', 'HEAL_PAUSED'])

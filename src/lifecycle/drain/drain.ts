@@ -23,7 +23,8 @@ export interface DrainOptions {
   readonly force: boolean
   /**
    * True if the host and its pods are lost for good. Then only the pod objects are deleted and no budget is
-   * checked. On a host that is merely unreachable, singleton workloads could then run twice.
+   * checked. Must not be set for a host that is only unreachable: its pods may still run, so singleton
+   * workloads would run twice.
    */
   readonly lost?: boolean
   /** The operator and the reason for the cordon, stored as an annotation of the node. */

@@ -5,9 +5,9 @@ import { formatNames } from '../../kit/text.ts'
 import { hasPeerAddress, type KnownEtcdMember } from './membership.ts'
 
 /**
- * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts. The
- * member list comes from a single member. If enough voters are reachable, etcd was only stopped or is about
- * to elect a leader.
+ * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts.
+ * `members` is the list of a single member, because without quorum etcd confirms no list. If enough voters
+ * are reachable, etcd was only stopped or is about to elect a leader.
  */
 export function checkLostQuorum(
   members: readonly KnownEtcdMember[],

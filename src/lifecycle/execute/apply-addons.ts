@@ -95,7 +95,10 @@ export interface EarlyApplyOptions {
   readonly signal: AbortSignal
 }
 
-/** Long enough, because applying does not wait for workloads. It usually takes only a second or two. */
+/**
+ * Milliseconds for applying addons early. Applying usually takes only a second or two, because it does not
+ * wait for workloads.
+ */
 const earlyTimeoutMs = 60_000
 
 /**

@@ -25,7 +25,7 @@ export interface ExecuteOptions extends RunStepOptions {
   readonly provisional?: PlannedProvisionalChange | undefined
 }
 
-/** Milliseconds: long enough for a cold start on a slow disk. */
+/** Milliseconds to wait for a gate. Long enough for a cold start on a slow disk. */
 const gateTimeoutMs = 300_000
 
 /** A unit of work that is reported when it starts and ends. Tasks run one after the other. */
@@ -80,7 +80,7 @@ function planTasks(
       else await runApplyStep(step, { inputs, plans, sessions, certificates, passGates: through }, options)
     },
   })
-  // Cluster objects are applied as soon as the API is reachable. This task always runs, because an
+  // Cluster objects are applied as soon as the API is reachable. They are applied in every run, because an
   // interrupted run may have left objects out.
   const apiReadyIndex = steps.findLastIndex(startsBeforeApi) + 1
   const hosts = touched.map(({ host }) => host)

@@ -79,7 +79,8 @@ async function checkQuorumWithout(
     others.map(async (name) => client.etcdHealthy([name]).catch((error: unknown) => formatError(error))),
   )
   const healthy = reasons.filter((reason) => reason === undefined).length
-  // With one or two members, all other members must be healthy. A finding has already warned about this.
+  // An etcd cluster of one or two members cannot keep its quorum without this host. The gate then requires
+  // only that the other member, if any, is healthy. A finding has already warned the operator.
   const needed = members.length < 3 ? others.length : quorumSize(members.length)
   return healthy >= needed
     ? undefined

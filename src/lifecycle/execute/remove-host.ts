@@ -45,7 +45,7 @@ export async function removeClusterHost(step: RemoveStep, options: RemoveHostOpt
   if (live.node) await client.removeNode(host)
 }
 
-/** All components except etcd, which must run until its member is removed. */
+/** All components of a control plane except etcd, which must run until its member is removed. */
 const controlPlaneComponents = [
   'kube-apiserver',
   'kube-controller-manager',
@@ -84,8 +84,8 @@ export async function resetHost(session: Session, claim: Claim, emit: EmitEvent)
 }
 
 /**
- * Ignores a missing agent. After a lost connection it means that the agent has removed everything, including
- * itself.
+ * Ignores the error that the agent is missing. After a lost connection, a missing agent has removed
+ * everything, including itself.
  */
 function ignoreMissingAgent(error: unknown): void {
   if (!hasCode(error, 'AGENT_NOT_THERE')) throw error

@@ -26,7 +26,7 @@ export interface RunStepOptions {
   readonly signal: AbortSignal
 }
 
-/** Long, because a new member may have to copy a large database. */
+/** Long, because a new etcd member may have to copy a large database. */
 const joinTimeoutMs = 600_000
 
 function buildWaitOptions(

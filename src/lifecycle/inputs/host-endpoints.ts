@@ -1,9 +1,10 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
+import { formatSshCommand } from '../../plan/checks/presence.ts'
 import { resolveInternalAddress } from '../../plan/topology.ts'
 import type { HostRoles } from '../../rollout/input.ts'
 import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
 
-/** A host with the address of its components and its roles. */
+/** A host with its roles and the address at which its components are reached. */
 export interface HostEndpoint {
   readonly host: string
   readonly address: string
@@ -17,6 +18,8 @@ export interface HostEndpoint {
   readonly flannel?: true
   /** Node name; undefined if the host is not a node. */
   readonly node: string | undefined
+  /** Command that logs in to the host; undefined if unknown, or if the host is the operator's machine. */
+  readonly sshCommand?: string
   /** Undefined if the host runs Linux. */
   readonly os?: 'windows'
 }
@@ -54,6 +57,17 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
       node: isNode ? (host.nodeName ?? host.name) : undefined,
       ...osFields(host.os),
     }
+  })
+}
+
+/** Lists the endpoints of cluster.yml with the commands that an operator runs to log in. */
+export function listLoginEndpoints(cluster: Cluster): HostEndpoint[] {
+  const specs = new Map(cluster.spec.hosts.map((host) => [host.name, host]))
+  return listClusterEndpoints(cluster).map((endpoint) => {
+    const host = specs.get(endpoint.host)
+    return host === undefined || host.local
+      ? endpoint
+      : { ...endpoint, sshCommand: formatSshCommand(host, cluster.spec.ssh) }
   })
 }
 

@@ -128,8 +128,8 @@ export interface RewriteOptions {
 }
 
 /**
- * Writes every object of some kinds unchanged, so that it is encrypted with the current key. Objects that
- * already use this key are skipped by the API, so a second run is cheap. Returns the number of objects.
+ * Writes every object of the given kinds unchanged, so that it is encrypted with the current key. Objects
+ * that already use this key are skipped by the API, so a second run is cheap. Returns the number of objects.
  */
 export async function rewriteObjects(
   api: KubeClient,

@@ -134,7 +134,10 @@ export function formatWorkloadName({ namespace, name }: Workload): string {
  * controller replace all pods.
  */
 const annotation = 'kubectl.kubernetes.io/restartedAt'
-/** Milliseconds for all workloads together. Images are not pulled, because the nodes already have them. */
+/**
+ * Milliseconds to wait until all workloads are restarted. This includes no time to pull images, because the
+ * nodes already have them.
+ */
 const restartTimeoutMs = 600_000
 
 /** Restarts workloads and waits until all of them are ready. */

@@ -56,6 +56,7 @@ const healthyDeps: Omit<ObserveDeps, 'connect'> = {
         ? healthyCluster.etcd.observed
         : Promise.reject(new Error('silent')),
     listNodes: async () => healthyCluster.nodes ?? [],
+    checkAddons: async () => [{ name: 'coredns', ready: true }],
   }),
 }
 const options = {
@@ -96,6 +97,7 @@ test('hosts are observed concurrently, and unreachable hosts or old agents do no
     { unreachable: undefined, agent: { state: 'unreachable' } },
   ])
   expect(observation.hosts[0]?.logs.get('kubelet')).toEqual(['failed to load config'])
+  expect(observation.addons).toEqual([{ name: 'coredns', ready: true }])
 })
 
 test('an agent that does not know the health request is reachable', async () => {
@@ -127,6 +129,7 @@ test('an observation works without the API and etcd', async () => {
   expect(observation).toMatchObject({
     etcd: { state: 'unreachable', reason: 'connect ECONNREFUSED' },
     nodes: undefined,
+    addons: undefined,
   })
   expect(observation.api.get('cp1')).toEqual({ healthy: false, reason: 'connect ECONNREFUSED' })
 })

@@ -1,8 +1,9 @@
 import type { EtcdObservation } from '../../etcd/member.ts'
 import { formatError } from '../../kit/errors.ts'
 import type { Remote } from '../../ssh/remote.ts'
+import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
-import type { Node } from '../cluster-objects/node.ts'
+import { explainNotReady, type Node } from '../cluster-objects/node.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { callWithTimeout } from './observe-agent.ts'
 import { type HostHealthObservation, type HostObserveOptions, observeHost } from './observe-host.ts'
@@ -25,12 +26,14 @@ export interface ClusterHealthObservation {
   readonly api: ReadonlyMap<string, HealthResult>
   /** Undefined if the API does not answer. */
   readonly nodes: readonly Node[] | undefined
+  /** Installed addons; undefined if the API does not answer. */
+  readonly addons: readonly AddonReadiness[] | undefined
 }
 
 /** Connections that an observation uses. */
 export interface ObserveDeps {
   readonly connect: (host: string) => Promise<Remote>
-  readonly client: Pick<ClusterClient, 'observeEtcd' | 'apiReady' | 'listNodes'>
+  readonly client: Pick<ClusterClient, 'observeEtcd' | 'apiReady' | 'listNodes' | 'checkAddons'>
 }
 
 export interface ObserveOptions extends HostObserveOptions {
@@ -42,6 +45,8 @@ export interface ObserveOptions extends HostObserveOptions {
 /** Long enough if two of three members are down: each request to such a member must time out first. */
 const etcdTimeoutMs = 20_000
 const apiTimeoutMs = 12_000
+/** Short, because addons have few objects and a healthy API responds quickly. */
+const addonTimeoutMs = 10_000
 
 /** Observes everything concurrently with short timeouts. Changes nothing, and fails only if aborted. */
 export async function observeClusterHealth(
@@ -50,7 +55,7 @@ export async function observeClusterHealth(
   options: ObserveOptions,
 ): Promise<ClusterHealthObservation> {
   const { only, now, signal } = options
-  const [hosts, etcd, api, nodes] = await Promise.all([
+  const [hosts, etcd, api, objects] = await Promise.all([
     Promise.all(
       endpoints
         .filter(({ host }) => only === undefined || only.has(host))
@@ -58,10 +63,10 @@ export async function observeClusterHealth(
     ),
     observeEtcd(deps, signal),
     observeApiServers(endpoints, deps, signal),
-    callWithTimeout(apiTimeoutMs, signal, deps.client.listNodes).catch(() => undefined),
+    observeObjects(deps, signal),
   ])
   signal.throwIfAborted()
-  return { at: now(), endpoints, hosts, etcd, api, nodes }
+  return { at: now(), endpoints, hosts, etcd, api, ...objects }
 }
 
 async function observeEtcd(
@@ -73,6 +78,23 @@ async function observeEtcd(
   } catch (error) {
     return { state: 'unreachable', reason: formatError(error) }
   }
+}
+
+/**
+ * Reads the nodes, then the addons. The check of addons needs the number of nodes that are not ready, because
+ * a DaemonSet has no ready pods on them.
+ */
+async function observeObjects(
+  { client }: ObserveDeps,
+  signal: AbortSignal,
+): Promise<Pick<ClusterHealthObservation, 'nodes' | 'addons'>> {
+  const nodes = await callWithTimeout(apiTimeoutMs, signal, client.listNodes).catch(() => undefined)
+  if (nodes === undefined) return { nodes, addons: undefined }
+  const notReadyCount = nodes.filter((node) => explainNotReady(node) !== undefined).length
+  const addons = await callWithTimeout(addonTimeoutMs, signal, async (stepSignal) =>
+    client.checkAddons(notReadyCount, stepSignal),
+  ).catch(() => undefined)
+  return { nodes, addons }
 }
 
 async function observeApiServers(

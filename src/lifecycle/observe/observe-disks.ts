@@ -49,7 +49,10 @@ export async function observeDiskState(
   return parseDiskState(stdout)
 }
 
-/** Used share of a file system from which etcd and kubelets fail or are about to fail. */
+/**
+ * A file system counts as full if at least this share is used. etcd and kubelets then fail or are about to
+ * fail.
+ */
 const fullShare = 0.98
 
 export function parseDiskState(text: string): DiskState {

@@ -193,7 +193,8 @@ test('of two the one that is not ours is named, whichever way it is off', () => 
 })
 
 test('the round trip does not count as skew', () => {
-  // With a round trip of four seconds, the host may have read its clock at any moment in between.
+  // With a round trip of four seconds the reading is uncertain by two seconds, in addition to the two that
+  // are tolerated.
   expect(checkSkew({ a: 3.9 }, 4000)).toEqual([])
   expect(checkSkew({ a: 4.1 }, 4000)).toHaveLength(1)
 })

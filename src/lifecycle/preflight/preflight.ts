@@ -52,11 +52,11 @@ interface ClockReading {
   readonly time: number
 }
 
-/** Deviation from which a clock is reported as a warning. Synchronized clocks differ by less than this. */
+/** A clock that deviates by more than this is reported as a warning. Synchronized clocks differ by less. */
 const warningMs = 2000
 /**
- * Service account tokens are accepted up to one minute early. If two hosts each deviate by at most half a
- * minute, they accept each other's tokens.
+ * A clock that deviates by more than this is reported as an error. Service account tokens are accepted up to
+ * one minute early, so two hosts that each deviate by half a minute accept each other's tokens.
  */
 const errorMs = 30_000
 

@@ -153,7 +153,8 @@ export function buildProbeTarget(
     const token = listening === undefined ? {} : { token: listening.token }
     return { protocol: 'tcp', address, port: port.port, ...token }
   }
-  // The port is used by the pod network, where the kernel does not answer probes.
+  // If no agent listens, the pod network may already use this UDP port. The kernel then receives the packets
+  // and does not answer probes.
   if (listening === undefined) return undefined
   const sizes = [from.packetBytes, ...fallbackSizes.filter((size) => size < from.packetBytes)]
   return {

@@ -65,8 +65,8 @@ export interface RequiredConnection {
 }
 
 /**
- * Lists the connections that involve a new host. Each node tests only three other nodes, so the number does
- * not grow with the square of the hosts.
+ * Lists the connections that involve a new host. Each node tests pod traffic to only three other nodes,
+ * because testing all pairs of nodes would take too many probes.
  */
 export function listRequiredConnections(
   peers: readonly Peer[],
@@ -102,8 +102,9 @@ function findSourceRole({ component, port }: RequiredPort): PeerRole | undefined
 }
 
 /**
- * Lists connections for pod traffic from each node to three other nodes: the next node by name, and two that
- * are far apart in the list. Nodes with similar names are often in the same rack. Each node is also the
+ * Lists connections for pod traffic from each node to three other nodes. In the list sorted by name these are
+ * the next node, and the nodes one third and two thirds of the list further. Nodes with similar names are
+ * often in the same rack, so the distant nodes also test connections between racks. Each node is also the
  * target of three nodes.
  */
 function buildRing(nodes: readonly Peer[]): readonly RequiredConnection[] {

@@ -31,7 +31,7 @@ export interface Proposal {
   readonly steps: readonly RolloutStep[]
   /** Hosts that are still part of the cluster although cluster.yml no longer contains them. */
   readonly hostsToRemove: readonly HostToRemove[]
-  /** Changes to cluster objects, independent of hosts. */
+  /** Changes that are made through the Kubernetes API and not with ops on hosts. */
   readonly clusterChanges: readonly ClusterObjectChange[]
   readonly addons: AddonProposal
   /** True if all certificates of changed hosts get new keys. */
@@ -96,7 +96,7 @@ export function planSteps(cluster: Cluster, plans: readonly NodePlan[], state: H
 
 interface ProposalParts extends Omit<Proposal, 'steps'> {
   readonly rollout: RolloutPlan
-  /** Findings about the versions that run now. */
+  /** Findings from the running cluster about version changes, removed APIs and pods that must move. */
   readonly upgradeFindings: readonly Finding[]
   /** Codes of findings that the operator chose to ignore. */
   readonly ignored: readonly string[]

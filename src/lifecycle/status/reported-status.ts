@@ -8,8 +8,8 @@ import { isKubeError } from '../../kube/kube-error.ts'
 import { leases } from '../../kube/lease.ts'
 import type { NamespacedName } from '../../kube/object.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
-import { explainNotReady, type Node, nodeKind } from '../cluster-objects/node.ts'
-import { type HealthResult, toHealthResult } from '../observe/observe-cluster.ts'
+import { type Node, nodeKind } from '../cluster-objects/node.ts'
+import { type NodeStatus, readNodeStatus } from './node-status.ts'
 
 /** What the API reports about a host. Fields that were not reported are undefined. */
 export interface ReportedHost {
@@ -17,7 +17,7 @@ export interface ReportedHost {
   readonly host: string
   /** True if the last heartbeat of the agent is older than the timeout. */
   readonly heartbeatExpired: boolean
-  readonly node?: HealthResult & { readonly version?: string }
+  readonly node?: NodeStatus
   /** Status of the Host object, written by the agent and the controllers. */
   readonly status: HostStatus
 }
@@ -41,7 +41,7 @@ export interface ReportedStatus {
 export interface ControllerSettings {
   /** Lease of the leader election. */
   readonly lease: NamespacedName
-  /** Age in milliseconds from which the heartbeat of an agent counts as expired. */
+  /** A heartbeat of an agent that is older than this, in milliseconds, counts as expired. */
   readonly heartbeatTimeoutMs: number
 }
 
@@ -97,16 +97,11 @@ function buildReportedHost(
    */
   oldestHeartbeat: number,
 ): ReportedHost {
-  const version = node?.status?.nodeInfo?.kubeletVersion
   const { heartbeat } = status
   return {
     host,
     heartbeatExpired: heartbeat === undefined || Date.parse(heartbeat) < oldestHeartbeat,
-    ...(node === undefined
-      ? {}
-      : {
-          node: { ...toHealthResult(explainNotReady(node)), ...(version === undefined ? {} : { version }) },
-        }),
+    ...(node === undefined ? {} : { node: readNodeStatus(node) }),
     status,
   }
 }

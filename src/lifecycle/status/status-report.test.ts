@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { HealAction } from '../../contract/health.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
-import { listClusterEndpoints, listPlannedEndpoints } from '../inputs/host-endpoints.ts'
+import { listClusterEndpoints, listLoginEndpoints, listPlannedEndpoints } from '../inputs/host-endpoints.ts'
 import { listServiceNames, parseServiceStatus } from '../observe/services.ts'
 import {
   buildHealthyCluster,
@@ -10,6 +10,7 @@ import {
   withComponent,
   withHealth,
   withLostHosts,
+  withNodeCondition,
 } from '../observe/testing/cluster-fixtures.ts'
 import { isHostHealthy, listHostStatuses, summarizeClusterStatus } from './status-report.ts'
 
@@ -41,6 +42,18 @@ describe.each([
       expect(endpoint && listServiceNames(endpoint).map((name) => `${name}.service`)).toEqual(planned)
     }
   })
+})
+
+test('endpoints for a login have the ssh command of each host, except of this machine', () => {
+  const [first, second, third] = spec.hosts
+  if (first === undefined || second === undefined || third === undefined) throw new Error('no hosts')
+  const hosts = [{ ...first, local: true }, { ...second, ssh: { user: 'ana', port: 2222 } }, third]
+  const endpoints = listLoginEndpoints({ ...cluster, spec: { ...spec, ssh: { user: 'root' }, hosts } })
+  expect(endpoints.map(({ sshCommand }) => sshCommand)).toEqual([
+    undefined,
+    'ssh -p 2222 ana@10.0.0.2',
+    'ssh root@10.0.0.3',
+  ])
 })
 
 test('what systemd says of a unit', () => {
@@ -84,6 +97,28 @@ test('a host is healthy if all its parts are', () => {
   ])
 })
 
+test('a node under disk pressure is ready but unhealthy, and the cluster counts it', () => {
+  const observation = withNodeCondition(
+    buildHealthyCluster(1, 1),
+    'DiskPressure',
+    'node.kubernetes.io/disk-pressure',
+    'w1',
+  )
+  const [first, second] = listHostStatuses(observation)
+  expect(first && isHostHealthy(first)).toBe(true)
+  expect(second && isHostHealthy(second)).toBe(false)
+  expect(second?.node).toEqual({
+    healthy: false,
+    ready: true,
+    conditions: ['disk pressure'],
+    reason:
+      'disk pressure, kubelet has DiskPressure, and it accepts no new pods (taint node.kubernetes.io/disk-pressure:NoSchedule)',
+  })
+  const { nodes, nodeConditions } = summarizeClusterStatus(observation, '1.37')
+  expect(nodes).toEqual({ healthy: 2, total: 2 })
+  expect(nodeConditions).toEqual([{ condition: 'disk pressure', nodes: ['w1'] }])
+})
+
 test('a blocked component is unhealthy, a healing one is not', () => {
   const areHealthy = (state: 'blocked' | 'healing'): boolean[] =>
     listHostStatuses(withComponent(buildHealthyCluster(1, 0), 'cp1', 'kubelet', { state })).map(isHostHealthy)
@@ -109,7 +144,7 @@ test('the cluster status has counts, the leader and recent actions', () => {
       })),
     withLostHosts(buildHealthyCluster(), 'cp3'),
   )
-  const status = summarizeClusterStatus(observation, '1.37', [{ name: 'coredns', ready: true }])
+  const status = summarizeClusterStatus(observation, '1.37')
   expect(status).toMatchObject({
     hosts: { healthy: 4, total: 5 },
     nodes: { healthy: 4, total: 5 },

@@ -2,9 +2,9 @@ import type { ComponentHealth, HealAction, HealPause } from '../../contract/heal
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import { type Alarm, formatMember } from '../../etcd/member.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/certificates.ts'
-import type { AddonReadiness } from '../addons/addon-status.ts'
+import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { NotReadyReason } from '../cluster-client/cluster-client.ts'
-import { explainNotReady, type Node } from '../cluster-objects/node.ts'
+import { explainNotReady, listNodeProblems, type Node } from '../cluster-objects/node.ts'
 import { hasPeerAddress } from '../etcd/membership.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import {
@@ -14,6 +14,7 @@ import {
 } from '../observe/observe-cluster.ts'
 import type { HostHealthObservation } from '../observe/observe-host.ts'
 import type { HostServicesObservation } from '../observe/services.ts'
+import { type NodeStatus, readNodeStatus } from './node-status.ts'
 
 /** Number of healthy items, and of all items. */
 export interface HealthyCount {
@@ -24,9 +25,16 @@ export interface HealthyCount {
 export interface EtcdStatus extends HealthyCount {
   readonly quorum: boolean
   readonly leader?: string
-  /** Size of the largest database of a member, in bytes. */
+  /** Size in bytes of the largest etcd database among all members. */
   readonly size?: number
   readonly alarms: readonly Alarm['alarm'][]
+}
+
+/** Nodes that have the same unhealthy condition. */
+export interface NodeConditionCount {
+  /** Name of the condition, for example `disk pressure`. */
+  readonly condition: string
+  readonly nodes: readonly string[]
 }
 
 /** Expiry of one certificate of a host. */
@@ -52,6 +60,8 @@ export interface ClusterStatusReport {
   readonly kubernetes: string
   readonly hosts: HealthyCount
   readonly nodes: HealthyCount
+  /** Nodes under pressure or without a network, by condition; undefined if there are none. */
+  readonly nodeConditions?: readonly NodeConditionCount[]
   readonly etcd: EtcdStatus
   readonly api: HealthyCount
   /** The certificate that expires first, among those of reachable hosts. */
@@ -65,26 +75,22 @@ export interface ClusterStatusReport {
 
 const maxActions = 10
 
-export function buildStatusReport(
-  observation: ClusterHealthObservation,
-  kubernetes: string,
-  addons: readonly AddonReadiness[] | undefined,
-): StatusReport {
+export function buildStatusReport(observation: ClusterHealthObservation, kubernetes: string): StatusReport {
   return {
     hosts: listHostStatuses(observation),
-    summary: summarizeClusterStatus(observation, kubernetes, addons),
+    summary: summarizeClusterStatus(observation, kubernetes),
   }
 }
 
 export function summarizeClusterStatus(
   observation: ClusterHealthObservation,
   kubernetes: string,
-  addons: readonly AddonReadiness[] | undefined,
 ): ClusterStatusReport {
-  const { hosts, api } = observation
+  const { hosts, api, addons } = observation
   const healths = hosts.flatMap(({ endpoint: { host }, agent }) =>
     agent.state === 'reachable' && agent.health !== undefined ? [{ host, health: agent.health }] : [],
   )
+  const nodeConditions = countNodeConditions(observation)
   const expiry = hosts.flatMap(listExpiries).toSorted((a, b) => (a.until < b.until ? -1 : 1))[0]
   return {
     kubernetes,
@@ -93,6 +99,7 @@ export function summarizeClusterStatus(
       total: hosts.length,
     },
     nodes: countNodes(observation),
+    ...(nodeConditions.length === 0 ? {} : { nodeConditions }),
     etcd: summarizeEtcd(observation),
     api: { healthy: [...api.values()].filter(({ healthy }) => healthy).length, total: api.size },
     ...(expiry === undefined ? {} : { expiry }),
@@ -113,6 +120,17 @@ function countNodes({ endpoints, nodes = [] }: ClusterHealthObservation): Health
     (node) => names.includes(node.metadata.name) && explainNotReady(node) === undefined,
   )
   return { healthy: ready.length, total: names.length }
+}
+
+function countNodeConditions({ endpoints, nodes = [] }: ClusterHealthObservation): NodeConditionCount[] {
+  const names = new Set(endpoints.flatMap(({ node }) => node ?? []))
+  const problems = nodes
+    .filter(({ metadata }) => names.has(metadata.name))
+    .flatMap((node) => listNodeProblems(node).map(({ text }) => ({ text, name: node.metadata.name })))
+  return [...Map.groupBy(problems, ({ text }) => text)].map(([condition, affected]) => ({
+    condition,
+    nodes: affected.map(({ name }) => name),
+  }))
 }
 
 function summarizeEtcd({ etcd, endpoints }: ClusterHealthObservation): EtcdStatus {
@@ -163,7 +181,7 @@ export interface HostStatusReport {
   readonly services: HostServicesObservation['services']
   readonly etcd?: HealthResult
   readonly api?: HealthResult
-  readonly node?: HealthResult & { readonly version?: string }
+  readonly node?: NodeStatus
   /** The provisional change of the host, either active or rolled back. */
   readonly provisional?: HostProvisionalChange
   /** Why the agent does not answer; undefined if it answers. */
@@ -232,12 +250,7 @@ function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservatio
   return toHealthResult(memberHealth?.ready === true ? undefined : (memberHealth?.reason ?? 'unknown reason'))
 }
 
-function readNodeHealth(
-  name: string,
-  nodes: readonly Node[] | undefined,
-): HealthResult & { readonly version?: string } {
+function readNodeHealth(name: string, nodes: readonly Node[] | undefined): NodeStatus {
   if (nodes === undefined) return { healthy: false, reason: 'no API server is reachable' }
-  const node = nodes.find(({ metadata }) => metadata.name === name)
-  const version = node?.status?.nodeInfo?.kubeletVersion
-  return { ...toHealthResult(explainNotReady(node)), ...(version === undefined ? {} : { version }) }
+  return readNodeStatus(nodes.find(({ metadata }) => metadata.name === name))
 }

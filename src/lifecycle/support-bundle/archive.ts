@@ -17,7 +17,10 @@ const manifestSchema = z.strictObject({
   ),
   /** Entries that could not be collected, each with the reason. */
   omitted: z.array(z.strictObject({ item: z.string(), reason: z.string() })),
-  /** Kinds of data that a bundle never contains, so that people know what they share. */
+  /**
+   * Kinds of data that a support bundle never contains. People who share a bundle can read here what it does
+   * not reveal.
+   */
   excluded: z.array(z.string()),
 })
 export type SupportManifest = z.infer<typeof manifestSchema>

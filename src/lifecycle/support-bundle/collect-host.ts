@@ -75,7 +75,8 @@ async function* collectWindowsFiles(
     cleaner.json((await requestOnce(remote, { type: 'facts', host }, 'facts', signal)).facts),
   )
   yield collect('plan.json', async () => {
-    // No plan has an empty digest, so the agent returns the last plan in any case.
+    // The agent returns its last plan whose digest differs from the given one. Every digest differs from an
+    // empty text.
     const { plan } = await requestOnce(
       remote,
       { type: 'previous-plan', differentFrom: '' },
@@ -124,7 +125,7 @@ const formatters: Readonly<
 
 /**
  * Removes the contents of user files from a plan, because they may contain secrets. Other parts of a plan
- * never do.
+ * never contain secrets.
  */
 function redactExtraFiles(plan: NodePlan): NodePlan {
   return {

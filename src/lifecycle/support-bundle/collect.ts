@@ -7,7 +7,7 @@ export interface SupportHost {
   readonly services: readonly string[]
 }
 
-/** Result for a host: the number of collected files, or why none were collected. */
+/** Result for a host: the number of collected files, or the reason why the host was not read. */
 export type HostCollectResult = { readonly files: number } | { readonly reason: string }
 
 export interface CollectOptions extends Omit<HostCollectOptions, 'services' | 'formatReason'> {

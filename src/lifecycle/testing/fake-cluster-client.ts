@@ -10,6 +10,7 @@ const defaults: Omit<ClusterClient, 'api'> = {
   etcdIds: async () => new Map(),
   observeEtcd: refuse,
   listNodes: refuse,
+  checkAddons: async () => [],
   readApiState: succeed,
   drainFindings: async () => [],
   removedApis: async () => [],

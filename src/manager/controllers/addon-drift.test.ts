@@ -227,7 +227,7 @@ describe('addon-reconciler', () => {
     const before = writes.length
     await stage.advanceMinutes(60, manager)
     expect(manager.lines.filter((line) => line.includes('failed'))).toEqual([])
-    // The reconciler tries one write per check, which the API rejects.
+    // At each check the reconciler tries one write, and the API rejects it.
     expect(writes.length - before).toBeLessThan(8)
     expect(stage.bench.authorizer.refused).toEqual([])
   })

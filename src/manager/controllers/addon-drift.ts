@@ -155,8 +155,8 @@ interface AddonObjectDrift {
 }
 
 /**
- * Finds objects that differ from the applied manifests. A difference counts only if another manager wrote the
- * object later, because the API normalizes values.
+ * Finds objects that differ from the applied manifests. A difference counts only if another field manager
+ * wrote the object after hyperkube. Other differences are values that the API normalized.
  */
 export function detectAddonDrift(addon: Addon, live: LiveObjects): AddonObjectDrift[] {
   return labelManifests(addon).flatMap((manifest): AddonObjectDrift[] => {
@@ -188,7 +188,7 @@ const managed = z.looseObject({
     .default([]),
 })
 
-/** True if another manager has written more than the status since hyperkube's last apply. */
+/** True if another field manager has written more than the status since hyperkube's last apply. */
 function isChangedByOthers({ metadata }: KubeObject): boolean {
   const entries = managed.parse(metadata).managedFields.filter(({ subresource }) => subresource === '')
   const ownTimes = entries

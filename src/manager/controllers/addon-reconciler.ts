@@ -7,7 +7,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { type ControllerDefinition, createReconciler } from '../controller.ts'
 import { addonCheckIntervalMs, toInventoryReference } from './addon-drift.ts'
 
-/** Milliseconds that the objects of an addon have to become ready. */
+/** Maximum time in milliseconds until the objects of an addon are ready. */
 const readyTimeoutMs = 5 * 60_000
 
 /**
@@ -63,7 +63,7 @@ const reconciledEvent = {
 
 /**
  * Returns the error if it is a field conflict, and throws any other error. A conflict is reported and not
- * retried, because a user must decide which manager owns the field.
+ * retried, because a user must decide which field manager owns the field.
  */
 function requireConflict(error: unknown): HyperkubeError {
   if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error

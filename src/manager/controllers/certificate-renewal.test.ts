@@ -66,7 +66,7 @@ test('on a healthy cluster the condition is written once, and then nothing', asy
 const day = 86_400_000
 const now = Date.parse('2026-11-16T08:00:00Z')
 
-/** A certificate that is due for renewal in `renew` days and expires in `end` days. */
+/** Builds a certificate that is due for renewal in `renew` days and expires in `end` days. */
 function certificate(renew: number, end: number, file = '/etc/x.crt') {
   const at = (days: number): string => new Date(now + days * day).toISOString()
   return { component: 'kubelet', file, renewAfter: at(renew), notAfter: at(end) }

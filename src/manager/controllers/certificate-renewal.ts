@@ -110,7 +110,7 @@ function formatFiles([first, ...more]: readonly HostCertificate[]): string {
   return more.length === 0 ? (first?.file ?? '') : `${first?.file} and ${more.length} more`
 }
 
-/** Formats only the day, because the message should not change every hour. */
+/** Formats a time as a date without the time of day, because messages should change rarely. */
 function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

@@ -89,7 +89,7 @@ export interface ClusterStatusInput {
 
 type Finding = ClusterStatus['findings'][number]
 
-/** Maximum number of findings in the status. More would not be read, and the counts cover the rest. */
+/** Maximum number of findings in the status. The counts of nodes, hosts and etcd members stay complete. */
 const maxFindings = 20
 
 /**

@@ -16,8 +16,8 @@ const diskCordonerName = 'disk-cordoner'
 export const diskSettleMs = 10 * 60_000
 
 /**
- * A separate controller, because it needs more permissions than nodeConditions and an operator must enable
- * it.
+ * Cordons nodes whose disk fails. It is separate from nodeConditions, because it needs more permissions and
+ * an operator must enable it.
  */
 export const diskCordoner: ControllerDefinition = {
   name: diskCordonerName,
@@ -30,7 +30,7 @@ export const diskCordoner: ControllerDefinition = {
     const { queue, client, events, time } = context
     const [known, agents] = [context.getInformer(nodeWatch), context.getInformer(hostWatch)]
     const heartbeats = new Heartbeats(context)
-    /** Times since which the disk of each host is healthy, as observed by this process. */
+    /** Time since which this process has observed the disk of each host as healthy. */
     const healthySince = new Map<string, number>()
     known.listen(({ key }) => queue.add(key))
     agents.listen((change) => {
@@ -85,18 +85,21 @@ function buildPatch(action: CordonAction, resourceVersion: string | undefined): 
 
 interface CordonView {
   readonly unschedulable: boolean
-  /** Name of the hyperkube controller that cordoned the node, from its annotation; undefined if none did. */
+  /**
+   * Name of the hyperkube controller that cordoned the node, from its annotation; undefined without the
+   * annotation.
+   */
   readonly cordonedBy: string | undefined
   readonly isDiskFailing: boolean
-  /** Milliseconds since a disk probe last failed. */
+  /** Milliseconds for which this process has observed a healthy disk. */
   readonly healthyForMs: number
 }
 
 type CordonAction = 'cordon' | 'uncordon' | 'forget' | 'nothing'
 
 /**
- * Decides what to do about a node whose disk fails or has recovered. Cordons by others are not changed. If a
- * user uncordons the node, it is not cordoned again until the disk has recovered.
+ * Decides what to do about a node whose disk fails or has recovered. Cordons by other users are not changed.
+ * If a user uncordons the node, it is not cordoned again until the disk has recovered.
  */
 export function decideCordon({
   unschedulable,

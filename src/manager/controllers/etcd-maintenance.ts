@@ -5,8 +5,8 @@ import { hostRequestRules, requestHostAction } from '../host-requests.ts'
 import { eventRules, hostWatch, isHostChanged, toHostReference } from '../watch-specs.ts'
 
 /**
- * Milliseconds between two checks. It is shorter than the series gap of events, so repeated events become one
- * event with a count.
+ * Milliseconds between two checks. This is shorter than the gap that ends an event series, so repeated events
+ * become one event with a count.
  */
 const checkIntervalMs = 5 * 60_000
 
@@ -24,7 +24,8 @@ export const etcdMaintenance: ControllerDefinition = {
     const { queue, events, now } = context
     const known = context.getInformer(hostWatch)
     const heartbeats = new Heartbeats(context)
-    // All members share one queue key, because the decision for one member depends on the others.
+    // Hosts with an etcd member. All members share one queue key, because the decision for one member depends
+    // on the others.
     const members = new Set<string>()
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
@@ -99,8 +100,9 @@ const minWasteBytes = 128 * 2 ** 20
 const minWasteShare = 0.5
 
 /**
- * Milliseconds to wait until all members have reported reclaimable space. They report at different times, and
- * the leader, which must be last, may report first.
+ * Milliseconds from the first report of reclaimable space to the first defragmentation. Members report at
+ * different times. Without the delay, a leader that reports first would be defragmented first, although it
+ * must be last.
  */
 export const wasteReportDelayMs = 60_000
 
@@ -166,7 +168,7 @@ function compareLeaderLast(a: EtcdHost, b: EtcdHost): number {
   return leads(a) - leads(b) || (a.name < b.name ? -1 : 1)
 }
 
-/** True if all members are ready voters, report and agree on the leader. */
+/** True if all members are ready voters, send reports and agree on the leader. */
 function isStable(hosts: readonly EtcdHost[]): boolean {
   const leaders = new Set(hosts.map(({ etcd }) => etcd.leader))
   return (

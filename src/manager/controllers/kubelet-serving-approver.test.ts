@@ -61,7 +61,8 @@ test('a kubelet gets only the names of its host, with exactly the RBAC rules of 
   expect(readDecisions(one, 'other-signer')).toBeUndefined()
   expect(manager.lines.join('\n')).toContain('denied foreign of system:node:w1')
   expect(one.authorizer.refused).toEqual([])
-  // The lease is renewed only after some time. Waiting for it proves that the renewal rule is used, too.
+  // The lease is renewed only after some time. The wait proves that all RBAC rules are used, including the
+  // rule for the renewal.
   await waitUntil('its lease to be renewed', () => one.authorizer.unused.length === 0)
 })
 

@@ -99,11 +99,14 @@ type SnapshotAction =
       readonly name: string
       readonly remove: string[]
     }
-  /** No host could take the snapshot. */
+  /** Reports that the snapshot does not exist and that every host has failed or cannot take it. */
   | { readonly kind: 'report'; readonly host: string; readonly note: string }
   | { readonly kind: 'nothing' }
 
-/** Selects the host that takes the scheduled snapshot. If it fails on one host, another host takes it. */
+/**
+ * Selects the host that takes the scheduled snapshot. If the snapshot fails on one host, another host takes
+ * it.
+ */
 export function decideSnapshot(
   hosts: readonly SnapshotHost[],
   { moment, keep }: DueSnapshot,
@@ -146,7 +149,10 @@ function hasFailed(result: HostResult): boolean {
   return result.outcome !== 'refused' || result.reason === 'late' || result.reason === 'unknown'
 }
 
-/** Sorts followers before the leader, and then hosts with the oldest latest snapshot first. */
+/**
+ * Sorts followers before the leader. Among followers, the host whose newest snapshot is the oldest comes
+ * first.
+ */
 function comparePreference(a: SnapshotHost, b: SnapshotHost): number {
   const leads = ({ etcd }: SnapshotHost): number => Number(etcd.leader === etcd.id)
   const newest = ({ snapshots }: SnapshotHost): number =>
@@ -200,12 +206,13 @@ const hourMs = 3_600_000
 
 const dayMs = 24 * hourMs
 
-/** 1970 began on a Thursday, the fourth day of a week that starts on Monday. */
+/** Milliseconds from 1 January 1970, a Thursday, to the following Monday. */
 const mondayOffset = 4 * dayMs
 
 /**
- * Returns the snapshots that the retention does not keep, oldest first. It keeps the newest snapshot of each
- * of the last hours, days and weeks that have one. The newest of all is always kept.
+ * Returns the snapshots that the retention does not keep, oldest first. The retention keeps the newest
+ * snapshot of each of the last hours, days and weeks that have a snapshot. The newest snapshot of all is
+ * always kept.
  */
 export function findExpiredSnapshots<T extends ScheduledSnapshot>(
   all: readonly T[],
@@ -236,7 +243,10 @@ export function formatScheduledSnapshotName(moment: Date): string {
   return `etcd-${formatFileTimestamp(moment)}.db`
 }
 
-/** Parses the scheduled time, in milliseconds since 1970, from a snapshot's file name. */
+/**
+ * Parses the scheduled time, in milliseconds since 1970, from a snapshot's file name. Returns undefined for
+ * other file names.
+ */
 export function parseScheduledSnapshotTime(name: string): number | undefined {
   return parseFileTimestamp(/^etcd-(.*)\.db$/.exec(name)?.[1] ?? '')?.getTime()
 }

@@ -22,7 +22,10 @@ export interface AccessRequest {
   readonly user: string
   readonly verb: string
   readonly group: string
-  /** Resource with its subresource, for example nodes/status. For other requests, the path. */
+  /**
+   * Resource with its subresource, for example nodes/status. For a request that is not about a resource, the
+   * path.
+   */
   readonly resource: string
   readonly namespace: string | undefined
   readonly name: string | undefined

@@ -16,7 +16,10 @@ export class FakeManagerCluster {
   /** All writes, with the user of each. */
   readonly writes: string[] = []
   readonly events: unknown[] = []
-  /** Called for every authorized request. If it returns a response, the API does not handle the request. */
+  /**
+   * Called for every authorized request. If the function returns a response, the API does not handle the
+   * request.
+   */
   intercept: (request: ReceivedRequest) => TestResponse | undefined = () => undefined
   readonly #authorizer: FakeAuthorizer
   #unreachable = false

@@ -12,7 +12,10 @@ import { controllers } from '../table.ts'
 import { FakeAuthorizer } from './fake-authorizer.ts'
 import { FakeManagerCluster } from './fake-cluster.ts'
 
-/** The default timing, so the lease is not lost on a busy machine, but with a short retry interval. */
+/**
+ * Default timing with a short retry interval. The lease is not shortened, because managers would lose it when
+ * the test machine is busy.
+ */
 const quickRetry: ElectionTiming = { ...defaultElectionTiming, retry: 100 }
 
 export type ManagerClocks = Pick<ManagerDeps, 'time' | 'now'>

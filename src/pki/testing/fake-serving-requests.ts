@@ -5,7 +5,7 @@ import { loadX509, type X509 } from '../x509.ts'
 
 export type FakeName = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
 
-/** All properties of a fake serving request, including invalid ones. */
+/** All properties of a fake serving request, with valid or invalid values. */
 export interface FakeServingRequest {
   readonly username: string
   readonly groups: readonly string[]

@@ -45,7 +45,10 @@ function missingAddress(subject: SystemSubject, loopback: string | undefined): F
   })
 }
 
-/** Suggests an address: preferably one of the configured or default interface. */
+/**
+ * Suggests a value of `internalAddress` for cluster.yml, preferably an address of the configured or default
+ * interface.
+ */
 function suggestAddress({ host, system }: SystemSubject): string {
   const usable = system.addresses.filter(({ address }) => isIP(address) === 4 && !isLoopback(address))
   const name = host.interface ?? system.defaultInterface

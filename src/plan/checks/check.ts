@@ -17,9 +17,9 @@ import type { Topology } from '../topology.ts'
 export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly topology: Topology
   readonly networks: readonly ClusterNetwork[]
-  /** The first host, by name, with each machine id. */
+  /** For each machine id, the name of the first host that has this id. Hosts are ordered by name. */
   readonly firstHostByMachineId: ReadonlyMap<string, string>
-  /** The first host, by name, with each hostname. */
+  /** For each hostname, the name of the first host that has this hostname. Hosts are ordered by name. */
   readonly firstHostByHostname: ReadonlyMap<string, string>
 }
 
@@ -117,7 +117,10 @@ function toClusterNetworks(name: ClusterNetwork['name'], texts: readonly string[
     })
 }
 
-/** Maps each value that must be unique to the first host with this value. */
+/**
+ * For each key that `toKey` returns, finds the first host with this key. Keys must be unique, so any later
+ * host with the same key is a duplicate.
+ */
 function findFirstHosts(
   { facts }: PlanInput,
   names: readonly string[],

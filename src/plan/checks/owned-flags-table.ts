@@ -86,8 +86,8 @@ export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
       'allocate-node-cidrs',
       'cluster-signing-cert-file',
       'cluster-signing-key-file',
-      // kube-controller-manager refuses these flags together with cluster-signing-cert-file and
-      // cluster-signing-key-file.
+      // kube-controller-manager refuses the next two groups of flags together with cluster-signing-cert-file
+      // and cluster-signing-key-file.
       'cluster-signing-kube*',
       'cluster-signing-legacy-unknown-*',
       'root-ca-file',

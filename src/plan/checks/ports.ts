@@ -12,7 +12,7 @@ export interface RequiredPort {
   readonly from: 'hosts' | 'itself'
 }
 
-/** Lists the ports that a host with these roles needs. */
+/** Lists the ports that the components of a host need. */
 export function listRequiredPorts(
   context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
 ): readonly RequiredPort[] {

@@ -21,7 +21,7 @@ test('a worker of which nothing is known is left out', () => {
   ])
 })
 
-/** Builds lines of control planes that also run etcd and pods. */
+/** Builds the lines of cluster.yml for control planes that also run etcd and pods. */
 function controlPlanes(...addresses: readonly string[]): string[] {
   return addresses.map(
     (address, index) => `- { name: cp${index + 1}, address: ${address}, roles: [control-plane, worker] }`,

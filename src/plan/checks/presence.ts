@@ -19,12 +19,13 @@ export const checkPresence: HostCheck = (subject) => {
 }
 
 /**
- * Reports a host without facts. A worker is skipped. A control plane or etcd member may be skipped if a
- * majority is reachable and the host's address is known. The plans of other hosts contain this address.
+ * Reports a host without facts. For a worker the finding is a warning, and the rollout leaves the worker out.
+ * For a control plane or etcd member it is a warning only if a majority is reachable and cluster.yml gives
+ * the host's address. The plans of other hosts need this address.
  */
 function checkAbsence(subject: HostSubject): Finding[] {
   const { host, cluster, facts } = subject
-  const details = host.local ? {} : { hint: sshCommand(host, cluster.spec.ssh) }
+  const details = host.local ? {} : { hint: formatSshCommand(host, cluster.spec.ssh) }
   if (host.roles.every((role) => role === 'worker')) {
     const message = 'nothing is known of the host, so it is left out until it answers'
     return [hostWarning(subject, 'HOST_NO_FACTS', message, details)]
@@ -32,7 +33,7 @@ function checkAbsence(subject: HostSubject): Finding[] {
   const message = 'nothing is known of the host, and the cluster cannot be planned without it'
   const needed = hostError(subject, 'HOST_NO_FACTS', message, details)
   const reason = describeLostMajority(subject)
-  // If no host is reachable, the quorum is not the problem.
+  // If no host is reachable, a finding about the quorum would hide the real problem.
   if (reason !== undefined && facts.size === 0) return [needed]
   if (reason !== undefined) {
     return [
@@ -55,7 +56,7 @@ function unknownAddress(subject: HostSubject): Finding {
 }
 
 /** Formats an ssh command that shows the operator why the host is unreachable. */
-function sshCommand(host: HostSpec, cluster: Cluster['spec']['ssh']): string {
+export function formatSshCommand(host: HostSpec, cluster: Cluster['spec']['ssh']): string {
   const { user, port, bastion } = { ...cluster, ...host.ssh }
   return [
     'ssh',

@@ -81,7 +81,10 @@ function foreignNetwork(subject: Subject, { name, type }: Network): Finding {
   return hostWarning(subject, 'HOST_WINDOWS_NETWORK_OTHER', message, { hint })
 }
 
-/** Finds routes to cloud metadata that would be lost, because cluster.yml does not preserve them. */
+/**
+ * Finds routes to cloud metadata that the host loses when hyperkube creates its switch. Routes that
+ * cluster.yml preserves are not reported.
+ */
 export const checkWindowsMetadata: WindowsCheck = (subject) => {
   const preserved = listMetadataDestinations(subject)
   const lost = subject.system.metadataRoutes.filter((destination) => !preserved.includes(destination))

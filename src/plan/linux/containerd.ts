@@ -104,7 +104,8 @@ function renderRuntimeTables({ system }: LinuxPlanContext, runc: string): string
   return [
     "[plugins.'io.containerd.cri.v1.runtime']",
     `  enable_selinux = ${system.selinux === 'enforcing'}`,
-    // Without CAP_SYS_RESOURCE a pod that requests a lower OOM score would not start.
+    // Without CAP_SYS_RESOURCE containerd cannot lower an OOM score. Unless this setting limits the score, a
+    // pod that requests a lower one would not start.
     `  restrict_oom_score_adj = ${system.missingCapabilities.includes('CAP_SYS_RESOURCE')}`,
     '',
     "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]",

@@ -106,7 +106,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
         failureThreshold: 6,
       }),
       // readyz fails without a quorum, which a restart cannot repair. A failing readyz responds only after
-      // seven seconds.
+      // seven seconds, which the default timeout allows.
       planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
       // Measures the disk that holds the data, without touching the data. Members expect a heartbeat every
       // 100 ms.
@@ -124,8 +124,8 @@ const startGuardPath = '/etc/systemd/system/etcd.service.d/initialized.conf'
 
 /**
  * Start condition that prevents a member without its data from starting as a new member. etcd starts only if
- * no member was initialized on the host, or if its data exists. The condition is a drop-in, so the unit file
- * stays unchanged and etcd does not restart.
+ * no member was initialized on the host, or if its data exists. The condition is in a drop-in file, so a
+ * change of the condition does not change the unit and restart etcd.
  */
 const startGuard = renderUnit([
   [

@@ -102,8 +102,8 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
         check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
       }),
       ...(backend === 'vxlan' ? buildOverlayProbes(`flannel.${vni}`, node.name) : []),
-      // A sandbox fails because of a file, a program or exhausted addresses. A restart of flanneld does not
-      // repair these.
+      // Usual causes of a failing sandbox are an invalid file, a missing program or exhausted addresses. A
+      // restart of flanneld does not repair them.
       planRemoteProbe({
         name: 'sandbox',
         check: { kind: 'sandbox', configuration: cniConfigFile, plugins: planCniPlugins(context).directory },

@@ -42,12 +42,12 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
 function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record<string, string> {
   return {
     'net.ipv4.ip_forward': '1',
-    // Otherwise packets between pods of one bridge bypass the rules of kube-proxy.
+    // Without these settings, packets between pods on the same bridge bypass the rules of kube-proxy.
     ...(kernel.bridgeNetfilter
       ? { 'net.bridge.bridge-nf-call-iptables': '1', 'net.bridge.bridge-nf-call-ip6tables': '1' }
       : {}),
-    // Values that the kubelet requires. In a container they cannot be set, because they belong to the outer
-    // machine.
+    // Values that the kubelet requires. If the host is a container, they cannot be set, because they belong
+    // to the kernel of the machine that runs the container.
     ...(container
       ? {}
       : {

@@ -83,7 +83,7 @@ export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> 
 
 /**
  * Renders the settings that controllers need from cluster.yml. Addons are included only if controllers repair
- * them, because each addon change then changes this file on every control plane.
+ * them. Otherwise each addon change would needlessly change this file on every control plane.
  */
 function renderManagerSettings({ cluster, addons }: Pick<PlanContext, 'cluster' | 'addons'>): string {
   const { etcd, manager } = cluster.spec

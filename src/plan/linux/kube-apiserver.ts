@@ -25,7 +25,7 @@ const log = `${logRoot}/kube-apiserver`
 
 /**
  * Seconds from the start of a shutdown until the server stops accepting requests. Load balancers probe every
- * second or two and must notice the shutdown before.
+ * second or two and must notice the shutdown within this time.
  */
 const shutdownDelay = 15
 const requestTimeout = 60
@@ -43,7 +43,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
     name,
     stage: 'api',
     version: program.version,
-    // With etcd on other hosts, kube-apiserver depends on no local component.
+    // If etcd runs on other hosts, kube-apiserver need not wait for a local component.
     needs: isEtcdMember(context) ? ['etcd'] : [],
     users: [name],
     directories: [
@@ -52,8 +52,8 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
     ],
     artifacts: [program],
     files: [
-      // kube-apiserver reloads the CA for clients, but not the CAs for kubelets and etcd, so these files need
-      // a restart.
+      // kube-apiserver does not reload the CAs with which it verifies kubelets (ca.crt) and etcd, so a change
+      // of these two files needs a restart.
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, publicFile),
       planTextFile(`${directory}/etcd-ca.crt`, identity.cas.etcd, publicFile),
       planTextFile(`${directory}/front-proxy-ca.crt`, identity.cas.frontProxy, {
@@ -126,8 +126,8 @@ function buildArgs(context: LinuxPlanContext): Args {
       // Network and storage pods need privileges. Pod Security decides who may create such pods.
       'allow-privileged': 'true',
       'secure-port': String(api.port),
-      // OIDC flags exclude the authentication file. Without this file anonymous requests are limited only by
-      // RBAC.
+      // kube-apiserver refuses OIDC flags together with an authentication file. Without this file anonymous
+      // requests are limited only by RBAC.
       ...(Object.keys(userArgs).some((flag) => flag.startsWith('oidc-'))
         ? {}
         : { 'authentication-config': `${directory}/authentication.yaml` }),

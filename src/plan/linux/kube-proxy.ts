@@ -95,8 +95,8 @@ function buildConfiguration({ cluster, host, system }: LinuxPlanContext): JsonOb
     clientConnection: { kubeconfig: `${directory}/kubeconfig` },
     metricsBindAddress: '127.0.0.1:10249',
     healthzBindAddress: '0.0.0.0:10256',
-    // In a container the conntrack limit belongs to the outer machine, and kube-proxy would exit when it
-    // tries to set it.
+    // If the host is a container, the conntrack limit belongs to the machine that runs the container.
+    // kube-proxy would exit when it tries to set this limit.
     ...(system.container ? { conntrack: { maxPerCore: 0 } } : {}),
   }
   return mergeConfig(defaults, components.kubeProxy.config, host.components?.kubeProxy?.config)

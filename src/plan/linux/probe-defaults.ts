@@ -44,8 +44,8 @@ export function withCertificateProbes(
 }
 
 /**
- * Plans a probe that fails at a fifth of the lifetime. Certificates are renewed at a third, so renewal must
- * have failed.
+ * Plans a probe that fails when less than a fifth of the lifetime is left. Certificates are renewed when a
+ * third is left, so a failing probe means that the renewal failed.
  */
 function certificateProbe({ certificateFile: file }: PlannedCertificate): Probe {
   return planRemoteProbe({

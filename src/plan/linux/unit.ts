@@ -9,13 +9,14 @@ export interface UnitOptions {
   readonly name: string
   readonly description: string
   /**
-   * Units that start before this unit and stop after it. The stop order matters more than the start order.
+   * Units that start before this unit and stop after it. Mainly the stop order matters, because a starting
+   * service waits for its dependencies by itself.
    */
   readonly after?: readonly string[]
   readonly type: 'notify' | 'exec'
   readonly command: readonly string[]
   readonly user?: string
-  /** Memory that systemd protects for the service when other processes exhaust the host. */
+  /** Memory that systemd protects for the service when other processes use up the memory of the host. */
   readonly memoryFloor: string
   readonly settings?: readonly UnitSetting[]
 }

@@ -89,7 +89,10 @@ export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settin
     }),
 )
 
-/** Facts of different hosts. Which facts a host gets depends only on its name and the salt. */
+/**
+ * Variations of host facts in generated clusters. Which variation a host gets depends only on its name and a
+ * generated number (`salt`).
+ */
 const hostVariations: readonly FactsVariation[] = [
   {},
   { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },

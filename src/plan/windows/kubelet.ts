@@ -104,7 +104,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
 function buildPlatformSettings(context: WindowsPlanContext): JsonObject {
   return {
     containerRuntimeEndpoint: containerdEndpoint,
-    // The default is a path of Linux, which does not exist on Windows.
+    // The default is a Linux path, which does not exist on Windows.
     resolvConf: '',
     // Windows has no cgroups.
     cgroupsPerQOS: false,

@@ -93,7 +93,7 @@ export function planServiceWrapper(context: RunnerContext, name: string): Planne
         // with success.
         '--restart',
         '--restart-delay=2000',
-        // Shorter than the time after which the agent kills a stopping process.
+        // This timeout must be shorter than the time after which the agent kills a stopping process.
         '--stop-timeout=30000',
         // Exit statuses that count as a normal stop. After any other status the service manager would start
         // the service again.

@@ -12,8 +12,8 @@ import type { OpensslTestCa } from './openssl-test-ca.ts'
 export type FakeUpstreamMode = 'ready' | 'draining' | 'unready' | 'mute' | 'strict'
 
 /**
- * A TLS server behind the proxy, with the two paths that the proxy reads itself: readiness and its discovery.
- * It stores no objects, because the proxy relays bytes.
+ * A TLS server behind the proxy. It serves the two paths that the proxy itself requests: readiness and the
+ * EndpointSlice. It stores no objects, because the proxy only relays bytes.
  */
 export class FakeUpstream {
   readonly name: string
@@ -38,7 +38,8 @@ export class FakeUpstream {
       ca: certificate,
       cert: server.certificate,
       key: server.privateKey,
-      // In TLS 1.3 the server would send more data after the client's first message.
+      // In TLS 1.3 the server also sends data after the handshake. A connection with a request in flight
+      // could then count as idle.
       maxVersion: 'TLSv1.2',
       requestCert: true,
       rejectUnauthorized: false,

@@ -8,7 +8,10 @@ import { FakeUpstream } from './fake-upstream.ts'
 import type { OpensslTestCa } from './openssl-test-ca.ts'
 import { ProxyTestClient } from './proxy-test-client.ts'
 
-/** Timing about ten times faster than the defaults, but with long timeouts for a busy machine. */
+/**
+ * Timing about ten times faster than the defaults. The timeouts are long, because other processes may slow
+ * down the tests.
+ */
 export const fastTiming: ProxyTiming = {
   tick: 10,
   probeInterval: 100,

@@ -17,7 +17,7 @@ export interface Rke1Facts {
   readonly plugin: string
   /** True if any host runs Windows, which limits the settings of flannel. */
   readonly windows: boolean
-  /** Service network of the API server. Other components must use the same one. */
+  /** Service network of the API server. Other components must use the same network. */
   readonly services: string
 }
 

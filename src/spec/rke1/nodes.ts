@@ -53,7 +53,8 @@ const label: KeyRule = ({ value, captures }) => {
 }
 
 /**
- * Handles the operating system label. The kubelet sets it itself, so it is only used to detect Windows hosts.
+ * Handles the operating system label of a node. The kubelet sets this label itself, so its value is only used
+ * to detect Windows hosts.
  */
 function osLabel(index: string | number, value: unknown): RuleResult {
   return value === 'windows'

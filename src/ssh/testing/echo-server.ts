@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Starts a local echo server for the duration of the suite. The result returns its port. */
+/**
+ * Starts a local echo server for the duration of the suite. Returns a function that returns the server's
+ * port.
+ */
 export function startEchoServer(): () => Promise<number> {
   let server: Server
   beforeAll(async () => {

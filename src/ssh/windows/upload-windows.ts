@@ -72,15 +72,16 @@ export async function uploadProgram(
 }
 
 interface SftpUploadJob {
-  /** Path of the file in sftp format. */
+  /** Path of the temporary file, in sftp format. */
   readonly sftpTarget: string
-  /** Final Windows path, for messages. */
+  /** Final path of the file, for messages. */
   readonly target: string
   readonly options: UploadOptions
 }
 
 /**
- * Sends the whole file and returns its size and expected digest. On failure it removes the temporary file.
+ * Sends the whole file and returns its size and expected digest. If sending fails, removes the temporary
+ * file.
  */
 async function send(
   access: SftpAccess,

@@ -25,7 +25,7 @@ interface Mount {
   readonly path: string
   readonly type: string
   readonly writable: boolean
-  /** Options of the file system. In version 1 they include the controllers. */
+  /** Options of the file system. In cgroup version 1 they include the controllers. */
   readonly options: readonly string[]
 }
 

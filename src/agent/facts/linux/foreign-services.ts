@@ -78,8 +78,8 @@ interface UnitFiles {
 }
 
 /**
- * Reads units and their drop-ins, keyed by unit name. Units without any file are left out; a masked unit is
- * empty.
+ * Reads units and their drop-ins, keyed by unit name. Units without any file are left out. The text of a
+ * masked unit is empty.
  */
 async function readUnitFiles(
   source: FactSource,

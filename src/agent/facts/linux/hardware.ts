@@ -58,8 +58,8 @@ export const readDisks: Fact<'disks'> = async (source) => {
 }
 
 /**
- * Reads the space for a directory. If it does not exist yet, it will be on the disk of its closest existing
- * parent.
+ * Reads the space of the disk on which a directory is. A directory that does not exist yet will be on the
+ * disk of its closest existing parent.
  */
 async function readNearestSpace(source: FactSource, path: string): Promise<FileSystemSpace | undefined> {
   const space = await source.space(path)

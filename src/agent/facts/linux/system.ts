@@ -63,7 +63,10 @@ export const readFirewalls: Fact<'firewalls'> = async (source) => {
 export const readNetworkManager: Fact<'networkManager'> = async (source) =>
   (await readActiveUnits(source)).has(units.networkManager)
 
-/** Queries all units with one command. Its result is cached, because two facts need it. */
+/**
+ * Queries all units with one command. Two facts need the result, but `cacheCommands` runs the command only
+ * once.
+ */
 async function readActiveUnits({ run }: FactSource): Promise<ReadonlySet<string>> {
   const names = Object.values(units)
   return parseActiveUnits(names, (await run(['systemctl', 'is-active', ...names])).stdout)

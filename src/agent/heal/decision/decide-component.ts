@@ -79,7 +79,7 @@ function decideUnhealthy(
   return { ...toDecisionState(next, reason), steps, notices, escalation: next }
 }
 
-/** True while systemd may still be starting or stopping the service. */
+/** True while the service may still be starting or stopping, because its start grace is not over. */
 function isStarting({ unit }: ComponentObservation, startGrace: number, now: number): boolean {
   if (unit === undefined || isDown(unit.state)) return false
   const since = unit.state.active === 'deactivating' ? unit.changed : unit.neverHealthySince
@@ -131,8 +131,8 @@ function refuseDataRisk(
 const [minute, hour] = [60_000, 3_600_000]
 
 /**
- * Limits of drift repairs in milliseconds. After `max` repairs within `windowMs` the longer interval applies,
- * because something else keeps changing the resource.
+ * Limits of drift repairs. After `max` repairs within `windowMs`, repairs are at least `slowIntervalMs`
+ * apart, because something else keeps changing the resource.
  */
 const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
 

@@ -257,8 +257,8 @@ test('a component that exits or reports a failure waits while its dependency doe
   expect(stepsFor({ probes: [observeProbe('kubelet', 'unhealthy', { code: 'HEALTH_CHECK_FAILED' })] })).toBe(
     0,
   )
-  // A failing remote probe of a dependency blocks a restart only if it checks whether the dependency can
-  // serve others.
+  // A failing remote probe of a dependency can block a restart. A probe of kind `certificate` cannot, because
+  // it does not check whether the dependency can serve others.
   const certificateProbe: ProbeObservation = { ...unreachable, kind: 'certificate' }
   const other = { ...proxy, probes: [observeProbe('apiserver-proxy', 'healthy'), certificateProbe] }
   const never = observeHung('kubelet', {

@@ -25,8 +25,8 @@ const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Returns why an unhealthy component must not be healed now: a dependency may be the cause. Dependencies are
- * healed first and must be healthy for `grace` milliseconds. A component that was healthy and stopped
- * responding hangs, so failing remote probes of its dependencies do not block its restart.
+ * healed first and must be healthy for `grace` milliseconds. A component that was healthy before and no
+ * longer responds counts as hung. Failing remote probes of its dependencies do not block its restart.
  */
 export function findBlocker(
   observed: ComponentObservation,

@@ -44,8 +44,8 @@ export const defaultPolicy: EscalationPolicy = {
 }
 
 /**
- * Builds six healing attempts. The fourth also restarts the API proxy, and the last captures logs. Healing is
- * exhausted after the last attempt.
+ * Builds six restart attempts. The fourth also restarts the API proxy, and the last captures logs first. If
+ * the component is still unhealthy, healing gives up.
  */
 function buildSixTries(seconds: number): readonly EscalationStep[] {
   const afterMs = seconds * second

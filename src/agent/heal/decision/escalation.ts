@@ -39,7 +39,8 @@ export function advanceEscalation(escalation: Escalation, step: EscalationStep, 
 }
 
 /**
- * Updates the escalation of a healthy component. Returns undefined once it has been healthy for `relapseMs`.
+ * Updates the escalation of a healthy component. Returns undefined if no step was performed, or once the
+ * component has been healthy for `relapseMs`.
  */
 export function recoverEscalation(escalation: Escalation, now: number): Escalation | undefined {
   if (escalation.lastStepAt === undefined) return undefined

@@ -21,7 +21,7 @@ export function createProbeRecord(component: string, probe: Probe, now: number):
   }
 }
 
-/** Returns the record after another result. */
+/** Returns the record of a probe, updated with a new result. */
 export function recordProbeResult(
   before: ProbeRecord,
   probe: Probe,

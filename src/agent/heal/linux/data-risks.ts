@@ -39,7 +39,7 @@ export function findEtcdDamage(lines: readonly string[]): string | undefined {
   return undefined
 }
 
-/** Reason why healing must not act on etcd: it would risk data. */
+/** Reason why healing must not act on etcd: starting the member would risk its data. */
 export interface EtcdDataRisk {
   readonly code: 'ETCD_DATA_LOST' | 'ETCD_DATA_DAMAGED'
   readonly because: string
@@ -100,8 +100,8 @@ async function markInitialized(host: LinuxHost): Promise<void> {
 }
 
 /**
- * Returns the command for the operator. With healthy peers the member can rejoin as a new one; a single
- * member needs a snapshot.
+ * Returns the command for the operator. A member of a larger cluster can rejoin as a new member while its
+ * peers are healthy. A single member needs a snapshot or a recovery.
  */
 function formatHint({ host, components }: NodePlan): string {
   const bootstrapText = components

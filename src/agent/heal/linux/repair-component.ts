@@ -86,9 +86,9 @@ async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<Reado
 }
 
 /**
- * Records the services that need no restart after the repair. A process that started before the change has
- * read the right content, and a running program no longer needs its artifact. A service that crashed because
- * of the wrong content is restarted by systemd.
+ * Records the services that need no restart after the repair. A process that started before the resource
+ * drifted has read the right content, and a running program no longer needs its artifact. A service that
+ * crashed because of the wrong content is restarted by systemd.
  */
 async function recordUpToDateServices(
   { host, plan, ledgerStore, items, signal }: PlanRun<LinuxHost>,

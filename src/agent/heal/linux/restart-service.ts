@@ -132,8 +132,8 @@ function isStopped({ state }: ProcessState): boolean {
 }
 
 /**
- * True if a process certainly existed before a moment, in nanoseconds since 1970. The kernel sets the time of
- * /proc/PID when it is first read, so an older process may return false.
+ * True if a process certainly existed before a moment, in nanoseconds since 1970. The result may be false for
+ * an older process, because the kernel sets the time of /proc/PID when it is first read.
  */
 export async function existedBefore(
   { files }: Pick<LinuxHost, 'files'>,

@@ -13,8 +13,8 @@ export function createFileProbe({ files }: Pick<ProbeDeps, 'files'>): ProbeRunne
 }
 
 /**
- * Checks how long a certificate remains valid. A missing certificate is unknown here, because drift detection
- * reports it.
+ * Checks how long a certificate remains valid. If the certificate is missing, the result is `unknown`,
+ * because drift detection reports a missing file.
  */
 export function createCertificateProbe(
   files: CachedFiles,

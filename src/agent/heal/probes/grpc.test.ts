@@ -22,7 +22,10 @@ interface FakeRuntime extends AsyncDisposable {
   response: FakeResponse
 }
 
-/** Starts a fake container runtime that responds like containerd, with a message in hex. */
+/**
+ * Starts a fake container runtime that serves gRPC on a socket, like containerd. The message of `response` is
+ * given in hex.
+ */
 async function startRuntime(response: FakeResponse): Promise<FakeRuntime> {
   const directory = await mkdtemp(join(tmpdir(), 'runtime-'))
   const path = join(directory, 'socket')
@@ -180,7 +183,7 @@ test('sockets and pipes are called by the names under which they are opened', ()
   )
 })
 
-/** Examples of the protocol buffers documentation: 150 in field 1 and `testing` in field 2. */
+/** Examples from the protocol buffers documentation: 150 in field 1 and `testing` in field 2. */
 const example = Buffer.from('089601120774657374696e67', 'hex')
 
 test('a message is read as the format says', () => {

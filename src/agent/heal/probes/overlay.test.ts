@@ -74,8 +74,8 @@ test('a network that is whole is well, and the API is asked about it seldom', as
   expect(api.requests.length).toBe(before)
   deps.time += 31_000
   expect(await runProbe()).toEqual({ state: 'healthy' })
-  // Only the own node and the table of all nodes are read again, because the subnets of other nodes do not
-  // change.
+  // Only the node of this host and the table of all nodes are read again, because the subnets of other nodes
+  // do not change.
   expect(api.requests.slice(before).map(({ path }) => path)).toEqual(['/api/v1/nodes/a', '/api/v1/nodes'])
   expect(api.requests.at(-1)?.query.get('resourceVersion')).toBe('0')
 })

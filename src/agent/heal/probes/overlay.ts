@@ -18,8 +18,8 @@ const ownNodeMaxAgeMs = 60_000
 const settleMs = 60_000
 
 /**
- * Maximum number of nodes whose routes are checked. Larger clusters check the next nodes by name, because an
- * interface usually loses all routes at once.
+ * Maximum number of nodes whose routes are checked. In larger clusters only the nodes that follow this node
+ * by name are checked, because an interface usually loses all routes at once.
  */
 const maxNodes = 32
 
@@ -93,7 +93,7 @@ async function findMissingRoutes(
   const missing: string[] = []
   for (const name of selectFollowing(await nodes.listReadyNames(kubeconfig, signal), own, maxNodes)) {
     if (!isMissing(await nodes.get(kubeconfig, name, Number.POSITIVE_INFINITY, signal))) continue
-    // The cached node may be outdated, so confirm with the API before reporting it.
+    // The cached node may be outdated, so the node is read again before it is reported.
     if (isMissing(await nodes.get(kubeconfig, name, 0, signal))) missing.push(name)
     if (missing.length === maxReported) break
   }
@@ -115,7 +115,9 @@ export function listRoutedNetworks(text: string): ReadonlySet<string> {
   )
 }
 
-/** Route flags: a usable route has RTF_UP and not RTF_REJECT (0x200). */
+/**
+ * Route flag RTF_UP. The mask `usable` also contains RTF_REJECT (0x200), which a usable route does not have.
+ */
 const up = 0x1
 const usable = up | 0x200
 

@@ -36,7 +36,10 @@ export interface ProbeDeps {
   readonly addresses: (name: string) => readonly string[]
 }
 
-/** The file name is fixed, so the next probe removes a file that remained after a power failure. */
+/**
+ * Name of the file that a disk probe writes. The name is fixed, so the next probe removes a file that
+ * remained after a power failure.
+ */
 const probeFileName = '.hyperkube-probe'
 
 export function createProbeDeps({

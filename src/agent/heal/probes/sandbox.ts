@@ -8,8 +8,8 @@ import { failedResult, healthyResult, type ProbeResult, type ProbeRunner } from 
 
 /**
  * Names of the probe's network namespace and of its fictitious container. They are fixed, so the next probe
- * can remove what a killed probe left. The namespace is outside the directory of `ip netns`, which would
- * mount all its namespaces again.
+ * can remove what a killed probe left. The namespace is outside the directory of `ip netns`, because `ip
+ * netns` can mount everything in that directory a second time.
  */
 const containerName = 'hyperkube-probe'
 const probeNamespace = '/run/hyperkube/probe-network'

@@ -6,7 +6,8 @@ import type { ProbeDeps } from './probe-deps.ts'
 import { type ChecksByKind, failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
 /**
- * Number of services whose missing rules are confirmed with the API, because the cached list may be outdated.
+ * Maximum number of ports without a rule that are read again from the API, because the cached list may be
+ * outdated.
  */
 const sampleSize = 3
 
@@ -53,14 +54,16 @@ const readers: Readonly<Record<ChecksByKind['service-rules']['mode'], ReadRules>
     parseIptablesRules((await command(['iptables-save', '-t', 'nat'], { signal })).stdout),
 }
 
-/** Parses map elements such as 10.96.0.10 . udp . 53 : goto service-ULMVA6XW-kube-system/kube-dns/udp/dns. */
+/**
+ * Parses map elements such as `10.96.0.10 . udp . 53 : goto service-ULMVA6XW-kube-system/kube-dns/udp/dns`.
+ */
 export function parseNftRules(text: string): ReadonlySet<string> {
   const elements = text.matchAll(/(\d+\.\d+\.\d+\.\d+) \. (\w+) \. (\d+)/g)
   return new Set([...elements].map(([, address, protocol, port]) => `${address} ${protocol} ${port}`))
 }
 
 /**
- * Parses rules such as -A KUBE-SERVICES -d 10.96.0.10/32 -p udp … --dport 53 -j KUBE-SVC-TCOU7JCQXEZGVUNU.
+ * Parses rules such as `-A KUBE-SERVICES -d 10.96.0.10/32 -p udp … --dport 53 -j KUBE-SVC-TCOU7JCQXEZGVUNU`.
  */
 export function parseIptablesRules(text: string): ReadonlySet<string> {
   const rules = text.matchAll(/^-A KUBE-SERVICES -d ([\d.]+)\/32 -p (\w+) .*--dport (\d+) /gm)
@@ -181,7 +184,9 @@ function parseSlices(text: string): readonly Slice[] {
   return z.object({ items: z.array(slice).nullish() }).parse(JSON.parse(text)).items ?? []
 }
 
-/** Selects the ports with ready endpoints, because kube-proxy does not write these rules for other ports. */
+/**
+ * Selects the service ports that have ready endpoints. kube-proxy does not forward traffic for other ports.
+ */
 function selectServicePorts(
   services: readonly Service[],
   slices: readonly Slice[],

@@ -57,7 +57,7 @@ export function manualClock(start: number): Clock & { pass(milliseconds: number)
       const due = waiting.filter(({ at }) => at <= now)
       waiting = waiting.filter((one) => !due.includes(one))
       for (const { wake } of due) wake()
-      // Lets the tasks that were just woken run.
+      // Lets other tasks run, so that the woken tasks can continue.
       for (let i = 0; i < 5; i++) await turn()
     },
   }

@@ -6,8 +6,8 @@ import type { ComponentObservation } from '../decision/component-observation.ts'
 import { elapsed } from '../decision/elapsed.ts'
 
 /**
- * Name of the file with the restart counts, in the agent's state directory. Host calls read this file even if
- * the agent does not run.
+ * Name of the file with the restart counts, in the agent's state directory. An operator's call through a
+ * remote shell reads this file even if the agent does not run.
  */
 export const restartsFile = 'restarts.json'
 

@@ -220,7 +220,8 @@ test('with the legacy script policy a program is tried six times, and the connec
       if (component === 'flanneld' && because === 'start it') times.push(machine.time)
     advance(machine, 5000)
   }
-  // The first start was part of the setup, so it is left out.
+  // The setup already made the first of six starts, so `times` begins with the second start. The pause of two
+  // minutes is therefore the fifth interval.
   const intervals = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 1000))
   expect(intervals.slice(0, 6)).toEqual([20, expect.any(Number), 20, 20, 120, 20])
   expect(actions.filter(({ component }) => component === 'apiserver-proxy').length).toBeGreaterThan(0)

@@ -18,8 +18,8 @@ export function createSystemTar(toLocalPath: ToLocalPath, command: RunCommand): 
   return {
     async unpack({ path, into, strip }, signal) {
       const options = ['--no-same-owner', '--no-same-permissions', `--strip-components=${strip}`]
-      // Archives are large, so they are extracted without a check before. tar writes nothing outside the
-      // directory, and the caller uses the directory only on success.
+      // Archives are large, so they are extracted without checking their entries first. tar writes nothing
+      // outside the directory, and the caller uses the directory only on success.
       const argv: Argv = ['tar', '-xzvf', toLocalPath(path), ...options, '-C', toLocalPath(into)]
       const result = await command(argv, { signal, codes: [0, fatalExitCode] })
       // After a failure all entries are listed, because tar does not name those that it refused.

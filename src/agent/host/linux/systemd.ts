@@ -32,7 +32,8 @@ export function createSystemd(command: RunCommand): LinuxServiceManager {
       const { stdout } = await command([...show, ...units])
       return stdout.trim().split('\n\n').map(parseUnitState)
     },
-    // A reload takes longer than all other calls, so it is left to `reload`.
+    // `--no-reload`, because a reload is the slowest of these calls. The caller reloads systemd with
+    // `reload`.
     enable: async (units) => runSystemctl('enable', '--quiet', '--no-reload', ...units),
     disable: async (unit) => runSystemctl('disable', '--quiet', unit),
     start: async (unit) => runSystemctl('start', '--no-block', unit),

@@ -26,8 +26,8 @@ export interface FakeSystemd extends LinuxServiceManager {
 }
 
 /**
- * For tests: a fake systemd without processes. It calls `observe` when a unit starts, as a program would read
- * its files.
+ * For tests: a fake systemd without processes. When a unit starts, it calls `observe` in place of the
+ * program, which would read its files then.
  */
 export function createFakeSystemd(
   files: HostFiles,

@@ -48,7 +48,8 @@ const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups
 export async function createTemporaryHost(
   observe?: (unit: string) => Promise<string>,
 ): Promise<TemporaryHost & AsyncDisposable> {
-  // In memory if possible, because hundreds of synced writes to a disk would be slow.
+  // The temporary directory is in memory if possible, because hundreds of synced writes to a disk would be
+  // slow.
   const root = await mkdtemp(join((await fileExists('/dev/shm')) ? '/dev/shm' : tmpdir(), 'host-'))
   const toLocalPath = createPathMapper(root)
   const { units, modules, sysctls } = linuxLayout

@@ -17,7 +17,7 @@ const pathInput = z.strictObject({ path: windowsPath })
  */
 export const fileOperations = {
   stat: defineRead({ name: 'files.stat', input: pathInput, output: atMostOne(facts), uses: ['Get-Item'] }),
-  /** Computes the SHA-256 of a file, which takes seconds for a program. */
+  /** Computes the SHA-256 of a file. For a large program this takes seconds. */
   digest: defineRead({
     name: 'files.digest',
     input: pathInput,

@@ -25,8 +25,8 @@ const adapter = z
 export type Adapter = z.output<typeof adapter>
 
 /**
- * Operations on network adapters. They also show virtual switches, because the commands for switches need
- * Hyper-V, which a node may not have.
+ * Operations on network adapters. Virtual switches are recognized by their adapters, because the commands for
+ * switches need Hyper-V, which a node may not have.
  */
 export const adapterOperations = {
   list: defineRead({

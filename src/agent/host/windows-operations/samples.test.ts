@@ -1,6 +1,6 @@
 /**
- * The tests of this file use output of real hosts, copied from the named threads. Values are unchanged, some
- * properties are left out. Only the first output was JSON; the others are converted.
+ * The tests of this file use output of real hosts, copied from the GitHub issues in the test names. Values
+ * are unchanged, but some properties are left out. Only the first output was JSON; the others are converted.
  */
 
 import { expect, test } from 'vitest'

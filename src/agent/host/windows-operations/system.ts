@@ -3,7 +3,10 @@ import { atMostOne, defineChange, defineRead, noInput, timestamp, windowsPath } 
 
 const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,100}$/)
 
-/** Environment variables of the machine. Services see a change only after the next boot. */
+/**
+ * Operations on the system-wide environment variables of a Windows host. Services see a change only after the
+ * next boot.
+ */
 export const environmentOperations = {
   get: defineRead({
     name: 'environment.get',

@@ -118,7 +118,7 @@ export function createServiceControlManager({
     kill,
     async lines(name, count) {
       const read = async (file: string) => files.read(join(layout.logs, file))
-      // Log that the program writes itself, or else the log of its service wrapper.
+      // Reads the program's own log. If the program writes none, reads the log of its service wrapper.
       const bytes = (await read(`${name}.log`)) ?? (await read(`${name}_rCURRENT.log`))
       const text = bytes?.toString('utf8') ?? ''
       return text

@@ -27,8 +27,8 @@ import type { RenewalDeps } from '../renew-local.ts'
 import { SigningRequests } from './signing-requests.ts'
 
 /**
- * Milliseconds since the hosts were set up, long enough that all certificates are due now. Host clocks start
- * in the past because TLS of the API server uses the real clock.
+ * Milliseconds from the setup of the hosts until now, long enough that all certificates are due. The setup is
+ * in the past, because TLS connections to the fake API server use the real clock.
  */
 export const setUpAgeMs = 250 * day
 

@@ -8,7 +8,7 @@ export interface RecoveryCandidate {
   readonly name: string
   readonly revision: number
   readonly keys: number
-  /** Time up to which the data is complete; for a member that is now. */
+  /** Time up to which the data is complete. For a member: the time at which it was read. */
   readonly taken: Date
 }
 
@@ -20,8 +20,8 @@ export function rankCandidates(candidates: readonly RecoveryCandidate[]): readon
 }
 
 /**
- * Returns the store location of a candidate's snapshot. The snapshot of a member is in `to`, where it was
- * just saved.
+ * Returns the store with the snapshot of a candidate. The data of a member was just saved to `to`; existing
+ * snapshots are in `from`.
  */
 export function findSnapshotLocation(
   { kind }: Pick<RecoveryCandidate, 'kind'>,

@@ -20,8 +20,8 @@ import { findSnapshotCandidates, findSurvivingMembers } from './find-candidates.
 
 /**
  * Recovers a cluster that has lost most of its etcd members for good. Shows the remaining members and
- * snapshots, and the changes that would be lost with each. Saves a snapshot of a chosen member, and restores
- * it.
+ * snapshots, and the changes that would be lost with each. If the operator chooses a member, its data is
+ * first saved as a snapshot. Then the snapshot is restored.
  */
 export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   const { context, flags, cluster } = invocation

@@ -50,7 +50,7 @@ export interface UpTestOptions {
   readonly ops?: readonly Op[]
   readonly script?: AgentScript
   readonly unreachable?: readonly string[]
-  /** Error code with which hosts are unreachable. */
+  /** Error code of the connections to unreachable hosts. */
   readonly code?: string
   readonly restores?: ReadonlyMap<string, EtcdRestoreProgress>
   readonly provisionalChanges?: ReadonlyMap<string, HostProvisionalChange>
@@ -62,7 +62,7 @@ export interface UpTestOptions {
   readonly provisional?: ProvisionalOptions
   /** Overrides the default responses of the agents. */
   readonly respond?: (request: AgentRequest['body'], host: string) => AgentResponse['body'] | undefined
-  /** Replaces the last action of a run. */
+  /** Replaces the function that `up` calls last. */
   readonly syncNodeLabels?: () => Promise<void>
 }
 

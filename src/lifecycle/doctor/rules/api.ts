@@ -1,4 +1,4 @@
-import { explainNotReady } from '../../cluster-objects/node.ts'
+import { explainNotReady, listBlockingTaints } from '../../cluster-objects/node.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
@@ -90,7 +90,12 @@ export function findUnreadyNodes({ hosts, nodes }: ClusterHealthObservation): Di
         what: `node ${name} is not ready`,
         ...(since === undefined ? {} : { since }),
         host,
-        evidence: [`node condition: ${reason}`],
+        evidence: [
+          `node condition: ${reason}`,
+          ...(node === undefined ? [] : listBlockingTaints(node)).map(
+            (taint) => `taint ${taint} keeps new pods away`,
+          ),
+        ],
         command: suggestCommand({ code: 'NODE_NOT_READY', host }),
         needsOperator: false,
       },

@@ -44,8 +44,8 @@ function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): D
 }
 
 /**
- * True if any member is ready, because a ready member has just read with a quorum. The operator's own request
- * may have timed out on a slow connection.
+ * True if any member is ready. etcd then has a quorum, because a ready member has just read with a quorum.
+ * The operator's own request may still have timed out on a slow connection.
  */
 function isAnyMemberReady(hosts: ClusterHealthObservation['hosts']): boolean {
   return hosts

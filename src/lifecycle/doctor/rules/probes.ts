@@ -23,8 +23,8 @@ export function listProbes({ agent }: HostHealthObservation): readonly ProbeHeal
 }
 
 /**
- * Codes for live components whose readiness probe times out. Such a component waits for others, so it is not
- * ready.
+ * Codes for live components whose readiness probe times out. Such a component waits for other components, so
+ * it is not ready.
  */
 const readinessCodes: Readonly<Record<string, string>> = {
   etcd: 'ETCD_NO_QUORUM',
@@ -55,7 +55,7 @@ function buildDiagnosis(
   const health = agent.state === 'reachable' ? agent.health : undefined
   const isLocal = probes.some(({ scope }) => scope === 'local')
   const described = isLocal && health !== undefined ? describeHealing(health, component) : undefined
-  // A single failure of a remote probe may be a mistake. A failure of a local probe is certain.
+  // A single failure of a remote probe may be a false alarm. A failure of a local probe is certain.
   const isCertain = isLocal || probes.some(({ state }) => state === 'unhealthy')
   return {
     code,

@@ -1,4 +1,5 @@
 import type { ProbeHealth } from '../../../contract/health.ts'
+import { formatCount } from '../../../kit/text.ts'
 import { explainNotReady } from '../../cluster-objects/node.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import type { HostHealthObservation } from '../../observe/observe-host.ts'
@@ -6,33 +7,96 @@ import { suggestCommand } from '../commands.ts'
 import type { Diagnosis } from '../diagnosis.ts'
 import { listProbes } from './probes.ts'
 
-/** Finds hosts that the operator cannot reach by ssh. */
-export function findUnreachableHosts({ hosts, nodes }: ClusterHealthObservation): Diagnosis[] {
-  return hosts.flatMap(
-    ({ endpoint: { host, address, node }, unreachable }: HostHealthObservation): Diagnosis[] => {
-      if (unreachable === undefined) return []
-      const nodeObject = nodes?.find(({ metadata }) => metadata.name === node)
-      const ready = nodeObject?.status?.conditions.find(({ type }) => type === 'Ready')
-      const unready = nodeObject === undefined ? undefined : explainNotReady(nodeObject)
-      const since = unready === undefined ? undefined : ready?.lastTransitionTime
-      const isUnreachable = unreachable.code === 'HOST_UNREACHABLE'
-      return [
-        {
-          code: unreachable.code,
-          severity: 'error',
-          what: isUnreachable ? `${host} is unreachable` : `${host} refuses the login`,
-          host,
-          ...(since === undefined ? {} : { since }),
-          evidence: [
-            `ssh to ${address}: ${unreachable.reason}`,
-            ...(unready === undefined ? [] : [`node condition: ${unready}`]),
-          ],
-          command: unreachable.hint ?? suggestCommand({ code: unreachable.code, host }),
-          needsOperator: true,
+/** Finds hosts that the operator cannot reach by ssh. If no host is reachable, returns a single diagnosis. */
+export function findUnreachableHosts(observation: ClusterHealthObservation): Diagnosis[] {
+  const { hosts, nodes } = observation
+  return isNoHostReachable(observation)
+    ? [diagnoseNoHostReachable(observation)]
+    : hosts.flatMap(
+        ({ endpoint: { host, address, node }, unreachable }: HostHealthObservation): Diagnosis[] => {
+          if (unreachable === undefined) return []
+          const nodeObject = nodes?.find(({ metadata }) => metadata.name === node)
+          const ready = nodeObject?.status?.conditions.find(({ type }) => type === 'Ready')
+          const unready = nodeObject === undefined ? undefined : explainNotReady(nodeObject)
+          const since = unready === undefined ? undefined : ready?.lastTransitionTime
+          const isUnreachable = unreachable.code === 'HOST_UNREACHABLE'
+          return [
+            {
+              code: unreachable.code,
+              severity: 'error',
+              what: isUnreachable ? `${host} is unreachable` : `${host} refuses the login`,
+              host,
+              ...(since === undefined ? {} : { since }),
+              evidence: [
+                `ssh to ${address}: ${unreachable.reason}`,
+                ...(unready === undefined ? [] : [`node condition: ${unready}`]),
+              ],
+              command: unreachable.hint ?? suggestHostCommand(unreachable.code, host, observation),
+              needsOperator: true,
+            },
+          ]
         },
-      ]
-    },
+      )
+}
+
+/**
+ * True if all hosts were tried and all are unreachable. The network of the operator is then the likely cause.
+ */
+function isNoHostReachable({ hosts, endpoints }: ClusterHealthObservation): boolean {
+  return (
+    hosts.length > 0 &&
+    hosts.length === endpoints.length &&
+    hosts.every(({ unreachable }) => unreachable?.code === 'HOST_UNREACHABLE')
   )
+}
+
+/**
+ * Maximum number of hosts in the evidence. A few are enough, because usually all hosts are unreachable for
+ * the same reason.
+ */
+const maxHosts = 5
+
+function diagnoseNoHostReachable({ hosts }: ClusterHealthObservation): Diagnosis {
+  const evidence = hosts.map(
+    ({ endpoint: { host, address }, unreachable }) => `${host}, ssh to ${address}: ${unreachable?.reason}`,
+  )
+  const omittedCount = evidence.length - maxHosts
+  const sshCommand = hosts.find(({ endpoint }) => endpoint.os !== 'windows')?.endpoint.sshCommand
+  return {
+    code: 'NO_HOST_REACHABLE',
+    severity: 'error',
+    what: 'no host is reachable from this machine',
+    evidence: [
+      ...evidence.slice(0, maxHosts),
+      ...(omittedCount > 0 ? [`and ${formatCount(omittedCount, 'more host')}`] : []),
+    ],
+    command: sshCommand === undefined ? suggestCommand({ code: 'NO_HOST_REACHABLE' }) : `${sshCommand} true`,
+    needsOperator: true,
+  }
+}
+
+function suggestHostCommand(code: string, host: string, observation: ClusterHealthObservation): string {
+  return code === 'HOST_UNREACHABLE' && canRemove(host, observation)
+    ? `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`
+    : suggestCommand({ code, host })
+}
+
+/**
+ * True if an unreachable host can be removed from the cluster. This needs another reachable control plane,
+ * and for an etcd member also a quorum.
+ */
+function canRemove(host: string, { endpoints, hosts, api, etcd }: ClusterHealthObservation): boolean {
+  const isMember = endpoints.some((endpoint) => endpoint.host === host && endpoint.etcd)
+  const hasQuorum = etcd.state === 'observed' && etcd.observed.confirmed
+  const hasControlPlane = endpoints.some((endpoint) => {
+    if (!endpoint.api || endpoint.host === host) return false
+    const observed = hosts.find((one) => one.endpoint.host === endpoint.host)
+    // With --limit the other hosts are not observed, but their API servers are.
+    return observed === undefined
+      ? api.get(endpoint.host)?.healthy === true
+      : observed.unreachable === undefined
+  })
+  return hasControlPlane && (!isMember || hasQuorum)
 }
 
 /**

@@ -37,7 +37,7 @@ export class EncryptedCluster {
       kind === 'Deployment'
         ? { ...parseJsonFields(status), observedGeneration: parseJsonFields(metadata)['generation'] }
         : undefined
-    // A write is encrypted again even if it changes nothing.
+    // Every write encrypts the object again, even if the write changes nothing.
     this.api.onChange = ({ path }) => void this.#keys.set(parseLocation(path), this.writesWith)
   }
 

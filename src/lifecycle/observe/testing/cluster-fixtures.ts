@@ -24,6 +24,7 @@ export function buildHealthyCluster(controlPlanes = 3, workers = 2): ClusterHeal
     etcd: { state: 'observed', observed: buildMembersObservation(endpoints, []) },
     api: new Map(endpoints.flatMap(({ host, api }) => (api ? [[host, toHealthResult(undefined)]] : []))),
     nodes: endpoints.map(({ host }) => buildNodeObject(host, true)),
+    addons: [{ name: 'coredns', ready: true }],
   }
 }
 
@@ -124,6 +125,35 @@ export function buildNodeObject(name: string, ready: boolean): Node {
   }
 }
 
+/** For tests: sets a condition of nodes to true, and sets a taint if `taintKey` is given. */
+export function withNodeCondition(
+  cluster: ClusterHealthObservation,
+  condition: string,
+  taintKey: string | undefined,
+  ...hosts: readonly string[]
+): ClusterHealthObservation {
+  const observed = {
+    type: condition,
+    status: 'True',
+    message: `kubelet has ${condition}`,
+    lastTransitionTime: startedAt,
+  }
+  return {
+    ...cluster,
+    nodes: cluster.nodes?.map((node) =>
+      hosts.includes(node.metadata.name)
+        ? {
+            ...node,
+            spec: {
+              taints: taintKey === undefined ? [] : [{ key: taintKey, value: '', effect: 'NoSchedule' }],
+            },
+            status: { conditions: [...(node.status?.conditions ?? []), observed] },
+          }
+        : node,
+    ),
+  }
+}
+
 export function changeHost(
   cluster: ClusterHealthObservation,
   host: string,
@@ -214,5 +244,6 @@ export function withUnreadyHosts(
           hosts.includes(node.metadata.name) ? buildNodeObject(node.metadata.name, false) : node,
         )
       : undefined,
+    addons: observed.confirmed ? cluster.addons : undefined,
   }
 }

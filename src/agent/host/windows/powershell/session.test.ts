@@ -16,8 +16,8 @@ const blocks = new Map(
 const own = new Set([...script.matchAll(/^function ([A-Za-z-]+)/gm)].map(([, name = '']) => name))
 
 /**
- * Lists the commands in a part of the script: Verb-Noun commands, .exe programs and .NET methods that access
- * the machine.
+ * Lists the commands with which a part of the script accesses the host: Verb-Noun commands, .exe programs,
+ * .NET methods and calls to HNS.
  */
 function commandsIn(text: string): string[] {
   const found = [

@@ -51,7 +51,10 @@ const levels = { description: 1, failureActions: 2, failureFlag: 4 } as const
 const restartAction = 1
 /** Seconds without a failure after which the failure count is reset. */
 const failureResetSeconds = 900
-/** Buffer size in bytes: enough for hundreds of dependents and a quarter of the allowed maximum. */
+/**
+ * Buffer size in bytes. The buffer has room for hundreds of dependents; Windows allows a buffer four times as
+ * large.
+ */
 const bufferLength = 65_536
 
 /** The command line of a service and the services that must run before it. */
@@ -85,7 +88,7 @@ export interface ScmClient {
   delete(service: Handle): Promise<void>
 }
 
-/** The Service Control Manager refused a call with this error code. */
+/** Error of a call that the Service Control Manager refused. `outcome` is the Windows error code. */
 export class OutcomeError extends Error {
   readonly outcome: number
   constructor(procedure: keyof typeof procedures, outcome: number) {

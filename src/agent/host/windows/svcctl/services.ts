@@ -28,9 +28,9 @@ export interface SvcctlServicesDeps {
 const pollIntervalMs = 250
 
 /**
- * Implements service operations over the protocol of the Service Control Manager, [MS-SCMR]. Unlike command
- * line programs, its results do not depend on the language of the host. Each operation opens its own
- * connection, so handles do not stay open.
+ * Implements service operations over the protocol of the Service Control Manager, [MS-SCMR]. Unlike the
+ * output of command line programs, its responses do not depend on the language of the host. Each operation
+ * opens its own connection, so handles do not stay open.
  */
 export function svcctlServices({
   connect,

@@ -5,9 +5,15 @@ import { settleAll } from '../../kit/concurrency.ts'
 import { quorumSize } from '../../kit/quorum.ts'
 import type { Session } from './session.ts'
 
-/** Short enough that the lock survives one lost renewal. */
+/**
+ * Milliseconds between two renewals of the lock. Agents release a lock after `lockTimeoutMs`
+ * (src/agent/operator-lock), which is long enough for one lost renewal.
+ */
 const renewalIntervalMs = 20_000
-/** Long enough to reconnect to a host whose connection was just lost. */
+/**
+ * Milliseconds to wait for the release of the lock. Long enough to reconnect to a host whose connection was
+ * just lost.
+ */
 const releaseTimeoutMs = 10_000
 
 type LockAgents = readonly Pick<Session, 'request' | 'following' | 'host'>[]
@@ -24,7 +30,7 @@ export interface OperatorLockOptions {
   readonly force: boolean
   /** True if the lock may be taken with all reachable control planes, even if they are not a majority. */
   readonly allowMinority?: boolean
-  /** True if the holder was a process on this machine that has ended. */
+  /** True if the holder was a process on the machine of this operator and has ended. */
   readonly isGone: (holder: string) => boolean
 }
 

@@ -2,7 +2,7 @@ import {
   type OperatorLockOptions,
   type OperatorLock,
   acquireOperatorLock,
-} from '../../lifecycle/agents/operator-lock.ts'
+} from '../../lifecycle/agents/hold-operator-lock.ts'
 import type { Session } from '../../lifecycle/agents/session.ts'
 import type { ClusterInputs } from '../../lifecycle/inputs/cluster-inputs.ts'
 import type { WorkspaceContext } from '../../workspace/context.ts'

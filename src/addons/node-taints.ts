@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { formatNames } from '../kit/text.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type Kind, kubeObject } from '../kube/object.ts'
+import { listObjects } from '../kube/read-objects.ts'
+import type { KubeCallOptions } from '../kube/request.ts'
+
+const node = kubeObject.extend({
+  spec: z
+    .looseObject({ taints: z.array(z.looseObject({ key: z.string(), effect: z.string() })).default([]) })
+    .optional(),
+})
+type TaintedNode = z.infer<typeof node>
+const taintedNodeKind: Kind<TaintedNode> = { apiVersion: 'v1', kind: 'Node', schema: node }
+
+const prefix = 'node.kubernetes.io/'
+
+/**
+ * Lists the node conditions that keep pods away, each with its nodes and its taint. The scheduler itself
+ * reports only how many nodes have a taint. Undefined if no node has such a taint, or if nodes cannot be
+ * read.
+ */
+export async function explainTaints(
+  client: KubeClient,
+  options: KubeCallOptions,
+): Promise<string | undefined> {
+  const nodes = await listObjects(client, taintedNodeKind, options).catch(() => undefined)
+  const taints = (nodes?.items ?? []).flatMap(({ metadata: { name }, spec }) =>
+    (spec?.taints ?? [])
+      .filter(({ key, effect }) => key.startsWith(prefix) && effect !== 'PreferNoSchedule')
+      .map(({ key }) => ({ key, name })),
+  )
+  const lines = [...Map.groupBy(taints, ({ key }) => key)].map(([key, affected]) => {
+    const names = [...new Set(affected.map(({ name }) => name))]
+    return `${key.slice(prefix.length).replaceAll('-', ' ')} on ${formatNames(names)}, taint ${key}`
+  })
+  return lines.length === 0 ? undefined : lines.join('; ')
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { findResumeCommand, formatTypedCommand } from './typed-command.ts'
+
+test.each([
+  ['up --yes --progress plain', 'up'],
+  ['node remove w1 --dry-run -y', 'node remove w1 --dry-run'],
+  ['node add w2 --address 10.0.0.7 --role worker', 'node add w2 --address 10.0.0.7 --role worker'],
+  ['addon list -o json', 'addon list'],
+  ['certs renew --dry-run --timeout=5m -f shop.yml', 'certs renew --dry-run -f shop.yml'],
+])('%s is repeated as %s', (typed, repeated) => {
+  expect(formatTypedCommand(typed.split(' '))).toBe(repeated)
+})
+
+test('arguments with special characters are quoted', () => {
+  expect(formatTypedCommand(['up', '-f', "my shop's.yml"])).toBe(String.raw`up -f 'my shop'\''s.yml'`)
+})
+
+test('commands that have written cluster.yml are resumed by up, with the same files', () => {
+  expect(findResumeCommand('node add w2 --address 10.0.0.7 -f shop.yml --key k')).toBe(
+    'up -f shop.yml --key k',
+  )
+  expect(findResumeCommand('upgrade --to 1.37.1')).toBe('up')
+  expect(findResumeCommand('reset --limit w1')).toBe('reset --limit w1')
+})

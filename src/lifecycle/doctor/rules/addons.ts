@@ -1,0 +1,61 @@
+import { describeReference } from '../../../addons/reference.ts'
+import { formatNames } from '../../../kit/text.ts'
+import { type AddonReadiness, isAddonDown } from '../../../addons/addon-readiness.ts'
+import { explainRefusedPods } from '../../cluster-objects/node.ts'
+import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
+import type { Diagnosis } from '../diagnosis.ts'
+
+/** Finds addons that are not ready. An addon that still has ready pods is reported as a warning. */
+export function findUnreadyAddons(observation: ClusterHealthObservation): Diagnosis[] {
+  const refusals = listRefusals(observation)
+  return (observation.addons ?? [])
+    .filter(({ ready }) => !ready)
+    .map((addon) => ({
+      code: 'ADDON_NOT_READY',
+      severity: isAddonDown(addon) ? 'error' : 'warning',
+      what: `the addon is not ready${formatCount(addon)}${formatCause(refusals)}`,
+      component: addon.name,
+      evidence: [
+        ...(addon.reason === undefined ? [] : [addon.reason]),
+        ...refusals.flatMap(({ node, reasons }) =>
+          reasons.length === 0 ? [] : [`node ${node} accepts no new pods: ${reasons.join(', ')}`],
+        ),
+      ],
+      command: buildCommand(addon),
+      needsOperator: false,
+    }))
+}
+
+interface Refusal {
+  readonly node: string
+  /** Reasons why the node accepts no new pods; empty if the node accepts them. */
+  readonly reasons: readonly string[]
+}
+
+/**
+ * Lists the Linux nodes, each with the reasons why it accepts no new pods. Windows nodes are left out,
+ * because addons do not run there.
+ */
+function listRefusals({ endpoints, nodes = [] }: ClusterHealthObservation): Refusal[] {
+  const windowsNodes = new Set(endpoints.flatMap(({ os, node }) => (os === 'windows' ? [node] : [])))
+  return nodes
+    .filter(({ metadata }) => !windowsNodes.has(metadata.name))
+    .map((node) => ({ node: node.metadata.name, reasons: explainRefusedPods(node) }))
+}
+
+function formatCause(refusals: readonly Refusal[]): string {
+  if (refusals.length === 0 || refusals.some(({ reasons }) => reasons.length === 0)) return ''
+  const reasons = [...new Set(refusals.flatMap((refusal) => refusal.reasons))]
+  return `, because no node accepts new pods: ${formatNames(reasons)}`
+}
+
+function formatCount({ workload }: AddonReadiness): string {
+  if (workload === undefined) return ''
+  return `: ${describeReference(workload)} has ${workload.ready} of ${workload.desired} pods ready`
+}
+
+function buildCommand({ workload }: AddonReadiness): string {
+  if (workload === undefined) return 'hyperkube addon list'
+  const { kind, namespace, name: object } = workload
+  return `kubectl ${namespace === undefined ? '' : `-n ${namespace} `}describe ${kind.toLowerCase()} ${object}`
+}
