@@ -3,9 +3,9 @@ import { listImports } from './arrows.ts'
 import { isProduct, readRepository } from './words.ts'
 
 export interface Shape {
-  /** Product modules that src/main.ts reaches. */
+  /** Product modules that src/main.ts imports, directly or through other modules. */
   readonly reachable: readonly string[]
-  /** Product modules that src/main.ts does not reach. */
+  /** Product modules that src/main.ts does not import, not even through other modules. */
   readonly unreachable: readonly string[]
   /** Reachable modules with more lines than `maxLines` that are not tables. */
   readonly long: readonly string[]

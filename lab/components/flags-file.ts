@@ -1,6 +1,8 @@
 import type { PartFlags } from './flags.ts'
 
-/** Flags of the programs of one version of a part, for example of Kubernetes v1.37.1. */
+/**
+ * Flags of the programs of one version of an upstream component (part), for example of Kubernetes v1.37.1.
+ */
 export interface VersionFlags {
   readonly version: string
   readonly flags: PartFlags

@@ -31,7 +31,8 @@ export function parseHierarchies(cgroup: string, mountinfo: string): Hierarchy[]
       controllers.length === 0 ? version2 : !version2 && controllers.every((one) => options.includes(one)),
     )
     if (found === undefined) return []
-    // A container may see only a part of the hierarchy, while its own path starts at the top.
+    // In a container, the mount may show only the part of the hierarchy below `found.root`. /proc/self/cgroup
+    // may still show the path from the top.
     const below = ownPath.startsWith(found.root) ? relative(found.root, ownPath) : ownPath
     return [{ controllers, mount: found.mount, ownPath: join('/', below) }]
   })

@@ -38,7 +38,7 @@ export class VirtualMachine extends Machine {
     this.#options = options
   }
 
-  /** Creates and boots a virtual machine. The caller must have removed any earlier one. */
+  /** Creates and boots a virtual machine. The caller must have removed any earlier one with the same name. */
   static async start(options: VirtualMachineOptions): Promise<VirtualMachine> {
     const machine = new VirtualMachine(options, await detectAccelerator(options.base))
     await machine.#makeDisk()

@@ -3,7 +3,7 @@ import type { Part } from '../components/parts.ts'
 /** A container image with one layer of programs and files. */
 export interface Image {
   readonly name: string
-  /** Path in the image of each program of the part. */
+  /** Programs and files of an upstream component (part), each with its path in the image. */
   readonly programs: Readonly<Record<string, string>>
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]

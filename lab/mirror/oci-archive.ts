@@ -32,7 +32,7 @@ interface Blob {
 
 /**
  * Writes an image twice below `root`: as an OCI archive, which is an image layout in one tar file, and as
- * files of a registry. `programs` is the directory with the part's files.
+ * files of a registry. `programs` is the directory with the files of the upstream component (part).
  */
 export async function writeImage(
   image: Image,
@@ -128,8 +128,8 @@ async function addBusybox(root: string): Promise<void> {
 }
 
 /**
- * Copies a dynamically linked program of this machine, with its loader and libraries, to the same paths below
- * `root`.
+ * Copies a dynamically linked program of the machine that runs the lab, with its loader and libraries, to the
+ * same paths below `root`.
  */
 async function addMachineProgram(root: string, program: string): Promise<void> {
   const path = (await runProgram(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()

@@ -3,8 +3,9 @@ import { type Arch, formatProgramFile } from '../components/recipe.ts'
 import { type Image, formatImagePath, listImages } from './images.ts'
 
 /**
- * A file on an upstream download site. Its path starts with the host name of the site, so one mirror can hold
- * all sites. A URL on the mirror is the mirror's address followed by this path.
+ * A file that a mirror serves. Its URL is the mirror's address followed by `path`. The path of an upstream
+ * file starts with the host name of its download site, so one mirror can hold all sites. Archives of images
+ * are below `images/`.
  */
 export type Publication =
   | { readonly kind: 'file'; readonly path: string; readonly program: string }

@@ -8,8 +8,8 @@ import { serveShell } from './shell-server.ts'
 import { formatTestCommand } from './test-command.ts'
 
 /**
- * Program of a simulated Windows host. `run` simulates Windows, `shell` handles the command line of a login,
- * and other commands are for tests.
+ * Program of a simulated Windows host. `run` simulates Windows, `shell` sends the command line of an ssh
+ * session to the simulator, and other commands are for tests.
  */
 async function main([command = '', ...args]: readonly string[]): Promise<void> {
   if (command !== 'run')
@@ -29,7 +29,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = 1
 })
 
-/** Sends a command line and standard input to the host. Prints the output until the connection ends. */
+/** Sends a command line and standard input to the simulator. Prints the output until the connection ends. */
 async function forwardLine(line: string, socket: string): Promise<void> {
   const connection = connect({ path: socket, allowHalfOpen: true })
   await once(connection, 'connect')

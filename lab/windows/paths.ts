@@ -2,7 +2,7 @@
 export const hostProgram = '/usr/local/sbin/windows-host'
 export const shellProgram = '/usr/local/sbin/windows-shell'
 const runtime = '/run/windows-host'
-/** Socket that receives command lines of logins. */
+/** Socket of the simulator. It receives the command lines of ssh sessions, and test commands. */
 export const shellSocket = `${runtime}/shell.sock`
 /** Socket that replaces the named pipe of the agent. */
 export const agentSocket = `${runtime}/agent.sock`

@@ -18,12 +18,12 @@ export interface WindowsHostDeps {
   /** Local directory that contains the directory C:. */
   readonly root: string
   readonly agentSocket: string
-  /** Called when the simulated adapter goes down. */
+  /** Called when the simulated network adapter goes down. */
   readonly interruptNetwork: () => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** Milliseconds between checks of which programs must run. */
+/** How often the simulator starts and stops programs to match the service manager, in milliseconds. */
 const tickIntervalMs = 500
 
 /** Runs a simulated Windows host in real time. */

@@ -15,13 +15,14 @@ import type { SimulatedWindows } from './simulator/simulated-windows.ts'
 import { parseTestCommand, type TestCommand } from './test-command.ts'
 
 export interface HostSockets {
-  /** Socket that receives command lines. */
+  /** Socket that receives the command lines of ssh sessions, and test commands. */
   readonly shellSocket: string
   readonly agentSocket: string
 }
 
 /**
- * Serves the command lines of logins. Each connection sends a command line first and then its standard input.
+ * Runs the command lines of ssh sessions, and test commands. Each connection sends a command line first and
+ * then its standard input.
  */
 export async function serveShell(windows: SimulatedWindows, sockets: HostSockets): Promise<void> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {

@@ -54,8 +54,9 @@ export function buildPrngLibrary(): Buffer {
 }
 
 /**
- * Builds the section with the export directory, one address, one name, one ordinal, and the strings. An
- * address inside the section forwards to a function of another library.
+ * Builds the section with the export directory, one address, one name, one ordinal, and the strings. The
+ * address points to a string inside the section, so Windows forwards calls to the function that the string
+ * names.
  */
 function exportSection(base: number): Buffer {
   const texts = Buffer.from([prngLibraryName, exportedFunction, forwardTarget, ''].join('\0'), 'latin1')

@@ -81,10 +81,7 @@ export async function createWine(): Promise<Wine> {
   return wine
 }
 
-/**
- * Runs a program with input and output in files, because Node for Windows cannot use the pipes of this
- * machine.
- */
+/** Runs a program with input and output in files, because Node for Windows cannot use the pipes of Linux. */
 async function runWithFiles(
   [program, ...args]: Argv,
   directory: string,

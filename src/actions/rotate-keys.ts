@@ -9,7 +9,7 @@ export interface KeyRotationDeps {
   readonly load: () => Promise<Identity>
   readonly save: (identity: Identity) => Promise<void>
   /**
-   * Brings all hosts to an identity. `persist` is called after confirmation and before any host is changed.
+   * Makes all hosts use an identity. `persist` is called after confirmation and before any host is changed.
    */
   readonly applyIdentity: (identity: Identity, persist: () => Promise<void>) => Promise<ActionStatus>
   /**

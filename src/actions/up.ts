@@ -93,7 +93,7 @@ export interface ConnectedUp extends Omit<ClusterConnection, keyof AsyncDisposab
 
 /**
  * Phases of `up` on connected hosts: propose, plan the rollback, show, check the approval, confirm, save,
- * execute, settle. A phase with problems ends the action before any host is changed.
+ * execute, settle. If a phase before `execute` finds problems, the action ends without changing any host.
  */
 export async function changeConnectedHosts(deps: ConnectedUp): Promise<UpOutcome> {
   const { connected, options, run } = deps

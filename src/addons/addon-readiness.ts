@@ -2,7 +2,7 @@ import type { KubeObject } from '../kube/object.ts'
 import { countPods, findUnreadyReason, type PodCount } from './readiness.ts'
 import { describeReference, type ObjectReference, toReference } from './reference.ts'
 
-/** Readiness of the objects of an installed addon, even if cluster.yml no longer contains the addon. */
+/** Readiness of an installed addon. cluster.yml may no longer contain the addon. */
 export interface AddonReadiness {
   readonly name: string
   readonly ready: boolean

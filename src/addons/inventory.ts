@@ -113,8 +113,8 @@ export function serializeInventory(inventory: Inventory): string {
 
 /**
  * Builds the entries that an addon records before it applies anything. An existing object that no inventory
- * records was not created by hyperkube. An object under deletion counts as missing, because a new one will
- * get its name.
+ * records was not created by hyperkube, so its entry is marked `preexisting`. An object under deletion counts
+ * as missing, because a new one will get its name.
  */
 export function buildDesiredEntries(
   { name, manifests }: Addon,

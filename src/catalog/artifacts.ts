@@ -132,7 +132,7 @@ function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget):
   return [toUpstreamArtifact('crictl', version, target, url, { url: `${url}.sha256`, format: 'bare' })]
 }
 
-/** Lists the file of shawl, which publishes no checksums and only builds for amd64. */
+/** Lists the file of shawl. Upstream publishes no checksums, and builds shawl only for amd64. */
 function shawl({ shawl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const url = `${github('mtkennerly/shawl', version)}/shawl-v${version}-win64.zip`
   return [toUpstreamArtifact('shawl', version, target, url)]

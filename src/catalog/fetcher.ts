@@ -10,8 +10,8 @@ export interface Fetcher {
   /** Returns the text at a URL. Fails if it is longer than `limit` bytes. */
   text(url: string, limit: number, signal: AbortSignal): Promise<string>
   /**
-   * Returns the SHA-256 digest (hex) of the content at a URL without storing the content. Fails if it is
-   * longer than `limit` bytes.
+   * Returns the SHA-256 digest (hex) of the content at a URL without storing the content. Fails if the
+   * content is longer than `limit` bytes.
    */
   sha256(url: string, limit: number, signal: AbortSignal): Promise<string>
 }

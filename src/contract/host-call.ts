@@ -19,8 +19,8 @@ const requestBody = z.discriminatedUnion('type', [
   /** Reads which agent is installed, whether it is running, and whether it is provisional. */
   z.strictObject({ type: z.literal('status') }),
   /**
-   * Installs the program that receives this call as the agent, if its digest matches. The host rolls back to
-   * the previous agent unless `keep` is called in time.
+   * Makes the program that receives this call the agent of the host, if the program's digest matches. The
+   * host rolls back to the previous agent unless `keep` is called in time.
    */
   z.strictObject({
     type: z.literal('install'),
@@ -78,8 +78,8 @@ const call = z.strictObject({
   body: requestBody,
 })
 /**
- * A call to hyperkube.exe on a Windows host that works without a running agent, for installation and diagnosis.
- * Calls are sent as data, not as command lines built from strings.
+ * A call to hyperkube.exe on a Windows host, for installation and diagnosis. The call works without a running
+ * agent. Calls are sent as data, not as command lines built from strings.
  */
 export type HostCall = z.infer<typeof call>
 export type HostCallBody = HostCall['body']

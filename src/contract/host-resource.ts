@@ -195,8 +195,8 @@ const stateSchema = z.strictObject({
   /** Highest fence that the host knows. Requests with a lower fence are refused. */
   highestFence: fence.optional(),
   /**
-   * Started requests, oldest first, until some time after their deadline. A request without a result may
-   * still be running.
+   * Requests that were started, oldest first. Each is kept at least until some time after its deadline
+   * (`until`). A request without a result may still be running.
    */
   started: z.array(
     z.strictObject({ id: hostRequest.shape.id, until: z.iso.datetime(), result: hostResult.optional() }),

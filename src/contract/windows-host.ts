@@ -12,8 +12,8 @@ export function windowsBuildVersion(build: number): string {
 }
 
 /**
- * True if a container with this image build can share the host's kernel. This is containerd's rule: since
- * Server 2022 a host also runs images of the previous server release. Revisions do not matter.
+ * True if a container with this image build can share the host's kernel. This is containerd's rule: hosts
+ * newer than Server 2022 also run images of the previous server release. Revisions do not matter.
  */
 export function canRunOn(image: number, host: number): boolean {
   const releases = windowsServers.map(({ build }) => build).filter((build) => build <= host)

@@ -59,7 +59,7 @@ export interface KeyCount {
   readonly keys: number
 }
 
-/** State of all members at one time. Every change requires an observation. */
+/** State of all members at one time. Every change of the member list is checked against an observation. */
 export interface EtcdObservation extends MemberList {
   /** True if a quorum confirmed the member list. Otherwise the list comes from a single member. */
   readonly confirmed: boolean

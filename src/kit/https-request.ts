@@ -102,7 +102,7 @@ function isConnecting(socket: object): boolean {
 }
 
 function toRequestError(error: Error, socket: unknown, sent: boolean): RequestError {
-  // Only set if the verification of the server certificate failed.
+  // Node sets `authorizationError` only if the verification of the server certificate failed.
   const verificationError = socket instanceof TLSSocket ? socket.authorizationError : undefined
   if (verificationError !== undefined && verificationError !== null)
     return new RequestError('untrusted', false, 'is not one of ours', error)

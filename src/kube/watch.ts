@@ -142,7 +142,8 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     if (wasStable && ended) return 0
     const pause = backoffDelay(this.#failures++, backoff, this.#random())
     if (this.#failures >= failuresBeforeRelist) this.#resourceVersion = undefined
-    // The backoff is added to the delay that the server requested, because all clients get the same delay.
+    // The server may request the same delay from all clients. The random backoff is added, so that they do
+    // not all return at once.
     return wait + pause
   }
 

@@ -91,8 +91,8 @@ interface CompleteOptions {
 }
 
 /**
- * A config completed with data from the host of the manager: kubeconfig, settings file and identity. Only
- * `complete` creates it.
+ * A config completed with data from the host of the manager: kubeconfig, settings file and identity.
+ * Instances are created only by `complete`.
  */
 export class CompletedConfig {
   readonly config: ManagerConfig

@@ -37,7 +37,8 @@ export class Heartbeats {
   observe({ name, status: { heartbeat } }: KnownHost): void {
     const before = this.#hosts.get(name)
     if (before !== undefined && before.heartbeat === heartbeat) return
-    // After the start, Host objects may contain heartbeats of agents that have been silent for a long time.
+    // When the manager starts, Host objects may contain heartbeats of agents that have been silent for a long
+    // time.
     const isStale = before === undefined && this.#now().getTime() - Date.parse(heartbeat ?? '') > staleAfterMs
     if (!isStale) this.#lastReceivedAt = this.#time.now()
     this.#hosts.set(name, { heartbeat, receivedAt: isStale ? -Infinity : this.#lastReceivedAt })

@@ -16,9 +16,9 @@ const sharedSubjects: readonly CertificateSubject[] = [
 ]
 
 /**
- * True if a node may renew the certificate: it must belong to a component on hosts without CA keys.
- * Certificates of people, which the kubernetes CA also signs, are excluded; otherwise a one-day certificate
- * could be renewed forever.
+ * True if the requesting node may renew the certificate. Allowed are all certificates of the etcd CA, and
+ * certificates of components that run on every node. Certificates of people, which the kubernetes CA also
+ * signs, are excluded; otherwise a one-day certificate could be renewed forever.
  */
 export function isRenewable(
   ca: CaName,

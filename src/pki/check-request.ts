@@ -126,8 +126,8 @@ function excessSubject(request: Pkcs10CertificateRequest, { subject }: Certifica
 }
 
 /**
- * Lists attributes and extensions other than the single extension with alternative names that requests of
- * hosts contain.
+ * Lists attributes and extensions that a request must not contain. Requests of hosts contain only one
+ * extension, which holds the alternative names.
  */
 function excessAttributes(request: Pkcs10CertificateRequest): string[] {
   const attributes = request.attributes.filter(isExcess(requestedExtensions))

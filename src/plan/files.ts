@@ -7,7 +7,7 @@ import { buildComponentPlan, type ComponentPlanner, type PlanContext } from './c
 
 interface FileOptions {
   readonly owner: string
-  /** File mode. The default is 0600, because most files are read only by their owner. */
+  /** File mode. The default is 0600, because for most files only the owner needs access. */
   readonly mode?: string
   readonly restart?: boolean
 }
@@ -30,7 +30,8 @@ export function planSecretFile(
   { tags }: PublicIdentity,
   { owner, mode = '0600', restart = true }: FileOptions,
 ): PlannedFile {
-  // A secret without a value gets the tag `missing`. Another check reports such secrets.
+  // A secret without a value gets the tag `missing`. checkRegistryLogins reports a missing registry password
+  // as an error.
   return {
     path,
     owner,

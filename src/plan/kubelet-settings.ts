@@ -67,8 +67,8 @@ export function buildKubeletConfiguration(
     tlsPrivateKeyFile: files.privateKey,
     tlsMinVersion: 'VersionTLS12',
     tlsCipherSuites: [...tlsCipherSuites],
-    // The agent renews the certificate. A kubelet that rotates certificates would keep using its own
-    // certificate, even if another CA has signed it.
+    // The agent renews the certificate. A kubelet that rotates certificates itself would ignore the agent's
+    // certificate and keep its own, even after the CA is replaced.
     rotateCertificates: false,
     clusterDomain: network.domain,
     clusterDNS: [topology.dnsServiceAddress],

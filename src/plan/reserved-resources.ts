@@ -40,7 +40,7 @@ function mergeAmounts(
 
 /**
  * Memory that each program needs to keep working, in MiB: slightly more than measured in a small cluster. The
- * kubelet reserves the sum over the programs of its host, because it cannot measure these values.
+ * kubelet cannot measure these values, so the plan makes it reserve their sum for its host.
  */
 export const memoryFloors = {
   'hyperkube-agent': 128,

@@ -36,7 +36,10 @@ export interface ServerTotals {
   readonly connections: number
   /** Number of connections that the server did not accept. */
   readonly misses: number
-  /** Numbers of connections that were moved to another server: `ended` gracefully, `cut` immediately. */
+  /**
+   * Numbers of connections that the proxy closed to make clients connect to another server: `ended`
+   * gracefully, `cut` immediately.
+   */
   readonly ended: number
   readonly cut: number
   /** `sent` counts the bytes to the server, `received` the bytes from the server. */

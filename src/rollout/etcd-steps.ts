@@ -32,8 +32,8 @@ function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): Rollo
 }
 
 /**
- * Adds members one by one, because etcd accepts only one learner at a time. A member without ops is included
- * if its run was interrupted before its promotion.
+ * Adds members one by one, because etcd accepts only one learner at a time. A learner is included even
+ * without ops, if an earlier run was interrupted before it promoted the learner.
  */
 function joinSteps(state: ClusterState): RolloutStep[] {
   const joining = listHostNames(listJoiningMembers(state))

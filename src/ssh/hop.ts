@@ -14,13 +14,13 @@ export interface Hop {
   readonly user: string
   /** Key files, in the order in which they are offered. */
   readonly keys: readonly KeyFile[]
-  /** True to offer only the configured keys, and no other keys of the agent. */
+  /** True to offer only the configured keys, and no other keys of the ssh agent. */
   readonly onlyKeys: boolean
-  /** Socket of an agent that replaces the caller's agent. False to use no agent. */
+  /** Socket of an ssh agent that is used instead of the caller's ssh agent. False to use no ssh agent. */
   readonly agent?: string | false
   /**
    * Name of a setting in ~/.ssh/config that only the ssh program supports, for example ProxyCommand. The
-   * setting does not matter for machines behind a bastion.
+   * setting is ignored for a machine that is reached through a bastion.
    */
   readonly programOnly?: string
 }

@@ -131,8 +131,8 @@ type OfferInTurn = (
 ) => false | undefined
 
 /**
- * Tries the method `none` first, which returns the methods that the machine offers. Then offers one key after
- * the other.
+ * Tries the authentication method `none` first, because the server's refusal lists the methods that it
+ * offers. Then offers one key after the other.
  */
 function offerInTurn(hop: Hop, { offers }: SshCredentials, progress: LoginProgress): OfferInTurn {
   const remaining = [...offers]
@@ -194,7 +194,7 @@ export function explainLoginError(error: Error, attempt: Attempt): unknown {
   if (words.startsWith('Too many authentication failures'))
     return buildTooManyKeysError(host, hop, progress.offered)
   switch (readLevel(error)) {
-    // The agent did not respond, or a key could not sign. The next key may work.
+    // The ssh agent did not respond, or a key could not sign. The next key may work.
     case 'agent':
       return undefined
     case 'client-authentication':

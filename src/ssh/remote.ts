@@ -43,7 +43,7 @@ export interface WindowsRemoteOperations {
 }
 
 export interface UploadedProgram {
-  /** Path of the program for a command line. */
+  /** Path of the program, relative to the home directory, as a command line on the host needs it. */
   readonly program: string
   readonly remove: (signal: AbortSignal) => Promise<void>
 }

@@ -15,7 +15,8 @@ export async function loadCluster(context: WorkspaceContext, file: string): Prom
 }
 
 export async function readCheckedCluster(source: SourceText): Promise<ReadClusterResult> {
-  // The controllers are loaded only if needed, because loading is slow and most files do not mention them.
+  // Loading the controllers is slow. Their rules are needed only if cluster.yml mentions controllers or
+  // snapshots.
   const mentionsControllers = /controllers|snapshots/.test(source.text)
   const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
   return readCluster(source, [...catalogRules, ...extraRules])

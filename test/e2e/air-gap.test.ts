@@ -78,7 +78,8 @@ test('the bundle is unchanged, and the lock is the one that it was created from'
 test('a flipped byte is refused, by verify and by up, and no host gets it', async () => {
   const whole = await readFile(join(operator.directory, bundle))
   const flipped = Buffer.from(whole)
-  // This offset lies inside the first file of the archive, after its header.
+  // The first match is in the manifest or directly after it. 100,000 bytes later, the offset lies in the
+  // content of an artifact.
   const offset = flipped.indexOf('artifacts/linux-') + 100_000
   flipped.writeUInt8(flipped.readUInt8(offset) ^ 1, offset)
   await writeFile(join(operator.directory, 'flipped.bundle'), flipped)

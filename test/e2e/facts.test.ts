@@ -140,7 +140,7 @@ test('costs under 200 ms, once the program has started', async () => {
   process.stderr.write(
     `facts: best ${facts.wall} ms, ${facts.processor} ms of a processor; of it ${start.wall} and ${start.processor} ms to start\n`,
   )
-  // Compares processor time, because other load on the machine changes the wall time.
+  // Compares processor time, because other programs on the machine that runs the lab change the wall time.
   expect(facts.processor - start.processor).toBeLessThan(200)
 })
 
@@ -149,7 +149,10 @@ interface Times {
   readonly processor: number
 }
 
-/** Returns the best of seven runs in milliseconds, because load on the machine only makes runs slower. */
+/**
+ * Runs a command seven times and returns the best times in milliseconds. Other programs can only make a run
+ * slower.
+ */
 async function measure(command: string): Promise<Times> {
   const { stdout } = await host.exec([
     'bash',

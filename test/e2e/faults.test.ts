@@ -184,7 +184,7 @@ describe('while hosts are at work', () => {
   test('an operator lock that is taken by force', async () => {
     const first = faultLab.terminal.start(...upArgs)
     await first.waitForOutput('cp1/etcd: ')
-    // A stopped process behaves like an operator's laptop that was closed.
+    // A stopped process behaves like `up` on a laptop whose lid was closed.
     first.signal('SIGSTOP')
     await waitForApi(cp1)
     const second = faultLab.terminal.start(...upArgs, '--force-unlock')

@@ -16,8 +16,8 @@ import { listNodeNames, listReadyNodes, listVoters } from '../support/membership
 import { createOperator, type Operator } from '../support/operator.ts'
 
 /**
- * Hosts of this suite. Some of them are lost for good: first most etcd members, then one member and a worker.
- * The tests depend on their order.
+ * Hosts of this suite. First most etcd members lose power and later join again. Then one member and a worker
+ * are lost for good. Each test continues with the cluster that the previous test left.
  */
 const names = ['cp1', 'cp2', 'cp3', 'w1', 'w2']
 const survivors = ['cp1', 'w1', 'w2']

@@ -253,7 +253,7 @@ test('hosts behind one bastion share the connection to it', async () => {
       'dst',
       lab.gateway,
     ])
-    // The test may have at most one connection. The other connection belongs to the lab.
+    // All remotes must share one connection to the bastion. Another connection belongs to the lab.
     expect(stdout.trim().split('\n').length).toBeLessThanOrEqual(2)
     await settleAll(remotes.map(async (remote) => remote.close()))
   } finally {

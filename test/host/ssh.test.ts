@@ -105,8 +105,8 @@ describe('the contract', () => {
       await remote.upload({ path }, '/root/load', { signal, mode: 0o600 })
       return megabytes / ((performance.now() - started) / 1000)
     }
-    // Alternates between both clients and compares their best rates, because other load on the machine
-    // distorts single results.
+    // Alternates between both clients and compares their best rates, because other load on the machine that
+    // runs the tests distorts single results.
     const rates: { own: number; system: number }[] = []
     for (let attempt = 0; attempt < 3; attempt++)
       rates.push({ own: await rate(builtIn), system: await rate(system) })
@@ -166,7 +166,8 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
     const ca = await createTestCa()
     const items = [{ text: 'x'.repeat(1 << 20) }]
     await using server = await startHttpsTestServer(ca, () => ({ json: { items } }))
-    // The relay listens on the lab gateway, because hosts cannot reach the loopback address of this machine.
+    // The relay listens on the lab gateway, because hosts cannot reach the loopback address of the machine
+    // that runs the tests.
     const { port } = new URL(server.url)
     const relay = createServer((socket) => {
       pipeline(socket, dialLocal({ host: '127.0.0.1', port: Number(port) }), socket, () => undefined)

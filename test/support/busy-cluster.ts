@@ -65,7 +65,10 @@ export class BusyCluster {
     return new BusyCluster(clientHost, credentials)
   }
 
-  /** Waits for 50 more responses of the API. */
+  /**
+   * Waits for 50 responses of the API. Tests call this function after `open`, so that the load is running
+   * before the first fault.
+   */
   async waitForFirstResponses(): Promise<void> {
     await waitForRequests(this.#load, 50)
   }

@@ -44,8 +44,8 @@ async function main(): Promise<void> {
     const name = `counted-${process.pid}-${number++}`
     const metadata = { name, labels: { counted: '' } }
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata }
-    // Retries once, as Kubernetes clients do, because a request on a closed connection never reached the
-    // server.
+    // Retries once, as Kubernetes clients do: a request may fail on a connection that the server has already
+    // closed.
     const pendingRequest: Promise<void> = api
       .ensure(collection, object)
       .catch(async () => api.ensure(collection, object))

@@ -3,7 +3,7 @@ import { etcdctl } from './etcdctl.ts'
 import type { Component } from './heal-row.ts'
 import type { HealCluster } from './heal-cluster.ts'
 
-/** Address of the Service that the load uses. */
+/** Address of the Service of the test application (app=shop). */
 export const shopAddress = '10.96.88.88'
 export const overlay = 'flannel.4096'
 export const conflist = '/etc/cni/net.d/10-flannel.conflist'

@@ -56,7 +56,8 @@ export const operatorRows: readonly HealRow[] = [
       const expired = await signRequest(cas.kubernetes, request, spec, issuedAt)
       await host.exec(['sh', '-c', `cat > ${kubelet}/client.key`], { input: privateKey.revealText() })
       await host.exec(['sh', '-c', `cat > ${kubelet}/client.crt`], { input: expired })
-      // The restart makes the kubelet authenticate again; open connections stay authenticated.
+      // The kubelet must authenticate again with the expired certificate. Without a restart, its open
+      // connections would stay authenticated.
       await host.script('systemctl restart --no-block kubelet')
       const { stdout } = await operator.hyperkube('certs', 'list', host.name, '-o', 'json')
       if (!stdout.includes('"expired"')) throw new Error(`no certificate of ${host.name} has expired`)

@@ -111,7 +111,10 @@ async function runUntilHealed(
   return { began, fixedAt, healedAt: await waitUntilHealed(cluster, row, host) }
 }
 
-/** Waits until everything works and the agent reports the host as healthy. Returns that time. */
+/**
+ * Waits until everything works and the agent reports the host as healthy. Returns the time at which both are
+ * true.
+ */
 async function waitUntilHealed(cluster: HealCluster, row: HealRow, host: Host): Promise<number> {
   return pollUntil(
     `${row.what} on ${host.name} to heal`,
@@ -129,7 +132,10 @@ function selectClientHost(cluster: HealCluster, { clients }: HealRow, { name }: 
   return cluster.getHost(name === 'w2' ? 'w1' : 'w2')
 }
 
-/** Deletes the counted writes, because the next run must find only its own. */
+/**
+ * Deletes the ConfigMaps that the clients of this run wrote. The next run counts its own writes and must not
+ * find these.
+ */
 async function deleteWrites(cluster: HealCluster, host: Host): Promise<void> {
   await pollUntil(
     'the writes to be forgotten',

@@ -37,7 +37,7 @@ export async function runInterruptedRound(
   }: { interruption: Interruption; phases: UpPhases; before?: ClusterInvariants | undefined },
 ): Promise<RoundResult> {
   const { kind, point } = interruption
-  // `reach` is the ssh login. Before it, a host may not have an agent, so the agent cannot be killed in this
+  // In the phase `reach`, the ssh login, a host may not have an agent yet. So no agent can be killed in this
   // phase.
   const eligible = phases.filter(({ phase }) => kind !== 'agent-killed' || phase !== 'reach')
   const first = await runInterruptedUp(operator, lab, interruption, selectPhaseEvent(eligible, point))

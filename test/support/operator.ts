@@ -43,7 +43,7 @@ export interface Operator {
 }
 
 export interface OperatorOptions extends ClusterDocumentOptions {
-  /** Additional parts of the mirror, which come before the default parts. */
+  /** Upstream components (parts) that the mirror serves in addition to the default ones. */
   readonly parts?: readonly string[]
 }
 

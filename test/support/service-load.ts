@@ -5,7 +5,10 @@ import { runInNetwork, readOptions } from './network-process.ts'
 
 const optionsSchema = z.strictObject({ address: z.string(), perSecond: z.number() })
 
-/** Results of the load on a service. Failed requests are not retried. */
+/**
+ * Results of the load on a service. Failed requests are not retried, except on a kept connection that the
+ * server had closed.
+ */
 export const serviceFigures = z.strictObject({
   requests: z.int(),
   failed: z.array(z.string()),
@@ -56,7 +59,8 @@ async function main(): Promise<void> {
   let due = 0
   const timer = setInterval(() => {
     const target = Math.floor(((performance.now() - started) / 1000) * perSecond)
-    // Skips requests that this machine was too slow to send.
+    // If this process falls behind, only the last ten requests that are due are sent, and older ones are
+    // skipped.
     due = Math.max(due, target - 10)
     for (; due < target; due++) {
       requests++

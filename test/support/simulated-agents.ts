@@ -31,7 +31,7 @@ export class SimulatedAgents implements AsyncDisposable {
 
   async add(name: string, signal: AbortSignal): Promise<void> {
     await this.#reportStatus(name, signal)
-    // Starts heartbeats at random times, because real machines do not start all at once.
+    // Starts heartbeats at random times, because the agents of real hosts do not start all at once.
     this.#due.set(name, performance.now() + Math.random() * heartbeatIntervalMs)
   }
 

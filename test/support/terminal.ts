@@ -100,7 +100,8 @@ export class Terminal {
         { timeoutMs: 300_000 },
       )
       const status = await readFile(exitCodeFile, 'utf8')
-      // Joins wrapped lines, because the length of addresses differs between machines.
+      // Joins wrapped lines. Where a line wraps depends on the length of addresses, which differs between
+      // machines that run the test.
       const lines = (await runTmux('capture-pane', '-p', '-J')).trimEnd().split('\n')
       return { args, text: lines.map((line) => `${line.trimEnd()}\n`).join(''), code: Number(status) }
     } finally {

@@ -17,7 +17,10 @@ const { values } = parseArgs({
      * argument.
      */
     powershell: { type: 'string', multiple: true, default: [] },
-    /** `powershell` reads services through PowerShell instead of the Service Control Manager. */
+    /**
+     * With the value `powershell`, services are read through PowerShell instead of the Service Control
+     * Manager.
+     */
     services: { type: 'string', default: 'manager' },
   },
 })

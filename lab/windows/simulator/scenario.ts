@@ -78,8 +78,8 @@ export function listStarts({ worker }: Pick<Scenario, 'worker'>): string[] {
 }
 
 /**
- * Lists everything that prevents a machine from being a working worker. The check uses only the simulator's
- * state and no product code.
+ * Lists everything that prevents a simulated host from being a working worker. The check uses only the
+ * simulator's state and no product code.
  */
 export function findFaults(machine: Machine): string[] {
   const network = machine.networks.find(({ name }) => name === simulatedWorkerSpec.overlay.network.name)

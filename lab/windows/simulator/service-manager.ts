@@ -101,7 +101,10 @@ export function failService(machine: Machine, service: SimulatedService, exitCod
   service.restartAt = wasStopping || after === undefined ? undefined : machine.time + after
 }
 
-/** Kills a process. The child of a killed wrapper keeps running; a wrapper ends with its child. */
+/**
+ * Kills a process of a service, which then fails. If a wrapper is killed, its child keeps running. If the
+ * child is killed, its wrapper ends too.
+ */
 export function killProcess(machine: Machine, process: SimulatedProcess): void {
   const service = machine.services.get(process.service)
   machine.processes.delete(process.id)

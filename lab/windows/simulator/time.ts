@@ -17,7 +17,7 @@ export function advance(machine: Machine, milliseconds: number): void {
 
 /**
  * Reboots a machine: all processes end, and non-persistent networks, policies and in-memory routes are lost.
- * Services start automatically.
+ * All services whose programs exist are started again.
  */
 export function reboot(machine: Machine): void {
   machine.breaks++

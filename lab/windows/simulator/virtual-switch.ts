@@ -3,8 +3,9 @@ import { type Machine, newId, type SimulatedNetwork } from './machine.ts'
 const adapterDownMs = 8000
 
 /**
- * Adds a network. The first network creates a switch: the host's address moves to a new interface, all
- * connections break, and routes are lost. Removing the last network reverts this.
+ * Adds a network. The first network with an adapter creates a switch: the host's address moves to a new
+ * interface, all connections break, and routes are lost. When the last such network is removed, the address
+ * moves back, with the same effects.
  */
 export function addNetwork(machine: Machine, spec: Omit<SimulatedNetwork, 'id' | 'managementAddress'>): void {
   if (machine.networks.some(({ name }) => name === spec.name))

@@ -53,7 +53,10 @@ function formatVersionHint(version: string): string {
   return `cluster.yml and cluster.lock of then are in the snapshot: hyperkube etcd snapshot unpack; or set spec.kubernetes to ${version}, then: hyperkube lock`
 }
 
-/** Reports missing encryption keys: data that was encrypted with a lost key can never be read again. */
+/**
+ * Reports encryption keys of the snapshot that the current identity lacks. Without these keys, encrypted data
+ * in the snapshot could not be read after the restore.
+ */
 function checkKeys({ previousIdentity, currentIdentity }: RestoreFacts): Finding[] {
   const currentKeys = encryptionKeys(currentIdentity)
   const isKnown = (one: NamedKey): boolean =>

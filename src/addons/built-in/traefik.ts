@@ -87,9 +87,9 @@ function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manife
 }
 
 /**
- * Builds the security contexts. Low ports need a capability, which Kubernetes gives only to root because
- * Traefik's program file lacks it. So Traefik runs as root with only this capability; with higher ports it
- * runs as an unprivileged user.
+ * Builds the security contexts. Ports below 1024 need the capability NET_BIND_SERVICE. A process that is not
+ * root would get it only if Traefik's program file had it, too. Traefik therefore runs as root with only this
+ * capability. With higher ports it runs as an unprivileged user.
  */
 function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
   readonly pod: Record<string, unknown>

@@ -226,8 +226,8 @@ test('wherever a renewal is interrupted, the next run ends with a matching pair'
       () => false,
       (error: unknown) => error instanceof Killed,
     )
-    // As in production, the operator signs certificates again. The host creates no request for a certificate
-    // that is already installed.
+    // As in production, the operator signs the requests of the host before the next run. The host creates no
+    // request if the interrupted run has already installed the certificate.
     await applyAndListOps(host, plan, { certificates: await signed(plan) })
     expect((await diffHost(host, plan)).ops).toEqual([])
     if (!killed) break

@@ -63,7 +63,8 @@ test('who goes back keeps the newer certificate, and knows that it has it', asyn
   expect(await readSetting(host)).toBe('before')
   const pem = (await host.files.read(planCertificate([]).certificateFile))?.toString('utf8') ?? ''
   expect(inspectCertificate(pem).names.dns).toEqual(names)
-  // The new certificate is part of the applied plan, so the plans differ only in the configuration file.
+  // The rollback keeps the new certificate and records it in the applied plan. So `tried` differs from the
+  // host only in the configuration file.
   expect(await readAppliedPlan(host)).toEqual(planFor('before', names))
   expect((await diffHost(host, tried)).ops.map(({ name }) => name)).toEqual(['/etc/hyperkube/kubelet/config'])
 })

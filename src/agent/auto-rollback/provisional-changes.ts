@@ -44,7 +44,7 @@ export interface ProvisionalChanges {
   readPreviousPlan(): Promise<NodePlan | undefined>
   /**
    * Starts a provisional change: unless confirmed, the host rolls back to its current plan. If the same
-   * change is active already, only its times are replaced.
+   * change is already active, the plan to roll back to stays the same.
    */
   begin(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   reschedule(id: string, deadline: string): Promise<HostProvisionalChange | undefined>
@@ -61,8 +61,8 @@ export interface ProvisionalChanges {
 const head = { apiVersion: 'hyperkube.dev/v1', kind: 'ProvisionalState' } as const
 
 export function createProvisionalChanges(host: Host): ProvisionalChanges {
-  // True during a rollback. The rollback deletes the provisional change at its end, so a new provisional
-  // change must not begin earlier.
+  // True during a rollback. At its end, the rollback overwrites the stored provisional change. Until then, no
+  // provisional change may begin, be rescheduled or be confirmed.
   let isRollingBack = false
 
   const write = async (saved: ProvisionalState): Promise<HostProvisionalChange> => {

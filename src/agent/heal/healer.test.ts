@@ -19,7 +19,9 @@ async function healthyHost(): Promise<TemporaryHost & AsyncDisposable> {
   return host
 }
 
-/** Number of rounds until the start grace is over, and until a failure is noticed. */
+/**
+ * Number of healing rounds until the grace period after the start is over, and until a failure is noticed.
+ */
 const [settledAfter, noticedAfter] = [15, 5]
 
 test('what is silent is restarted once, and said to be well again; what is well is left alone', async () => {

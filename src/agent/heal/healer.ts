@@ -92,8 +92,8 @@ export function createHealer(deps: HealerDeps): HostHealer {
     await saveState(() => healState)
     for (const notice of notices) report(notice)
     for (const step of steps) {
-      // Stop if an operator has claimed the host or paused healing since the decision. A busy run is no reason
-      // to stop, because runs wait for each other.
+      // Stop if an operator has claimed the host or paused healing since the decision. Another active run is
+      // no reason to stop, because the step waits until that run has ended.
       if ((await findSuspension({ ...deps, runs: { busy: false } }, stateStore.current)) !== undefined) break
       const { actions, mayHaveChangedHost } = await perform(step)
       if (mayHaveChangedHost) watch.invalidate()

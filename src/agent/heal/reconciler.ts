@@ -17,7 +17,10 @@ import type { Suspension } from './suspension.ts'
 export interface HealReconciler {
   /** Name of the heal policy in health reports. */
   readonly policy: HostHealth['healPolicy']
-  /** True if a changed probe or a pause starts a round at once, instead of at the usual interval. */
+  /**
+   * True if a round starts at once, instead of at the usual interval, when the state of a probe changes or an
+   * operator pauses or resumes healing.
+   */
   readonly wakesOnChange: boolean
   detectDrift(plan: NodePlan): Promise<DriftObservation>
   findDataRisks(plan: NodePlan): Promise<ReadonlyMap<string, DataRisk>>
@@ -64,7 +67,7 @@ export interface AssessmentInput extends HealingInput {
 export interface HealRound {
   /** New heal state. The healer writes it before any step. */
   readonly healState: HealState
-  /** Actions that are only reported. `healState` already includes them. */
+  /** Actions that are only reported. `healState` already includes their effects. */
   readonly notices: readonly HealAction[]
   readonly steps: readonly RoundStep[]
 }

@@ -37,8 +37,9 @@ export interface HostObservation extends PlanObservation {
 /** Collects everything that is known about a host. */
 export interface HostWatch {
   /**
-   * Returns the current observation, or undefined if no plan was applied to the host yet. `news` queries the
-   * units again; `fresh` queries all sources again.
+   * Returns the current observation, or undefined if no plan was applied to the host yet. `usual` reuses
+   * recent results. `news` accepts only units that were queried within the last second. `fresh` also runs all
+   * probes now and accepts only recent drift checks.
    */
   observe(mode: 'usual' | 'news' | 'fresh', signal: AbortSignal): Promise<HostObservation | undefined>
   /** Forces a new drift check at the next observation. Called after the host was changed. */

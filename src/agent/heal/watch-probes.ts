@@ -15,7 +15,10 @@ import type { ProbeResult, RunProbe } from './probes/probe-runner.ts'
  * cause.
  */
 const maxConcurrent = 8
-/** Milliseconds after which a failed probe runs again at the latest. */
+/**
+ * Maximum interval in milliseconds of a degraded probe, which has failed but not often enough to be
+ * unhealthy.
+ */
 const retryIntervalMs = 5000
 /** Milliseconds over which the first runs of all probes are spread. */
 const initialSpreadMs = 3000

@@ -2,7 +2,7 @@ import type { WindowsPaths } from '../../contract/host-paths.ts'
 import type { HostFiles } from '../host/files.ts'
 import type { WindowsHost } from '../host/host.ts'
 
-/** Context of the calls that hyperkube handles on a Windows host without an agent. */
+/** Context of host calls. hyperkube.exe handles these calls itself on a Windows host, without the agent. */
 export interface HostCallContext {
   readonly host: WindowsHost
   readonly paths: WindowsPaths

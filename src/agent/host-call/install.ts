@@ -97,8 +97,8 @@ export async function installWindowsAgent(
 }
 
 /**
- * Copies a file that was uploaded next to the program to the upload directory, where apply looks before it
- * downloads.
+ * Copies the artifact's file into the upload directory, where apply looks before it downloads. The client has
+ * uploaded this file (`beside`) next to the program.
  */
 async function acceptBundledFile(
   { host, paths }: HostCallContext,

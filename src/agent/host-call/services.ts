@@ -9,7 +9,7 @@ import { readCurrentVersion } from './switch-agent.ts'
 type RequestFor<T extends HostCallBody['type']> = Extract<HostCallBody, { type: T }>
 type ServiceRow = Extract<HostCallResponse['body'], { type: 'services' }>['services'][number]
 
-/** A disk counts as full from this used share on. The kubelet then fails or is about to fail. */
+/** A disk counts as full if at least this share of it is used. The kubelet then fails or is about to fail. */
 const fullRatio = 0.98
 
 export async function listHostServices(

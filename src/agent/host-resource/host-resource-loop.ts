@@ -127,7 +127,10 @@ export function isStatusDue(previous: HostStatus, current: HostStatus, nowMs: nu
   return !(age >= 0 && age < heartbeatIntervalMs)
 }
 
-/** Returns the status without the heartbeat and the conditions. A missing field equals an undefined one. */
+/**
+ * Returns the status without the heartbeat and the conditions. The conversion through JSON removes undefined
+ * fields, so that they equal missing fields.
+ */
 function withoutTimes({ heartbeat: _heartbeat, conditions: _conditions, ...rest }: HostStatus): unknown {
   return JSON.parse(JSON.stringify(rest))
 }

@@ -15,7 +15,7 @@ export interface LocalEtcdDeps {
   readonly host: Host
   readonly plan: () => Promise<WatchedPlan | undefined>
   readonly signal: AbortSignal
-  /** URL of the local member. etcd also listens for clients on the loopback interface. */
+  /** URL of the local member. The default is the loopback address, on which etcd also listens for clients. */
   readonly endpoint?: string
 }
 

@@ -1,8 +1,8 @@
 import { type PlatformPath, posix, win32 } from 'node:path'
 
 /**
- * Selects Windows or POSIX path rules by the format of the path, because the host may have another operating
- * system than this machine.
+ * Selects Windows or POSIX path rules by the format of the path. The operating system of this process does
+ * not decide, because tests and the lab run the code for Windows hosts on Linux.
  */
 function selectPathRules(path: string): PlatformPath {
   return /^[A-Za-z]:\\/.test(path) ? win32 : posix

@@ -171,7 +171,10 @@ export interface Tar {
 export interface WorkerDeps {
   /** Returns true if a component reports that it is healthy. */
   isReady(component: ComponentPlan, signal: AbortSignal): Promise<boolean>
-  /** Reads the pod subnet of the host from its Node. Returns undefined while this is not possible. */
+  /**
+   * Reads the pod subnet of the host from its Node. Returns undefined while the subnet is not assigned or
+   * cannot be read.
+   */
   subnet(plan: NodePlan, signal: AbortSignal): Promise<string | undefined>
   /** Allocates source addresses with the CNI plugins in the directory `plugins`. */
   addresses(plugins: string): SourceAddresses

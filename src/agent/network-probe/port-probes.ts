@@ -9,8 +9,8 @@ import type {
 import { hasCode } from '../../kit/errors.ts'
 
 /**
- * Each datagram is sent up to three times, because datagrams may get lost. The values are fractions of the
- * timeout.
+ * Times at which a datagram is sent, as fractions of the timeout. It is sent up to three times, because
+ * datagrams may get lost.
  */
 const sendFractions = [0, 0.15, 0.4]
 

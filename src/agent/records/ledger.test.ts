@@ -117,7 +117,8 @@ test('those of later stages come to a thing in their turn, and leave it then', (
     of('early', 'prepare'),
     of('late', 'network'),
   ])
-  // A resource keeps its last owner until it is removed.
+  // `early` is no longer planned and the stage of `late` is not applied yet. The resource keeps its previous
+  // owner, because it must have one.
   expect(resolveOwners(listResources(buildPlan(late)), [of('early', 'prepare')], 'node')).toEqual([
     of('early', 'prepare'),
   ])

@@ -5,9 +5,12 @@ import type { WindowsHost } from '../host/host.ts'
 import { parseWindowsNetwork, readReconcileState } from '../apply/build-worker-spec.ts'
 import type { LeftoverStep } from './leftovers.ts'
 
-/** Milliseconds between two checks whether processes of hyperkube remain. */
+/**
+ * Milliseconds between two checks for remaining processes. Between two checks for the restored adapter, the
+ * wait is twice as long.
+ */
 const checkIntervalMs = 500
-/** Maximum number of attempts to kill the remaining processes. */
+/** Maximum number of checks, for remaining processes and for the restored adapter each. */
 const tries = 20
 
 /**
@@ -87,8 +90,8 @@ async function removeEndpoints({ operations }: WindowsHost, network: string): Pr
 }
 
 /**
- * Restores the routes to the cloud metadata service that the host had before. They were removed together with
- * the virtual switch.
+ * Restores the routes to the cloud metadata service that the host had before hyperkube created the virtual
+ * switch. Windows removes these routes when the switch is created and again when it is removed.
  */
 async function restoreRoutes(
   host: WindowsHost,

@@ -36,8 +36,8 @@ export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
         hint: 'the facts that the plan was made from are old: plan again',
       })
     }
-    // The setting is persisted before it is set: if the run is interrupted in between, the next run finds a
-    // wrong value and repeats both.
+    // The value is persisted before it is set. If the run is interrupted in between, the kernel still has the
+    // wrong value, so the next run finds the drift and sets the value.
     const persisted = await hasSetting(host, host.layout.sysctls, name, value)
     if (!persisted) await persistSetting(host, host.layout.sysctls, name, value)
     if (now !== value) await host.kernel.writeSetting(name, value)

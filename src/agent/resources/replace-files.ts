@@ -17,7 +17,7 @@ export function replacementFileCheck({ os }: Pick<Host, 'os'>): IsReplacementFil
 
 /**
  * Moves every file of one directory to another and removes files that do not belong there. Windows cannot
- * move a directory from which programs run, only the running programs one by one.
+ * move a directory from which programs run, but it can move the running programs one by one.
  */
 export async function replaceFiles(host: Host, from: string, to: string): Promise<void> {
   const { files } = host

@@ -53,7 +53,10 @@ export async function listParents(
   return parents
 }
 
-/** Removes directories, innermost first, up to the first one that has content or that a component owns. */
+/**
+ * Removes directories, innermost first. Stops at the first directory that has content or that a component
+ * owns.
+ */
 export async function removeEmptyParents(
   parents: readonly string[],
   { host, ledger }: ParentContext,

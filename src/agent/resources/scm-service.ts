@@ -61,15 +61,15 @@ export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, Windo
 }
 
 /**
- * Removes a service of hyperkube and waits until the service manager has dropped it. Does not end its
- * process.
+ * Removes a service of hyperkube without ending its process. If the service does not run, waits until the
+ * service manager has dropped it.
  */
 export async function removeScmService(host: WindowsHost, name: string): Promise<boolean> {
   const current = await findScmService(host, name)
   if (current === undefined || !isOwnService(host, current)) return false
   await host.operations.services.remove({ name })
-  // The service manager drops a service only after its process has ended and its last handle is closed. The
-  // process may be this agent, so do not wait.
+  // The service manager drops a running service only after its process has ended. The process may be this
+  // agent, so do not wait for that.
   if (current.processId !== 0) return true
   const { signal } = new AbortController()
   await waitFor(

@@ -10,7 +10,8 @@ export const userHandler: ResourceHandler<'user', string, LinuxHost> = {
   },
 
   async recordBefore(name, { host, head }) {
-    // A user that existed before may belong to other software, so it is never deleted.
+    // A user that hyperkube did not create may belong to other software, so hyperkube never deletes this
+    // user.
     return { ...head, target: 'user', existed: (await host.users.find(name)) !== undefined }
   },
 

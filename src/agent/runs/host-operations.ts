@@ -29,8 +29,8 @@ export interface HostOperations {
   previousPlan(differentFrom: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>
   /**
-   * Returns requests for certificates in `planned`, by default for all of the plan. A valid certificate gets
-   * a request only if `renew` is set.
+   * Returns requests for the certificates in `planned`, by default for all certificates of the plan. A valid
+   * certificate gets a request only if `renew` is set.
    */
   certificateRequests(
     plan: NodePlan,
@@ -40,7 +40,7 @@ export interface HostOperations {
   apply(request: ApplyRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
   stopServices(request: StopServicesRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
   restoreEtcdData(request: RestoreEtcdDataRequest, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
-  /** Removes the etcd member from the host, so that it can join again as a new member. */
+  /** Removes the etcd member from the host, so that the host can join etcd again as a new member. */
   wipeEtcd(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
   /** Returns the etcd restore that has not ended yet. */
   activeRestore(): Promise<EtcdRestoreProgress | undefined>

@@ -52,8 +52,8 @@ export class Runs {
     const emit: EmitRunEvent = (what, component) => {
       const event = this.#event(run, active.events.length + 1, what, component)
       active.events.push(event)
-      // Attached clients get the event even if it cannot be written, because the disk is full or a reset has
-      // deleted the log.
+      // Attached clients get the event even if it cannot be written, for example because the disk is full or
+      // a reset has deleted the log.
       logged = logged.then(async () => this.#log.append(event)).catch(() => undefined)
       active.nextEvent.resolve()
       active.nextEvent = Promise.withResolvers()
@@ -68,8 +68,8 @@ export class Runs {
       emit({ type: 'run-ended', result })
       await logged
       active.written = true
-      // The exit hook stops the agent, so it may be killed before it reports success. Its errors are
-      // therefore ignored.
+      // The exit hook stops this agent, and the stop may also end the hook with an error. Errors of the hook
+      // are therefore ignored.
       await exitHook?.().catch(() => undefined)
     }
     this.#last = execute()

@@ -37,8 +37,8 @@ export const defaultBackoff: StepBackoff = {
 }
 
 /**
- * Builds a policy with six attempts at a fixed interval, then a pause of two minutes. After such a pause the
- * script hyperkube.ps1 (2018) was run again.
+ * Builds a policy like that of the script hyperkube.ps1 (2018). The script made six attempts at a fixed
+ * interval, and was run again after a pause of two minutes.
  */
 function sixAttempts(seconds: number): StartPolicy {
   const delay = seconds * 1000

@@ -26,7 +26,7 @@ const powershellFaults: readonly PowerShellFault[] = [
   'invalid-output-after',
 ]
 
-/** Events that can happen to a host and its agent, in sequence. */
+/** Generates one event that can happen to a host or its agent. */
 const eventArbitrary = oneof(
   { weight: 6, arbitrary: record({ what: constant('fault' as const), fault: constantFrom(...allFaults) }) },
   /** PowerShell fails during one of the next operations. */

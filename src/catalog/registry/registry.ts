@@ -179,10 +179,7 @@ async function fetchAnonymousToken(
   return found
 }
 
-/**
- * Parses a header such as Bearer
- * realm="https://auth.example/token",service="registry.example",scope="repository:pause:pull".
- */
+/** Parses a WWW-Authenticate header, for example `Bearer realm="https://auth.example/",service="example"`. */
 function readChallenge(text: string): Readonly<Record<string, string | undefined>> {
   if (!/^bearer\s/i.test(text)) return {}
   return Object.fromEntries(

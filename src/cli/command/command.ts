@@ -44,7 +44,10 @@ export interface CommandContext extends WorkspaceContext {
   readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
 }
 
-/** File with all events of one run. The run continues if the file cannot be created or written. */
+/**
+ * File with all events of one call of a command. The command continues if the file cannot be created or
+ * written.
+ */
 export interface CommandLog {
   /** Path of the file; undefined if it could not be created. */
   readonly path: string | undefined

@@ -99,8 +99,8 @@ export const agentCommand: CommandDefinition = {
         return formatAgentMetrics({ version, health, counters, process: await readProcessStats() })
       },
     })
-    // Probes allocate memory all the time. Collecting garbage as often as in an idle service would cost more
-    // than the probes.
+    // The agent is never idle, because its probes allocate memory all the time. With the default interval,
+    // garbage collection would cost more than the probes.
     const stopIdleGc = startIdleGc(60_000)
     const [renewal, mutex] = [{ ...deps, intervals: defaultRenewalIntervals }, createMutex()]
     const renew = async (logLine = log): Promise<TickResult> =>

@@ -56,7 +56,8 @@ test('the identity gets another key; the previous key file is kept', async () =>
   await expect(unsealIdentity(sealed, previous)).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
   const next = parseKeyFile(ran.files.get(`${keyFile}.new`) ?? '')
   expect((await unsealIdentity(sealed, next)).id).toBe(identity.id)
-  // If a run was interrupted before it wrote the identity, the next run uses the same key.
+  // A run that is interrupted before it writes the identity leaves a new key file. The next run uses the key
+  // in this file.
   const again = await runHyperkube('certs rotate-key identity', {
     ...before,
     [`${keyFile}.new`]: formatKeyFile(next),

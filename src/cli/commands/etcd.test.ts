@@ -84,7 +84,7 @@ test.each([
 })
 
 test('a bucket that is named nowhere, and a name that is none', async () => {
-  // The error is reported before any prompt.
+  // `--from s3` opens the identity first, so `init` creates one. Its cluster.yml names no bucket.
   const ready = await runHyperkube('init --host root@10.0.0.1=control-plane --name shop')
   const made = Object.fromEntries(ready.files)
   const nowhere = await runHyperkube('etcd snapshot list --from s3', made)

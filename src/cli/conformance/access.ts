@@ -30,8 +30,8 @@ export interface SuiteAccessOptions {
 }
 
 /**
- * Opens access to the API for an administrator. The key is created for this run, in a file that only its
- * owner can read.
+ * Opens access to the API with the permissions of an administrator. The credentials are created for this run
+ * and stored in a kubeconfig that only the operator can read.
  */
 export async function openSuiteAccess(
   context: Pick<CommandContext, 'operator' | 'now'>,

@@ -31,8 +31,8 @@ export interface SuiteProgramOptions {
 }
 
 /**
- * Returns the path of the conformance suite of Kubernetes for this machine. The suite is downloaded and
- * verified if it is not in the cache.
+ * Returns the path of the conformance suite of Kubernetes for the operator's machine. The suite is downloaded
+ * and verified if it is not in the cache.
  */
 export async function prepareSuiteProgram(
   options: SuiteProgramOptions,

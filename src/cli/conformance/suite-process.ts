@@ -68,7 +68,7 @@ async function waitForExit(
   child: ChildProcessByStdio<null, Readable, Readable>,
   program: string,
 ): Promise<number> {
-  // Remaining children would keep the output of the suite open.
+  // Kills children that outlive the suite. They would keep its output open, and `close` would not be emitted.
   child.once('exit', () => signalGroup(child.pid, 'SIGKILL'))
   try {
     const [code]: unknown[] = await once(child, 'close')

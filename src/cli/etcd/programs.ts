@@ -31,8 +31,8 @@ export interface EtcdProgramsDeps extends Pick<CommandContext, 'bundles' | 'cach
 }
 
 /**
- * Returns etcd and etcdutl for this machine, in the version that a lock pins. They are downloaded and
- * verified if they are not in the cache.
+ * Returns etcd and etcdutl for the operator's machine, in the version that a lock pins. They are downloaded
+ * and verified if they are not in the cache.
  */
 export async function prepareEtcdPrograms(
   options: EtcdProgramsOptions,

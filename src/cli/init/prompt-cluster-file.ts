@@ -17,7 +17,7 @@ export async function promptClusterFile(
 ): Promise<string | undefined> {
   await prompts.begin('A new cluster. Ctrl-C leaves, and nothing is written.')
   const name = givenName ?? (await promptName(prompts))
-  // Checks the files before the other prompts, so a failure does not discard replies.
+  // Checks the identity files before the other prompts, so a failure does not discard replies.
   await checkIdentityFiles(context, options, name)
   const text = renderClusterDraft(await promptCluster(prompts, name))
   await prompts.show(options.file, text)

@@ -21,8 +21,8 @@ const headings: Readonly<Record<KeyVerdict, string>> = {
 }
 
 /**
- * Translates a cluster.yml of RKE1 and reports how each of its keys was handled. Undefined if the file does
- * not describe a cluster.
+ * Translates a cluster.yml of RKE1 to one of hyperkube and prints how each key was handled. Returns undefined
+ * if the file does not describe a cluster.
  */
 export async function translateRke1(context: CommandContext, from: string): Promise<string | undefined> {
   const { cluster, report, findings } = readRke1(await readClusterSource(context, from))

@@ -9,7 +9,7 @@ import { measureWidth } from './text-width.ts'
 
 const indent = gap(4)
 const maxNameWidth = 24
-/** Shorter durations are not shown. */
+/** Durations shorter than this are not shown. */
 const minShownMs = 2000
 
 /** Builds at most `maxLines` lines: the condition that the step waits for, and the activity of each host. */

@@ -9,7 +9,7 @@ import { confirmByName, confirmChanges, promptProvisional } from '../command/con
 import { formatNotice } from '../text/notice-text.ts'
 import { type RunReporter, type RunSettings, type RunSummary, runWithProgress } from './run-with-progress.ts'
 
-/** Exit code of a command whose action ended with a status. */
+/** Exit code of a command, by the status with which its action ended. */
 export const exitCodeByStatus: Readonly<Record<ActionStatus, ExitCode>> = {
   ok: exitCodes.ok,
   'changes-pending': exitCodes.changesPending,
@@ -43,7 +43,10 @@ export async function runAction<T extends ActionOutcome>(
   return { ...summary, outcome }
 }
 
-/** Connects an action to the terminal. `canPrompt` is false if a program reads the events. */
+/**
+ * Connects an action to the terminal. `canPrompt` is false with JSON progress, because a program then reads
+ * the output.
+ */
 export function createActionRun(
   context: CommandContext,
   options: GlobalOptions,

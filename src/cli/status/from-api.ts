@@ -50,8 +50,8 @@ export async function showReportedStatus(
 }
 
 /**
- * Opens the API with a kubeconfig, or with cluster.yml and the identity's key. Undefined if
- * cluster.yml is invalid.
+ * Opens the API with a kubeconfig if one is given. Otherwise uses the servers in cluster.yml and credentials
+ * from the identity. Returns undefined if cluster.yml is invalid.
  */
 export async function openReportingApi(
   context: CommandContext,

@@ -23,7 +23,7 @@ export interface InMemoryOptions {
   readonly fetcher?: Fetcher
   readonly web?: HttpTransport
   readonly signal?: AbortSignal
-  /** Replies of a fake operator to prompts. The operator interrupts the prompt after the last reply. */
+  /** Replies of a fake operator to prompts, in order. A prompt for which no reply is left is interrupted. */
   readonly replies?: readonly (string | boolean)[]
   /** Used instead of the files in memory. */
   readonly files?: LocalFiles

@@ -12,7 +12,7 @@ export interface Diagnosis {
   readonly severity: 'error' | 'warning'
   /** One sentence without a full stop. */
   readonly what: string
-  /** The latest time at which the problem can have begun, if known. */
+  /** The problem has existed at least since this time. Undefined if no such time is known. */
   readonly since?: string
   readonly host?: string
   readonly component?: string

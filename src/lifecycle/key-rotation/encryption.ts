@@ -76,7 +76,10 @@ function decodeText(key: string): string {
   return Buffer.from(key, 'base64').toString('utf8')
 }
 
-/** Long, because API servers read the configuration file only once a minute. */
+/**
+ * Longest wait until all API servers use a new encryption configuration. It is long, because they read the
+ * file only once a minute.
+ */
 const loadTimeoutMs = 300_000
 const metric = /^apiserver_encryption_config_controller_last_config_info\{[^}]*\bhash="([^"]*)"/m
 
@@ -117,7 +120,9 @@ export const encryptedKinds: readonly Kind[] = [
   createUntypedKind('v1', 'ConfigMap'),
 ]
 
-/** Small, because a single object may have a size of one megabyte. */
+/**
+ * Number of objects per page of a list. It is small, because a single object may have a size of one megabyte.
+ */
 const pageSize = 100
 const maxConcurrent = 8
 

@@ -70,7 +70,10 @@ export interface Workload {
   readonly builtIn: boolean
 }
 
-/** Finds workloads with pods that may have read the trusted CAs before their namespace got the new CA. */
+/**
+ * Finds workloads with pods that may have read kube-root-ca.crt before it contained the new CA. `since` maps
+ * each namespace to the time at which its ConfigMap changed.
+ */
 export async function findStaleWorkloads(
   api: KubeClient,
   since: ReadonlyMap<string, number>,

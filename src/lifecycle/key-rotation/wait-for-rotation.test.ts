@@ -184,8 +184,9 @@ const looseObject = z.looseObject({
 })
 
 /**
- * The namespace has had the next CA since noon. A pod of a Deployment and a pod without a controller started
- * before noon.
+ * Builds a cluster whose kube-root-ca.crt ConfigMap in `default` was changed at `start` and contains both
+ * CAs. One pod of a Deployment and one pod without a controller started before `start`. Another pod of the
+ * Deployment started after it.
  */
 function podsApi(identity: Identity): EncryptedCluster {
   const api = new EncryptedCluster()

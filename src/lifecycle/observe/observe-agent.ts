@@ -28,9 +28,9 @@ export interface AgentObserveOptions {
   readonly signal: AbortSignal
 }
 
-/** A healthy agent is already listening and answers at once. */
+/** Timeout for the first response of an agent. A healthy agent is already listening and responds at once. */
 const helloTimeoutMs = 8000
-/** Long, because a probe may take seconds until it times out. */
+/** Timeout for requests after `hello`. It is long, because a probe may take seconds until it times out. */
 const healthTimeoutMs = 30_000
 
 export async function observeAgent(

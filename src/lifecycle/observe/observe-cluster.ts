@@ -42,10 +42,13 @@ export interface ObserveOptions extends HostObserveOptions {
   readonly only?: ReadonlySet<string>
 }
 
-/** Long enough if two of three members are down: each request to such a member must time out first. */
+/**
+ * Timeout for observing etcd. It is long enough even if two of three members are down and each request to
+ * them must time out first.
+ */
 const etcdTimeoutMs = 20_000
 const apiTimeoutMs = 12_000
-/** Short, because addons have few objects and a healthy API responds quickly. */
+/** Timeout for checking addons, which have few objects. A healthy API returns them quickly. */
 const addonTimeoutMs = 10_000
 
 /** Observes everything concurrently with short timeouts. Changes nothing, and fails only if aborted. */

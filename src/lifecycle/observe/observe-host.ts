@@ -38,7 +38,7 @@ export interface HostObserveOptions extends AgentObserveOptions {
   readonly deep: boolean
 }
 
-/** A running host accepts a login within seconds. */
+/** Timeout for the ssh login. A running host accepts a login within seconds. */
 const loginTimeoutMs = 12_000
 /** Timeout for reading units and files. */
 const inspectTimeoutMs = 12_000

@@ -17,8 +17,8 @@ export interface ConnectionResult {
   readonly connection: RequiredConnection
   readonly result: NetworkProbeResult
   /**
-   * True if the agent of the target host listened on the port. Otherwise the port is used by its component,
-   * or is closed.
+   * True if the agent of the target host listened on the port. Otherwise the component that needs the port
+   * uses it already, or the port is closed.
    */
   readonly listened: boolean
 }

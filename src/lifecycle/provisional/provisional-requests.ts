@@ -11,7 +11,7 @@ type Agents = ReadonlyMap<string, Pick<Session, 'request'>>
 
 /**
  * Begins the provisional change before any other change is made. From then on the hosts roll back by
- * themselves, even if the operator disappears.
+ * themselves if no operator confirms the change.
  */
 export async function beginProvisionalChange(
   { id, durationMs, hosts }: PlannedProvisionalChange,

@@ -47,7 +47,8 @@ export interface CertificateExpiry {
 
 /**
  * Report of `hyperkube status`, from observations of hosts, etcd and the API over ssh. The Kubernetes object
- * `ClusterStatus` is another summary, which the leader of the controllers writes from Host objects.
+ * `ClusterStatus` is another summary, which the leading hyperkube-controller-manager writes from Host
+ * objects.
  */
 export interface StatusReport {
   readonly hosts: readonly HostStatusReport[]

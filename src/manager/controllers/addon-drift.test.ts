@@ -227,7 +227,8 @@ describe('addon-reconciler', () => {
     const before = writes.length
     await stage.advanceMinutes(60, manager)
     expect(manager.lines.filter((line) => line.includes('failed'))).toEqual([])
-    // At each check the reconciler tries one write, and the API rejects it.
+    // The reconciler checks the addon every ten minutes. At each check it tries one write, which the API
+    // rejects.
     expect(writes.length - before).toBeLessThan(8)
     expect(stage.bench.authorizer.refused).toEqual([])
   })

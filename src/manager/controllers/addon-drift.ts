@@ -17,8 +17,8 @@ import { fieldManager } from '../../kube/write-objects.ts'
 import { type ControllerDefinition, type ControllerRule, createReconciler } from '../controller.ts'
 
 /**
- * Kinds of addon objects that the controller may read. Secrets are left out, because the controller does not
- * need to read them.
+ * Kinds of addon objects that the controller may read. Secrets are left out, because permission to read them
+ * would cover all Secrets of the cluster.
  */
 export const readableKinds = [
   ['v1', 'ConfigMap', 'configmaps'],
@@ -46,8 +46,8 @@ const readRules: readonly ControllerRule[] = [
 }))
 
 /**
- * Milliseconds between two checks of an addon. After drift the shorter `reportIntervalMs` applies, so
- * repeated events stay in one series.
+ * Milliseconds between two checks of the addons. While there is drift, addonDrift checks at the shorter
+ * `reportIntervalMs`, so that its repeated events stay in one event series.
  */
 export const addonCheckIntervalMs = 10 * 60_000
 

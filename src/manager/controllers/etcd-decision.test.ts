@@ -90,7 +90,8 @@ test('while one member is defragmented, no other one is requested, also across r
   const [first] = decideEtcd(all, now)
   const id = first?.kind === 'defragment' ? first.id : ''
   const requested = host('cp3', reclaimable, { openRequests: [id] })
-  // The same host is selected again with the same id, so it remains one request.
+  // cp3 has an open request and is selected again with the id of that request, so no second request is
+  // created.
   expect(
     listTargets(decideEtcd([host('cp1', reclaimable), host('cp2', reclaimable), requested], now)),
   ).toEqual(['cp3'])

@@ -41,7 +41,7 @@ test('members are defragmented one after the other, through failed writes, with 
     order.push(name)
   }
   expect(order).toEqual(['cp2', 'cp3', 'cp1'])
-  // From now on cp3 sends no heartbeats.
+  // From now on all hosts except cp3 send heartbeats.
   await long.advanceMinutes(12, manager, () => hosts.sendHeartbeats('cp3'))
   expect(cluster.events[0]).toMatchObject({
     reason: 'EtcdMemberUnreachable',

@@ -138,8 +138,8 @@ export function decideEtcd(
       buildReport(host, 'DefragmentationFailed', 'the defragmentation of its etcd member failed'),
     )
   }
-  // Members are defragmented one after the other and the leader last, because a member serves no requests
-  // meanwhile.
+  // A member serves no requests while it is defragmented. So members are defragmented one after the other,
+  // and the leader last.
   if (hosts.some(({ openRequests }) => openRequests.some((one) => one.startsWith(prefix) && one !== id)))
     return []
   const requested = hosts.find(({ openRequests }) => openRequests.includes(id))

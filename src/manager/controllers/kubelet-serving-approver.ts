@@ -80,8 +80,8 @@ export const kubeletServingApprover: ControllerDefinition = {
       'Serving certificate requests of kubelets, by decision.',
     )
     known.listen(({ key }) => queue.add(key))
-    // The names of a host may be planned only after its kubelet has created a CSR. So pending CSRs are
-    // checked again.
+    // A kubelet may create its CSR before the names of its host are planned. So its CSRs are checked again
+    // when the names change.
     planned.listen((change) => {
       const [before, after] = [
         change.type === 'added' ? undefined : change.before.names,

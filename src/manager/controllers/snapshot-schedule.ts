@@ -7,7 +7,7 @@ import { Heartbeats } from '../heartbeats.ts'
 import { hostRequestRules, requestHostAction } from '../host-requests.ts'
 import { eventRules, hostWatch, isHostChanged, toHostReference } from '../watch-specs.ts'
 
-/** Maximum number of milliseconds that a host has to start a snapshot. */
+/** Longest time that a host may take to start a requested snapshot, in milliseconds. */
 const maxStartTimeoutMs = 60 * 60_000
 
 const checkIntervalMs = 5 * 60_000

@@ -54,7 +54,8 @@ const node: readonly RequiredPort[] = [
 ]
 
 /**
- * Lists the ports of traefik, a pod that listens on the host. The operator decides which clients may connect.
+ * Lists the ports of traefik, a pod that listens on the host. They are not opened for other hosts (`itself`),
+ * because the operator decides which clients may connect.
  */
 function listTraefikPorts({ httpPort, httpsPort }: IngressSettings): readonly RequiredPort[] {
   return [httpPort, httpsPort, traefikHealthPort].map((port) => tcpPort('traefik', port, 'itself'))

@@ -47,7 +47,10 @@ function missingFileHint(file: string): string {
   return `put ${file} beside cluster.yml`
 }
 
-/** Finds registry logins without a user name, or whose password is missing in the identity. */
+/**
+ * Finds registries with a password for which a login cannot be built: the user name is missing in
+ * cluster.yml, or the password in the identity.
+ */
 export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   cluster.spec.registries.flatMap(({ host, username, password }, index): Finding[] => {
     if (password === undefined || identity.tags.has(registryLoginName(host))) return []

@@ -43,8 +43,9 @@ export function selectAuditPolicy({ cluster, attachments }: LinuxPlanContext): s
 const rbac = 'rbac.authorization.k8s.io'
 
 /**
- * Audit policy that records the metadata of most requests. Changes to RBAC and certificate requests are
- * recorded in full, and Secrets never. The first matching rule applies.
+ * Audit policy that records the metadata of most requests. Changes to RBAC objects and certificate signing
+ * requests are recorded with their content. The content of Secrets and ConfigMaps is never recorded. The first
+ * matching rule applies.
  */
 const defaultAuditPolicy: string = stringify({
   apiVersion: 'audit.k8s.io/v1',

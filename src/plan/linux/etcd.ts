@@ -108,8 +108,8 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       // readyz fails without a quorum, which a restart cannot repair. A failing readyz responds only after
       // seven seconds, which the default timeout allows.
       planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
-      // Measures the disk that holds the data, without touching the data. Members expect a heartbeat every
-      // 100 ms.
+      // Measures how long writes take on the disk that holds the data, without touching the data. A slow disk
+      // delays heartbeats, which members expect every 100 ms.
       planRemoteProbe({
         name: 'disk-latency',
         check: { kind: 'disk-latency', directory: data, maxMs: 150 },

@@ -6,8 +6,8 @@ import { planTextFile } from '../files.ts'
 import type { WindowsPlanContext } from '../context.ts'
 
 /**
- * Account of all hyperkube services: the local system account, whose name is localized on some hosts. It owns
- * hyperkube's files together with the administrators.
+ * Name in plans for the local system account, which runs all hyperkube services and owns hyperkube's files.
+ * Windows may show a localized name, so agents do not look the account up by name.
  */
 export const systemAccount = 'SYSTEM'
 

@@ -9,8 +9,8 @@ import type { OpensslTestCa } from './openssl-test-ca.ts'
 import { ProxyTestClient } from './proxy-test-client.ts'
 
 /**
- * Timing about ten times faster than the defaults. The timeouts are long, because other processes may slow
- * down the tests.
+ * Timing with intervals about ten times shorter than the defaults. The timeouts are long, because other
+ * processes may slow down the tests.
  */
 export const fastTiming: ProxyTiming = {
   tick: 10,

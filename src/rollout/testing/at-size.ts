@@ -40,8 +40,8 @@ function moment(): readonly [clock: number, processor: number] {
 }
 
 /**
- * Returns the smaller of wall time and CPU time. On a busy machine only the CPU time excludes other
- * processes.
+ * Returns the smaller of wall time and CPU time. Wall time includes waiting for other processes on a busy
+ * machine. CPU time counts parallel threads of this process several times.
  */
 function took(from: ReturnType<typeof moment>, to: ReturnType<typeof moment>): number {
   return Math.min(to[0] - from[0], to[1] - from[1])

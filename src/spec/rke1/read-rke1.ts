@@ -77,8 +77,8 @@ type PlainCluster = Readonly<Record<string, unknown>>
 type Tree = Map<string | number, unknown>
 
 /**
- * Builds one document from assignments. A later value replaces an earlier one at the same path but keeps its
- * position.
+ * Builds one document from assignments. If two assignments have the same path, the document has the later
+ * value at the position of the earlier value.
  */
 function assemble(assignments: readonly Assignment[]): PlainCluster {
   const root: Tree = new Map()

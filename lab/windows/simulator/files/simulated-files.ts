@@ -5,7 +5,7 @@ export interface SimulatedFile {
   readonly path: string
   readonly directory: boolean
   readonly content: Buffer
-  /** Time of the last write, in milliseconds since the creation of the machine. */
+  /** Time of the last write, in milliseconds since the creation of the simulated host. */
   readonly modified: number
   /** Access list in SDDL. */
   access: string

@@ -1,8 +1,8 @@
 import { type Fact, readRequiredFile } from '../source.ts'
 
 /**
- * Reads the capabilities of process 1, because services inherit them. The process that collects facts may
- * have fewer.
+ * Lists the capabilities that process 1 lacks, because services inherit the capabilities of process 1. The
+ * process that collects facts may have fewer.
  */
 export const readMissingCapabilities: Fact<'missingCapabilities'> = async (source) => {
   const [status, last] = await Promise.all([

@@ -32,7 +32,7 @@ type Mtus = ReadonlyMap<string, number>
 
 /**
  * Reads the MTU of each interface from /sys. In a container, /sys may show the interfaces of the container's
- * host. If a MAC address differs, `ip` is used instead.
+ * host. If any MAC address in /sys differs from the one in `macs`, the output of `ip` is used instead.
  */
 async function readMtus(source: FactSource, macs: ReadonlyMap<string, string>): Promise<Mtus> {
   const fromSys = await Promise.all(

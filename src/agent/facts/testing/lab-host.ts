@@ -53,7 +53,8 @@ export const labHost: FakeHostContent = {
 MemFree:        17089540 kB
 MemAvailable:   23270172 kB
 `,
-    // In the container, /sys shows the interface of the container's host, which has the same name.
+    // In the container, /sys shows the eth0 of the machine that runs the container, not the container's own
+    // eth0.
     '/sys/class/net/eth0/address': '06:fc:00:00:00:01\n',
     '/sys/class/net/eth0/mtu': '1400\n',
     '/proc/net/route': `Iface	Destination	Gateway 	Flags	RefCnt	Use	Metric	Mask		MTU	Window	IRTT

@@ -24,7 +24,7 @@ export interface ComponentObservation {
   /** Undefined if the component has no service. */
   readonly unit?: UnitObservation
   readonly probes: readonly ProbeObservation[]
-  /** Milliseconds until the slowest local probe of the component counts as failing. */
+  /** Milliseconds that the slowest local probe of the component needs to detect a failure. */
   readonly slowestProbeMs: number
   /** Names of drifted resources that can be repaired. */
   readonly drifted: readonly string[]

@@ -79,7 +79,10 @@ function decideUnhealthy(
   return { ...toDecisionState(next, reason), steps, notices, escalation: next }
 }
 
-/** True while the service may still be starting or stopping, because its start grace is not over. */
+/**
+ * True if fewer than `startGrace` milliseconds have passed since the service began to stop, or since its
+ * first start after it was last healthy.
+ */
 function isStarting({ unit }: ComponentObservation, startGrace: number, now: number): boolean {
   if (unit === undefined || isDown(unit.state)) return false
   const since = unit.state.active === 'deactivating' ? unit.changed : unit.neverHealthySince

@@ -118,7 +118,8 @@ class Simulation {
     const { host, policy } = this
     ensure(!host.isHealthy(name), `${name} is well`)
     const { state } = host.process(name)
-    // The legacy script policy does not wait for a component that was just started.
+    // Components with their own steps, as in the legacy script policy, have no start grace. They may be
+    // restarted while they are starting.
     if (policy.componentSteps.has(name)) return
     ensure(state === 'hangs' || state === 'stopped', `${name} is not to blame: it ${state}`)
     for (const need of listNeeds(name)) ensure(host.isHealthy(need), `${need} comes before ${name}`)

@@ -5,8 +5,8 @@ import { type EscalationPolicy, type EscalationStep, selectSteps } from './escal
 export type Escalation = HealState['escalations'][string]
 
 /**
- * Milliseconds after a recovery in which a relapse resumes the escalation. Otherwise a flapping component
- * would begin at step 0 each time.
+ * If a component becomes unhealthy again within this many milliseconds after a recovery, its escalation
+ * resumes. Without this rule, a flapping component would begin at step 0 each time.
  */
 const relapseMs = 60_000
 
@@ -48,7 +48,10 @@ export function recoverEscalation(escalation: Escalation, now: number): Escalati
   return elapsed(escalation.recoveredAt, now) < relapseMs ? escalation : undefined
 }
 
-/** Continues the escalation of an unhealthy component. After a recovery its start time is set to `since`. */
+/**
+ * Continues the escalation of an unhealthy component. After a recovery, the escalation gets the start time
+ * `since`.
+ */
 export function resumeEscalation({ recoveredAt, ...escalation }: Escalation, since: number): Escalation {
   return recoveredAt === undefined ? escalation : { ...escalation, since: new Date(since).toISOString() }
 }

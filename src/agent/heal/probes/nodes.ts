@@ -9,7 +9,7 @@ import type { ProbeApi } from './probe-api.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import { failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
-/** Connect timeout in milliseconds, long enough to repeat a lost SYN, which happens after one second. */
+/** Connect timeout. It leaves time for a second SYN, which is sent one second after a lost one. */
 const connectTimeoutMs = 2500
 
 /** Checks whether this node can reach other nodes that the API reports as ready. */

@@ -32,7 +32,7 @@ export function createSystemd(command: RunCommand): LinuxServiceManager {
       const { stdout } = await command([...show, ...units])
       return stdout.trim().split('\n\n').map(parseUnitState)
     },
-    // `--no-reload`, because a reload is the slowest of these calls. The caller reloads systemd with
+    // `--no-reload` is set, because a reload is the slowest of these calls. The caller reloads systemd with
     // `reload`.
     enable: async (units) => runSystemctl('enable', '--quiet', '--no-reload', ...units),
     disable: async (unit) => runSystemctl('disable', '--quiet', unit),

@@ -8,7 +8,7 @@ interface FakeUnit {
   state: 'active' | 'failed' | 'inactive'
   starts: number
   restarts: number
-  /** Result of `observe` at the last start. */
+  /** Content of the unit file and result of `observe` at the last start. */
   observed: string | undefined
 }
 
@@ -26,8 +26,8 @@ export interface FakeSystemd extends LinuxServiceManager {
 }
 
 /**
- * For tests: a fake systemd without processes. When a unit starts, it calls `observe` in place of the
- * program, which would read its files then.
+ * For tests: a fake systemd without processes. When a unit starts, the fake calls `observe` instead of
+ * starting a program. A real program would read its files at this moment.
  */
 export function createFakeSystemd(
   files: HostFiles,

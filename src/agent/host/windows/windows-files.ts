@@ -189,9 +189,9 @@ interface AccessEntry {
 const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
 
 /**
- * Converts an access list to the file mode of a plan. Entries for accounts other than SYSTEM and
- * administrators count as world-writable. A protected list means a private mode; inheritance means a mode
- * with access for others.
+ * Converts an access list to the file mode of a plan. If an entry gives access to accounts other than SYSTEM
+ * and administrators, the mode is world-writable; inherited entries do not count. Otherwise a protected list
+ * gives a private mode, and any other list a mode that others can read.
  */
 export function toFileMode(sddl: string, isProgram: boolean): number {
   const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))*)/.exec(sddl) ?? []

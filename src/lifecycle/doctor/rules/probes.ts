@@ -23,8 +23,8 @@ export function listProbes({ agent }: HostHealthObservation): readonly ProbeHeal
 }
 
 /**
- * Codes for live components whose readiness probe times out. Such a component waits for other components, so
- * it is not ready.
+ * Codes for components whose local probes succeed but whose readiness probe times out. Such a component runs,
+ * but waits for other components.
  */
 const readinessCodes: Readonly<Record<string, string>> = {
   etcd: 'ETCD_NO_QUORUM',

@@ -101,7 +101,8 @@ function canRemove(host: string, { endpoints, hosts, api, etcd }: ClusterHealthO
 
 /**
  * Finds hosts that the operator reaches but the rest of the cluster does not. Such a host reaches no API
- * server although others are ready and its own proxy is healthy.
+ * server, although other hosts have ready ones. Or it does not reach its peers, and either its node is not
+ * ready or its etcd member has no quorum.
  */
 export function findCutOffHosts(observation: ClusterHealthObservation): Diagnosis[] {
   return observation.hosts.flatMap((host) => diagnoseCutOff(host, observation))
