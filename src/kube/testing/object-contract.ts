@@ -16,8 +16,14 @@ import {
 const configMaps = createUntypedKind('v1', 'ConfigMap')
 const toRef = (name: string): { namespace: string; name: string } => ({ namespace: 'default', name })
 
-function buildConfigMap(name: string, data: Record<string, string>, labels = {}): Manifest {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...toRef(name), labels }, data }
+function buildConfigMap(
+  name: string,
+  data: Record<string, string>,
+  labels?: Readonly<Record<string, string>>,
+): Manifest {
+  // An empty map would make its manager the owner of all labels.
+  const metadata = { ...toRef(name), ...(labels === undefined ? {} : { labels }) }
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
 }
 
 const widgetDefinition: Manifest = {
