@@ -65,7 +65,10 @@ export async function runShellLine(
   }
 }
 
-/** Creates the context for a call of the uploaded program `file`, which can install itself as the agent. */
+/**
+ * Returns a function that creates the context of a host-call. `file` is the uploaded program that serves the
+ * call. It is the running release, so it can be installed as the agent.
+ */
 function createHostCallContext({ host, toLocalPath }: SimulatedWindows, file: string) {
   return (base: string, gone: AbortSignal): HostCallContext => ({
     host: { ...host, release: createRunningRelease(host.release.version, toLocalPath, toLocalPath(file)) },

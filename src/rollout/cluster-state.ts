@@ -43,7 +43,7 @@ export function buildClusterState(input: RolloutInput): ClusterState {
     controlPlanes: live.controlPlanes.length === 0,
     nodes: live.nodes.length === 0,
   }
-  // A worker that was never part of the cluster does not count as unavailable.
+  // Workers that have not joined yet are not counted, unless the cluster has no nodes at all.
   const countedWorkers = hosts.filter((host) => isWorker(host) && (bootstrap.nodes || host.live.node))
   return {
     hosts,

@@ -33,7 +33,10 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
   return [{ ...base, severity: 'error', message: `does not answer, and ${reason}`, hint }]
 }
 
-/** Explains why the rollout cannot run without an unreachable host. Returns undefined if it can. */
+/**
+ * Explains why the rollout must wait for this unreachable host. Returns undefined if the rollout can leave the
+ * host out.
+ */
 function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost): string | undefined {
   if (state.bootstrap.controlPlanes && controlPlane)
     return 'a cluster is founded with all of its control planes'

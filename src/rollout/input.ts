@@ -6,8 +6,8 @@ export interface LiveHosts {
   /** Voting members. A learner is not listed. */
   readonly etcd: readonly string[]
   /**
-   * Hosts with an installed etcd. Set only if no voting member is known. In this case all members may be
-   * stopped.
+   * Hosts with an installed etcd. Used only if `etcd` is empty, because etcd may then be installed but not
+   * running on these hosts.
    */
   readonly etcdInstalled?: readonly string[]
   /** Hosts with an API server. */

@@ -107,8 +107,8 @@ function canMerge(first: ApplyStep, second: ApplyStep): boolean {
     second.before.length === 0 &&
     first.hosts.every((host) => hosts.has(host)) &&
     compareStages(first.stage, second.stage) < 0 &&
-    // Steps up to the stage `api` are not merged with later steps, because hyperkube applies the RBAC rules
-    // of its programs in between.
+    // Steps of stages up to and including `api` are not merged with steps of later stages, because hyperkube
+    // applies its RBAC rules after `api`.
     isBeforeApi(first.stage) === isBeforeApi(second.stage) &&
     !first.after.some(({ kind }) => kind === 'etcd-member-promoted')
   )

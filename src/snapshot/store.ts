@@ -5,7 +5,10 @@ import { formatFileTimestamp, parseFileTimestamp } from '../kit/time-format.ts'
 export interface SnapshotStore {
   /** Name in messages: the path of a directory, or s3://BUCKET/PREFIX. */
   readonly title: string
-  /** Stores a file under an unused name. The name becomes visible only when the file is complete. */
+  /**
+   * Stores a file as `name`, which the store must not contain yet. The name becomes visible only when the file
+   * is complete.
+   */
   put(name: string, file: string, progress: ReportBytes, signal: AbortSignal): Promise<void>
   /** Lists all snapshots, sorted by name. */
   list(signal: AbortSignal): Promise<readonly StoredSnapshot[]>

@@ -76,8 +76,8 @@ function findRefusalReason(
 }
 
 /**
- * Returns the higher fence. If two leaders have the same number, which should not happen, the fence that came
- * first counts.
+ * Returns the fence with the higher number. On a tie returns `other`, the highest fence so far. A tie between
+ * two leaders should not happen.
  */
 function pickHigher(one: Fence, other: Fence | undefined): Fence {
   return other === undefined || one.transitions > other.transitions ? one : other

@@ -57,7 +57,10 @@ export function addPartLabel(manifest: Manifest): Manifest {
   return { ...manifest, metadata: { ...manifest.metadata, labels: { [partLabel]: 'controllers' } } }
 }
 
-/** Returns the name of the node that an object belongs to; undefined for other objects. */
+/**
+ * Returns the node name of the host to which a Host object or an RBAC object of a host belongs; undefined for
+ * all other objects.
+ */
 export function findOwningHost({ kind, name }: Pick<ObjectReference, 'kind' | 'name'>): string | undefined {
   return kind === hostKind.kind ? name : parseHostRoleName(name)
 }

@@ -68,8 +68,8 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
 }
 
 /**
- * Probes the service rules. A restart of kube-proxy writes deleted rules again at once; without a restart
- * this takes up to an hour.
+ * Builds the probe of the service rules. If rules were deleted, the probe fails and healing restarts
+ * kube-proxy, which writes them again at once. Without a restart this takes up to an hour.
  */
 function buildRuleProbes(mode: unknown): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []
