@@ -117,7 +117,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/contract',
     'src/kit',
   ],
-  scripts: ['src/error-codes', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
+  scripts: ['src/cli', 'src/error-codes', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/cluster.ts'
+import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
 import { renderErrorsReference } from './errors-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
@@ -85,7 +86,8 @@ function refText(name: string): string {
 }
 
 /** Renderers of all documents that are generated from code, by path in docs. */
-export const references: Readonly<Record<string, () => string>> = {
+export const references: Readonly<Record<string, () => string | Promise<string>>> = {
+  'reference/cli.md': renderCliReference,
   'reference/cluster.md': renderClusterReference,
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
@@ -99,5 +101,5 @@ export async function readCommittedReference(file: string): Promise<string> {
 const directory = join(import.meta.dirname, '../docs')
 
 if (import.meta.main) {
-  for (const [file, text] of Object.entries(references)) await writeFile(join(directory, file), text())
+  for (const [file, text] of Object.entries(references)) await writeFile(join(directory, file), await text())
 }

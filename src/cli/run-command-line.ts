@@ -122,7 +122,7 @@ async function runCommand(
 export function buildCommand(
   entry: CommandEntry,
   definition: CommandDefinition,
-  context: CommandContext,
+  context: Pick<CommandContext, 'stdout' | 'stderr'>,
 ): Command {
   const command = new Command(`${program} ${entry.name}`)
     .description(entry.summary)
