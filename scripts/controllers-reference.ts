@@ -7,7 +7,7 @@ export function renderControllersReference(): string {
   return `# Controllers
 
 Made by \`npm run reference\` from the table in src/manager; do not edit. \`hyperkube controller-manager list\` prints the same,
-\`hyperkube controller-manager rights\` the rights as RBAC objects.
+\`hyperkube controller-manager rbac\` prints the RBAC rules as objects.
 
 They run on every control plane as the service \`hyperkube-controller-manager\`, and work where it leads. Which are on says
 [\`spec.manager.controllers\`](cluster.md#manager); how to write one, [a guide](../how-to/add-a-controller.md). Each acts under an identity of its own,

@@ -27,7 +27,7 @@ machine it is free after a minute.
 ## Nothing of this
 
 \`hyperkube status\` says how every host and part is, \`hyperkube logs COMPONENT\` what a component says on all hosts, merged by time. The log
-of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, one event a line. \`hyperkube support\` makes a bundle without secrets for
+of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, one event a line. \`hyperkube support-bundle\` makes a bundle without secrets for
 the people who help you. [Exit codes](reference/exit-codes.md) are for scripts.
 `
 }

@@ -93,12 +93,12 @@ async function evictPods(
 
 /**
  * Uncordons a node. Returns false if the node was not cordoned. Without `force`, throws if hyperkube did not
- * set the cordon.
+ * set the cordon. A dry run changes nothing.
  */
 export async function uncordonNode(
   api: KubeClient,
   node: string,
-  force: boolean,
+  { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
   const cordon = readCordon(await requireNode(api, node, { signal }))
@@ -109,6 +109,6 @@ export async function uncordonNode(
       { hint: `to uncordon it anyway: hyperkube node uncordon ${node} --force` },
     )
   }
-  await uncordon(api, node, { force, signal })
+  if (!dryRun) await uncordon(api, node, { force, signal })
   return cordon !== 'none'
 }

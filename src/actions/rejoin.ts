@@ -83,12 +83,8 @@ async function requireUnhealthyMember(
 function requireSession({ connected }: ClusterConnection, host: string): Session {
   const session = connected.sessions.get(host)
   if (session !== undefined) return session
-  throw new HyperkubeError(
-    'ETCD_REJOIN_UNREACHABLE',
-    'the host does not confirmation, and nothing was done',
-    {
-      host,
-      hint: `bring it back first; one that is lost for good: hyperkube node remove ${host}`,
-    },
-  )
+  throw new HyperkubeError('ETCD_REJOIN_UNREACHABLE', 'the host is unreachable, so nothing was done', {
+    host,
+    hint: `bring it back first; one that is lost for good: hyperkube node remove ${host}`,
+  })
 }

@@ -53,8 +53,8 @@ test('help of a command starts with examples', async () => {
   const { code, stdout } = await runHyperkube('help validate')
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
-    "  hyperkube validate                            # cluster.yml in this directory
-      hyperkube validate -f production.yml -o json  # another one, for a program to read
+    "  hyperkube validate                            # check cluster.yml in this directory
+      hyperkube validate -f production.yml -o json  # check another file and print JSON
 
     Usage: hyperkube validate [options]
 
@@ -66,7 +66,8 @@ test('help of a command starts with examples', async () => {
                              "yaml", default: "table")
       --no-input             never prompt; fail instead
       -y, --yes              confirm all changes without a prompt
-      --timeout <duration>   abort after this duration: 30s, 5m, 1h30m
+      --timeout <duration>   abort after this duration: 30s, 5m, 1h30m (default:
+                             none)
       --debug                print stack traces of unexpected errors
       -h, --help             display help for command
     "

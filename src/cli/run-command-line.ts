@@ -143,12 +143,21 @@ export function buildCommand(
       'key file of the cluster identity (default: ~/.config/hyperkube/keys/NAME.key)',
     )
   }
-  if (definition.hosts) command.option('--limit <hosts>', 'change only these hosts: cp1,w1', parseLimitFlag)
+  if (definition.hosts)
+    command.option(
+      '--limit <hosts>',
+      'limit the command to these hosts: cp1,w1 (default: all)',
+      parseLimitFlag,
+    )
   return command
     .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'))
     .option('--no-input', 'never prompt; fail instead')
     .option('-y, --yes', 'confirm all changes without a prompt')
-    .option('--timeout <duration>', 'abort after this duration: 30s, 5m, 1h30m', parseTimeoutFlag)
+    .option(
+      '--timeout <duration>',
+      'abort after this duration: 30s, 5m, 1h30m (default: none)',
+      parseTimeoutFlag,
+    )
     .option('--debug', 'print stack traces of unexpected errors')
 }
 

@@ -94,7 +94,7 @@ export const etcdCodes: ErrorCodeEntries = {
     summary: 'An etcd member has reached its space quota, and etcd accepts no more writes.',
     meaning: 'The alarm stays active until it is disarmed.',
     remedy:
-      'Find what fills the database: `kubectl get --raw /metrics | grep apiserver_storage_objects`. Delete these objects. Then run `etcdctl compact REVISION`, `etcdctl defrag` on each member, and `etcdctl alarm disarm`. `hyperkube etcd status -o wide` shows the revision. As root on a member, etcdctl is `/opt/hyperkube/etcd-VERSION/etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/hyperkube/etcd/ca.crt --cert=/etc/hyperkube/etcd/client.crt --key=/etc/hyperkube/etcd/client.key`.',
+      'Find what fills the database: `kubectl get --raw /metrics | grep apiserver_storage_objects`. Delete these objects. Then run `etcdctl compact REVISION`, `etcdctl defrag` on each member, and `etcdctl alarm disarm`. The revision is in the output of `etcdctl endpoint status -w json`. As root on a member, etcdctl is `/opt/hyperkube/etcd-VERSION/etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/hyperkube/etcd/ca.crt --cert=/etc/hyperkube/etcd/client.crt --key=/etc/hyperkube/etcd/client.key`.',
     symptoms: ['etcd'],
   },
   ETCD_ALARM_CORRUPT: {

@@ -14,9 +14,9 @@ export const runFlags = z.object({
 export function addRunFlags(command: Command): Command {
   return command
     .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
-    .option('--forget-host-key <host>', 'accept the new ssh host key of this host (repeatable)', appendValues)
+    .option('--forget-host-key <host>', 'accept the new SSH host key of this host (repeatable)', appendValues)
     .addOption(
-      new Option('--progress <kind>', 'progress display; auto is a tree on a terminal, otherwise lines')
+      new Option('--progress <kind>', 'set the progress display; auto is tree on a terminal, otherwise plain')
         .choices(progressKinds)
         .default('auto'),
     )

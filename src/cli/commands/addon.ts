@@ -51,22 +51,24 @@ type Options = Invocation['options']
 
 export const addonCommand: CommandDefinition = {
   examples: [
-    ['hyperkube addon list', 'those of the cluster, and how each is'],
-    ['hyperkube addon diff', 'what up would change about them, field by field'],
-    ['hyperkube addon diff coredns', 'the same of one'],
-    ['hyperkube addon show', 'the manifests that up applies, without values of Secrets; needs cluster.lock'],
+    ['hyperkube addon list', 'list addons and their health'],
+    ['hyperkube addon diff', 'show addon changes of the next up, field by field'],
+    ['hyperkube addon diff coredns', 'show changes of one addon'],
+    ['hyperkube addon show', 'print all addon manifests without Secret values; requires cluster.lock'],
     [
       'hyperkube addon show traefik local-path',
-      'of some; only coredns goes to hosts, to see whom they ask for names, unless dns.forward says it',
+      'print some manifests; only coredns connects to hosts, unless dns.forward is set',
     ],
-    ['hyperkube addon disable traefik', 'disable it in cluster.yml; up removes it'],
-    ['hyperkube addon enable traefik', 'enable it again'],
+    ['hyperkube addon disable traefik', 'disable traefik in cluster.yml; the next up removes the addon'],
+    ['hyperkube addon enable traefik', 'enable traefik in cluster.yml; the next up installs the addon'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(actions))
-      .addArgument(new Argument('[name...]', 'which one, for show also several; without it all'))
+      .addArgument(new Argument('<action>', 'action to run').choices(actions))
+      .addArgument(
+        new Argument('[name...]', 'addon name; show accepts several (default for list, diff, show: all)'),
+      )
     addRunFlags(command)
   },
   async run(context, { args, options }) {

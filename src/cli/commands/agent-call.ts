@@ -5,10 +5,7 @@ import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
 export const agentCallCommand: CommandDefinition = {
   examples: [
-    [
-      'echo REQUEST | hyperkube agent-call',
-      'as operators do over ssh: a request in a line, answers in lines',
-    ],
+    ['echo REQUEST | hyperkube agent-call', 'send a request to the agent; one JSON document per line'],
   ],
   configure: () => undefined,
   async run({ stdout, signal }) {

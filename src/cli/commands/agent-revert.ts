@@ -11,13 +11,16 @@ export const agentRevertCommand: CommandDefinition = {
   examples: [
     [
       String.raw`hyperkube agent-revert --base-directory=C:\hyperkube --after=90000`,
-      'as its service does, until a new agent on Windows is confirmed',
+      'roll back an unconfirmed new agent on Windows; used by the service',
     ],
   ],
   configure(command) {
     command
-      .requiredOption('--base-directory <directory>', 'below which all of ours is')
-      .requiredOption('--after <milliseconds>', 'how long the new agent may take to answer')
+      .requiredOption('--base-directory <directory>', 'use this base directory of all hyperkube files')
+      .requiredOption(
+        '--after <milliseconds>',
+        'roll back after this many milliseconds unless the new agent is confirmed',
+      )
   },
   async run({ signal }, { options }) {
     requireWindows('agent-revert')

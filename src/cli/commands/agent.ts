@@ -48,16 +48,16 @@ import { type CommandDefinition, exitCodes } from '../command/command.ts'
 const flags = z.object({ healPolicy: z.enum(['default', 'legacy-script']), baseDirectory: z.string() })
 
 export const agentCommand: CommandDefinition = {
-  examples: [['hyperkube agent', 'as its service does, on every host']],
+  examples: [['hyperkube agent', 'run the agent; used by the service on every host']],
   configure(command) {
     command.addOption(
-      new Option('--heal-policy <name>', 'escalation policy for unhealthy components')
+      new Option('--heal-policy <name>', 'use this escalation policy for unhealthy components')
         .choices(Object.keys(escalationPolicies))
         .default('default'),
     )
     command.option(
       '--base-directory <path>',
-      'where all of ours is on a Windows host',
+      'Windows: use this base directory for all hyperkube files',
       String.raw`C:\hyperkube`,
     )
   },

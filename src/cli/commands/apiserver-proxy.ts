@@ -9,11 +9,14 @@ const flags = z.object({ config: z.string() })
 
 export const apiserverProxyCommand: CommandDefinition = {
   examples: [
-    ['hyperkube apiserver-proxy --config /etc/hyperkube/apiserver-proxy/config.json', 'as its service does'],
-    ['curl http://127.0.0.1:6445/healthz', 'which servers it knows, and how they are'],
+    [
+      'hyperkube apiserver-proxy --config /etc/hyperkube/apiserver-proxy/config.json',
+      'run the proxy; used by its service on hosts',
+    ],
+    ['curl http://127.0.0.1:6445/healthz', 'show known API servers and their health'],
   ],
   configure(command) {
-    command.requiredOption('--config <file>', 'where to listen, and which servers there are')
+    command.requiredOption('--config <file>', 'read the listen address and API servers from this file')
   },
   async run({ stderr, signal }, { options }) {
     const { config } = flags.parse(options)

@@ -33,18 +33,24 @@ type Options = Invocation['options']
 
 export const bundleCommand: CommandDefinition = {
   examples: [
-    ['hyperkube bundle create', 'all files and images of the cluster in one, beside cluster.yml'],
-    ['hyperkube bundle create --out /media/stick/shop.bundle', 'elsewhere'],
-    ['hyperkube bundle verify shop-1.37.1.bundle', 'whether it is as it was made, and by whom'],
-    ['hyperkube bundle verify shop.bundle --public-key KEY', 'without the cluster’s identity'],
+    ['hyperkube bundle create', 'write all binaries and images to an air-gap bundle beside cluster.yml'],
+    ['hyperkube bundle create --out /media/stick/shop.bundle', 'write the bundle to another path'],
+    ['hyperkube bundle verify shop-1.37.1.bundle', 'verify the checksums and signature of a bundle'],
+    ['hyperkube bundle verify shop.bundle --public-key KEY', 'verify a bundle without the cluster identity'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(['create', 'verify']))
-      .addArgument(new Argument('[file]', 'the bundle to verify; default: that of spec.artifacts'))
-      .option('--out <file>', 'where to write it (default: NAME-VERSION.bundle beside cluster.yml)')
-      .option('--public-key <key>', 'whose signature it must bear, as create has printed it')
+      .addArgument(new Argument('<action>', 'action to run').choices(['create', 'verify']))
+      .addArgument(new Argument('[file]', 'verify: bundle file (default: bundle in spec.artifacts)'))
+      .option(
+        '--out <file>',
+        'create: write the bundle to this file (default: NAME-VERSION.bundle beside cluster.yml)',
+      )
+      .option(
+        '--public-key <key>',
+        'verify: require a signature of this public key, printed by bundle create',
+      )
   },
   async run(context, { args, options }) {
     const [action, file] = args

@@ -18,27 +18,41 @@ const actions: ReadonlyMap<string, CertsAction> = new Map([
 
 export const certsCommand: CommandDefinition = {
   examples: [
-    ['hyperkube certs list', 'every certificate of every host: whose it is, until when, and when it is due'],
-    ['hyperkube certs renew', 'show which are due, ask, and renew them; also those that have expired'],
-    ['hyperkube certs renew w1 w2 --all', 'new keys for all certificates of two hosts'],
-    ['hyperkube certs rotate-ca etcd --dry-run', 'say what the next of three phases would do'],
-    ['hyperkube certs rotate-ca kubernetes', 'a new CA: trust both, switch, distrust the previous one'],
-    ['hyperkube certs rotate-ca all --yes --restart-pods', 'all three, with pods that must learn of it'],
-    ['hyperkube certs rotate-key encryption', 'a new key for Secrets in etcd, and write all of them with it'],
+    ['hyperkube certs list', 'list certificates of all hosts with owner, expiry and renewal date'],
+    ['hyperkube certs renew', 'show due and expired certificates, prompt, then renew'],
+    ['hyperkube certs renew w1 w2 --all', 'renew all certificates of two hosts with new keys'],
+    ['hyperkube certs rotate-ca etcd --dry-run', 'show changes of the next of three phases'],
+    [
+      'hyperkube certs rotate-ca kubernetes',
+      'rotate the Kubernetes CA: trust both, switch, distrust the previous CA',
+    ],
+    [
+      'hyperkube certs rotate-ca all --yes --restart-pods',
+      'rotate all three CAs and restart pods without the new CA',
+    ],
+    ['hyperkube certs rotate-key encryption', 'rotate the encryption key and re-encrypt all Secrets in etcd'],
     [
       'hyperkube certs rotate-key service-account',
-      'a new key for tokens; run again after an hour to drop the previous one',
+      'rotate the token signing key; run again after 1h to drop the previous key',
     ],
-    ['hyperkube certs rotate-key identity', 'seal cluster.identity with another key'],
+    ['hyperkube certs rotate-key identity', 're-encrypt cluster.identity with a new key'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
-      .addArgument(new Argument('[name...]', 'list, renew: hosts; rotate-ca, rotate-key: which'))
-      .option('--all', 'renew: also certificates that are good for long')
-      .option('--to <file>', 'rotate-key identity: where the new key goes; default: beside the previous one')
-      .option('--restart-pods', 'rotate-ca: restart pods that would not trust the new CA')
+      .addArgument(new Argument('<action>', 'action to run').choices([...actions.keys()]))
+      .addArgument(
+        new Argument(
+          '[name...]',
+          'list, renew: hosts (default: all); rotate-ca: CA (default: all); rotate-key: key',
+        ),
+      )
+      .option('--all', 'renew: include certificates that are not due')
+      .option(
+        '--to <file>',
+        'rotate-key identity: write the new key to this file (default: beside the previous key)',
+      )
+      .option('--restart-pods', 'rotate-ca: restart pods that do not trust the new CA')
     addUpFlags(addRunFlags(command))
   },
   async run(context, { args, options }) {

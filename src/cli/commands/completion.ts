@@ -10,12 +10,12 @@ type CommandRow = Pick<CommandEntry, 'name' | 'summary'>
 export function buildCompletionCommand(commands: readonly CommandRow[]): CommandDefinition {
   return {
     examples: [
-      ['source <(hyperkube completion bash)', 'in ~/.bashrc'],
-      ['source <(hyperkube completion zsh)', 'in ~/.zshrc, after compinit'],
-      ['hyperkube completion fish > ~/.config/fish/completions/hyperkube.fish', 'once'],
+      ['source <(hyperkube completion bash)', 'add to ~/.bashrc'],
+      ['source <(hyperkube completion zsh)', 'add to ~/.zshrc, after compinit'],
+      ['hyperkube completion fish > ~/.config/fish/completions/hyperkube.fish', 'run once'],
     ],
     configure(command) {
-      command.addArgument(new Argument('<shell>', 'which').choices(shells))
+      command.addArgument(new Argument('<shell>', 'shell to print the script for').choices(shells))
     },
     async run({ stdout }, { args }) {
       const shell = shells.find((name) => name === args[0]) ?? 'bash'

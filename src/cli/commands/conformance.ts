@@ -36,40 +36,47 @@ type Flags = z.infer<typeof flags>
 
 export const conformanceCommand: CommandDefinition = {
   examples: [
-    ['hyperkube conformance', 'all of upstream’s conformance tests; that takes two hours'],
-    ['hyperkube conformance --parallel 4', 'four side by side: sooner, but not what certifications ask for'],
-    ['hyperkube conformance --focus sig-network', 'those of one kind, conformance or not'],
-    ['hyperkube conformance --list --focus "DNS.*Conformance"', 'say which would run'],
-    ['hyperkube conformance --only tests.txt', 'those that are named in a file, one in a line'],
+    ['hyperkube conformance', 'run all upstream conformance tests (about two hours)'],
     [
-      'hyperkube conformance --without-image nginx',
-      'without those that need an image that is not available here',
+      'hyperkube conformance --parallel 4',
+      'run four tests in parallel: faster, but not valid for certification',
     ],
+    [
+      'hyperkube conformance --focus sig-network',
+      'run tests whose names match, including non-conformance tests',
+    ],
+    ['hyperkube conformance --list --focus "DNS.*Conformance"', 'list matching tests without running them'],
+    ['hyperkube conformance --only tests.txt', 'run tests listed in a file, one name per line'],
+    ['hyperkube conformance --without-image nginx', 'skip tests that need an unavailable image'],
   ],
   identity: true,
   configure(command) {
     command
-      .option('--list', 'print the names of the tests that would run, and run none')
-      .option('--focus <pattern>', 'tests whose names fit (default: \\[Conformance\\])')
-      .option('--skip <pattern>', 'without those whose names fit')
-      .option('--only <file>', 'exactly the tests that are named in a file')
-      .option('--without-image <name>', `without those that need it: ${formatKnownImages()}`, addImage)
+      .option('--list', 'list selected tests without running them')
+      .option('--focus <pattern>', 'run tests whose names match this pattern (default: \\[Conformance\\])')
+      .option('--skip <pattern>', 'skip tests whose names match this pattern')
+      .option('--only <file>', 'run only tests listed in this file, one name per line')
+      .option(
+        '--without-image <name>',
+        `skip tests that need this image (repeatable): ${formatKnownImages()}`,
+        addImage,
+      )
       .option(
         '--report <directory>',
-        'where log and results go (default: ./conformance-CLUSTER-VERSION-DATE)',
+        'write logs and results to this directory (default: ./conformance-CLUSTER-VERSION-DATE)',
       )
       .option(
         '--server <url>',
-        'where the API is reached, instead of through the healthy control planes',
+        'use this API server URL (default: balance across healthy control planes)',
         parseServerFlag,
       )
       .option(
         '--parallel <number>',
-        'run so many side by side, and those last that must run alone (default: 1, as certifications ask for)',
+        'run this many tests in parallel, serial tests last (default: 1, required for certification)',
         parseParallelFlag,
       )
-      .option('--program <path>', 'an e2e.test that is here, instead of upstream’s')
-      .option('--kubectl <path>', 'the kubectl that tests use, instead of upstream’s')
+      .option('--program <path>', 'use this local e2e.test binary (default: download from upstream)')
+      .option('--kubectl <path>', 'use this local kubectl binary for tests (default: download from upstream)')
   },
   async run(context, { options }) {
     const parsed = flags.parse(options)

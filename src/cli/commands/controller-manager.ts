@@ -28,28 +28,28 @@ export const controllerManagerCommand: CommandDefinition = {
   examples: [
     [
       'hyperkube controller-manager --kubeconfig /etc/hyperkube/hyperkube-controller-manager/kubeconfig',
-      'as its service does, on control planes; one of them leads',
+      'run the controllers; used by the service on control planes, with leader election',
     ],
-    [
-      'hyperkube controller-manager list',
-      'which controllers there are, and which are on; -o wide: what each may do',
-    ],
-    ['hyperkube controller-manager rbac', 'what each of them may do, as RBAC objects'],
-    ['curl http://127.0.0.1:6447/readyz?verbose', 'how it is'],
+    ['hyperkube controller-manager list', 'list controllers and their state; -o wide adds permissions'],
+    ['hyperkube controller-manager rbac', 'print the RBAC objects of all enabled controllers'],
+    ['curl http://127.0.0.1:6447/readyz?verbose', 'check the readiness of the controller manager'],
   ],
   configure(command) {
     command
-      .addArgument(new Argument('[act]', 'what to do').choices(actions).default('run'))
-      .option('--kubeconfig <file>', 'where the API is, and as whom to speak')
-      .option('--controllers <names>', 'which are on: *,-foo is all but foo (default: "*")')
-      .option('--settings <file>', 'settings of controllers from cluster.yml')
-      .option('--listen <address>', 'where health and metrics are served (default: "127.0.0.1:6447")')
+      .addArgument(new Argument('[act]', 'action to run').choices(actions).default('run'))
+      .option('--kubeconfig <file>', 'run: connect to the API with this kubeconfig')
+      .option('--controllers <names>', 'enable these controllers; *,-foo enables all but foo (default: "*")')
+      .option('--settings <file>', 'read controller settings of cluster.yml from this file')
+      .option('--listen <address>', 'serve health and metrics on this address (default: "127.0.0.1:6447")')
       .option(
         '--leader-elect-lease-duration <time>',
-        'how long others wait for a silent leader (default: "15s")',
+        'let a lease expire after this duration without renewal (default: "15s")',
       )
-      .option('--leader-elect-renew-deadline <time>', 'how long a leader acts unrenewed (default: "10s")')
-      .option('--leader-elect-retry-period <time>', 'how long between two tries (default: "2s")')
+      .option(
+        '--leader-elect-renew-deadline <time>',
+        'stop leading after this duration without renewal (default: "10s")',
+      )
+      .option('--leader-elect-retry-period <time>', 'wait this long between lease attempts (default: "2s")')
   },
   async run(context, { args, options }) {
     const action = z.enum(actions).default('run').parse(args[0])

@@ -10,10 +10,10 @@ import { formatFindings, printResult } from '../command/print.ts'
 
 export const doctorCommand: CommandDefinition = {
   examples: [
-    ['hyperkube doctor', 'what is wrong, the cause first: what was seen, what it means, what to type'],
-    ['hyperkube doctor -o wide', 'with all that was seen of what follows from it'],
-    ['hyperkube doctor --limit w2', 'of one host; also when the API or other hosts are down'],
-    ['hyperkube doctor -o json', 'for programs; exit code 1 when something is wrong'],
+    ['hyperkube doctor', 'list problems by root cause, with evidence and commands to fix them'],
+    ['hyperkube doctor -o wide', 'include the evidence of all follow-up problems'],
+    ['hyperkube doctor --limit w2', 'diagnose one host; works without the API and other hosts'],
+    ['hyperkube doctor -o json', 'print JSON for scripts; exit code 1 if problems exist'],
   ],
   identity: true,
   hosts: true,

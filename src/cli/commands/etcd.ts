@@ -30,59 +30,66 @@ const actions: ReadonlyMap<string, EtcdCommandAction> = new Map([
 
 export const etcdCommand: CommandDefinition = {
   examples: [
-    ['hyperkube etcd status', 'who is a member, who leads, how large their databases are'],
-    ['hyperkube etcd snapshot save', 'keep all that the cluster knows, with its identity, in one file'],
-    ['hyperkube etcd snapshot save before-upgrade --to /mnt/backup', 'with a name, elsewhere'],
-    ['hyperkube etcd snapshot save --to s3', 'into the bucket of spec.etcd.backup.s3'],
-    ['hyperkube etcd snapshot list', 'those that are kept'],
+    ['hyperkube etcd status', 'show members, the leader and database sizes'],
+    ['hyperkube etcd snapshot save', 'save etcd data and the sealed cluster identity as one snapshot'],
     [
-      'hyperkube etcd snapshot fetch cp1',
-      'make one of the newest database that the host has kept by itself; or of a FILE of etcdctl',
+      'hyperkube etcd snapshot save before-upgrade --to /mnt/backup',
+      'save a named snapshot to another directory',
     ],
-    ['hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z', 'restore it for real in a temporary etcd'],
-    ['hyperkube etcd snapshot prune --keep 7', 'remove all but the newest, after a question'],
+    ['hyperkube etcd snapshot save --to s3', 'save to the S3 bucket in spec.etcd.backup.s3'],
+    ['hyperkube etcd snapshot list', 'list snapshots'],
+    ['hyperkube etcd snapshot fetch cp1', 'make a snapshot from the newest automatic database backup on cp1'],
+    [
+      'hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z',
+      'test the snapshot with a restore into a temporary etcd',
+    ],
+    ['hyperkube etcd snapshot prune --keep 7', 'delete all but the 7 newest snapshots, after a prompt'],
     [
       'hyperkube etcd snapshot restore before-upgrade',
-      'say what would be lost, ask, and bring the cluster back to it',
+      'show the data loss, prompt, then restore the cluster from the snapshot',
     ],
     [
       'hyperkube etcd recover',
-      'most members are lost for good: say what is left and what each would lose, ask, and come back from it',
+      'after permanent quorum loss: list recovery sources, prompt, then restore the best',
     ],
-    [
-      'hyperkube etcd rejoin cp2',
-      'its data is lost or damaged: let it learn everything from the other members',
-    ],
+    ['hyperkube etcd rejoin cp2', 'replace lost or damaged data on cp2 from the other members'],
     [
       'hyperkube etcd snapshot unpack FILE --key KEY --to shop',
-      'take cluster.yml, its lock and its identity out of a snapshot',
+      'extract cluster.yml, cluster.lock and the identity from a snapshot',
     ],
   ],
   identity: true,
   configure(command) {
     command
       .addArgument(
-        new Argument('<what>', 'what it is about').choices(['status', 'snapshot', 'recover', 'rejoin']),
+        new Argument('<what>', 'action or object').choices(['status', 'snapshot', 'recover', 'rejoin']),
       )
       .addArgument(
         new Argument(
           '[action]',
-          'what to do with snapshots: save, fetch, list, verify, prune, restore, unpack; or the host that rejoins',
+          'snapshot: save, fetch, list, verify, prune, restore or unpack; rejoin: host name',
         ),
       )
-      .addArgument(new Argument('[name]', 'of a snapshot, or a file; fetch: HOST, HOST:FILE or FILE'))
+      .addArgument(new Argument('[name]', 'snapshot name or file; fetch: HOST, HOST:FILE or FILE'))
       .option(
         '--to <place>',
-        'save, fetch: a directory, or s3 (default: all places of spec.etcd.backup); unpack: a directory',
+        'save, fetch: write to this directory or s3 (default: spec.etcd.backup); unpack: directory',
       )
-      .option('--from <place>', 'list, verify, prune, restore: look there alone')
-      .option('--keep <number>', 'prune: how many stay (default: spec.etcd.backup.keep)', parseKeepFlag)
+      .option(
+        '--from <place>',
+        'list, verify, prune, restore, recover: use only this directory or s3 (default: spec.etcd.backup)',
+      )
+      .option(
+        '--keep <number>',
+        'prune: keep this many snapshots (default: spec.etcd.backup.keep)',
+        parseKeepFlag,
+      )
       .option(
         '--dry-run',
-        'restore, recover, rejoin: show what would be done and lost, and do nothing; exit code 3',
+        'restore, recover, rejoin: show changes and data loss, without changing anything; exit code 3',
       )
-      .option('--no-verify', 'restore, recover: without a test restore in a temporary etcd')
-      .option('--force-unlock', 'restore, recover, rejoin: take the operator lock from its holder')
+      .option('--no-verify', 'restore, recover: skip the test restore')
+      .option('--force-unlock', 'restore, recover, rejoin: break the operator lock of another operator')
     addRunFlags(command)
   },
   async run(context, { args, options }) {

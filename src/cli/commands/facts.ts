@@ -43,18 +43,18 @@ export const factsCommand: CommandDefinition = createFactsCommand(() => ({
 export function createFactsCommand(detectEnvironment: () => FactsEnvironment): CommandDefinition {
   return {
     examples: [
-      ['hyperkube facts', 'what this host is and has, in short'],
+      ['hyperkube facts', 'print a summary of this host'],
       [
         'ssh root@10.0.0.11 hyperkube facts --host cp1 -o json > facts/cp1.json',
-        'for hyperkube plan --facts',
+        'record facts of cp1 for hyperkube plan --facts',
       ],
     ],
     configure(command) {
       command
-        .option('--host <name>', 'what cluster.yml calls this host (default: its own name)')
+        .option('--host <name>', 'set the host name used in cluster.yml (default: hostname)')
         .option(
           '--base-directory <directory>',
-          'on Windows: below which all of ours is',
+          'Windows: use this base directory of all hyperkube files',
           String.raw`C:\hyperkube`,
         )
     },

@@ -17,20 +17,24 @@ const actions: ReadonlyMap<string, HealCommand> = new Map([
 
 export const healCommand: CommandDefinition = {
   examples: [
-    ['hyperkube heal status', 'what agents heal, what is paused until when by whom, what was done lately'],
-    ['hyperkube heal pause w1 --for 1h', 'keep its agent from healing while you work there'],
-    ['hyperkube heal pause --all --for 30m', 'on all hosts, after a question'],
-    ['hyperkube heal pause w1 --dry-run', 'say what it would do, and do nothing'],
-    ['hyperkube heal resume w1', 'heal again'],
+    ['hyperkube heal status', 'show healing, pauses with their author and end, and recent actions'],
+    ['hyperkube heal pause w1 --for 1h', 'pause healing on w1 for one hour of maintenance'],
+    ['hyperkube heal pause --all --for 30m', 'pause healing on all hosts, after a prompt'],
+    ['hyperkube heal pause w1 --dry-run', 'show what would change'],
+    ['hyperkube heal resume w1', 'resume healing on w1'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
-      .addArgument(new Argument('[host...]', 'where'))
-      .option('--for <duration>', 'pause: so long, a day at most (default: 1h)', parsePauseFlag)
-      .option('--all', 'pause, resume: on all hosts')
-      .option('--dry-run', 'pause, resume: say what would be done, and do nothing; exit code 3')
+      .addArgument(new Argument('<action>', 'action to run').choices([...actions.keys()]))
+      .addArgument(new Argument('[host...]', 'host names (default for status: all)'))
+      .option(
+        '--for <duration>',
+        'pause: resume automatically after this duration, at most 24h (default: 1h)',
+        parsePauseFlag,
+      )
+      .option('--all', 'pause, resume: apply to all hosts')
+      .option('--dry-run', 'pause, resume: show what would change, without changing anything; exit code 3')
   },
   async run(context, { args, options }) {
     const [action = '', ...names] = args

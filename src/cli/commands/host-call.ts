@@ -5,7 +5,7 @@ import { createHostCallContext, requireWindows } from '../windows/host-call-cont
 
 export const hostCallCommand: CommandDefinition = {
   examples: [
-    ['echo CALL | hyperkube host-call', 'as operators do over ssh: a call in a line, answers in lines'],
+    ['echo CALL | hyperkube host-call', 'run a call on this Windows host; one JSON document per line'],
   ],
   configure: () => undefined,
   async run({ stdout }) {

@@ -44,11 +44,11 @@ function listNeededImages(cluster: Cluster, lock: Lock | undefined): readonly Ne
 
 export const imagesCommand: CommandDefinition = {
   examples: [
-    ['hyperkube images list', 'every image that the cluster needs, and what for'],
-    ['hyperkube images list -o wide', 'with their whole digests, where cluster.lock has them'],
+    ['hyperkube images list', 'list all required container images and their purpose'],
+    ['hyperkube images list -o wide', 'include full digests from cluster.lock'],
   ],
   configure(command) {
-    command.addArgument(new Argument('<action>', 'what to do').choices(['list']))
+    command.addArgument(new Argument('<action>', 'action to run').choices(['list']))
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)

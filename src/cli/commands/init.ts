@@ -34,25 +34,27 @@ type Options = Invocation['options']
 
 export const initCommand: CommandDefinition = {
   examples: [
-    ['hyperkube init', 'asks; or makes the identity for a cluster.yml that is there'],
-    ['hyperkube init --host root@192.168.1.11=control-plane', 'a cluster of one machine'],
-    ['hyperkube init --name shop --host 10.0.0.1=control-plane --host 10.0.0.2=worker', 'and of two'],
-    ['hyperkube init --from-rke rke/cluster.yml', 'what a cluster.yml of RKE1 says, and what became of it'],
-    ['hyperkube init --defaults', 'this machine as a cluster, to look at and change'],
+    ['hyperkube init', 'prompt for all settings; with an existing cluster.yml, create only the identity'],
+    ['hyperkube init --host root@192.168.1.11=control-plane', 'create a cluster.yml with one host'],
+    [
+      'hyperkube init --name shop --host 10.0.0.1=control-plane --host 10.0.0.2=worker',
+      'create a cluster.yml with two hosts and a name',
+    ],
+    [
+      'hyperkube init --from-rke rke/cluster.yml',
+      'convert an RKE1 cluster.yml and report each converted setting',
+    ],
+    ['hyperkube init --defaults', 'write an example cluster.yml with one host, for editing'],
   ],
   identity: true,
   configure(command) {
     command
-      .option('--name <name>', 'the cluster’s name (default: "cluster")', parseNameFlag)
-      .option(
-        '--host <[user@]address=role[,role]>',
-        'a machine and what it is for; once for each',
-        parseHostFlag,
-      )
+      .option('--name <name>', 'set the cluster name (default: "cluster")', parseNameFlag)
+      .option('--host <[user@]address=role[,role]>', 'add a host with its roles (repeatable)', parseHostFlag)
+      .addOption(new Option('--from-rke <file>', 'convert an RKE1 cluster.yml').conflicts(['name', 'host']))
       .addOption(
-        new Option('--from-rke <file>', 'translate a cluster.yml of RKE1').conflicts(['name', 'host']),
+        new Option('--defaults', 'write an example cluster.yml with one host').conflicts(['host', 'fromRke']),
       )
-      .addOption(new Option('--defaults', 'write an example of one machine').conflicts(['host', 'fromRke']))
   },
   async run(context, { options }) {
     const initFlags = flags.parse(options)

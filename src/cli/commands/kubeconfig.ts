@@ -28,21 +28,27 @@ const mastersGroup = 'system:masters'
 
 export const kubeconfigCommand: CommandDefinition = {
   examples: [
-    ['hyperkube kubeconfig > shop.kubeconfig', 'valid for a day, with a context for each control plane'],
+    [
+      'hyperkube kubeconfig > shop.kubeconfig',
+      'write a kubeconfig, valid 24h, with one context per control plane',
+    ],
     [
       'export KUBECONFIG=$PWD/shop.kubeconfig',
-      'lets kubectl use it; other clusters in ~/.kube/config are kept',
+      'use the kubeconfig with kubectl, without changing ~/.kube/config',
     ],
-    ['hyperkube kubeconfig --for 1h', 'for an hour'],
-    ['hyperkube kubeconfig --server https://127.0.0.1:6443', 'by way of hyperkube proxy on this machine'],
-    ['hyperkube kubeconfig --break-glass --for 1h', 'past all roles, when they are what is broken'],
+    ['hyperkube kubeconfig --for 1h', 'limit the validity to one hour'],
+    [
+      'hyperkube kubeconfig --server https://127.0.0.1:6443',
+      'connect through hyperkube proxy on this machine',
+    ],
+    ['hyperkube kubeconfig --break-glass --for 1h', 'bypass RBAC when RBAC is broken'],
   ],
   identity: true,
   configure(command) {
     command
-      .option('--for <duration>', 'how long it is good: 1h, 24h (default), 720h', parseLifetimeFlag)
-      .option('--server <url>', 'where the API is reached, instead of spec.api.endpoint', parseServerFlag)
-      .option('--break-glass', 'as system:masters, which no role can keep out')
+      .option('--for <duration>', 'set the validity, at least 1m: 1h, 720h (default: 24h)', parseLifetimeFlag)
+      .option('--server <url>', 'use this API server URL (default: spec.api.endpoint)', parseServerFlag)
+      .option('--break-glass', 'authenticate as group system:masters, which bypasses RBAC')
   },
   async run(context, { options }) {
     const { for: lifetime, server, breakGlass } = flags.parse(options)

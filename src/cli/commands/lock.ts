@@ -14,15 +14,25 @@ const flags = z.object({ arch: z.array(archSchema).default(['amd64']), check: z.
 
 export const lockCommand: CommandDefinition = {
   examples: [
-    ['hyperkube lock', 'look up the digests, write cluster.lock, and say what changed'],
-    ['hyperkube lock --arch amd64 --arch arm64', 'for Linux hosts of both kinds'],
-    ['hyperkube lock --check', 'write nothing; exit code 3 when something would change'],
+    ['hyperkube lock', 'resolve versions and checksums, write cluster.lock and print the changes'],
+    ['hyperkube lock --arch amd64 --arch arm64', 'pin binaries for Linux hosts of both architectures'],
+    [
+      'hyperkube lock --check',
+      'print changes without writing cluster.lock; exit code 3 if changes are pending',
+    ],
   ],
   identity: true,
   configure(command) {
     command
-      .option('--arch <arch>', 'amd64 (default) or arm64, of Linux hosts; once for each', addArch)
-      .option('--check', 'only say what would change')
+      .option(
+        '--arch <arch>',
+        'pin Linux binaries for this architecture (repeatable): amd64 (default), arm64',
+        addArch,
+      )
+      .option(
+        '--check',
+        'show what would change, without writing cluster.lock; exit code 3 if changes are pending',
+      )
   },
   async run(context, { options }) {
     const { arch: arches, check } = flags.parse(options)

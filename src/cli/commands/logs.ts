@@ -26,26 +26,39 @@ const allServices = listServiceNames({
 
 export const logsCommand: CommandDefinition = {
   examples: [
-    ['hyperkube logs etcd', 'the last lines of etcd on all hosts, in the order in which they were written'],
-    ['hyperkube logs kubelet containerd --limit w2 --since 10m', 'of two components, on one host'],
-    ['hyperkube logs --follow', 'of all components, as they come, until Ctrl-C'],
-    ['hyperkube logs --since 2h --grep "timed out"', 'only lines with this in them'],
-    ['hyperkube logs hyperkube-agent -o json', 'for programs: one document on a line'],
+    ['hyperkube logs etcd', 'show the last etcd log lines of all hosts, sorted by time'],
+    [
+      'hyperkube logs kubelet containerd --limit w2 --since 10m',
+      'show two components of one host since 10 minutes ago',
+    ],
+    ['hyperkube logs --follow', 'stream logs of all components until Ctrl-C'],
+    ['hyperkube logs --since 2h --grep "timed out"', 'show only lines that contain a text'],
+    ['hyperkube logs hyperkube-agent -o json', 'print JSON for scripts, one document per line'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     command
-      .addArgument(new Argument('[component...]', `of which: ${allServices.join(', ')} (default: all)`))
-      .option('--since <time>', 'from then on: 10m, 2h, 2026-11-15T12:00:00Z', parseTimeFlag)
-      .option('--until <time>', 'up to then', parseTimeFlag)
+      .addArgument(
+        new Argument('[component...]', `components to show: ${allServices.join(', ')} (default: all)`),
+      )
+      .option(
+        '--since <time>',
+        'show lines since this time: 10m, 2h, 2026-11-15T12:00:00Z (default with --grep: 1h)',
+        parseTimeFlag,
+      )
+      .option(
+        '--until <time>',
+        'show lines until this time: 10m, 2h, 2026-11-15T12:00:00Z (default: now)',
+        parseTimeFlag,
+      )
       .option(
         '-n, --lines <number>',
-        'look at no more than the last ones of each host (default: 100 without --since; with --grep the last hour)',
+        'show at most this many lines per host (default: 100 without --since or --grep)',
         parseLinesFlag,
       )
-      .option('--grep <text>', 'only lines with this in them, however it is capitalized')
-      .option('--follow', 'stay, and show what comes')
+      .option('--grep <text>', 'show only lines that contain this text, ignoring case')
+      .option('--follow', 'stream new lines until Ctrl-C')
   },
   async run(context, { args, options }) {
     const unknown = args.find((name) => !allServices.includes(name))

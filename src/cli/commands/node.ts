@@ -22,30 +22,30 @@ const actions: ReadonlyMap<string, NodeAction> = new Map([
 
 export const nodeCommand: CommandDefinition = {
   examples: [
-    ['hyperkube node add w3 --address 10.0.0.13', 'write it into cluster.yml, and bring it into the cluster'],
-    ['hyperkube node add cp4 --address 10.0.0.4 --role control-plane', 'the same of a control plane'],
-    ['hyperkube node remove w1 --dry-run', 'say what would be done for it to leave'],
-    ['hyperkube node remove w1', 'let it leave, also when it is lost; and take it out of cluster.yml'],
-    ['hyperkube node replace cp1 --by cp4 --address 10.0.0.4', 'let another machine take its place'],
-    ['hyperkube node drain w1', 'show what runs there, ask, and move it away as its budgets allow'],
-    ['hyperkube node drain w1 --yes --deadline 30m', 'without the question, and with a longer deadline'],
-    ['hyperkube node drain w1 --force', 'with pods that have no controller'],
-    ['hyperkube node uncordon w1', 'let pods come back'],
+    ['hyperkube node add w3 --address 10.0.0.13', 'add w3 to cluster.yml and join the host to the cluster'],
+    ['hyperkube node add cp4 --address 10.0.0.4 --role control-plane', 'add a control plane'],
+    ['hyperkube node remove w1 --dry-run', 'show what would change'],
+    ['hyperkube node remove w1', 'remove w1 from the cluster and cluster.yml, even if unreachable'],
+    ['hyperkube node replace cp1 --by cp4 --address 10.0.0.4', 'replace cp1 with the new host cp4'],
+    ['hyperkube node drain w1', 'list pods, prompt, then evict them within their PodDisruptionBudgets'],
+    ['hyperkube node drain w1 --yes --deadline 30m', 'skip the prompt and allow 30 minutes for the drain'],
+    ['hyperkube node drain w1 --force', 'also delete unmanaged pods'],
+    ['hyperkube node uncordon w1', 'allow new pods on w1 again'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices([...actions.keys()]))
-      .addArgument(new Argument('<name>', 'of the host, as in cluster.yml, or of the node'))
-      .option('--address <address>', 'add, replace: where ssh finds the new host')
-      .option('--role <role>', 'add: a role of it; once for each; default: worker', addRole)
-      .option('--by <name>', 'replace: the name of the new host')
+      .addArgument(new Argument('<action>', 'action to run').choices([...actions.keys()]))
+      .addArgument(new Argument('<name>', 'host name in cluster.yml, or node name'))
+      .option('--address <address>', 'add, replace: connect to the new host at this SSH address')
+      .option('--role <role>', 'add: assign this role to the new host (repeatable; default: worker)', addRole)
+      .option('--by <name>', 'replace: set the name of the new host')
       .option(
         '--deadline <duration>',
-        `how long pods may take to go: 90s, 1h30m; default: ${formatDuration(drainTimeoutMs)}`,
+        `drain: abort after this duration: 90s, 1h30m (default: ${formatDuration(drainTimeoutMs)})`,
         parseTimeoutFlag,
       )
-      .option('--force', 'drain: also pods without a controller; uncordon: also what others have cordoned')
+      .option('--force', 'drain: also delete unmanaged pods; uncordon: also undo cordons set by others')
     addUpFlags(addRunFlags(command))
   },
   async run(context, { args, options }) {

@@ -35,24 +35,24 @@ interface PlanResult {
 
 export const planCommand: CommandDefinition = {
   examples: [
-    ['hyperkube plan', 'what up would do; a new host gets hyperkube itself to look with, and nothing else'],
-    ['hyperkube plan --wide --limit cp1', 'each single thing, on one host'],
-    ['hyperkube plan --out shop.plan', 'kept, to be done later by: hyperkube up --plan shop.plan'],
-    ['hyperkube plan --facts facts/', 'on hosts whose facts were recorded, without asking any'],
+    ['hyperkube plan', 'preview the changes of up; install only hyperkube itself on new hosts'],
+    ['hyperkube plan --wide --limit cp1', 'list every change on one host'],
+    ['hyperkube plan --out shop.plan', 'save the plan for hyperkube up --plan shop.plan'],
+    ['hyperkube plan --facts facts/', 'plan from recorded facts, without connecting to hosts'],
     [
       'hyperkube plan --facts facts/ --against shop.plan --diff',
-      'what a change in cluster.yml changes in files',
+      'show file changes compared with a previous plan',
     ],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     addRunFlags(command)
-      .option('--out <file>', 'write the plan into a file, for up --plan')
-      .option('--wide', 'each single thing; the same as -o wide')
-      .option('--diff', 'what changes inside files, line by line')
-      .option('--facts <directory>', 'ask no host: a file HOST.json has the facts of each')
-      .option('--against <file>', 'with --facts: a previous plan that counts as applied')
+      .option('--out <file>', 'save the plan to this file, for up --plan')
+      .option('--wide', 'list every change; same as -o wide')
+      .option('--diff', 'show changes inside files as line diffs')
+      .option('--facts <directory>', 'read facts from HOST.json files here, without connecting to hosts')
+      .option('--against <file>', 'with --facts: treat this previous plan as applied')
   },
   async run(context, { options }) {
     const { facts, against, out, diff, wide, ignore, forgetHostKey, progress } = flags.parse(options)

@@ -15,18 +15,15 @@ const flags = runFlags.extend({ forceUnlock: z.boolean().default(false) })
 
 export const provisionalCommand: CommandDefinition = {
   examples: [
-    [
-      'hyperkube up --provisional 10m',
-      'apply a change, which hosts roll back by themselves after ten minutes',
-    ],
-    ['hyperkube provisional confirm', 'keep the change'],
-    ['hyperkube provisional rollback', 'roll back now, one host after the other'],
+    ['hyperkube up --provisional 10m', 'apply a change; hosts roll back after 10 minutes unless confirmed'],
+    ['hyperkube provisional confirm', 'confirm the change and cancel the rollback'],
+    ['hyperkube provisional rollback', 'roll back now, one host at a time'],
   ],
   identity: true,
   configure(command) {
     addRunFlags(
-      command.addArgument(new Argument('<action>', 'what to do').choices([...actions.options])),
-    ).option('--force-unlock', 'take the operator lock from its holder')
+      command.addArgument(new Argument('<action>', 'action to run').choices([...actions.options])),
+    ).option('--force-unlock', 'break the operator lock of another operator')
   },
   async run(context, { args, options }) {
     const action = actions.parse(args[0])

@@ -14,13 +14,20 @@ const flags = z.object({ listen: z.string().default('127.0.0.1:6443') })
 
 export const proxyCommand: CommandDefinition = {
   examples: [
-    ['hyperkube proxy', 'serve the API at 127.0.0.1:6443, through the healthy control planes'],
-    ['hyperkube kubeconfig --server https://127.0.0.1:6443 > kubeconfig', 'for kubectl, beside it'],
-    ['hyperkube proxy --listen 127.0.0.1:7443', 'when another cluster has the port'],
+    ['hyperkube proxy', 'balance connections at 127.0.0.1:6443 across healthy control planes'],
+    [
+      'hyperkube kubeconfig --server https://127.0.0.1:6443 > kubeconfig',
+      'write a kubeconfig that uses the proxy',
+    ],
+    ['hyperkube proxy --listen 127.0.0.1:7443', 'listen on another port'],
   ],
   identity: true,
   configure(command) {
-    command.option('--listen <address>', 'where to serve it (default: 127.0.0.1:6443)', parseListenFlag)
+    command.option(
+      '--listen <address>',
+      'listen on this address and port (default: 127.0.0.1:6443)',
+      parseListenFlag,
+    )
   },
   async run(context, { options }) {
     const { listen } = flags.parse(options)

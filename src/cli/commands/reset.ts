@@ -18,20 +18,17 @@ const flags = runFlags.extend({
 
 export const resetCommand: CommandDefinition = {
   examples: [
-    ['hyperkube reset', 'ask, and take everything of the cluster off all of its hosts'],
+    ['hyperkube reset', 'prompt, then remove the cluster from all hosts'],
     ['hyperkube reset --dry-run', 'show what would be removed'],
-    ['hyperkube reset --limit w2', 'off one host, as if it had never been part of it'],
-    ['hyperkube reset --yes', 'without the question'],
+    ['hyperkube reset --limit w2', 'remove the cluster from one host'],
+    ['hyperkube reset --yes', 'skip the prompt'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     addRunFlags(command)
-      .option('--dry-run', 'show what would be removed, and do nothing; exit code 3')
-      .option(
-        '--force-unlock',
-        'take the operator lock from its holder, and continue though most control planes are gone',
-      )
+      .option('--dry-run', 'show what would be removed, without changing anything; exit code 3')
+      .option('--force-unlock', 'break the operator lock; continue even without a majority of control planes')
   },
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)

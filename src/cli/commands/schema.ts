@@ -3,8 +3,11 @@ import { type CommandDefinition, exitCodes } from '../command/command.ts'
 
 export const schemaCommand: CommandDefinition = {
   examples: [
-    ['hyperkube schema > cluster.schema.json', 'then, as the first line of cluster.yml:'],
-    ['# yaml-language-server: $schema=cluster.schema.json', 'and your editor completes and checks it'],
+    ['hyperkube schema > cluster.schema.json', 'write the JSON Schema to a file'],
+    [
+      '# yaml-language-server: $schema=cluster.schema.json',
+      'add as first line of cluster.yml for completion and checks in editors',
+    ],
   ],
   configure: () => undefined,
   async run({ stdout }) {

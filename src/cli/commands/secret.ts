@@ -11,17 +11,20 @@ const flags = z.object({ fromFile: z.string().optional() })
 
 export const secretCommand: CommandDefinition = {
   examples: [
-    ['hyperkube secret set backup-access-key --from-file key.txt', 'put it into the sealed identity'],
-    ['hyperkube secret set registry-password --from-file /dev/stdin', 'from another program, or typed'],
-    ['hyperkube secret list', 'their names; values are never shown'],
-    ['hyperkube secret remove registry-password', 'take it out again'],
+    [
+      'hyperkube secret set backup-access-key --from-file key.txt',
+      'store a secret in the sealed cluster identity',
+    ],
+    ['hyperkube secret set registry-password --from-file /dev/stdin', 'read the value from stdin'],
+    ['hyperkube secret list', 'list secret names; values are never printed'],
+    ['hyperkube secret remove registry-password', 'remove a secret from the cluster identity'],
   ],
   identity: true,
   configure(command) {
     command
-      .addArgument(new Argument('<action>', 'what to do').choices(['set', 'list', 'remove']))
-      .addArgument(new Argument('[name]', 'by which cluster.yml refers to it'))
-      .option('--from-file <path>', 'set: where its value is, without the end of its last line')
+      .addArgument(new Argument('<action>', 'action to run').choices(['set', 'list', 'remove']))
+      .addArgument(new Argument('[name]', 'secret name, as used in cluster.yml'))
+      .option('--from-file <path>', 'set: read the value from this file; a trailing newline is dropped')
   },
   async run(context, { args, options }) {
     const [action, name] = args

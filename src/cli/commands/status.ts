@@ -28,26 +28,23 @@ const flags = z.object({
 
 export const statusCommand: CommandDefinition = {
   examples: [
-    [
-      'hyperkube status',
-      'how every host and every part of the cluster is; exit code 1 when something is not healthy',
-    ],
-    ['hyperkube status -o wide', 'with versions'],
-    ['hyperkube status --watch', 'again every five seconds, until Ctrl-C'],
-    ['hyperkube status --limit w2 -o json', 'for programs, of one host'],
+    ['hyperkube status', 'show the health of all hosts and components; exit code 1 if unhealthy'],
+    ['hyperkube status -o wide', 'include versions'],
+    ['hyperkube status --watch', 'refresh every 5s until Ctrl-C'],
+    ['hyperkube status --limit w2 -o json', 'print the status of one host as JSON'],
     [
       'hyperkube status --kubeconfig ~/.kube/config',
-      'what the cluster says of itself and how old that is, where there is neither ssh nor cluster.yml',
+      'show the last reported status and its age, without SSH or cluster.yml',
     ],
-    ['hyperkube doctor', 'what is wrong, what it comes of, and what to type'],
+    ['hyperkube doctor', 'diagnose problems and suggest fixes'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     command
-      .option('--watch', 'look again every five seconds')
-      .option('--from-api', 'ask the API alone, by cluster.yml and its key, and no host by ssh')
-      .option('--kubeconfig <file>', 'the same by a kubeconfig, without cluster.yml')
+      .option('--watch', 'refresh every 5s until Ctrl-C')
+      .option('--from-api', 'read status from the API only, without SSH to hosts')
+      .option('--kubeconfig <file>', 'read status from the API with this kubeconfig, without cluster.yml')
   },
   async run(context, invocation) {
     const { options } = invocation

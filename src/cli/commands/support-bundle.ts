@@ -29,19 +29,29 @@ const flags = z.object({
 
 export const supportBundleCommand: CommandDefinition = {
   examples: [
-    ['hyperkube support-bundle', 'all that helps to find a fault, in one file beside you, without secrets'],
-    ['hyperkube support-bundle --out /tmp/shop.tar.gz --since 2h', 'with a name, and shorter logs'],
-    ['hyperkube support-bundle --limit w2', 'of one host, and of the cluster as a whole'],
+    [
+      'hyperkube support-bundle',
+      'collect logs, status and configuration without secrets into one local file',
+    ],
+    [
+      'hyperkube support-bundle --out /tmp/shop.tar.gz --since 2h',
+      'choose the output file and include only logs of two hours',
+    ],
+    ['hyperkube support-bundle --limit w2', 'include one host and cluster-wide data'],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     command
-      .option('--out <file>', 'where it goes (default: NAME-support-TIME.tar.gz)')
-      .option('--since <time>', 'logs from then on: 2h, 2026-11-15T12:00:00Z (default: 24h)', parseTimeFlag)
+      .option('--out <file>', 'write the support bundle to this file (default: NAME-support-TIME.tar.gz)')
+      .option(
+        '--since <time>',
+        'include logs since this time: 2h, 2026-11-15T12:00:00Z (default: 24h)',
+        parseTimeFlag,
+      )
       .option(
         '-n, --lines <number>',
-        'of each log no more than the last ones (default: 5000)',
+        'include at most this many lines per log (default: 5000)',
         parseLinesFlag,
       )
   },

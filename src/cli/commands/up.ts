@@ -16,26 +16,29 @@ const flags = z.looseObject({
 
 export const upCommand: CommandDefinition = {
   examples: [
-    ['hyperkube up', 'show what will happen, ask, and make the hosts a cluster'],
-    ['hyperkube up --yes', 'the same without the question; again after an interruption it goes on'],
-    ['hyperkube up --plan shop.plan', 'what hyperkube plan --out shop.plan has written, and nothing else'],
-    ['hyperkube up --provisional 10m', 'hosts roll back, unless the change is confirmed within ten minutes'],
-    ['hyperkube up --ignore HOST_SWAP', 'though a finding says no'],
-    ['hyperkube up --yes --progress json -o json', 'for programs: events on stderr, the result on stdout'],
+    ['hyperkube up', 'show the plan, prompt, then create or update the cluster'],
+    ['hyperkube up --yes', 'skip the prompt; run again to resume after an interruption'],
+    ['hyperkube up --plan shop.plan', 'apply exactly the plan saved by hyperkube plan --out shop.plan'],
+    ['hyperkube up --provisional 10m', 'roll back automatically unless confirmed within 10 minutes'],
+    ['hyperkube up --ignore HOST_SWAP', 'continue despite the finding HOST_SWAP'],
+    [
+      'hyperkube up --yes --progress json -o json',
+      'for scripts: print JSON events to stderr and the result to stdout',
+    ],
   ],
   identity: true,
   hosts: true,
   configure(command) {
     addUpFlags(addRunFlags(command))
-      .option('--plan <file>', 'do what plan --out wrote, without a question and nothing beyond it')
+      .option('--plan <file>', 'apply exactly the plan saved by plan --out, without a prompt')
       .option(
         '--provisional <duration>',
-        'roll back after this time, unless confirmed: 10m, 1h',
+        'roll back after this duration unless confirmed: 10m, 1h (1m to 24h)',
         parseProvisionalFlag,
       )
       .option(
         '--rollback-interval <duration>',
-        'time between rollbacks of two hosts; default: 2m',
+        'with --provisional: wait this long between rollbacks of two hosts (default: 2m)',
         parseSlotFlag,
       )
   },

@@ -22,20 +22,17 @@ const knownVersions = kubernetesReleases.map(({ kubernetes }) => kubernetes)
 
 export const upgradeCommand: CommandDefinition = {
   examples: [
-    [
-      'hyperkube upgrade --to 1.37.1 --dry-run',
-      'say what would be done, and what stands in the way; do nothing',
-    ],
-    [
-      'hyperkube upgrade --to 1.37.1',
-      'show it, ask, and do it: etcd, control planes one by one, then workers',
-    ],
-    ['hyperkube upgrade --to 1.37.1 --yes', 'without the question; cut off, hyperkube up goes on with it'],
+    ['hyperkube upgrade --to 1.37.1 --dry-run', 'show what would change and all preflight findings'],
+    ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
+    ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; hyperkube up resumes an interrupted upgrade'],
   ],
   identity: true,
   configure(command) {
-    command.requiredOption('--to <version>', `Kubernetes version to install: ${knownVersions.join(', ')}`)
-    command.option('--no-snapshot', 'start without a snapshot of etcd and its test restore')
+    command.requiredOption(
+      '--to <version>',
+      `upgrade to this Kubernetes version: ${knownVersions.join(', ')}`,
+    )
+    command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
     addUpFlags(addRunFlags(command))
   },
   async run(context, { options }) {

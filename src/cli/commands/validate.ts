@@ -6,8 +6,8 @@ import { formatFinding, printResult } from '../command/print.ts'
 
 export const validateCommand: CommandDefinition = {
   examples: [
-    ['hyperkube validate', 'cluster.yml in this directory'],
-    ['hyperkube validate -f production.yml -o json', 'another one, for a program to read'],
+    ['hyperkube validate', 'check cluster.yml in this directory'],
+    ['hyperkube validate -f production.yml -o json', 'check another file and print JSON'],
   ],
   configure: () => undefined,
   async run(context, { options }) {

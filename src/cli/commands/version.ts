@@ -3,7 +3,7 @@ import { type CommandDefinition, exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 
 export const versionCommand: CommandDefinition = {
-  examples: [['hyperkube version -o json', 'for a program to read']],
+  examples: [['hyperkube version -o json', 'print version, Node.js version and platform as JSON']],
   configure: () => undefined,
   async run({ stdout }, { options }) {
     const document = {

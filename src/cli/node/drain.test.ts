@@ -131,16 +131,19 @@ test('uncordon leaves nodes that others have cordoned, unless forced', async () 
   const api = new DrainedNode(...pods())
   const { client } = await openApi(api)
   const { signal } = new AbortController()
-  expect(await uncordonNode(client, 'w1', false, signal)).toBe(false)
+  const options = { force: false, dryRun: false }
+  expect(await uncordonNode(client, 'w1', options, signal)).toBe(false)
   await drain(api, { yes: true })
-  expect(await uncordonNode(client, 'w1', false, signal)).toBe(true)
+  expect(await uncordonNode(client, 'w1', { ...options, dryRun: true }, signal)).toBe(true)
+  expect(readNodeCordon(api)).toBe('ours')
+  expect(await uncordonNode(client, 'w1', options, signal)).toBe(true)
   expect(readNodeCordon(api)).toBe('none')
   api.changeNode({ spec: { unschedulable: true } })
   await drain(api, { yes: true })
-  await expect(uncordonNode(client, 'w1', false, signal)).rejects.toMatchObject({
+  await expect(uncordonNode(client, 'w1', options, signal)).rejects.toMatchObject({
     code: 'NODE_CORDONED_BY_OTHERS',
   })
   expect(readNodeCordon(api)).toBe('others')
-  expect(await uncordonNode(client, 'w1', true, signal)).toBe(true)
+  expect(await uncordonNode(client, 'w1', { ...options, force: true }, signal)).toBe(true)
   expect(readNodeCordon(api)).toBe('none')
 })

@@ -49,23 +49,25 @@ export function formatDrainResult(node: string, code: ExitCode): string {
 
 const uncordonFlags = z.looseObject({
   force: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
   forgetHostKey: z.array(z.string()).default([]),
 })
 
 export const runUncordon: NodeAction = async ({ context, options, cluster, name }) => {
   const node = resolveNodeName({ cluster, name })
-  const { force, forgetHostKey } = uncordonFlags.parse(options)
+  const { force, dryRun, forgetHostKey } = uncordonFlags.parse(options)
   await using opened = await openApi(context, options, cluster, forgetHostKey)
-  const changed = await uncordonNode(opened.api, node, force, context.signal)
+  const changed = await uncordonNode(opened.api, node, { force, dryRun }, context.signal)
   const document = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'NodeUncordonResult',
     cluster: cluster.metadata.name,
     node,
-    outcome: changed ? 'done' : 'unchanged',
+    outcome: changed ? (dryRun ? 'pending' : 'done') : 'unchanged',
   }
+  const changedText = dryRun ? 'would take pods again' : 'takes pods again'
   printResult(context.stdout, options.output, document, () =>
-    changed ? `${node} takes pods again\n` : `${node} is not cordoned\n`,
+    changed ? `${node} ${changedText}\n` : `${node} is not cordoned\n`,
   )
-  return exitCodes.ok
+  return changed && dryRun ? exitCodes.changesPending : exitCodes.ok
 }

@@ -10,6 +10,9 @@ export const upFlags = runFlags.extend({
 /** Adds the flags of every command that brings a cluster to its desired state. */
 export function addUpFlags(command: Command): Command {
   return command
-    .option('--dry-run', 'show what would be done, and do nothing; exit code 3 when there is something')
-    .option('--force-unlock', 'take the operator lock from its holder')
+    .option(
+      '--dry-run',
+      'show what would change, without changing anything; exit code 3 if changes are pending',
+    )
+    .option('--force-unlock', 'break the operator lock of another operator')
 }
