@@ -1,0 +1,43 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Longest sentence, in words, that a reader understands at once. */
+const maxWords = 30
+
+/** Splits the prose of a Markdown document into sentences. Code, tables, headings and diagrams are left out. */
+export function listSentences(markdown: string): string[] {
+  const prose = markdown
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/^(?:#|\||<).*$/gm, '')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+  return prose
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)/)
+    .flatMap((paragraph) => paragraph.replaceAll(/\s+/g, ' ').split(/(?<=[.!?:;])\s+(?=[A-Z`[*“"])/))
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => /\w\s+\w/.test(sentence))
+}
+
+export function countWords(sentence: string): number {
+  return sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
+}
+
+/** True for documents that people read to use hyperkube. Records of measurements are not. */
+const isUserDocument = (file: string): boolean => !file.startsWith('docs/evidence/')
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..')
+  const files = globSync('{README.md,docs/**/*.md}', { cwd: root }).filter(isUserDocument).toSorted()
+  let [total, long] = [0, 0]
+  for (const file of files) {
+    const sentences = listSentences(readFileSync(join(root, file), 'utf8'))
+    const tooLong = sentences.filter((sentence) => countWords(sentence) > maxWords)
+    total += sentences.length
+    long += tooLong.length
+    if (process.argv.includes('--list'))
+      for (const sentence of tooLong) process.stdout.write(`${file}: ${sentence}\n`)
+  }
+  const share = ((100 * long) / Math.max(1, total)).toFixed(1)
+  process.stdout.write(
+    `sentences: ${total} in ${files.length} documents, ${long} over ${maxWords} words (${share} %)\n`,
+  )
+}
