@@ -13,12 +13,12 @@ export function listSentences(markdown: string): string[] {
   return prose
     .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.)\s)/)
     .flatMap((paragraph) => paragraph.replaceAll(/\s+/g, ' ').split(/(?<=[.!?:;])\s+(?=[A-Z`[*“"])/))
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => /\w\s+\w/.test(sentence))
+    .map((text) => text.trim())
+    .filter((text) => /\w\s+\w/.test(text))
 }
 
-export function countWords(sentence: string): number {
-  return sentence.split(/\s+/).filter((word) => /\w/.test(word)).length
+export function countWords(text: string): number {
+  return text.split(/\s+/).filter((word) => /\w/.test(word)).length
 }
 
 /** True for documents that people read to use hyperkube. Records of measurements are not. */
@@ -30,11 +30,11 @@ if (import.meta.main) {
   let [total, long] = [0, 0]
   for (const file of files) {
     const sentences = listSentences(readFileSync(join(root, file), 'utf8'))
-    const tooLong = sentences.filter((sentence) => countWords(sentence) > maxWords)
+    const tooLong = sentences.filter((text) => countWords(text) > maxWords)
     total += sentences.length
     long += tooLong.length
     if (process.argv.includes('--list'))
-      for (const sentence of tooLong) process.stdout.write(`${file}: ${sentence}\n`)
+      for (const text of tooLong) process.stdout.write(`${file}: ${text}\n`)
   }
   const share = ((100 * long) / Math.max(1, total)).toFixed(1)
   process.stdout.write(
