@@ -6,6 +6,7 @@ test.each([
   ['node remove w1 --dry-run -y', 'node remove w1 --dry-run'],
   ['node add w2 --address 10.0.0.7 --role worker', 'node add w2 --address 10.0.0.7 --role worker'],
   ['addon list -o json', 'addon list'],
+  ['up --forget-host-key w1 --force-unlock --limit w1', 'up --limit w1'],
   ['certs renew --dry-run --timeout=5m -f shop.yml', 'certs renew --dry-run -f shop.yml'],
 ])('%s is repeated as %s', (typed, repeated) => {
   expect(formatTypedCommand(typed.split(' '))).toBe(repeated)

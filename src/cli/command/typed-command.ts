@@ -1,5 +1,8 @@
-/** Flags that change only how a command asks and prints, with the number of their values. */
-const presentationFlags: ReadonlyMap<string, number> = new Map([
+/**
+ * Flags that are not repeated, with the number of their values: those that change only how a command asks and
+ * prints, and those by which an operator accepts a risk once.
+ */
+const omittedFlags: ReadonlyMap<string, number> = new Map([
   ['-y', 0],
   ['--yes', 0],
   ['--no-input', 0],
@@ -8,6 +11,8 @@ const presentationFlags: ReadonlyMap<string, number> = new Map([
   ['-o', 1],
   ['--output', 1],
   ['--timeout', 1],
+  ['--forget-host-key', 1],
+  ['--force-unlock', 0],
 ])
 
 /**
@@ -18,7 +23,7 @@ export function formatTypedCommand(args: readonly string[]): string {
   const kept: string[] = []
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? ''
-    const values = presentationFlags.get(arg.replace(/=.*$/s, ''))
+    const values = omittedFlags.get(arg.replace(/=.*$/s, ''))
     if (values === undefined) kept.push(quoteForShell(arg))
     else if (!arg.includes('=')) index += values
   }
