@@ -260,7 +260,6 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/lifecycle/smoke-test': ['src/lifecycle/agents'],
   'src/lifecycle/status': [
-    'src/lifecycle/addons',
     'src/lifecycle/cluster-client',
     'src/lifecycle/cluster-objects',
     'src/lifecycle/etcd',

@@ -1,59 +1,64 @@
 import type { Argument, Command, Option } from 'commander'
 import type { CommandDefinition, CommandEntry } from '../src/cli/command/command.ts'
 import { commandTable } from '../src/cli/command-table.ts'
-import { buildCommand } from '../src/cli/run-command-line.ts'
+import { buildCommand, listExampleLines } from '../src/cli/run-command-line.ts'
 
 /** Renders docs/reference/cli.md from the command table, so it lists exactly the existing commands and flags. */
 export async function renderCliReference(): Promise<string> {
-  const operatorCommands = commandTable.filter(({ onHosts }) => onHosts !== true)
-  const sections = await Promise.all(operatorCommands.map(async (entry) => renderCommand(entry)))
-  const globalFlags = await listGlobalFlags(operatorCommands)
+  const entries = commandTable.filter(({ onHosts }) => onHosts !== true)
+  const commands = await Promise.all(entries.map(async (entry) => buildFromTable(entry)))
+  const globalFlags = findGlobalFlags(commands)
+  const globalNames = new Set(globalFlags.map(({ flags }) => flags))
   return `# Commands
 
 Made by \`npm run reference\` from the command table in src/cli; do not edit. \`hyperkube COMMAND --help\` prints the same.
 
 | command | what it does |
 |---|---|
-${operatorCommands.map(({ name, summary }) => `| [\`${name}\`](#${name}) | ${summary} |`).join('\n')}
+${entries.map(({ name, summary }) => `| [\`${name}\`](#${name}) | ${summary} |`).join('\n')}
 
 ## Flags of every command
 
 ${renderFlags(globalFlags)}
-${sections.map((render) => render(new Set(globalFlags.map(({ flags }) => flags)))).join('\n')}`
+${commands.map((command) => renderCommand(command, globalNames)).join('\n')}`
+}
+
+interface BuiltCommand {
+  readonly entry: CommandEntry
+  readonly definition: CommandDefinition
+  readonly command: Command
 }
 
 /** Output that is never written. The context is needed only to build a command. */
 const silent = { stdout: { write: () => true }, stderr: { write: () => true } } as const
 
-async function build(entry: CommandEntry): Promise<readonly [CommandDefinition, Command]> {
+async function buildFromTable(entry: CommandEntry): Promise<BuiltCommand> {
   const definition = await entry.load()
-  return [definition, buildCommand(entry, definition, silent)]
+  return { entry, definition, command: buildCommand(entry, definition, silent) }
 }
 
-/** Returns the flags that all commands have in common. */
-async function listGlobalFlags(entries: readonly CommandEntry[]): Promise<readonly Option[]> {
-  const all = await Promise.all(entries.map(async (entry) => (await build(entry))[1].options))
-  const [first = [], ...others] = all
-  return first.filter(({ flags }) => others.every((options) => options.some((one) => one.flags === flags)))
+/** Finds the flags that all commands have in common. */
+function findGlobalFlags([first, ...others]: readonly BuiltCommand[]): readonly Option[] {
+  return (first?.command.options ?? []).filter(({ flags }) =>
+    others.every(({ command }) => command.options.some((one) => one.flags === flags)),
+  )
 }
 
-async function renderCommand(entry: CommandEntry): Promise<(globalFlags: ReadonlySet<string>) => string> {
-  const [{ examples }, command] = await build(entry)
-  const width = Math.max(0, ...examples.map(([line]) => line.length))
-  const lines = examples.map(([line, meaning]) => `${line.padEnd(width)}  # ${meaning}`)
+function renderCommand(
+  { entry, definition, command }: BuiltCommand,
+  globalFlags: ReadonlySet<string>,
+): string {
   const args = command.registeredArguments.map(renderArgument)
-  return (globalFlags) => {
-    const own = command.options.filter(({ flags }) => !globalFlags.has(flags))
-    return `## ${entry.name}
+  const own = command.options.filter(({ flags }) => !globalFlags.has(flags))
+  return `## ${entry.name}
 
 ${entry.summary}.${entry.aliases.length === 0 ? '' : ` Also called \`${entry.aliases.join('`, `')}\`.`}
 
 \`\`\`sh
-${lines.join('\n')}
+${listExampleLines(definition).join('\n')}
 \`\`\`
 
 ${args.length === 0 ? '' : `| argument | |\n|---|---|\n${args.join('\n')}\n\n`}${own.length === 0 ? '' : `${renderFlags(own)}\n`}`
-  }
 }
 
 function renderArgument(argument: Argument): string {

@@ -14,7 +14,7 @@ import {
   planProvisionalChange,
   type ProvisionalOptions,
 } from '../lifecycle/provisional/plan-provisional.ts'
-import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
+import type { WorkspaceContext } from '../workspace/context.ts'
 import { saveIdentity } from '../workspace/load-identity.ts'
 import { openClusterBundle } from '../workspace/open-cluster-bundle.ts'
 import { buildClientOptions } from '../workspace/open-cluster.ts'
@@ -111,7 +111,7 @@ export async function changeConnectedHosts(deps: ConnectedUp): Promise<UpOutcome
     const outcome = buildOutcome(connected, 'done')
     return provisional === undefined
       ? outcome
-      : settleProvisionalChange({ ...deps, ...options }, provisional, outcome)
+      : settleProvisionalChange({ ...deps, forceUnlock: options.forceUnlock }, provisional, outcome)
   }
   await options.persist?.()
   return buildOutcome(connected, 'unchanged')
@@ -173,7 +173,7 @@ async function executeAndForget(
   provisional: PlannedProvisionalChange | undefined,
 ): Promise<void> {
   const { context, options, inputs } = deps
-  const removed = await executeProposal({ ...deps, ...options }, proposal, provisional)
+  const removed = await executeProposal(deps, proposal, provisional)
   // Deletes the ssh host keys of removed hosts, because another machine may later get the name of a removed
   // host.
   if (removed.size > 0)
@@ -192,28 +192,20 @@ function buildOutcome(
   return { status: unreachable.size === 0 ? 'ok' : 'changes-pending', result: { outcome } }
 }
 
-interface ExecuteDeps extends Omit<ClusterConnection, keyof AsyncDisposable> {
-  readonly context: WorkspaceContext
-  readonly files: ClusterFiles
-  readonly forceUnlock: boolean
-  readonly run: ActionRun
-  /** Connects to the running cluster. */
-  readonly createClient: CreateClusterClient
-}
-
 /** Makes all proposed changes under the operator lock. Returns the hosts that were removed. */
 async function executeProposal(
-  deps: ExecuteDeps,
+  deps: ConnectedUp,
   proposal: Proposal,
   provisional: PlannedProvisionalChange | undefined,
 ): Promise<ReadonlySet<string>> {
-  const { context, files, inputs, connected, removedHosts, run, createClient, deferAbort } = deps
+  const { context, options, inputs, connected, removedHosts, run, createClient, deferAbort } = deps
   const removed = new Set<string>()
   const { publicKey } = deriveBundleKey(inputs.identity)
-  await using bundle = await openClusterBundle(context, files.file, inputs.cluster, publicKey)
+  await using bundle = await openClusterBundle(context, options.files.file, inputs.cluster, publicKey)
   // Interrupts are deferred before the lock is acquired, because a granted lock must be released.
   deferAbort()
-  await withOperatorLock(deps, async ({ claim, forgetHost }, signal) => {
+  const lockDeps = { ...deps, forceUnlock: options.forceUnlock }
+  await withOperatorLock(lockDeps, async ({ claim, forgetHost }, signal) => {
     const clientOptions = {
       ...buildClientOptions(inputs, context, createRemoteLookup(connected, removedHosts)),
       objects: buildDesiredObjects(inputs.cluster, proposal.plans),

@@ -13,7 +13,13 @@ const node = kubeObject.extend({
 type TaintedNode = z.infer<typeof node>
 const taintedNodeKind: Kind<TaintedNode> = { apiVersion: 'v1', kind: 'Node', schema: node }
 
-const prefix = 'node.kubernetes.io/'
+/** Prefix of the taints that Kubernetes itself sets. */
+export const nodeTaintPrefix = 'node.kubernetes.io/'
+
+/** True for a taint of Kubernetes itself that keeps new pods away from a node. */
+export function isBlockingTaint({ key, effect }: { readonly key: string; readonly effect: string }): boolean {
+  return key.startsWith(nodeTaintPrefix) && effect !== 'PreferNoSchedule'
+}
 
 /**
  * Lists the node conditions that keep pods away, each with its nodes and its taint. The scheduler itself
@@ -26,13 +32,11 @@ export async function explainTaints(
 ): Promise<string | undefined> {
   const nodes = await listObjects(client, taintedNodeKind, options).catch(() => undefined)
   const taints = (nodes?.items ?? []).flatMap(({ metadata: { name }, spec }) =>
-    (spec?.taints ?? [])
-      .filter(({ key, effect }) => key.startsWith(prefix) && effect !== 'PreferNoSchedule')
-      .map(({ key }) => ({ key, name })),
+    (spec?.taints ?? []).filter(isBlockingTaint).map(({ key }) => ({ key, name })),
   )
   const lines = [...Map.groupBy(taints, ({ key }) => key)].map(([key, affected]) => {
     const names = [...new Set(affected.map(({ name }) => name))]
-    return `${key.slice(prefix.length).replaceAll('-', ' ')} on ${formatNames(names)}, taint ${key}`
+    return `${key.slice(nodeTaintPrefix.length).replaceAll('-', ' ')} on ${formatNames(names)}, taint ${key}`
   })
   return lines.length === 0 ? undefined : lines.join('; ')
 }

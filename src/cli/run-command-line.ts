@@ -28,11 +28,7 @@ export async function runCommandLine(
   args: readonly string[],
   context: CommandContext,
 ): Promise<ExitCode> {
-  const linked = findCommand(basename(programPath).replace(/\.exe$/, ''))
-  const choice = linked === undefined ? chooseCommand(args) : { entry: linked, rest: args }
-  const linkName = basename(programPath).replace(/\.exe$/, '')
-  if (linked === undefined && findReplacement(linkName) !== undefined)
-    return reportNoCommand({ entry: undefined, rest: args, unknown: linkName }, context)
+  const choice = chooseLinked(basename(programPath).replace(/\.exe$/, ''), args) ?? chooseCommand(args)
   if (choice.entry === undefined) return reportNoCommand(choice, context)
   try {
     return await runCommand(choice.entry, choice.rest, context)
@@ -47,6 +43,13 @@ interface CommandChoice {
   /** All arguments except the command's name. */
   readonly rest: readonly string[]
   readonly unknown?: string
+}
+
+/** Finds the command by the name of the link through which the program was called. */
+function chooseLinked(name: string, rest: readonly string[]): CommandChoice | undefined {
+  const entry = findCommand(name)
+  if (entry !== undefined) return { entry, rest }
+  return findReplacement(name) === undefined ? undefined : { entry, rest, unknown: name }
 }
 
 /** Finds the command among the arguments; global flags may come first. */
@@ -161,10 +164,16 @@ export function buildCommand(
     .option('--debug', 'print stack traces of unexpected errors')
 }
 
-function formatExamples({ examples: lines }: CommandDefinition): string {
-  if (lines.length === 0) return ''
-  const width = Math.max(...lines.map(([command]) => command.length))
-  return `${lines.map(([command, explanation]) => `  ${command.padEnd(width)}  # ${explanation}`).join('\n')}\n`
+function formatExamples(definition: CommandDefinition): string {
+  return listExampleLines(definition)
+    .map((line) => `  ${line}\n`)
+    .join('')
+}
+
+/** Formats each example as a line: the command and, aligned, its explanation. */
+export function listExampleLines({ examples }: Pick<CommandDefinition, 'examples'>): string[] {
+  const width = Math.max(0, ...examples.map(([command]) => command.length))
+  return examples.map(([command, explanation]) => `${command.padEnd(width)}  # ${explanation}`)
 }
 
 /**

@@ -101,7 +101,6 @@ async function finishPhase(
     command,
     cluster: cluster.metadata.name,
     progress,
-    debug: options.debug === true,
   }
   const phaseOptions = { files: options, cluster, forgetHostKeys: forgetHostKey, ignore, restartPods }
   const { code } = await runAction(context, options, settings, async (run) =>

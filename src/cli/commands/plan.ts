@@ -73,7 +73,6 @@ export const planCommand: CommandDefinition = {
         command: 'plan',
         cluster: cluster.metadata.name,
         progress,
-        debug: options.debug === true,
       }
       const planOptions = {
         files: options,

@@ -37,7 +37,6 @@ export const provisionalCommand: CommandDefinition = {
       command: `provisional ${action}`,
       cluster: name,
       progress,
-      debug: options.debug === true,
     }
     const endOptions = { files: options, forgetHostKeys: forgetHostKey, action, forceUnlock }
     const { code, outcome } = await runAction(context, options, settings, async (run) =>

@@ -43,7 +43,6 @@ export const resetCommand: CommandDefinition = {
       command: 'reset',
       cluster: cluster.metadata.name,
       progress,
-      debug: options.debug === true,
     }
     const hostsReset: string[] = []
     let plannedChanges: PlannedChanges | undefined

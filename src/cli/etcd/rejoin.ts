@@ -25,7 +25,6 @@ export const rejoinEtcd: EtcdCommandAction = async ({ context, options, flags, c
     command,
     cluster: cluster.metadata.name,
     progress: flags.progress,
-    debug: options.debug === true,
   }
   const rejoinOptions = {
     files: options,

@@ -20,7 +20,6 @@ export const runDrain: NodeAction = async ({ context, options, cluster, name }) 
     command: `node drain ${name}`,
     cluster: cluster.metadata.name,
     progress,
-    debug: options.debug === true,
   }
   const node = resolveNodeName({ cluster, name })
   const { code } = await runAction(context, options, settings, async (run) => {

@@ -32,11 +32,12 @@ export interface ActionSummary<T extends ActionOutcome> extends RunSummary {
 export async function runAction<T extends ActionOutcome>(
   context: CommandContext,
   options: GlobalOptions,
-  settings: RunSettings,
+  settings: Omit<RunSettings, 'debug'>,
   action: (run: ActionRun) => Promise<T>,
 ): Promise<ActionSummary<T>> {
   let outcome: T | undefined
-  const summary = await runWithProgress(context, settings, async (reporter) => {
+  const runSettings = { ...settings, debug: options.debug === true }
+  const summary = await runWithProgress(context, runSettings, async (reporter) => {
     outcome = await action(createActionRun(context, options, settings.progress !== 'json', reporter))
     return { code: exitCodeByStatus[outcome.status], result: outcome.result }
   })

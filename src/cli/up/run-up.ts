@@ -59,7 +59,7 @@ export async function performUp(
   const { name } = cluster.metadata
   let [connected, leftBehind]: [readonly string[], readonly string[]] = [[], []]
   let proposal: Proposal | undefined
-  const settings = { command, cluster: name, progress, debug: options.debug === true }
+  const settings = { command, cluster: name, progress }
   const { outcome, ...summary } = await runAction<UpOutcome>(context, options, settings, async (run) => {
     for (const finding of findings) run.emit({ type: 'finding', finding })
     const actionOptions: UpOptions = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isBlockingTaint, nodeTaintPrefix } from '../../addons/node-taints.ts'
 import { type Kind, kubeObject } from '../../kube/object.ts'
 
 const taintSchema = z.looseObject({ key: z.string(), value: z.string().default(''), effect: z.string() })
@@ -61,13 +62,12 @@ export interface NodeProblem {
   readonly taint?: string
 }
 
-const taintPrefix = 'node.kubernetes.io/'
 /** Node conditions that must not be true, with the taints that Kubernetes derives from them. */
 const problemConditions = [
-  { condition: 'DiskPressure', taintKey: `${taintPrefix}disk-pressure`, text: 'disk pressure' },
-  { condition: 'MemoryPressure', taintKey: `${taintPrefix}memory-pressure`, text: 'memory pressure' },
-  { condition: 'PIDPressure', taintKey: `${taintPrefix}pid-pressure`, text: 'PID pressure' },
-  { condition: 'NetworkUnavailable', taintKey: `${taintPrefix}network-unavailable`, text: 'no network' },
+  { condition: 'DiskPressure', taintKey: `${nodeTaintPrefix}disk-pressure`, text: 'disk pressure' },
+  { condition: 'MemoryPressure', taintKey: `${nodeTaintPrefix}memory-pressure`, text: 'memory pressure' },
+  { condition: 'PIDPressure', taintKey: `${nodeTaintPrefix}pid-pressure`, text: 'PID pressure' },
+  { condition: 'NetworkUnavailable', taintKey: `${nodeTaintPrefix}network-unavailable`, text: 'no network' },
 ] as const
 
 /** Lists the problem conditions of a node that are true, or whose taint is still set. */
@@ -93,9 +93,7 @@ export function listNodeProblems(node: Node): NodeProblem[] {
 
 /** Lists the taints of Kubernetes itself that keep new pods away from a node. */
 export function listBlockingTaints({ spec }: Node): string[] {
-  return (spec?.taints ?? [])
-    .filter(({ key, effect }) => key.startsWith(taintPrefix) && effect !== 'PreferNoSchedule')
-    .map(({ key, effect }) => `${key}:${effect}`)
+  return (spec?.taints ?? []).filter(isBlockingTaint).map(({ key, effect }) => `${key}:${effect}`)
 }
 
 /** Lists the reasons why a node accepts no new pods, for example `disk pressure`; empty if it accepts them. */
@@ -119,6 +117,6 @@ export function explainRefusedPods(node: Node): string[] {
  */
 function isCommonTaint(taint: string): boolean {
   return ['not-ready', 'unreachable', 'unschedulable'].some((name) =>
-    taint.startsWith(`${taintPrefix}${name}:`),
+    taint.startsWith(`${nodeTaintPrefix}${name}:`),
   )
 }

@@ -43,7 +43,6 @@ export async function restoreFrom(
     command: 'etcd snapshot restore',
     cluster: cluster.metadata.name,
     progress: flags.progress,
-    debug: options.debug === true,
   }
   let plannedChanges: PlannedChanges | undefined
   const restoreOptions = {
