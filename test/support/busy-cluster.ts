@@ -92,10 +92,12 @@ export class BusyCluster {
 }
 
 export function formatBusyFigures({ api, service: serviceFigures, writes, lost }: BusyFigures): string {
+  const reasons = api.failed.length > 0 ? [`first errors: ${JSON.stringify(api.reasons)}`] : []
   return [
     `API: ${api.requests} requests, ${api.failed.length} failed, ${api.retried} sent again, ${api.throttled} throttled, worst ${api.worst} ms`,
     `service: ${serviceFigures.requests} requests, ${serviceFigures.failed.length} failed, worst ${serviceFigures.worst} ms, ${serviceFigures.pods} pods`,
     `writes: ${writes.acknowledged.length} acknowledged, ${writes.refused} refused, ${lost.length} lost`,
+    ...reasons,
   ].join('; ')
 }
 

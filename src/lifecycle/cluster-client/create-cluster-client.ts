@@ -28,6 +28,7 @@ import {
   joinEtcd,
   type KnownEtcdMember,
   promoteLearner,
+  releaseEtcdLeadership,
   removeEtcdMember,
 } from '../etcd/membership.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
@@ -117,6 +118,7 @@ export async function createClusterClient(
     joinEtcd: async (host, wait) => joinEtcd(etcd, toMember(host), wait),
     promote: async (host, wait) => promoteLearner(etcd, toMember(host), wait),
     removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host).address),
+    releaseEtcdLeadership: async (host) => releaseEtcdLeadership(etcd, toMember(host).address),
     async drain(host, { lost, waiting, timeoutMs, now: clock, signal: until }) {
       const since = clock().toISOString()
       await drain(api, nodeName(host), {

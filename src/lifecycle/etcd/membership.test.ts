@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EtcdClient } from '../../etcd/client.ts'
 import { type FakeEtcd, fakeEtcd } from '../../etcd/testing/fake-etcd.ts'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
-import { joinEtcd, removeEtcdMember, promoteLearner } from './membership.ts'
+import { joinEtcd, promoteLearner, releaseEtcdLeadership, removeEtcdMember } from './membership.ts'
 
 let ca: TestCa
 let stack: AsyncDisposableStack
@@ -77,4 +77,19 @@ test('who leads hands over before it leaves', async () => {
   expect(etcd.changes.map((change) => change.split(' ')[0])).toEqual(['transfer-leadership', 'remove'])
   await removeEtcdMember(client, 'unknown')
   expect(etcd.changes).toHaveLength(2)
+})
+
+test('a leader that is about to restart transfers leadership to a ready voter', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', learner: true }, { id: 'c' })
+  const client = clientFor(etcd)
+  await releaseEtcdLeadership(client, 'c')
+  expect(etcd.changes).toEqual([])
+  await releaseEtcdLeadership(client, 'a')
+  expect(etcd.changes).toEqual(['transfer-leadership {"targetID":"12"} at a'])
+})
+
+test('a leader without another ready voter keeps leadership', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', learner: true })
+  await releaseEtcdLeadership(clientFor(etcd), 'a')
+  expect(etcd.changes).toEqual([])
 })

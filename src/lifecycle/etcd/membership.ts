@@ -75,12 +75,32 @@ export async function removeEtcdMember(etcd: EtcdClient, address: string): Promi
   const observed = await observeEtcd(etcd)
   const member = observed.members.find(hasPeerAddress(address))
   if (member === undefined) return
-  const successor = observed.members.find(
-    ({ id, learner }) => id !== member.id && !learner && observed.health.get(id)?.ready === true,
-  )
-  const isLeader = observed.statuses.get(member.id)?.leader === member.id
-  if (isLeader && successor !== undefined) await transferLeadership(etcd, observed, successor.id)
+  await transferLeadershipFrom(member, etcd, observed)
   await memberRemove(etcd, observed, member.id)
+}
+
+/**
+ * Transfers leadership away from a host that is about to restart etcd. A leader that stops transfers its
+ * leadership too, but only after it has closed the connections of its clients. Their requests then reach other
+ * members while etcd has no leader, and time out.
+ */
+export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): Promise<void> {
+  const observed = await observeEtcd(etcd)
+  const member = observed.members.find(hasPeerAddress(address))
+  if (member !== undefined) await transferLeadershipFrom(member, etcd, observed)
+}
+
+/** Transfers leadership to a ready voter if this member leads and there is such a voter. */
+async function transferLeadershipFrom(
+  { id: leader }: EtcdMember,
+  etcd: EtcdClient,
+  observed: EtcdObservation,
+): Promise<void> {
+  if (observed.statuses.get(leader)?.leader !== leader) return
+  const successor = observed.members.find(
+    ({ id, learner }) => id !== leader && !learner && observed.health.get(id)?.ready === true,
+  )
+  if (successor !== undefined) await transferLeadership(etcd, observed, successor.id)
 }
 
 async function retryUntilTimeout(

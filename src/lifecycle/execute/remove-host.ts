@@ -13,7 +13,7 @@ import type { ClusterWaitOptions } from '../etcd/membership.ts'
 /** Changes of the etcd members and nodes of a cluster. */
 export type MembershipClient = Pick<
   ClusterClient,
-  'joinEtcd' | 'promote' | 'removeEtcdMember' | 'drain' | 'uncordon' | 'removeNode'
+  'joinEtcd' | 'promote' | 'removeEtcdMember' | 'releaseEtcdLeadership' | 'drain' | 'uncordon' | 'removeNode'
 >
 
 export interface RemoveHostOptions {

@@ -47,6 +47,7 @@ async function setup(host: string, scripted: Partial<ScriptedAgent>, done: strin
     },
     promote: noted('promote'),
     removeEtcdMember: noted('leave etcd'),
+    releaseEtcdLeadership: noted('release leadership'),
     drain: noted('drain'),
     uncordon: noted('uncordon'),
     removeNode: noted('remove node'),
@@ -149,6 +150,19 @@ test('a new member has its place before it starts, and votes afterwards', async 
       'ETCD_INITIAL_CLUSTER=cp1=https://10.0.0.1:2380\nETCD_INITIAL_CLUSTER_STATE=existing',
     ),
   })
+})
+
+test('leadership is transferred before a member restarts, and a failed transfer does not fail the step', async () => {
+  const done: string[] = []
+  const { options, stepInputs, requests } = await setup('cp1', {}, done)
+  const restarts = buildApplyStep({ hosts: ['cp1'], stage: 'etcd', disruptive: true })
+  await runApplyStep(restarts, stepInputs, options)
+  expect(done).toEqual(['release leadership cp1', 'gates'])
+  const client = createFakeClusterClient({
+    releaseEtcdLeadership: async () => Promise.reject(new Error('etcd does not answer')),
+  })
+  await runApplyStep(restarts, stepInputs, { ...options, client })
+  expect(requests.filter(({ type }) => type === 'apply')).toHaveLength(2)
 })
 
 const removeStep: RemoveStep = {

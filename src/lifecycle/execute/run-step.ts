@@ -66,8 +66,8 @@ export interface StepInputs {
 }
 
 /**
- * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, and adds new etcd members
- * before they start. A failed disruptive step is rolled back.
+ * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership from
+ * members that restart, and adds new etcd members before they start. A failed disruptive step is rolled back.
  */
 export async function runApplyStep(
   step: ApplyStep,
@@ -81,6 +81,10 @@ export async function runApplyStep(
         client.drain(host, { ...buildWaitOptions(drainTimeoutMs, options, host), lost: false }),
       ),
     )
+  }
+  if (step.disruptive && step.stages.includes('etcd')) {
+    // A failed transfer does not fail the step: etcd transfers leadership itself when it stops.
+    await settleAll(step.hosts.map(async (host) => client.releaseEtcdLeadership(host).catch(() => undefined)))
   }
   const failed = new Set<string>()
   try {
