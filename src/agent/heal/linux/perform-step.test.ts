@@ -208,6 +208,27 @@ test('one that ends over what was wrong, and starts again by itself, has read wh
   expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
 })
 
+test('a service that restarts again and again is repaired between two starts', async () => {
+  const path = '/etc/hyperkube/containerd/config'
+  await writeFile(host.toLocalPath(path), 'xxx')
+  const deps = await createStepDeps(host, plan)
+  const readBySystemd: (string | undefined)[] = []
+  atStart = async () => void readBySystemd.push(await readText(path))
+  let pauses = 0
+  const pause: typeof host.clock.pause = async (milliseconds, signal) => {
+    await host.clock.pause(milliseconds, signal)
+    pauses++
+    // Reads its file only now, so a repair before this moment would keep the service running.
+    if (pauses === 3 && (await readText(path)) === 'xxx')
+      host.services.exitBeforeRestart('containerd.service')
+    if (pauses === 5) await host.services.start('containerd.service')
+  }
+  const clock = { now: () => host.clock.now(), pause }
+  await performIn({ ...deps, host: { ...host, clock } }, buildStep(['repair']))
+  expect(readBySystemd).toEqual(['one'])
+  expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
+})
+
 test('put back and restarted, it has seen all there is', async () => {
   await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
   await perform(buildStep(['repair', 'restart']))

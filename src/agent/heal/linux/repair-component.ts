@@ -50,6 +50,7 @@ async function isSourceReady(host: LinuxHost, plan: NodePlan, op: Op): Promise<b
 async function repairResource(run: PlanRun<LinuxHost>, op: Op): Promise<OpOutcome> {
   const { host } = run
   const since = await findChangeTime(host, op)
+  if (since !== undefined) await waitForCrashes(run, op, since)
   const before = await readUnitStates(run)
   const outcome = await applyOp(run, op)
   await recordUpToDateServices(run, op, since, before)
@@ -72,6 +73,30 @@ async function findChangeTime(
   const path = target === 'service' ? unitFile({ layout }, name) : name
   const facts = (await files.stat(path)) ?? (await files.stat(dirname(path)))
   return facts === undefined ? undefined : BigInt(facts.changed)
+}
+
+/** Milliseconds to wait until a service that started with wrong content exits. */
+const crashTimeoutMs = 10_000
+const crashPollIntervalMs = 200
+
+/**
+ * Waits until services that started after the drift have no process, or until the timeout. Without the wait, a
+ * service that restarts again and again could read the repaired content shortly after its start. Nothing would
+ * prove that later, and the next apply would restart the service.
+ */
+async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): Promise<void> {
+  const { host, plan, ledgerStore, items, signal } = run
+  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
+  const deadline = host.clock.now().getTime() + crashTimeoutMs
+  for (const { name, service } of plan.components) {
+    if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
+    for (;;) {
+      const { pid } = await host.services.show(service.name)
+      if (pid === 0 || (await existedBefore(host, pid, since))) break
+      if (host.clock.now().getTime() >= deadline) break
+      await host.clock.pause(crashPollIntervalMs, signal)
+    }
+  }
 }
 
 /** Returns the state of each systemd service of the plan (key: unit). */

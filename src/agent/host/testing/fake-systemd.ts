@@ -5,7 +5,8 @@ import type { LinuxServiceManager, UnitState } from '../service-manager.ts'
 interface FakeUnit {
   /** Content of the unit file at the last reload. */
   text: string | undefined
-  state: 'active' | 'failed' | 'inactive'
+  /** `activating` is a unit that systemd will start again after an exit. */
+  state: 'active' | 'activating' | 'failed' | 'inactive'
   starts: number
   restarts: number
   /** Content of the unit file and result of `observe` at the last start. */
@@ -23,6 +24,8 @@ export interface FakeSystemd extends LinuxServiceManager {
   readonly written: Map<string, readonly string[]>
   /** Simulates that the main process was killed. */
   crash(unit: string): void
+  /** Simulates that the main process exited and systemd will start the unit again. */
+  exitBeforeRestart(unit: string): void
 }
 
 /**
@@ -74,6 +77,9 @@ export function createFakeSystemd(
     written,
     crash(name) {
       requireUnit(name).state = 'failed'
+    },
+    exitBeforeRestart(name) {
+      requireUnit(name).state = 'activating'
     },
     async reload() {
       calls.push('reload')
@@ -131,7 +137,7 @@ function toUnitState(unit: FakeUnit | undefined, index: number, enabled: boolean
   return {
     load: unit?.text === undefined ? 'not-found' : 'loaded',
     active,
-    sub: active === 'active' ? 'running' : active,
+    sub: active === 'active' ? 'running' : active === 'activating' ? 'auto-restart' : active,
     result: active === 'failed' ? 'exit-code' : 'success',
     status: active === 'failed' ? 1 : 0,
     restarts: unit?.restarts ?? 0,
