@@ -1,12 +1,15 @@
 import type { Argument, Command, Option } from 'commander'
-import type { CommandDefinition, CommandEntry } from '../src/cli/command/command.ts'
-import { commandTable } from '../src/cli/command-table.ts'
-import { buildCommand, listExampleLines } from '../src/cli/run-command-line.ts'
+import type { CommandEntry } from '../src/cli/command/command.ts'
+import { buildCommand, listExampleLines, type NamedCommand } from '../src/cli/command/help.ts'
+import { listOperatorCommands, operatorCommands } from '../src/cli/command-table.ts'
 
 /** Renders docs/reference/cli.md from the command table, so it lists exactly the existing commands and flags. */
 export async function renderCliReference(): Promise<string> {
-  const entries = commandTable.filter(({ onHosts }) => onHosts !== true)
-  const commands = await Promise.all(entries.map(async (entry) => buildFromTable(entry)))
+  const entries = operatorCommands()
+  const commands = (await listOperatorCommands()).map((named) => ({
+    named,
+    command: buildCommand(named, silent),
+  }))
   const globalFlags = findGlobalFlags(commands)
   const globalNames = new Set(globalFlags.map(({ flags }) => flags))
   return `# Commands
@@ -15,7 +18,7 @@ Made by \`npm run reference\` from the command table in src/cli; do not edit. \`
 
 | command | what it does |
 |---|---|
-${entries.map(({ name, summary }) => `| [\`${name}\`](#${name}) | ${summary} |`).join('\n')}
+${entries.map((entry) => renderRow(entry, commands)).join('\n')}
 
 ## Flags of every command
 
@@ -23,19 +26,24 @@ ${renderFlags(globalFlags)}
 ${commands.map((command) => renderCommand(command, globalNames)).join('\n')}`
 }
 
+function renderRow({ name, aliases, summary }: CommandEntry, commands: readonly BuiltCommand[]): string {
+  const aliasText = aliases.length === 0 ? '' : `, \`${aliases.join('`, `')}\``
+  return `| [\`${name}\`](#${findAnchor(name, commands)})${aliasText} | ${summary} |`
+}
+
+/** Returns the anchor of the first section of a command or of its subcommands. */
+function findAnchor(name: string, commands: readonly BuiltCommand[]): string {
+  const first = commands.find(({ named }) => named.name === name || named.name.startsWith(`${name} `))
+  return (first?.named.name ?? name).replaceAll(' ', '-')
+}
+
 interface BuiltCommand {
-  readonly entry: CommandEntry
-  readonly definition: CommandDefinition
+  readonly named: NamedCommand
   readonly command: Command
 }
 
 /** Output that is never written. The context is needed only to build a command. */
 const silent = { stdout: { write: () => true }, stderr: { write: () => true } } as const
-
-async function buildFromTable(entry: CommandEntry): Promise<BuiltCommand> {
-  const definition = await entry.load()
-  return { entry, definition, command: buildCommand(entry, definition, silent) }
-}
 
 /** Finds the flags that all commands have in common. */
 function findGlobalFlags([first, ...others]: readonly BuiltCommand[]): readonly Option[] {
@@ -45,14 +53,14 @@ function findGlobalFlags([first, ...others]: readonly BuiltCommand[]): readonly 
 }
 
 function renderCommand(
-  { entry, definition, command }: BuiltCommand,
+  { named: { name, summary, definition }, command }: BuiltCommand,
   globalFlags: ReadonlySet<string>,
 ): string {
   const args = command.registeredArguments.map(renderArgument)
   const own = command.options.filter(({ flags }) => !globalFlags.has(flags))
-  return `## ${entry.name}
+  return `## ${name}
 
-${entry.summary}.${entry.aliases.length === 0 ? '' : ` Also called \`${entry.aliases.join('`, `')}\`.`}
+${summary}.
 
 \`\`\`sh
 ${listExampleLines(definition).join('\n')}

@@ -52,6 +52,12 @@ runCommandLine(programPath, process.argv.slice(2), {
     return () => clearInterval(timer)
   },
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
+  environment: {
+    workingDirectory: process.cwd(),
+    file: env['HYPERKUBE_FILE'] || undefined,
+    key: env['HYPERKUBE_KEY_FILE'] || undefined,
+    kubeconfig: env['KUBECONFIG'] || undefined,
+  },
   fetcher: retryingFetcher(httpFetcher()),
   web: retryingTransport(httpTransport()),
   bundles: bundleDisk(),

@@ -1,4 +1,5 @@
-import type { CommandEntry } from './command/command.ts'
+import { type CommandDefinition, type CommandEntry, isCommandGroup } from './command/command.ts'
+import type { NamedCommand } from './command/help.ts'
 
 /** All commands, in the order in which help lists them. */
 export const commandTable: readonly CommandEntry[] = [
@@ -150,7 +151,7 @@ export const commandTable: readonly CommandEntry[] = [
     name: 'completion',
     aliases: [],
     summary: 'Print a completion script for your shell',
-    load: async () => (await import('./commands/completion.ts')).buildCompletionCommand(commandTable),
+    load: async () => (await import('./commands/completion.ts')).completionCommand,
   },
   {
     name: 'version',
@@ -159,52 +160,63 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/version.ts')).versionCommand,
   },
   {
+    name: 'complete',
+    aliases: [],
+    summary: 'Print candidates for the last word of a command line',
+    runBy: 'shell',
+    load: async () =>
+      (await import('./commands/complete.ts')).buildCompleteCommand({
+        commands: operatorCommands(),
+        load: async (name) => findCommand(name)?.load(),
+      }),
+  },
+  {
     name: 'facts',
     aliases: [],
     summary: 'Print the facts of this host',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/facts.ts')).factsCommand,
   },
   {
     name: 'agent',
     aliases: [],
     summary: 'Run the hyperkube agent of this host',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/agent.ts')).agentCommand,
   },
   {
     name: 'agent-call',
     aliases: [],
     summary: 'Forward requests to the agent of this host',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/agent-call.ts')).agentCallCommand,
   },
   {
     name: 'agent-revert',
     aliases: [],
     summary: 'Roll back to the previous agent of this Windows host unless the new agent is confirmed',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/agent-revert.ts')).agentRevertCommand,
   },
   {
     name: 'host-call',
     aliases: [],
     summary: 'Handle a request on this Windows host without its agent',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/host-call.ts')).hostCallCommand,
   },
   {
     name: 'apiserver-proxy',
     aliases: [],
     summary: 'Forward connections of a node to healthy API servers',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/apiserver-proxy.ts')).apiserverProxyCommand,
   },
   {
     name: 'controller-manager',
     aliases: [],
     summary: 'Run the hyperkube controllers',
-    onHosts: true,
+    runBy: 'service',
     load: async () => (await import('./commands/controller-manager.ts')).controllerManagerCommand,
   },
 ]
@@ -215,4 +227,28 @@ export const commandTable: readonly CommandEntry[] = [
  */
 export function findCommand(name: string): CommandEntry | undefined {
   return commandTable.find((entry) => entry.name === name || entry.aliases.includes(name))
+}
+
+/** Lists the commands that operators run, without those of services and shells. */
+export function operatorCommands(): readonly CommandEntry[] {
+  return commandTable.filter(({ runBy }) => runBy === undefined)
+}
+
+/** Lists all commands and subcommands that operators run, in the order of the table. */
+export async function listOperatorCommands(): Promise<readonly NamedCommand[]> {
+  const commands = await Promise.all(
+    operatorCommands().map(async ({ name, summary, load }) => listLeafCommands(name, summary, await load())),
+  )
+  return commands.flat()
+}
+
+function listLeafCommands(
+  name: string,
+  summary: string,
+  definition: CommandDefinition,
+): readonly NamedCommand[] {
+  if (!isCommandGroup(definition)) return [{ name, summary, definition }]
+  return definition.subcommands.flatMap((one) =>
+    listLeafCommands(`${name} ${one.name}`, one.summary, one.definition),
+  )
 }

@@ -58,18 +58,19 @@ test('help of a command starts with examples', async () => {
 
     Usage: hyperkube validate [options]
 
-    Check cluster.yml
+    Check cluster.yml.
 
     Options:
-      -f, --file <path>      path of cluster.yml (default: "cluster.yml")
+      -f, --file <path>      path of cluster.yml (default: HYPERKUBE_FILE, or
+                             cluster.yml here or in a parent directory)
       -o, --output <format>  output format (choices: "table", "wide", "json",
                              "yaml", default: "table")
-      --no-input             never prompt; fail instead
-      -y, --yes              confirm all changes without a prompt
       --timeout <duration>   abort after this duration: 30s, 5m, 1h30m (default:
                              none)
+      -v, --verbose          print every event of hosts, one per line
+      -q, --quiet            print no progress, only results, warnings and errors
       --debug                print stack traces of unexpected errors
-      -h, --help             display help for command
+      -h, --help             print this help
     "
   `)
 })

@@ -1,24 +1,22 @@
 import { basename } from 'node:path'
-import { Command, CommanderError, Option } from 'commander'
+import { CommanderError } from 'commander'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { suggestWord, toPrintable } from '../kit/text.ts'
-import { parseLimitFlag } from './command/run-flags.ts'
+import { buildCommand, formatGroupHelp, formatOverview, type NamedCommand, program } from './command/help.ts'
 import { formatTypedCommand } from './command/typed-command.ts'
-import { commandTable, findCommand } from './command-table.ts'
+import { commandTable, findCommand, operatorCommands } from './command-table.ts'
 import { findReplacement } from './command/replaced-names.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
   type CommandEntry,
   type ExitCode,
   exitCodes,
   type GlobalOptions,
-  outputFormats,
+  isCommandGroup,
 } from './command/command.ts'
-import { parseTimeoutFlag, withDeadline } from './command/deadline.ts'
+import { withDeadline } from './command/deadline.ts'
 import { Interrupted } from './command/prompts.ts'
-
-const program = 'hyperkube'
+import { findClusterFile, sharedFlagsWithValue } from './command/shared-flags.ts'
 
 /**
  * Runs a command line. If the program was called through a link named after a command, it runs that command.
@@ -31,7 +29,7 @@ export async function runCommandLine(
   const choice = chooseLinked(basename(programPath).replace(/\.exe$/, ''), args) ?? chooseCommand(args)
   if (choice.entry === undefined) return reportNoCommand(choice, context)
   try {
-    return await runCommand(choice.entry, choice.rest, context)
+    return await runEntry(choice.entry, choice.rest, context)
   } catch (error) {
     if (context.signal.aborted || error instanceof Interrupted) return exitCodes.interrupted
     return reportError(error, args.includes('--debug'), context)
@@ -52,18 +50,27 @@ function chooseLinked(name: string, rest: readonly string[]): CommandChoice | un
   return findReplacement(name) === undefined ? undefined : { entry, rest, unknown: name }
 }
 
-/** Finds the command among the arguments; global flags may come first. */
+/** Finds the command among the arguments; shared flags may come first. */
 function chooseCommand(args: readonly string[]): CommandChoice {
-  const index = args.findIndex(
-    (word, position) => !word.startsWith('-') && !flagsWithValue.has(args[position - 1] ?? ''),
-  )
-  const name = args[index]
+  const { word: name, rest } = takeWord(args)
   if (name === undefined && args.includes('--version')) return chooseVersion(args)
   if (name === undefined) return { entry: undefined, rest: args }
-  const rest = args.toSpliced(index, 1)
   if (name === 'help') return chooseHelp(rest)
   const entry = findCommand(name)
   return entry === undefined ? { entry, rest, unknown: name } : { entry, rest }
+}
+
+/** Takes the first argument that is neither a flag nor the value of a shared flag. */
+function takeWord(args: readonly string[]): {
+  readonly word: string | undefined
+  readonly rest: readonly string[]
+} {
+  const index = args.findIndex(
+    (word, position) => !word.startsWith('-') && !sharedFlagsWithValue.has(args[position - 1] ?? ''),
+  )
+  return index === -1
+    ? { word: undefined, rest: args }
+    : { word: args[index], rest: args.toSpliced(index, 1) }
 }
 
 /** Treats the flag --version like the command `version`, because most programs have this flag. */
@@ -72,20 +79,15 @@ function chooseVersion(args: readonly string[]): CommandChoice {
 }
 
 function chooseHelp(rest: readonly string[]): CommandChoice {
-  const [name] = rest
+  const [name, ...more] = rest
   if (name === undefined) return { entry: undefined, rest }
   const entry = findCommand(name)
-  return entry === undefined ? { entry, rest, unknown: name } : { entry, rest: ['--help'] }
+  return entry === undefined ? { entry, rest, unknown: name } : { entry, rest: [...more, '--help'] }
 }
 
-const flagsWithValue = new Set(['-f', '--file', '-o', '--output', '--key', '--limit', '--timeout'])
-
 function reportNoCommand({ unknown, rest }: CommandChoice, { stdout, stderr }: CommandContext): ExitCode {
-  if (
-    unknown === undefined &&
-    (rest.length === 0 || rest.some((word) => word === '-h' || word === '--help'))
-  ) {
-    stdout.write(formatOverview())
+  if (unknown === undefined && (rest.length === 0 || isHelpRequested(rest))) {
+    stdout.write(formatOverview(operatorCommands()))
     return exitCodes.ok
   }
   const word = unknown ?? rest[0] ?? ''
@@ -99,81 +101,81 @@ function reportNoCommand({ unknown, rest }: CommandChoice, { stdout, stderr }: C
   return exitCodes.usage
 }
 
-async function runCommand(
-  entry: CommandEntry,
+function isHelpRequested(args: readonly string[]): boolean {
+  return args.some((word) => word === '-h' || word === '--help')
+}
+
+/** Runs a command of the table, or the subcommand that the arguments name. */
+async function runEntry(
+  { name: entryName, summary: entrySummary, load }: CommandEntry,
   args: readonly string[],
   context: CommandContext,
 ): Promise<ExitCode> {
-  const definition = await entry.load()
-  const command = buildCommand(entry, definition, context)
+  let [name, summary, definition, rest] = [entryName, entrySummary, await load(), args]
+  while (isCommandGroup(definition)) {
+    const { word, rest: others } = takeWord(rest)
+    const subcommand = definition.subcommands.find((one) => one.name === word)
+    if (word === undefined && isHelpRequested(rest)) {
+      context.stdout.write(formatGroupHelp(name, summary, definition))
+      return exitCodes.ok
+    }
+    if (subcommand === undefined) {
+      const names = definition.subcommands.map((one) => one.name)
+      return reportNoSubcommand(name, word, names, context)
+    }
+    name = `${name} ${subcommand.name}`
+    ;({ summary, definition } = subcommand)
+    rest = others
+  }
+  return runCommand({ name, summary, definition }, rest, context)
+}
+
+function reportNoSubcommand(
+  group: string,
+  word: string | undefined,
+  names: readonly string[],
+  { stderr }: CommandContext,
+): ExitCode {
+  const suggestion = word === undefined ? undefined : suggestWord(word, names)
+  stderr.write(
+    word === undefined
+      ? `USAGE: ${program} ${group} needs a subcommand: ${names.join(', ')}\n`
+      : `USAGE: ${program} ${group} has no subcommand ${toPrintable(word)}; it has ${names.join(', ')}\n`,
+  )
+  stderr.write(
+    `  → ${suggestion === undefined ? `${program} ${group} --help` : `did you mean ${program} ${group} ${suggestion}?`}\n`,
+  )
+  return exitCodes.usage
+}
+
+async function runCommand(
+  named: NamedCommand,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { name, definition } = named
+  const command = buildCommand(named, context)
   try {
     command.parse(args, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   }
-  const options = command.opts<GlobalOptions>()
+  const typed = command.opts<Partial<GlobalOptions>>()
+  const { key } = context.environment
+  const options: GlobalOptions = {
+    output: 'table',
+    input: true,
+    ...(key === undefined ? {} : { key }),
+    ...typed,
+    file: typed.file ?? (await findClusterFile(definition.sharedFlags, context.environment, context)),
+  }
   return withDeadline(options.timeout, context.signal, async (signal) =>
     definition.run(
-      { ...context, signal, typedCommand: formatTypedCommand([entry.name, ...args]) },
+      { ...context, signal, typedCommand: formatTypedCommand([...name.split(' '), ...args]) },
       { args: command.args, options: { ...options } },
     ),
   )
-}
-
-/** Builds the commander command with its own and the global flags. */
-export function buildCommand(
-  entry: CommandEntry,
-  definition: CommandDefinition,
-  context: Pick<CommandContext, 'stdout' | 'stderr'>,
-): Command {
-  const command = new Command(`${program} ${entry.name}`)
-    .description(entry.summary)
-    .configureOutput({
-      writeOut: (text) => void context.stdout.write(text),
-      writeErr: (text) => void context.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'USAGE: ')),
-    })
-    .configureHelp({ sortOptions: false })
-    .showHelpAfterError(`  → ${program} ${entry.name} --help`)
-    .exitOverride()
-    .addHelpText('before', formatExamples(definition))
-  definition.configure(command)
-  command.option('-f, --file <path>', 'path of cluster.yml', 'cluster.yml')
-  if (definition.identity) {
-    command.option(
-      '--key <file>',
-      'key file of the cluster identity (default: ~/.config/hyperkube/keys/NAME.key)',
-    )
-  }
-  if (definition.hosts)
-    command.option(
-      '--limit <hosts>',
-      'limit the command to these hosts: cp1,w1 (default: all)',
-      parseLimitFlag,
-    )
-  return command
-    .addOption(new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'))
-    .option('--no-input', 'never prompt; fail instead')
-    .option('-y, --yes', 'confirm all changes without a prompt')
-    .option(
-      '--timeout <duration>',
-      'abort after this duration: 30s, 5m, 1h30m (default: none)',
-      parseTimeoutFlag,
-    )
-    .option('--debug', 'print stack traces of unexpected errors')
-}
-
-function formatExamples(definition: CommandDefinition): string {
-  return listExampleLines(definition)
-    .map((line) => `  ${line}\n`)
-    .join('')
-}
-
-/** Formats each example as a line: the command and, aligned, its explanation. */
-export function listExampleLines({ examples }: Pick<CommandDefinition, 'examples'>): string[] {
-  const width = Math.max(0, ...examples.map(([command]) => command.length))
-  return examples.map(([command, explanation]) => `${command.padEnd(width)}  # ${explanation}`)
 }
 
 /**
@@ -195,21 +197,4 @@ function reportError(error: unknown, debug: boolean, { stderr }: CommandContext)
   )
   if (debug && error instanceof Error) stderr.write(`${error.stack}\n`)
   return exitCodes.failure
-}
-
-/** Formats the help text for a call without a command. */
-function formatOverview(): string {
-  const visible = commandTable.filter(({ onHosts }) => onHosts !== true)
-  const width = Math.max(...visible.map(({ name }) => name.length))
-  const rows = visible.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
-  return `Installs Kubernetes on a list of machines and manages its whole life cycle.
-
-  ${program} init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
-  ${program} validate
-
-Commands:
-${rows.join('\n')}
-
-${program} COMMAND --help explains a command.
-`
 }

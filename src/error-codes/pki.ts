@@ -1,6 +1,18 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const pkiCodes: ErrorCodeEntries = {
+  KUBECONFIG_INVALID: {
+    summary: 'The file for `hyperkube kubeconfig --merge` is not a valid kubeconfig.',
+    meaning: 'Nothing was changed.',
+    remedy:
+      'Repair the file; `kubectl config view --kubeconfig FILE` names the problem. Or write a new file with `hyperkube kubeconfig > FILE`.',
+  },
+  KUBECONFIG_CONFLICT: {
+    summary: 'The existing kubeconfig has an entry of the same name for another cluster.',
+    meaning: 'Server and CA differ from those in `cluster.yml`. Nothing was changed.',
+    remedy:
+      'Write a file of its own with `hyperkube kubeconfig > NAME.kubeconfig`. Or rename the other cluster, its user and its context in the existing file.',
+  },
   PKI_INVALID_SPEC: {
     summary: 'A planned certificate has an invalid name or lifetime.',
     meaning: 'Nothing was signed.',

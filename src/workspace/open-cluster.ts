@@ -128,7 +128,7 @@ export async function createEtcdClient(
   )
 }
 
-export interface OpenApi extends AsyncDisposable, Pick<ClusterClient, 'api'> {}
+export interface OpenApi extends AsyncDisposable, Pick<ClusterClient, 'api' | 'listNodes'> {}
 
 /** Connects to the API of a cluster through the control planes that are reachable by ssh. */
 export async function openApi(
@@ -158,6 +158,7 @@ export async function openApi(
     const client = await createClusterClient(listClusterEndpoints(cluster), clientOptions)
     return {
       api: client.api,
+      listNodes: async (signal) => client.listNodes(signal),
       async [Symbol.asyncDispose]() {
         client[Symbol.dispose]()
         await close()

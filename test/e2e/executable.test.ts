@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -65,14 +65,26 @@ test('writes a cluster.yml and finds it valid; says where a wrong one is wrong',
 
 /** For each shell: a script that queries the completion of hyperkube, and its expected output. */
 const shells = [
-  ['bash', 'COMP_WORDS=(hyperkube val) COMP_CWORD=1; _hyperkube; echo "${COMPREPLY[*]}"', 'validate'],
-  ['zsh', 'print -r -- "${_comps[hyperkube]}"', '_hyperkube'],
-  ['fish', 'complete -C "hyperkube val"', 'validate'],
+  [
+    'bash',
+    'COMP_WORDS=(hyperkube etcd snapshot re) COMP_CWORD=3; _hyperkube; echo "${COMPREPLY[*]}"',
+    'restore',
+  ],
+  [
+    'zsh',
+    '_describe() { print -rl -- "${(@P)2}"; }; words=(hyperkube etcd snapshot re) CURRENT=4; _hyperkube',
+    'restore:Restore the cluster from a snapshot',
+  ],
+  ['fish', 'complete -C "hyperkube etcd snapshot re"', 'restore\tRestore the cluster from a snapshot'],
 ] as const
 
 test.each(shells)('completion works in %s', async (shell, query, expected) => {
   const { stdout: script } = await runProgram([hyperkube, 'completion', shell])
   const before = shell === 'zsh' ? 'autoload -Uz compinit && compinit -u -D\n' : ''
-  const { stdout } = await runProgram([shell, '-c', `${before}${script}\n${query}`])
+  const bin = join(directory, shell)
+  await mkdir(bin)
+  await symlink(hyperkube, join(bin, 'hyperkube'))
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: bin }
+  const { stdout } = await runProgram([shell, '-c', `${before}${script}\n${query}`], { env })
   expect(stdout).toContain(expected)
 })

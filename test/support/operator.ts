@@ -58,7 +58,7 @@ export async function createOperator(
   })
   const directory = await mkdtemp(join(tmpdir(), 'up-'))
   const file = join(directory, 'cluster.yml')
-  const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
+  const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory, HYPERKUBE_FILE: file }
   const close = async (): Promise<void> => {
     await mirror.close()
     await rm(directory, { recursive: true, force: true })
@@ -67,7 +67,7 @@ export async function createOperator(
   try {
     const program = inject('executable')
     const hyperkube: Operator['hyperkube'] = async (...args) =>
-      runProgram([program, ...args, '-f', file], { env, allowFailure: true })
+      runProgram([program, ...args], { env, allowFailure: true })
     const must: Operator['must'] = async (code, ...args) => {
       const result = await hyperkube(...args)
       if (result.code === code) return result
@@ -82,9 +82,9 @@ export async function createOperator(
       planFile,
       hyperkube,
       must,
-      start: (...args) => startEventCommand([program, ...args, '-f', file], env, () => undefined),
+      start: (...args) => startEventCommand([program, ...args], env, () => undefined),
       startUp: (onEvent, ...args) =>
-        startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args, '-f', file], env, onEvent),
+        startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args], env, onEvent),
       async plan() {
         await must(3, 'plan', '--out', planFile)
         return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))

@@ -48,8 +48,8 @@ export async function planInDirectory(
 ): Promise<PlannedCluster> {
   const file = join(directory, 'cluster.yml')
   const hyperkube = async (...args: string[]): Promise<CommandResult> =>
-    runProgram([process.execPath, join(root, 'src/main.ts'), ...args, '-f', file], {
-      env: { XDG_CONFIG_HOME: directory },
+    runProgram([process.execPath, join(root, 'src/main.ts'), ...args], {
+      env: { XDG_CONFIG_HOME: directory, HYPERKUBE_FILE: file },
       allowFailure: true,
     })
   await writeFile(file, stringify(clusterDocument(kubernetes, mirror, hosts)))

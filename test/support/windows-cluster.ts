@@ -74,9 +74,9 @@ async function startCluster(
   const before = await observe()
   const file = join(directory, 'cluster.yml')
   await writeFile(file, stringify(buildWindowsClusterDocument(kubernetes, mirror.address, linux, windows)))
-  const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
+  const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory, HYPERKUBE_FILE: file }
   const must: WindowsCluster['must'] = async (code, ...args) => {
-    const result = await runProgram([inject('executable'), ...args, '-f', file], { env, allowFailure: true })
+    const result = await runProgram([inject('executable'), ...args], { env, allowFailure: true })
     if (result.code === code) return result
     throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
   }

@@ -11,7 +11,7 @@ import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { runFlags } from '../command/run-flags.ts'
-import { runWithProgress } from '../run/run-with-progress.ts'
+import { readDisplayFlags, runWithProgress } from '../run/run-with-progress.ts'
 
 type Options = Invocation['options']
 
@@ -61,7 +61,7 @@ async function readFactsFromHosts(
     command: 'addon',
     cluster: cluster.metadata.name,
     progress,
-    debug: options.debug === true,
+    ...readDisplayFlags(options),
   }
   let facts = emptyFacts.facts
   const { code } = await runWithProgress(context, settings, async (run) => {

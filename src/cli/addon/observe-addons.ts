@@ -12,7 +12,7 @@ import { readHostFacts } from '../../lifecycle/proposal/read-hosts.ts'
 import { buildClientOptions } from '../../workspace/open-cluster.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { runFlags } from '../command/run-flags.ts'
-import { runWithProgress } from '../run/run-with-progress.ts'
+import { readDisplayFlags, runWithProgress } from '../run/run-with-progress.ts'
 
 export interface AddonsObservation {
   readonly proposal: AddonProposal
@@ -30,7 +30,7 @@ export async function observeClusterAddons(
     command: 'addon',
     cluster: inputs.cluster.metadata.name,
     progress,
-    debug: options.debug === true,
+    ...readDisplayFlags(options),
   }
   let observation: AddonsObservation | undefined
   const { code } = await runWithProgress(context, settings, async (run) => {

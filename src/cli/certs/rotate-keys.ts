@@ -18,24 +18,20 @@ import { rotateIdentityKey } from './rotate-identity.ts'
 
 const otherKeys = ['service-account', 'encryption'] as const
 
+export const rotatableCas = ['all', ...caNames] as const
+export const rotatableKeys = [...otherKeys, 'identity'] as const
+
 export const rotateCas: CertsAction = async (invocation) => {
-  const [keyName = 'all', ...more] = invocation.args
+  const [keyName = 'all'] = invocation.args
   const keys = keyName === 'all' ? caNames : caNames.filter((name) => name === keyName)
-  if (keys.length === 0 || more.length > 0) return printUsage(invocation, ['all', ...caNames])
   return runRotation(invocation, `certs rotate-ca ${keyName}`, keys)
 }
 
 export const rotateKey: CertsAction = async (invocation) => {
-  const [keyName = '', ...more] = invocation.args
-  if (keyName === 'identity' && more.length === 0) return rotateIdentityKey(invocation)
+  const [keyName] = invocation.args
+  if (keyName === 'identity') return rotateIdentityKey(invocation)
   const keys = otherKeys.filter((name) => name === keyName)
-  if (keys.length === 0 || more.length > 0) return printUsage(invocation, [...otherKeys, 'identity'])
   return runRotation(invocation, `certs rotate-key ${keyName}`, keys)
-}
-
-function printUsage({ context }: CertsInvocation, names: readonly string[]): ExitCode {
-  context.stderr.write(`USAGE: which one? ${names.join(', ')}\n  → hyperkube certs --help\n`)
-  return exitCodes.usage
 }
 
 async function runRotation(

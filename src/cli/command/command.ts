@@ -35,6 +35,7 @@ export interface CommandContext extends WorkspaceContext {
    */
   readonly repeat: (milliseconds: number, callback: () => void) => () => void
   readonly commandLogs: CommandLogStore
+  readonly environment: CommandEnvironment
   /** The typed command without flags such as --yes, for messages that suggest to run it again. */
   readonly typedCommand?: string
   /**
@@ -42,6 +43,17 @@ export interface CommandContext extends WorkspaceContext {
    * considers the flags.
    */
   readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
+}
+
+/** Settings of the process that replace flags. */
+export interface CommandEnvironment {
+  readonly workingDirectory: string
+  /** Value of HYPERKUBE_FILE. */
+  readonly file: string | undefined
+  /** Value of HYPERKUBE_KEY_FILE. */
+  readonly key: string | undefined
+  /** Value of KUBECONFIG. */
+  readonly kubeconfig: string | undefined
 }
 
 /**
@@ -72,17 +84,40 @@ export interface Output {
   write(text: string): unknown
 }
 
+/** A command, or a group of subcommands. */
+export type CommandDefinition = LeafCommand | CommandGroup
+
 /** One command: its flags, its arguments and its handler. The handler gets what commander has parsed. */
-export interface CommandDefinition {
+export interface LeafCommand {
   /** Command lines with an explanation; help shows them first. */
   readonly examples: readonly (readonly [command: string, meaning: string])[]
-  /** The command opens the cluster's identity, so it accepts --key. */
-  readonly identity?: true
-  /** The command acts on hosts, so it accepts --limit. */
-  readonly hosts?: true
+  /** Flags that this command shares with others. */
+  readonly sharedFlags: readonly SharedFlag[]
   configure(command: Command): void
   run(context: CommandContext, invocation: Invocation): Promise<ExitCode>
 }
+
+/** A command without a handler of its own, such as `etcd snapshot`. */
+export interface CommandGroup {
+  readonly subcommands: readonly Subcommand[]
+}
+
+export interface Subcommand {
+  readonly name: string
+  readonly summary: string
+  readonly definition: CommandDefinition
+}
+
+export function isCommandGroup(definition: CommandDefinition): definition is CommandGroup {
+  return 'subcommands' in definition
+}
+
+/**
+ * Flags that several commands share: `file` is --file with its short form -f, `long-file` is --file alone,
+ * `new-file` is --file of a command that creates the file, `key` is --key, `limit` is --limit, `output` is
+ * --output, `confirm` is --yes and --no-input.
+ */
+export type SharedFlag = 'file' | 'long-file' | 'new-file' | 'key' | 'limit' | 'output' | 'confirm'
 
 export interface Invocation {
   readonly args: readonly string[]
@@ -94,17 +129,21 @@ export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** True if services on hosts run this command instead of operators. Help does not list such a command. */
-  readonly onHosts?: true
+  /** What runs this command instead of operators. Help does not list such a command. */
+  readonly runBy?: 'service' | 'shell'
   readonly load: () => Promise<CommandDefinition>
 }
 
-/** Flags that mean the same in every command. */
+/** Values of the flags that mean the same in every command. Flags that a command lacks have their default. */
 export interface GlobalOptions extends ClusterFiles {
   readonly output: OutputFormat
   readonly input: boolean
   readonly yes?: true
   readonly debug?: true
+  /** True if all events of hosts are printed, not only the current ones. */
+  readonly verbose?: true
+  /** True if no progress is printed. */
+  readonly quiet?: true
   /** Value of --timeout in milliseconds. */
   readonly timeout?: number
   /** Names of the hosts in --limit. */

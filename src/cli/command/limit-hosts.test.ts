@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { type CommandDefinition, exitCodes } from './command.ts'
+import { type LeafCommand, exitCodes } from './command.ts'
 import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { parseLimitFlag } from './run-flags.ts'
-import { buildCommand } from '../run-command-line.ts'
+import { buildCommand } from './help.ts'
 
 const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -51,15 +51,13 @@ test('a command that acts on no host does not take it', async () => {
 })
 
 test('a command that does takes it, and the same for a key', () => {
-  const definition: CommandDefinition = {
+  const definition: LeafCommand = {
     examples: [],
-    hosts: true,
-    identity: true,
+    sharedFlags: ['limit', 'key'],
     configure: () => undefined,
     run: async () => exitCodes.ok,
   }
-  const entry = { name: 'act', aliases: [], summary: 'act', load: async () => definition }
-  const command = buildCommand(entry, definition, createInMemoryContext({}).context)
+  const command = buildCommand({ name: 'act', summary: 'act', definition }, createInMemoryContext({}).context)
   command.parse(['--limit', 'cp1,w1', '--limit', 'w2', '--key', 'x'], { from: 'user' })
   expect(command.opts()).toMatchObject({ limit: ['cp1', 'w1', 'w2'], key: 'x' })
 })

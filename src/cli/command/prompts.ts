@@ -3,6 +3,8 @@ export interface Prompts {
   /** Shows the title of the prompts. */
   begin(text: string): Promise<void>
   text(prompt: TextPrompt): Promise<string>
+  /** Asks for a secret; typed characters are not shown. */
+  password(prompt: Omit<TextPrompt, 'fallback'>): Promise<string>
   select<T extends string>(prompt: SelectPrompt<T>): Promise<T>
   confirm(prompt: ConfirmPrompt): Promise<boolean>
   /** Shows a text before the next prompt. */

@@ -29,6 +29,11 @@ export function createTerminalPrompts({ input, output }: Terminal, signal: Abort
         ),
       )
     },
+    async password({ message, check }) {
+      const { password } = await load()
+      const validate = (reply: string | undefined): string | undefined => check(reply ?? '')
+      return unwrapReply(await password({ ...common, message, validate }))
+    },
     async select({ message, choices, fallback }) {
       const { select } = await load()
       // The values are passed as strings, because TypeScript cannot resolve clack's conditional option type

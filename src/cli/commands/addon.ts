@@ -12,10 +12,11 @@ import { formatManifests, listShownManifests } from '../addon/manifests.ts'
 import { observeClusterAddons } from '../addon/observe-addons.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type CommandGroup,
   type ExitCode,
   exitCodes,
   type Invocation,
+  type LeafCommand,
   type Paint,
 } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
@@ -46,50 +47,93 @@ function formatAddonList(states: readonly AddonStatus[], paint: Paint): string {
   return reasons.length === 0 ? table : `${table}\n${reasons.join('')}`
 }
 
-const actions = ['list', 'diff', 'show', 'enable', 'disable'] as const
 type Options = Invocation['options']
+type AddonAction = (
+  context: CommandContext,
+  options: Options,
+  cluster: Cluster,
+  names: readonly string[],
+) => Promise<ExitCode>
 
-export const addonCommand: CommandDefinition = {
-  examples: [
-    ['hyperkube addon list', 'list addons and their health'],
-    ['hyperkube addon diff', 'show addon changes of the next up, field by field'],
-    ['hyperkube addon diff coredns', 'show changes of one addon'],
-    ['hyperkube addon show', 'print all addon manifests without Secret values; requires cluster.lock'],
-    [
-      'hyperkube addon show traefik local-path',
-      'print some manifests; only coredns connects to hosts, unless dns.forward is set',
-    ],
-    ['hyperkube addon disable traefik', 'disable traefik in cluster.yml; the next up removes the addon'],
-    ['hyperkube addon enable traefik', 'enable traefik in cluster.yml; the next up installs the addon'],
+/** Builds a subcommand from its action, which needs a valid cluster.yml. */
+function buildAddonCommand(action: AddonAction, definition: Omit<LeafCommand, 'run'>): LeafCommand {
+  return {
+    ...definition,
+    async run(context, { args, options }) {
+      const { cluster, findings } = await loadCluster(context, options.file)
+      context.stderr.write(formatFindings(findings))
+      return cluster === undefined ? exitCodes.failure : action(context, options, cluster, args)
+    },
+  }
+}
+
+export const addonCommand: CommandGroup = {
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'List addons and their health',
+      definition: buildAddonCommand(listAddons, {
+        examples: [['hyperkube addon list', 'list addons, their versions and their health']],
+        sharedFlags: ['file', 'key', 'output'],
+        configure: addRunFlags,
+      }),
+    },
+    {
+      name: 'diff',
+      summary: 'Show addon changes of the next up, field by field',
+      definition: buildAddonCommand(diffAddons, {
+        examples: [
+          ['hyperkube addon diff', 'show changes of all addons; exit code 3 if changes are pending'],
+          ['hyperkube addon diff coredns', 'show changes of one addon'],
+        ],
+        sharedFlags: ['file', 'key', 'output'],
+        configure: (command) =>
+          addRunFlags(command.addArgument(new Argument('[addon]', 'addon name (default: all)'))),
+      }),
+    },
+    {
+      name: 'show',
+      summary: 'Print addon manifests without Secret values',
+      definition: buildAddonCommand(showAddons, {
+        examples: [
+          ['hyperkube addon show', 'print all addon manifests; requires cluster.lock'],
+          [
+            'hyperkube addon show traefik local-path',
+            'print some manifests; only coredns connects to hosts, unless dns.forward is set',
+          ],
+        ],
+        sharedFlags: ['file', 'key', 'output'],
+        configure: (command) =>
+          addRunFlags(command.addArgument(new Argument('[addon...]', 'addon names (default: all)'))),
+      }),
+    },
+    {
+      name: 'enable',
+      summary: 'Enable an addon in cluster.yml',
+      definition: buildAddonCommand(
+        async (context, { file }, cluster, [name = '']) =>
+          switchAddon(context, file, cluster, { name, on: true }),
+        {
+          examples: [['hyperkube addon enable traefik', 'enable traefik; the next up installs the addon']],
+          sharedFlags: ['file'],
+          configure: (command) => command.addArgument(new Argument('<addon>', 'addon name')),
+        },
+      ),
+    },
+    {
+      name: 'disable',
+      summary: 'Disable an addon in cluster.yml',
+      definition: buildAddonCommand(
+        async (context, { file }, cluster, [name = '']) =>
+          switchAddon(context, file, cluster, { name, on: false }),
+        {
+          examples: [['hyperkube addon disable traefik', 'disable traefik; the next up removes the addon']],
+          sharedFlags: ['file'],
+          configure: (command) => command.addArgument(new Argument('<addon>', 'addon name')),
+        },
+      ),
+    },
   ],
-  identity: true,
-  configure(command) {
-    command
-      .addArgument(new Argument('<action>', 'action to run').choices(actions))
-      .addArgument(
-        new Argument('[name...]', 'addon name; show accepts several (default for list, diff, show: all)'),
-      )
-    addRunFlags(command)
-  },
-  async run(context, { args, options }) {
-    const [action, ...names] = args
-    const [name] = names
-    if (names.length > 1 && action !== 'show') {
-      context.stderr.write(`USAGE: one addon at a time: hyperkube addon ${action} NAME\n`)
-      return exitCodes.usage
-    }
-    const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(formatFindings(findings))
-    if (cluster === undefined) return exitCodes.failure
-    if (action === 'list') return listAddons(context, options, cluster)
-    if (action === 'diff') return diffAddons(context, options, cluster, name)
-    if (action === 'show') return showAddons(context, options, cluster, names)
-    if (name === undefined) {
-      context.stderr.write(`USAGE: which addon? hyperkube addon ${action} NAME\n`)
-      return exitCodes.usage
-    }
-    return switchAddon(context, options, cluster, { name, on: action === 'enable' })
-  },
 }
 
 async function listAddons(context: CommandContext, options: Options, cluster: Cluster): Promise<ExitCode> {
@@ -112,7 +156,7 @@ async function diffAddons(
   context: CommandContext,
   options: Options,
   cluster: Cluster,
-  name: string | undefined,
+  [name]: readonly string[],
 ): Promise<ExitCode> {
   const { code, observation } = await observeClusterAddons(
     context,
@@ -158,7 +202,7 @@ async function showAddons(
 /** Enables or disables an addon in cluster.yml only. `up` applies the change to the cluster. */
 async function switchAddon(
   context: CommandContext,
-  { file }: Options,
+  file: string,
   cluster: Cluster,
   { name, on }: { readonly name: string; readonly on: boolean },
 ): Promise<ExitCode> {

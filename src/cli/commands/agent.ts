@@ -43,12 +43,13 @@ import { requestHello, runHeartbeat, systemdSupervisor } from '../../agent/serve
 import { agentSocket, serveAgent } from '../../agent/server/server.ts'
 import { createMutex } from '../../kit/concurrency.ts'
 import { startIdleGc } from '../../kit/idle-gc.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 
 const flags = z.object({ healPolicy: z.enum(['default', 'legacy-script']), baseDirectory: z.string() })
 
-export const agentCommand: CommandDefinition = {
+export const agentCommand: LeafCommand = {
   examples: [['hyperkube agent', 'run the agent; used by the service on every host']],
+  sharedFlags: [],
   configure(command) {
     command.addOption(
       new Option('--heal-policy <name>', 'use this escalation policy for unhealthy components')

@@ -3,11 +3,11 @@ import { toPrintable } from '../../kit/text.ts'
 import { startIdleGc } from '../../kit/idle-gc.ts'
 import { runProxy } from '../../proxy/run.ts'
 import { defaultProxyTiming } from '../../proxy/timing.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 
 const flags = z.object({ config: z.string() })
 
-export const apiserverProxyCommand: CommandDefinition = {
+export const apiserverProxyCommand: LeafCommand = {
   examples: [
     [
       'hyperkube apiserver-proxy --config /etc/hyperkube/apiserver-proxy/config.json',
@@ -15,6 +15,7 @@ export const apiserverProxyCommand: CommandDefinition = {
     ],
     ['curl http://127.0.0.1:6445/healthz', 'show known API servers and their health'],
   ],
+  sharedFlags: [],
   configure(command) {
     command.requiredOption('--config <file>', 'read the listen address and API servers from this file')
   },

@@ -21,7 +21,7 @@ import { requireLock } from '../../workspace/load-lock.ts'
 import { buildBundleReadError, findBundlePath } from '../../workspace/open-cluster-bundle.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type CommandGroup,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -31,31 +31,48 @@ import { formatFindings, printResult } from '../command/print.ts'
 const flags = z.object({ out: z.string().optional(), publicKey: z.string().optional() })
 type Options = Invocation['options']
 
-export const bundleCommand: CommandDefinition = {
-  examples: [
-    ['hyperkube bundle create', 'write all binaries and images to an air-gap bundle beside cluster.yml'],
-    ['hyperkube bundle create --out /media/stick/shop.bundle', 'write the bundle to another path'],
-    ['hyperkube bundle verify shop-1.37.1.bundle', 'verify the checksums and signature of a bundle'],
-    ['hyperkube bundle verify shop.bundle --public-key KEY', 'verify a bundle without the cluster identity'],
+export const bundleCommand: CommandGroup = {
+  subcommands: [
+    {
+      name: 'create',
+      summary: 'Write all binaries and images to an air-gap bundle',
+      definition: {
+        examples: [
+          ['hyperkube bundle create', 'write the bundle beside cluster.yml'],
+          ['hyperkube bundle create --out /media/stick/shop.bundle', 'write the bundle to another path'],
+        ],
+        sharedFlags: ['file', 'key', 'output'],
+        configure: (command) =>
+          command.option(
+            '--out <file>',
+            'write the bundle to this file (default: NAME-VERSION.bundle beside cluster.yml)',
+          ),
+        run: async (context, { options }) => runCreate(context, options),
+      },
+    },
+    {
+      name: 'verify',
+      summary: 'Verify the checksums and the signature of a bundle',
+      definition: {
+        examples: [
+          [
+            'hyperkube bundle verify shop-1.37.1.bundle',
+            'verify with the public key of the cluster identity',
+          ],
+          [
+            'hyperkube bundle verify shop.bundle --public-key KEY',
+            'verify a bundle without the cluster identity',
+          ],
+        ],
+        sharedFlags: ['file', 'key', 'output'],
+        configure: (command) =>
+          command
+            .addArgument(new Argument('[file]', 'bundle file (default: bundle in spec.artifacts)'))
+            .option('--public-key <key>', 'require a signature of this public key, printed by bundle create'),
+        run: async (context, { args: [file], options }) => runVerify(context, options, file),
+      },
+    },
   ],
-  identity: true,
-  configure(command) {
-    command
-      .addArgument(new Argument('<action>', 'action to run').choices(['create', 'verify']))
-      .addArgument(new Argument('[file]', 'verify: bundle file (default: bundle in spec.artifacts)'))
-      .option(
-        '--out <file>',
-        'create: write the bundle to this file (default: NAME-VERSION.bundle beside cluster.yml)',
-      )
-      .option(
-        '--public-key <key>',
-        'verify: require a signature of this public key, printed by bundle create',
-      )
-  },
-  async run(context, { args, options }) {
-    const [action, file] = args
-    return action === 'create' ? runCreate(context, options) : runVerify(context, options, file)
-  },
 }
 
 async function runCreate(context: CommandContext, options: Options): Promise<ExitCode> {

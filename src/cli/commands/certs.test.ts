@@ -16,12 +16,12 @@ spec:
 const files = { 'cluster.yml': clusterFile }
 
 test.each([
-  ['certs', "missing required argument 'action'"],
-  ['certs rotate', "'rotate' is invalid for argument 'action'"],
-  ['certs rotate-ca kube', 'which one? all, kubernetes, etcd, front-proxy'],
-  ['certs rotate-ca etcd front-proxy', 'which one?'],
-  ['certs rotate-key', 'which one? service-account, encryption, identity'],
-  ['certs rotate-key etcd', 'which one? service-account, encryption, identity'],
+  ['certs', 'needs a subcommand: list, renew, rotate-ca, rotate-key'],
+  ['certs rotate', 'has no subcommand rotate'],
+  ['certs rotate-ca kube', 'Allowed choices are all, kubernetes, etcd, front-proxy'],
+  ['certs rotate-ca etcd front-proxy', 'too many arguments'],
+  ['certs rotate-key', "missing required argument 'key'"],
+  ['certs rotate-key etcd', 'Allowed choices are service-account, encryption, identity'],
 ])('%s is not right', async (words, problem) => {
   const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])

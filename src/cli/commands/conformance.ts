@@ -7,7 +7,7 @@ import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type LeafCommand,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -34,7 +34,7 @@ const flags = z.object({
 })
 type Flags = z.infer<typeof flags>
 
-export const conformanceCommand: CommandDefinition = {
+export const conformanceCommand: LeafCommand = {
   examples: [
     ['hyperkube conformance', 'run all upstream conformance tests (about two hours)'],
     [
@@ -49,7 +49,7 @@ export const conformanceCommand: CommandDefinition = {
     ['hyperkube conformance --only tests.txt', 'run tests listed in a file, one name per line'],
     ['hyperkube conformance --without-image nginx', 'skip tests that need an unavailable image'],
   ],
-  identity: true,
+  sharedFlags: ['file', 'key', 'output'],
   configure(command) {
     command
       .option('--list', 'list selected tests without running them')

@@ -13,7 +13,7 @@ import { runManager } from '../../manager/run-manager.ts'
 import { controllers } from '../../manager/table.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type LeafCommand,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -24,7 +24,7 @@ import { formatTable } from '../command/table.ts'
 
 const actions = ['run', 'list', 'rbac'] as const
 
-export const controllerManagerCommand: CommandDefinition = {
+export const controllerManagerCommand: LeafCommand = {
   examples: [
     [
       'hyperkube controller-manager --kubeconfig /etc/hyperkube/hyperkube-controller-manager/kubeconfig',
@@ -34,6 +34,7 @@ export const controllerManagerCommand: CommandDefinition = {
     ['hyperkube controller-manager rbac', 'print the RBAC objects of all enabled controllers'],
     ['curl http://127.0.0.1:6447/readyz?verbose', 'check the readiness of the controller manager'],
   ],
+  sharedFlags: ['output'],
   configure(command) {
     command
       .addArgument(new Argument('[act]', 'action to run').choices(actions).default('run'))

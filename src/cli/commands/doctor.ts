@@ -1,4 +1,4 @@
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
 import { examineCluster } from '../doctor/examine.ts'
 import { formatDoctor } from '../doctor/text.ts'
@@ -8,15 +8,14 @@ import { openIdentity } from '../../workspace/load-identity.ts'
 import { openCluster } from '../../workspace/open-cluster.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 
-export const doctorCommand: CommandDefinition = {
+export const doctorCommand: LeafCommand = {
   examples: [
     ['hyperkube doctor', 'list problems by root cause, with evidence and commands to fix them'],
     ['hyperkube doctor -o wide', 'include the evidence of all follow-up problems'],
     ['hyperkube doctor --limit w2', 'diagnose one host; works without the API and other hosts'],
     ['hyperkube doctor -o json', 'print JSON for scripts; exit code 1 if problems exist'],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output'],
   configure: () => undefined,
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)

@@ -1,120 +1,229 @@
-import { Argument } from 'commander'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { Argument, type Command } from 'commander'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
+import { type CommandGroup, exitCodes, type LeafCommand, type SharedFlag } from '../command/command.ts'
+import { formatFindings } from '../command/print.ts'
+import { addRunFlags } from '../command/run-flags.ts'
+import { type EtcdCommandAction, etcdFlags, parseKeepFlag } from '../etcd/action.ts'
 import { fetchSnapshot } from '../etcd/fetch.ts'
 import { listSnapshots } from '../etcd/list.ts'
 import { pruneSnapshots } from '../etcd/prune.ts'
-import { saveEtcdSnapshot } from '../etcd/save.ts'
 import { recoverEtcd } from '../etcd/recover/recover.ts'
 import { rejoinEtcd } from '../etcd/rejoin.ts'
 import { restoreSnapshot } from '../etcd/restore/restore.ts'
-import { type EtcdCommandAction, etcdFlags, parseKeepFlag } from '../etcd/action.ts'
+import { saveEtcdSnapshot } from '../etcd/save.ts'
 import { showEtcdStatus } from '../etcd/status.ts'
 import { unpackSnapshot } from '../etcd/unpack.ts'
 import { verifyStoredSnapshot } from '../etcd/verify.ts'
-import { loadCluster } from '../../workspace/load-cluster.ts'
-import { openIdentity } from '../../workspace/load-identity.ts'
-import { formatFindings } from '../command/print.ts'
-import { addRunFlags } from '../command/run-flags.ts'
 
-/** Actions by the words after `hyperkube etcd`. */
-const actions: ReadonlyMap<string, EtcdCommandAction> = new Map([
-  ['status', showEtcdStatus],
-  ['recover', recoverEtcd],
-  ['snapshot save', saveEtcdSnapshot],
-  ['snapshot fetch', fetchSnapshot],
-  ['snapshot list', listSnapshots],
-  ['snapshot verify', verifyStoredSnapshot],
-  ['snapshot prune', pruneSnapshots],
-  ['snapshot restore', restoreSnapshot],
-])
+const readFlags: readonly SharedFlag[] = ['file', 'key', 'output']
+const changeFlags: readonly SharedFlag[] = [...readFlags, 'confirm']
 
-export const etcdCommand: CommandDefinition = {
-  examples: [
-    ['hyperkube etcd status', 'show members, the leader and database sizes'],
-    ['hyperkube etcd snapshot save', 'save etcd data and the sealed cluster identity as one snapshot'],
-    [
-      'hyperkube etcd snapshot save before-upgrade --to /mnt/backup',
-      'save a named snapshot to another directory',
-    ],
-    ['hyperkube etcd snapshot save --to s3', 'save to the S3 bucket in spec.etcd.backup.s3'],
-    ['hyperkube etcd snapshot list', 'list snapshots'],
-    ['hyperkube etcd snapshot fetch cp1', 'make a snapshot from the newest automatic database backup on cp1'],
-    [
-      'hyperkube etcd snapshot verify shop-2026-11-15T12-00-00Z',
-      'test the snapshot with a restore into a temporary etcd',
-    ],
-    ['hyperkube etcd snapshot prune --keep 7', 'delete all but the 7 newest snapshots, after a prompt'],
-    [
-      'hyperkube etcd snapshot restore before-upgrade',
-      'show the data loss, prompt, then restore the cluster from the snapshot',
-    ],
-    [
-      'hyperkube etcd recover',
-      'after permanent quorum loss: list recovery sources, prompt, then restore the best',
-    ],
-    ['hyperkube etcd rejoin cp2', 'replace lost or damaged data on cp2 from the other members'],
-    [
-      'hyperkube etcd snapshot unpack FILE --key KEY --to shop',
-      'extract cluster.yml, cluster.lock and the identity from a snapshot',
-    ],
-  ],
-  identity: true,
-  configure(command) {
+/** Builds a subcommand from its action, which needs a valid cluster.yml. */
+function buildEtcdCommand(
+  action: EtcdCommandAction,
+  { examples, sharedFlags, configure }: Omit<LeafCommand, 'run'>,
+): LeafCommand {
+  return {
+    examples,
+    sharedFlags,
+    configure,
+    async run(context, { args: [name], options }) {
+      const { cluster, findings } = await loadCluster(context, options.file)
+      context.stderr.write(formatFindings(findings))
+      if (cluster === undefined) return exitCodes.failure
+      return action({
+        context,
+        options,
+        flags: etcdFlags.parse(options),
+        cluster,
+        identity: async () => openIdentity(context, options, cluster.metadata.name),
+        name,
+      })
+    },
+  }
+}
+
+function addToFlag(command: Command): Command {
+  return command.option('--to <place>', 'write to this directory or s3 (default: spec.etcd.backup)')
+}
+
+function addFromFlag(command: Command): Command {
+  return command.option('--from <place>', 'use only this directory or s3 (default: spec.etcd.backup)')
+}
+
+/** Adds the flags of subcommands that replace the data of members. */
+function addChangeFlags(command: Command): Command {
+  return addRunFlags(
     command
-      .addArgument(
-        new Argument('<what>', 'action or object').choices(['status', 'snapshot', 'recover', 'rejoin']),
-      )
-      .addArgument(
-        new Argument(
-          '[action]',
-          'snapshot: save, fetch, list, verify, prune, restore or unpack; rejoin: host name',
-        ),
-      )
-      .addArgument(new Argument('[name]', 'snapshot name or file; fetch: HOST, HOST:FILE or FILE'))
-      .option(
-        '--to <place>',
-        'save, fetch: write to this directory or s3 (default: spec.etcd.backup); unpack: directory',
-      )
-      .option(
-        '--from <place>',
-        'list, verify, prune, restore, recover: use only this directory or s3 (default: spec.etcd.backup)',
-      )
-      .option(
-        '--keep <number>',
-        'prune: keep this many snapshots (default: spec.etcd.backup.keep)',
-        parseKeepFlag,
-      )
-      .option(
-        '--dry-run',
-        'restore, recover, rejoin: show changes and data loss, without changing anything; exit code 3',
-      )
-      .option('--no-verify', 'restore, recover: skip the test restore')
-      .option('--force-unlock', 'restore, recover, rejoin: break the operator lock of another operator')
-    addRunFlags(command)
-  },
-  async run(context, { args, options }) {
-    const [what = '', verb, name] = args
-    // unpack works without a cluster.yml.
-    if (what === 'snapshot' && verb === 'unpack') {
-      return unpackSnapshot(context, options, name, etcdFlags.parse(options).to)
-    }
-    const action = what === 'rejoin' ? rejoinEtcd : actions.get(verb === undefined ? what : `${what} ${verb}`)
-    if (action === undefined) {
-      context.stderr.write(
-        `USAGE: do what? ${[...actions.keys(), 'rejoin', 'snapshot unpack'].join(', ')}\n  → hyperkube etcd --help\n`,
-      )
-      return exitCodes.usage
-    }
-    const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(formatFindings(findings))
-    if (cluster === undefined) return exitCodes.failure
-    return action({
-      context,
-      options,
-      flags: etcdFlags.parse(options),
-      cluster,
-      identity: async () => openIdentity(context, options, cluster.metadata.name),
-      name: what === 'rejoin' ? verb : name,
-    })
-  },
+      .option('--dry-run', 'show changes and data loss, without changing anything; exit code 3')
+      .option('--force-unlock', 'break the operator lock of another operator'),
+  )
+}
+
+const noVerify = ['--no-verify', 'skip the test restore'] as const
+
+const snapshotGroup: CommandGroup = {
+  subcommands: [
+    {
+      name: 'save',
+      summary: 'Save etcd data and the sealed cluster identity as one snapshot',
+      definition: buildEtcdCommand(saveEtcdSnapshot, {
+        examples: [
+          ['hyperkube etcd snapshot save', 'save to all stores in spec.etcd.backup'],
+          [
+            'hyperkube etcd snapshot save before-upgrade --to /mnt/backup',
+            'save a named snapshot to another directory',
+          ],
+          ['hyperkube etcd snapshot save --to s3', 'save to the S3 bucket in spec.etcd.backup.s3'],
+        ],
+        sharedFlags: readFlags,
+        configure: (command) =>
+          addToFlag(
+            command.addArgument(new Argument('[name]', 'snapshot name (default: cluster name and time)')),
+          ),
+      }),
+    },
+    {
+      name: 'list',
+      summary: 'List snapshots',
+      definition: buildEtcdCommand(listSnapshots, {
+        examples: [
+          ['hyperkube etcd snapshot list', 'list snapshots of all stores, newest first'],
+          ['hyperkube etcd snapshot list --from s3', 'list snapshots of the S3 bucket'],
+        ],
+        sharedFlags: readFlags,
+        configure: addFromFlag,
+      }),
+    },
+    {
+      name: 'fetch',
+      summary: 'Make a snapshot from a database that a host has backed up',
+      definition: buildEtcdCommand(fetchSnapshot, {
+        examples: [
+          ['hyperkube etcd snapshot fetch cp1', 'use the newest automatic database backup on cp1'],
+          ['hyperkube etcd snapshot fetch ./etcd.db', 'use a local database file'],
+        ],
+        sharedFlags: readFlags,
+        configure: (command) =>
+          addToFlag(command.addArgument(new Argument('<source>', 'HOST, HOST:FILE or a local file'))),
+      }),
+    },
+    {
+      name: 'verify',
+      summary: 'Test a snapshot by a restore into a temporary etcd on this machine',
+      definition: buildEtcdCommand(verifyStoredSnapshot, {
+        examples: [
+          ['hyperkube etcd snapshot verify before-upgrade', 'verify a snapshot of the stores'],
+          ['hyperkube etcd snapshot verify ./before-upgrade.snapshot', 'verify a local file'],
+        ],
+        sharedFlags: readFlags,
+        configure: (command) =>
+          addFromFlag(command.addArgument(new Argument('<name>', 'snapshot name or local file'))),
+      }),
+    },
+    {
+      name: 'prune',
+      summary: 'Delete old snapshots',
+      definition: buildEtcdCommand(pruneSnapshots, {
+        examples: [
+          ['hyperkube etcd snapshot prune --keep 7', 'delete all but the 7 newest snapshots, after a prompt'],
+        ],
+        sharedFlags: changeFlags,
+        configure: (command) =>
+          addFromFlag(command).option(
+            '--keep <number>',
+            'keep this many snapshots (default: spec.etcd.backup.keep)',
+            parseKeepFlag,
+          ),
+      }),
+    },
+    {
+      name: 'restore',
+      summary: 'Restore the cluster from a snapshot',
+      definition: buildEtcdCommand(restoreSnapshot, {
+        examples: [
+          [
+            'hyperkube etcd snapshot restore before-upgrade --dry-run',
+            'show what the restore would change and lose',
+          ],
+          [
+            'hyperkube etcd snapshot restore before-upgrade',
+            'show the data loss, prompt, then restore all members',
+          ],
+        ],
+        sharedFlags: changeFlags,
+        configure: (command) =>
+          addChangeFlags(
+            addFromFlag(command.addArgument(new Argument('<name>', 'snapshot name or local file'))).option(
+              ...noVerify,
+            ),
+          ),
+      }),
+    },
+    {
+      name: 'unpack',
+      summary: 'Extract cluster.yml, cluster.lock and the identity from a snapshot',
+      definition: {
+        examples: [
+          [
+            'hyperkube etcd snapshot unpack shop.snapshot --key shop.key --to shop',
+            'extract the files of a cluster of which only the snapshot and the key are left',
+          ],
+        ],
+        sharedFlags: ['output'],
+        configure: (command) =>
+          command
+            .addArgument(new Argument('<file>', 'snapshot file'))
+            .requiredOption('--key <file>', 'key file of the cluster identity')
+            .option('--to <directory>', 'write to this directory (default: the working directory)'),
+        run: async (context, { args: [file = ''], options }) =>
+          unpackSnapshot(context, options, file, etcdFlags.parse(options).to),
+      },
+    },
+  ],
+}
+
+export const etcdCommand: CommandGroup = {
+  subcommands: [
+    {
+      name: 'status',
+      summary: 'Show members, the leader and database sizes',
+      definition: buildEtcdCommand(showEtcdStatus, {
+        examples: [['hyperkube etcd status', 'show members, the leader and database sizes']],
+        sharedFlags: readFlags,
+        configure: () => undefined,
+      }),
+    },
+    {
+      name: 'snapshot',
+      summary: 'Save, list, verify, prune and restore snapshots',
+      definition: snapshotGroup,
+    },
+    {
+      name: 'recover',
+      summary: 'Recover etcd after a permanent loss of quorum',
+      definition: buildEtcdCommand(recoverEtcd, {
+        examples: [
+          ['hyperkube etcd recover --dry-run', 'list recovery sources and what each would lose'],
+          ['hyperkube etcd recover', 'list recovery sources, prompt, then restore the best'],
+        ],
+        sharedFlags: changeFlags,
+        configure: (command) => addChangeFlags(addFromFlag(command).option(...noVerify)),
+      }),
+    },
+    {
+      name: 'rejoin',
+      summary: 'Replace lost or damaged data of a member from the other members',
+      definition: buildEtcdCommand(rejoinEtcd, {
+        examples: [
+          ['hyperkube etcd rejoin cp2 --dry-run', 'show what would change'],
+          ['hyperkube etcd rejoin cp2', 'prompt, then remove the data of cp2 and join it again'],
+        ],
+        sharedFlags: changeFlags,
+        configure: (command) =>
+          addChangeFlags(command.addArgument(new Argument('<host>', 'host of the etcd member'))),
+      }),
+    },
+  ],
 }

@@ -10,7 +10,7 @@ import { thisWindows } from '../../agent/host/windows/this-windows.ts'
 import type { BasicFacts, Facts } from '../../contract/facts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 
 const flags = z.object({ host: z.string().optional(), baseDirectory: z.string() })
@@ -30,7 +30,7 @@ export interface FactsEnvironment {
 /** Complete facts, or the basic facts and the reason why the rest is missing. */
 export type WindowsFactsResult = Facts | { readonly bare: BasicFacts; readonly because: unknown }
 
-export const factsCommand: CommandDefinition = createFactsCommand(() => ({
+export const factsCommand: LeafCommand = createFactsCommand(() => ({
   platform: process.platform,
   isRoot: process.getuid?.() === 0,
   source: createLocalFactSource(),
@@ -40,7 +40,7 @@ export const factsCommand: CommandDefinition = createFactsCommand(() => ({
   },
 }))
 
-export function createFactsCommand(detectEnvironment: () => FactsEnvironment): CommandDefinition {
+export function createFactsCommand(detectEnvironment: () => FactsEnvironment): LeafCommand {
   return {
     examples: [
       ['hyperkube facts', 'print a summary of this host'],
@@ -49,6 +49,7 @@ export function createFactsCommand(detectEnvironment: () => FactsEnvironment): C
         'record facts of cp1 for hyperkube plan --facts',
       ],
     ],
+    sharedFlags: ['output'],
     configure(command) {
       command
         .option('--host <name>', 'set the host name used in cluster.yml (default: hostname)')

@@ -1,12 +1,13 @@
 import { serveCall } from '../../agent/host-call/handle-host-call.ts'
 import { thisWindows } from '../../agent/host/windows/this-windows.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { createHostCallContext, requireWindows } from '../windows/host-call-context.ts'
 
-export const hostCallCommand: CommandDefinition = {
+export const hostCallCommand: LeafCommand = {
   examples: [
     ['echo CALL | hyperkube host-call', 'run a call on this Windows host; one JSON document per line'],
   ],
+  sharedFlags: [],
   configure: () => undefined,
   async run({ stdout }) {
     requireWindows('host-call')

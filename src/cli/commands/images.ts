@@ -1,4 +1,3 @@
-import { Argument } from 'commander'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { type Lock, pinnedImages } from '../../catalog/lock.ts'
 import { parseImage, stripDigest } from '../../contract/image-reference.ts'
@@ -6,7 +5,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { selectImages } from '../../workspace/cluster-registry.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadLock } from '../../workspace/load-lock.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type CommandGroup, exitCodes, type LeafCommand } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
 
@@ -42,14 +41,13 @@ function listNeededImages(cluster: Cluster, lock: Lock | undefined): readonly Ne
   })
 }
 
-export const imagesCommand: CommandDefinition = {
+const listImages: LeafCommand = {
   examples: [
     ['hyperkube images list', 'list all required container images and their purpose'],
     ['hyperkube images list -o wide', 'include full digests from cluster.lock'],
   ],
-  configure(command) {
-    command.addArgument(new Argument('<action>', 'action to run').choices(['list']))
-  },
+  sharedFlags: ['file', 'output'],
+  configure: () => undefined,
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
@@ -60,6 +58,16 @@ export const imagesCommand: CommandDefinition = {
     printResult(context.stdout, options.output, document, () => formatTable(columns, items, context.paint))
     return exitCodes.ok
   },
+}
+
+export const imagesCommand: CommandGroup = {
+  subcommands: [
+    {
+      name: 'list',
+      summary: 'List the container images that the cluster needs',
+      definition: listImages,
+    },
+  ],
 }
 
 const nameColumn: TableColumn<NeededImage> = { head: 'NAME', cell: (one) => ({ text: one.name }) }

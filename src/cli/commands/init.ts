@@ -8,7 +8,7 @@ import { dnsLabel, newestKubernetes } from '../../spec/scalars.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type LeafCommand,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -32,7 +32,7 @@ const flags = z.object({
 type Flags = z.infer<typeof flags>
 type Options = Invocation['options']
 
-export const initCommand: CommandDefinition = {
+export const initCommand: LeafCommand = {
   examples: [
     ['hyperkube init', 'prompt for all settings; with an existing cluster.yml, create only the identity'],
     ['hyperkube init --host root@192.168.1.11=control-plane', 'create a cluster.yml with one host'],
@@ -46,7 +46,7 @@ export const initCommand: CommandDefinition = {
     ],
     ['hyperkube init --defaults', 'write an example cluster.yml with one host, for editing'],
   ],
-  identity: true,
+  sharedFlags: ['new-file', 'key', 'output', 'confirm'],
   configure(command) {
     command
       .option('--name <name>', 'set the cluster name (default: "cluster")', parseNameFlag)

@@ -63,3 +63,39 @@ test('is good for as long as is asked, and past all roles only when that is aske
 test('a time that is none is a matter of the command line', async () => {
   expect((await runHyperkube('kubeconfig --for 5', files)).code).toBe(2)
 })
+
+test('-o json prints the same as JSON', async () => {
+  const { stdout } = await runHyperkube('kubeconfig -o json', files)
+  expect(document.parse(JSON.parse(stdout))['current-context']).toBe('production')
+})
+
+const otherConfig = `apiVersion: v1
+kind: Config
+clusters: [{ name: other, cluster: { server: https://10.9.0.1:6443 } }]
+users: [{ name: other, user: { client-certificate-data: eA== } }]
+contexts: [{ name: other, context: { cluster: other, user: other } }]
+current-context: other
+`
+
+test('--merge keeps other clusters, and the previous file', async () => {
+  const before = { ...files, '/home/me/.kube/config': otherConfig }
+  const dryRun = await runHyperkube('kubeconfig --merge --dry-run', before)
+  expect(dryRun).toMatchObject({ code: 3, stderr: expect.stringContaining('+ context production-cp3') })
+  expect(dryRun.files.get('/home/me/.kube/config')).toBe(otherConfig)
+  const { code, stdout, stderr, files: after } = await runHyperkube('kubeconfig --merge', before)
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+  expect(stderr).toContain('  → kubectl --context production get nodes\n')
+  const merged = document.parse(parse(after.get('/home/me/.kube/config') ?? ''))
+  expect(merged['current-context']).toBe('other')
+  expect(merged.clusters.map(({ name }) => name)).toContain('other')
+  expect(merged.clusters).toHaveLength(5)
+  const backups = [...after.keys()].filter((path) => path.startsWith('/home/me/.kube/config.'))
+  expect(backups.map((path) => after.get(path))).toEqual([otherConfig])
+})
+
+test('--merge creates the file that KUBECONFIG names first', async () => {
+  const environment = { kubeconfig: '/a/config:/b/config' }
+  const { code, files: after } = await runHyperkube('kubeconfig --merge', files, { environment })
+  expect(code).toBe(0)
+  expect(document.parse(parse(after.get('/a/config') ?? ''))['current-context']).toBe('production')
+})

@@ -1,13 +1,22 @@
+import { delimiter, dirname, join } from 'node:path'
 import { InvalidArgumentError } from 'commander'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { trustedCas } from '../../identity/trusted-keys.ts'
-import { formatDuration, parseDuration } from '../../kit/time-format.ts'
+import { formatDuration, formatFileTimestamp, parseDuration } from '../../kit/time-format.ts'
 import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import { buildPersonalKubeconfig, type KubeconfigEndpoint } from '../../pki/kubeconfig.ts'
+import { mergeKubeconfig } from '../../pki/merge-kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import {
+  type CommandContext,
+  type ExitCode,
+  exitCodes,
+  type LeafCommand,
+  type OutputFormat,
+} from '../command/command.ts'
 import { formatFindings } from '../command/print.ts'
 import { parseServerFlag } from '../command/run-flags.ts'
 import { listControlPlanes } from '../proxy/api-proxy.ts'
@@ -17,6 +26,8 @@ const flags = z.object({
   for: z.number().default(day),
   server: z.string().optional(),
   breakGlass: z.boolean().default(false),
+  merge: z.union([z.string(), z.literal(true)]).optional(),
+  dryRun: z.boolean().default(false),
 })
 
 /**
@@ -26,7 +37,7 @@ const adminGroup = 'hyperkube:admins'
 /** Group that bypasses RBAC, for clusters whose RBAC is broken. */
 const mastersGroup = 'system:masters'
 
-export const kubeconfigCommand: CommandDefinition = {
+export const kubeconfigCommand: LeafCommand = {
   examples: [
     [
       'hyperkube kubeconfig > shop.kubeconfig',
@@ -36,6 +47,10 @@ export const kubeconfigCommand: CommandDefinition = {
       'export KUBECONFIG=$PWD/shop.kubeconfig',
       'use the kubeconfig with kubectl, without changing ~/.kube/config',
     ],
+    [
+      'hyperkube kubeconfig --merge',
+      'add the cluster to ~/.kube/config; back up the file and keep all other clusters',
+    ],
     ['hyperkube kubeconfig --for 1h', 'limit the validity to one hour'],
     [
       'hyperkube kubeconfig --server https://127.0.0.1:6443',
@@ -43,15 +58,20 @@ export const kubeconfigCommand: CommandDefinition = {
     ],
     ['hyperkube kubeconfig --break-glass --for 1h', 'bypass RBAC when RBAC is broken'],
   ],
-  identity: true,
+  sharedFlags: ['file', 'key', 'output'],
   configure(command) {
     command
       .option('--for <duration>', 'set the validity, at least 1m: 1h, 720h (default: 24h)', parseLifetimeFlag)
       .option('--server <url>', 'use this API server URL (default: spec.api.endpoint)', parseServerFlag)
+      .option(
+        '--merge [file]',
+        'merge into this kubeconfig instead of printing (default: KUBECONFIG, or ~/.kube/config)',
+      )
+      .option('--dry-run', 'with --merge: show what would change, without changing anything; exit code 3')
       .option('--break-glass', 'authenticate as group system:masters, which bypasses RBAC')
   },
   async run(context, { options }) {
-    const { for: lifetime, server, breakGlass } = flags.parse(options)
+    const { for: lifetime, server, breakGlass, merge, dryRun } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
@@ -74,12 +94,54 @@ export const kubeconfigCommand: CommandDefinition = {
         ...credentials,
       },
     )
-    context.stdout.write(config.revealText())
-    context.stderr.write(
-      `good for ${formatDuration(lifetime)}, as ${userName} of ${group}; keep it to yourself\n`,
-    )
-    return exitCodes.ok
+    const validity = `valid for ${formatDuration(lifetime)} as user ${userName} of group ${group}`
+    if (merge === undefined) {
+      context.stdout.write(formatKubeconfig(config.revealText(), options.output))
+      context.stderr.write(`${validity}; the kubeconfig contains a private key, so do not share it\n`)
+      return exitCodes.ok
+    }
+    const file = merge === true ? findDefaultKubeconfig(context) : merge
+    return mergeIntoFile(context, file, config.revealText(), { dryRun, validity })
   },
+}
+
+function formatKubeconfig(yaml: string, output: OutputFormat): string {
+  return output === 'json' ? `${JSON.stringify(parse(yaml), undefined, 2)}\n` : yaml
+}
+
+/** Returns the file that kubectl changes: the first of KUBECONFIG, or ~/.kube/config. */
+function findDefaultKubeconfig({ environment, operator }: CommandContext): string {
+  const [first] = environment.kubeconfig?.split(delimiter).filter((path) => path !== '') ?? []
+  return first ?? join(operator.home, '.kube', 'config')
+}
+
+/** Merges a kubeconfig into a file. The previous file is kept beside it. */
+async function mergeIntoFile(
+  context: CommandContext,
+  file: string,
+  added: string,
+  { dryRun, validity }: { readonly dryRun: boolean; readonly validity: string },
+): Promise<ExitCode> {
+  const { exists, readFile, privateFiles, makePrivateDirectory, stderr, now } = context
+  const before = (await exists(file)) ? await readFile(file) : undefined
+  const merged = mergeKubeconfig(before ?? '', added)
+  const changes = [
+    ...merged.added.map((name) => `+ context ${name}\n`),
+    ...merged.updated.map((name) => `~ context ${name}\n`),
+  ]
+  stderr.write(`${file}\n${changes.join('')}`)
+  if (dryRun) return exitCodes.changesPending
+  if (before !== undefined) {
+    const backup = `${file}.${formatFileTimestamp(now())}.bak`
+    await privateFiles.create(backup, before)
+    stderr.write(`the previous file is ${backup}\n`)
+  }
+  await makePrivateDirectory(dirname(file))
+  await privateFiles.replace(file, merged.text)
+  const [contextName = ''] = [...merged.added, ...merged.updated]
+  stderr.write(`${validity}; the current context is ${merged.currentContext}\n`)
+  stderr.write(`  → kubectl --context ${contextName} get nodes\n`)
+  return exitCodes.ok
 }
 
 function parseLifetimeFlag(text: string): number {

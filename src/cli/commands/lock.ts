@@ -7,12 +7,12 @@ import { buildLockPath } from '../../workspace/cluster-paths.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadLock } from '../../workspace/load-lock.ts'
 import { listTargets, resolveClusterLock, writeLock } from '../../workspace/resolve-cluster-lock.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { formatFinding, printResult } from '../command/print.ts'
 
 const flags = z.object({ arch: z.array(archSchema).default(['amd64']), check: z.boolean().default(false) })
 
-export const lockCommand: CommandDefinition = {
+export const lockCommand: LeafCommand = {
   examples: [
     ['hyperkube lock', 'resolve versions and checksums, write cluster.lock and print the changes'],
     ['hyperkube lock --arch amd64 --arch arm64', 'pin binaries for Linux hosts of both architectures'],
@@ -21,7 +21,7 @@ export const lockCommand: CommandDefinition = {
       'print changes without writing cluster.lock; exit code 3 if changes are pending',
     ],
   ],
-  identity: true,
+  sharedFlags: ['file', 'key', 'output'],
   configure(command) {
     command
       .option(

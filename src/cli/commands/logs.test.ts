@@ -7,8 +7,9 @@ const clusterFiles = Object.fromEntries(
 )
 
 test.each([
-  ['logs kublet', 2, 'did you mean kubelet?'],
-  ['logs ../etc', 2, 'there is no component ../etc'],
+  ['logs kublet', 2, 'Allowed choices are hyperkube-agent'],
+  ['logs ../etc', 2, "value '../etc' is invalid"],
+  ['logs \u001B[2J', 2, String.raw`value '\u001b[2J' is invalid`],
   ['logs --since yesterday', 2, 'write it as 10m'],
   ['logs --lines many', 2, 'write it as a number'],
   ['logs --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],

@@ -1,14 +1,13 @@
 import { Argument } from 'commander'
 import { knownSecrets } from '../../identity/secret-files.ts'
 import { createSecretMask } from '../../kit/mask-secrets.ts'
-import { suggestWord, toPrintable } from '../../kit/text.ts'
 import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
 import { listServiceNames } from '../../lifecycle/observe/services.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { openRemotes } from '../../workspace/ssh-connector.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { applyLogDefaults, logFlags, parseLinesFlag, parseTimeFlag } from '../logs/flags.ts'
 import { showLogs } from '../logs/show-logs.ts'
 import { formatFindings } from '../command/print.ts'
@@ -24,24 +23,21 @@ const allServices = listServiceNames({
   node: '',
 })
 
-export const logsCommand: CommandDefinition = {
+export const logsCommand: LeafCommand = {
   examples: [
     ['hyperkube logs etcd', 'show the last etcd log lines of all hosts, sorted by time'],
     [
       'hyperkube logs kubelet containerd --limit w2 --since 10m',
       'show two components of one host since 10 minutes ago',
     ],
-    ['hyperkube logs --follow', 'stream logs of all components until Ctrl-C'],
+    ['hyperkube logs -f', 'stream logs of all components until Ctrl-C'],
     ['hyperkube logs --since 2h --grep "timed out"', 'show only lines that contain a text'],
     ['hyperkube logs hyperkube-agent -o json', 'print JSON for scripts, one document per line'],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['long-file', 'key', 'limit', 'output'],
   configure(command) {
     command
-      .addArgument(
-        new Argument('[component...]', `components to show: ${allServices.join(', ')} (default: all)`),
-      )
+      .addArgument(new Argument('[component...]', 'components to show (default: all)').choices(allServices))
       .option(
         '--since <time>',
         'show lines since this time: 10m, 2h, 2026-11-15T12:00:00Z (default with --grep: 1h)',
@@ -58,18 +54,9 @@ export const logsCommand: CommandDefinition = {
         parseLinesFlag,
       )
       .option('--grep <text>', 'show only lines that contain this text, ignoring case')
-      .option('--follow', 'stream new lines until Ctrl-C')
+      .option('-f, --follow', 'stream new lines until Ctrl-C')
   },
   async run(context, { args, options }) {
-    const unknown = args.find((name) => !allServices.includes(name))
-    if (unknown !== undefined) {
-      const suggestion = suggestWord(unknown, allServices)
-      context.stderr.write(`USAGE: there is no component ${toPrintable(unknown)}\n`)
-      context.stderr.write(
-        `  → ${suggestion === undefined ? `there are ${allServices.join(', ')}` : `did you mean ${suggestion}?`}\n`,
-      )
-      return exitCodes.usage
-    }
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure

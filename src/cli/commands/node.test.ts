@@ -15,9 +15,11 @@ spec:
 }
 
 test.each([
-  ['node', "missing required argument 'action'"],
-  ['node drain', "missing required argument 'name'"],
-  ['node drian w1', "'drian' is invalid for argument 'action'"],
+  ['node', 'needs a subcommand: list, add, remove, replace, drain, uncordon'],
+  ['node drain', "missing required argument 'host'"],
+  ['node drian w1', 'did you mean hyperkube node drain?'],
+  ['node add w2', "required option '--address <address>' not specified"],
+  ['node replace w1 --by w2', "required option '--address <address>' not specified"],
   ['node drain w1 --deadline soon', 'write it as 30s, 5m or 1h30m'],
 ])('%s is not right', async (words, problem) => {
   const { code, stderr } = await runHyperkube(words, files)

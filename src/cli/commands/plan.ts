@@ -7,7 +7,7 @@ import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import {
   type CommandContext,
-  type CommandDefinition,
+  type LeafCommand,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -33,7 +33,7 @@ interface PlanResult {
   readonly outcome: PlanOutcome | undefined
 }
 
-export const planCommand: CommandDefinition = {
+export const planCommand: LeafCommand = {
   examples: [
     ['hyperkube plan', 'preview the changes of up; install only hyperkube itself on new hosts'],
     ['hyperkube plan --wide --limit cp1', 'list every change on one host'],
@@ -44,8 +44,7 @@ export const planCommand: CommandDefinition = {
       'show file changes compared with a previous plan',
     ],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output'],
   configure(command) {
     addRunFlags(command)
       .option('--out <file>', 'save the plan to this file, for up --plan')

@@ -5,14 +5,14 @@ import { toPrintable } from '../../kit/text.ts'
 import { formatAddress, parseAddress } from '../../proxy/address.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openApiProxy } from '../proxy/api-proxy.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { formatFindings } from '../command/print.ts'
 
 const flags = z.object({ listen: z.string().default('127.0.0.1:6443') })
 
-export const proxyCommand: CommandDefinition = {
+export const proxyCommand: LeafCommand = {
   examples: [
     ['hyperkube proxy', 'balance connections at 127.0.0.1:6443 across healthy control planes'],
     [
@@ -21,7 +21,7 @@ export const proxyCommand: CommandDefinition = {
     ],
     ['hyperkube proxy --listen 127.0.0.1:7443', 'listen on another port'],
   ],
-  identity: true,
+  sharedFlags: ['file', 'key'],
   configure(command) {
     command.option(
       '--listen <address>',

@@ -5,7 +5,7 @@ import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
-import { type CommandDefinition, type ExitCode, exitCodes } from '../command/command.ts'
+import { type LeafCommand, type ExitCode, exitCodes } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { addRunFlags, runFlags } from '../command/run-flags.ts'
 import { runAction } from '../run/run-action.ts'
@@ -16,15 +16,14 @@ const flags = runFlags.extend({
   dryRun: z.boolean().default(false),
 })
 
-export const resetCommand: CommandDefinition = {
+export const resetCommand: LeafCommand = {
   examples: [
     ['hyperkube reset', 'prompt, then remove the cluster from all hosts'],
     ['hyperkube reset --dry-run', 'show what would be removed'],
     ['hyperkube reset --limit w2', 'remove the cluster from one host'],
     ['hyperkube reset --yes', 'skip the prompt'],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output', 'confirm'],
   configure(command) {
     addRunFlags(command)
       .option('--dry-run', 'show what would be removed, without changing anything; exit code 3')

@@ -1,7 +1,7 @@
 import { clusterJsonSchema } from '../../spec/cluster.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 
-export const schemaCommand: CommandDefinition = {
+export const schemaCommand: LeafCommand = {
   examples: [
     ['hyperkube schema > cluster.schema.json', 'write the JSON Schema to a file'],
     [
@@ -9,6 +9,7 @@ export const schemaCommand: CommandDefinition = {
       'add as first line of cluster.yml for completion and checks in editors',
     ],
   ],
+  sharedFlags: [],
   configure: () => undefined,
   async run({ stdout }) {
     stdout.write(`${JSON.stringify(clusterJsonSchema(), undefined, 2)}\n`)

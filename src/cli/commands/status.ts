@@ -8,12 +8,7 @@ import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { openCluster } from '../../workspace/open-cluster.ts'
-import {
-  type CommandContext,
-  type CommandDefinition,
-  exitCodes,
-  type Invocation,
-} from '../command/command.ts'
+import { type CommandContext, type LeafCommand, exitCodes, type Invocation } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatClusterDetails, formatClusterLine } from '../status/cluster-text.ts'
 import { showReportedStatus } from '../status/from-api.ts'
@@ -26,7 +21,7 @@ const flags = z.object({
   kubeconfig: z.string().optional(),
 })
 
-export const statusCommand: CommandDefinition = {
+export const statusCommand: LeafCommand = {
   examples: [
     ['hyperkube status', 'show the health of all hosts and components; exit code 1 if unhealthy'],
     ['hyperkube status -o wide', 'include versions'],
@@ -38,8 +33,7 @@ export const statusCommand: CommandDefinition = {
     ],
     ['hyperkube doctor', 'diagnose problems and suggest fixes'],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output'],
   configure(command) {
     command
       .option('--watch', 'refresh every 5s until Ctrl-C')

@@ -15,7 +15,7 @@ import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { buildClientOptions, createEtcdClient } from '../../workspace/open-cluster.ts'
 import { openRemotes } from '../../workspace/ssh-connector.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { parseLinesFlag, parseTimeFlag } from '../logs/flags.ts'
 import { createSupportBundle } from '../support-bundle/create-support-bundle.ts'
@@ -27,7 +27,7 @@ const flags = z.object({
   lines: z.int().default(5000),
 })
 
-export const supportBundleCommand: CommandDefinition = {
+export const supportBundleCommand: LeafCommand = {
   examples: [
     [
       'hyperkube support-bundle',
@@ -39,8 +39,7 @@ export const supportBundleCommand: CommandDefinition = {
     ],
     ['hyperkube support-bundle --limit w2', 'include one host and cluster-wide data'],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output'],
   configure(command) {
     command
       .option('--out <file>', 'write the support bundle to this file (default: NAME-support-TIME.tar.gz)')

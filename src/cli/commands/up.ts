@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { formatFindings } from '../command/print.ts'
 import { readPlan } from '../plan/read-plan.ts'
@@ -14,7 +14,7 @@ const flags = z.looseObject({
   rollbackInterval: z.number().default(defaultSlotMs),
 })
 
-export const upCommand: CommandDefinition = {
+export const upCommand: LeafCommand = {
   examples: [
     ['hyperkube up', 'show the plan, prompt, then create or update the cluster'],
     ['hyperkube up --yes', 'skip the prompt; run again to resume after an interruption'],
@@ -26,8 +26,7 @@ export const upCommand: CommandDefinition = {
       'for scripts: print JSON events to stderr and the result to stdout',
     ],
   ],
-  identity: true,
-  hosts: true,
+  sharedFlags: ['file', 'key', 'limit', 'output', 'confirm'],
   configure(command) {
     addUpFlags(addRunFlags(command))
       .option('--plan <file>', 'apply exactly the plan saved by plan --out, without a prompt')

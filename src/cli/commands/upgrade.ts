@@ -7,7 +7,7 @@ import { runUp } from '../up/run-up.ts'
 import { kubernetesReleases } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { formatFindings } from '../command/print.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
@@ -20,13 +20,13 @@ const flags = z.looseObject({
 })
 const knownVersions = kubernetesReleases.map(({ kubernetes }) => kubernetes)
 
-export const upgradeCommand: CommandDefinition = {
+export const upgradeCommand: LeafCommand = {
   examples: [
     ['hyperkube upgrade --to 1.37.1 --dry-run', 'show what would change and all preflight findings'],
     ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
     ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; hyperkube up resumes an interrupted upgrade'],
   ],
-  identity: true,
+  sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {
     command.requiredOption(
       '--to <version>',

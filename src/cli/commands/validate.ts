@@ -1,14 +1,15 @@
 import { hasErrors } from '../../contract/finding.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { formatFinding, printResult } from '../command/print.ts'
 
-export const validateCommand: CommandDefinition = {
+export const validateCommand: LeafCommand = {
   examples: [
     ['hyperkube validate', 'check cluster.yml in this directory'],
     ['hyperkube validate -f production.yml -o json', 'check another file and print JSON'],
   ],
+  sharedFlags: ['file', 'output'],
   configure: () => undefined,
   async run(context, { options }) {
     const { cluster, findings } = await loadCluster(context, options.file)

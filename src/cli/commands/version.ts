@@ -1,9 +1,10 @@
 import packageFile from '../../../package.json' with { type: 'json' }
-import { type CommandDefinition, exitCodes } from '../command/command.ts'
+import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 
-export const versionCommand: CommandDefinition = {
+export const versionCommand: LeafCommand = {
   examples: [['hyperkube version -o json', 'print version, Node.js version and platform as JSON']],
+  sharedFlags: ['output'],
   configure: () => undefined,
   async run({ stdout }, { options }) {
     const document = {

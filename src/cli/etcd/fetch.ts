@@ -20,13 +20,8 @@ import { createWorkDirectory } from './work-directory.ts'
  * database is first restored into a temporary etcd, because nothing in the file proves that it is complete.
  */
 export const fetchSnapshot: EtcdCommandAction = async (invocation) => {
-  const { context, options, cluster, name: given } = invocation
-  const { signal, now, stderr, stdout } = context
-  if (given === undefined) {
-    stderr.write('USAGE: from where? hyperkube etcd snapshot fetch HOST, HOST:FILE or FILE\n')
-    stderr.write('  → hyperkube status --from-api names the newest; with a HOST alone it is that one\n')
-    return exitCodes.usage
-  }
+  const { context, options, cluster, name: given = '' } = invocation
+  const { signal, now, stdout } = context
   const startedAt = now()
   const lock = await requireLock(context, options.file)
   await using source = await openDatabaseSource(invocation, given)

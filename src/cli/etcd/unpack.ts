@@ -21,15 +21,11 @@ const modes: Readonly<Record<SmallFile, number>> = {
  */
 export async function unpackSnapshot(
   context: CommandContext,
-  { key, output }: Invocation['options'],
-  file: string | undefined,
+  { key = '', output }: Invocation['options'],
+  file: string,
   to = '.',
 ): Promise<ExitCode> {
-  const { stderr, stdout, signal } = context
-  if (file === undefined || key === undefined) {
-    stderr.write('USAGE: which one, and which key? hyperkube etcd snapshot unpack FILE --key KEY --to DIR\n')
-    return exitCodes.usage
-  }
+  const { stdout, signal } = context
   const targets = smallFiles.map((name) => ({ name, path: join(to, name) }))
   for (const { path } of targets) if (await context.exists(path)) throw buildExistsError(path)
   const bytes = readFileBytes(resolve(file), signal)

@@ -17,13 +17,8 @@ import { createWorkDirectory } from './work-directory.ts'
 
 /** Restores a snapshot into a temporary etcd on this machine and counts its keys. */
 export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
-  const { context, options, cluster, name } = invocation
-  const { signal, now, stderr, stdout } = context
-  if (name === undefined) {
-    stderr.write('USAGE: which one? hyperkube etcd snapshot verify NAME\n')
-    stderr.write('  → hyperkube etcd snapshot list names them\n')
-    return exitCodes.usage
-  }
+  const { context, options, cluster, name = '' } = invocation
+  const { signal, now, stdout } = context
   const startedAt = now()
   const trust = await loadSnapshotTrust(context, options, await invocation.identity())
   const source = await findSnapshotSource(invocation, name)

@@ -22,7 +22,8 @@ export type HealCommand = (commandContext: HealCommandContext) => Promise<ExitCo
 
 export const healFlags = z.object({
   for: z.int().optional(),
-  all: z.boolean().default(false),
+  /** Undefined if the subcommand has no such flag. */
+  all: z.boolean().optional(),
   dryRun: z.boolean().default(false),
 })
 

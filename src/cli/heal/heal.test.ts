@@ -124,10 +124,10 @@ test('the same for programs', async () => {
 })
 
 test.each([
-  ['heal', "missing required argument 'action'"],
-  ['heal pause', 'on which hosts?'],
-  ['heal pause cp1 --all', 'on which hosts?'],
-  ['heal resume', 'on which hosts?'],
+  ['heal', 'needs a subcommand: status, pause, resume'],
+  ['heal pause', 'name hosts, or use --all'],
+  ['heal pause cp1 --all', 'name hosts, or use --all'],
+  ['heal resume', 'name hosts, or use --all'],
   ['heal pause cp1 --for 2d', 'a day the most'],
   ['heal pause cp1 --for ever', 'write it as 30m'],
 ])('%s is not right', async (args, message) => {

@@ -42,8 +42,3 @@ test('names are held against the file', async () => {
     code: 'HOST_KNOWN',
   })
 })
-
-test('where a machine is has to be said', async () => {
-  expect(await runAction(addNode, 'w2')).toMatchObject({ code: exitCodes.usage, isFileUnchanged: true })
-  expect((await runAction(replaceNode, 'w1', { by: 'w2' })).stderr).toContain('--by NAME --address ADDRESS')
-})

@@ -7,23 +7,19 @@ import {
   replaceHost,
 } from '../../actions/change-hosts.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
-import { type ExitCode, exitCodes } from '../command/command.ts'
+import type { ExitCode } from '../command/command.ts'
 import { runChangedUp } from '../up/run-changed-up.ts'
 import type { NodeAction, NodeInvocation } from './action.ts'
 
-const flags = z.looseObject({
-  address: z.string().optional(),
+const addFlags = z.looseObject({
+  address: z.string(),
   role: z.array(z.string()).default(['worker']),
-  by: z.string().optional(),
 })
+const replaceFlags = z.looseObject({ address: z.string(), by: z.string() })
 
 export const addNode: NodeAction = async (invocation) => {
-  const { context, name, options } = invocation
-  const { address, role } = flags.parse(options)
-  if (address === undefined) {
-    context.stderr.write(`USAGE: where is it? hyperkube node add ${name} --address ADDRESS\n`)
-    return exitCodes.usage
-  }
+  const { name, options } = invocation
+  const { address, role } = addFlags.parse(options)
   return changeHosts(invocation, `node add ${name}`, async (deps) =>
     addHost(deps, { name, address, roles: role }),
   )
@@ -35,13 +31,9 @@ export const removeNode: NodeAction = async (invocation) => {
 }
 
 export const replaceNode: NodeAction = async (invocation) => {
-  const { context, cluster, name, options } = invocation
+  const { cluster, name, options } = invocation
   limitHosts(cluster, [name])
-  const { address, by } = flags.parse(options)
-  if (by === undefined || address === undefined) {
-    context.stderr.write(`USAGE: by which? hyperkube node replace ${name} --by NAME --address ADDRESS\n`)
-    return exitCodes.usage
-  }
+  const { address, by } = replaceFlags.parse(options)
   return changeHosts(invocation, `node replace ${name}`, async (deps) =>
     replaceHost(deps, name, { name: by, address }),
   )

@@ -53,7 +53,13 @@ async function drain(
       }),
     },
   }
-  const settings = { command: 'node drain w1', cluster: 'shop', progress: 'plain', debug: false } as const
+  const settings = {
+    command: 'node drain w1',
+    cluster: 'shop',
+    progress: 'plain',
+    debug: false,
+    detail: 'normal',
+  } as const
   const drainOptions = { ...drainDefaults, ...more, api: client, node: 'w1' }
   const { code } = await runWithProgress(ownContext, settings, async (reporter) => {
     const run = createActionRun(ownContext, options, true, reporter)

@@ -3,6 +3,7 @@ import { formatCount, toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import type { StepResult } from '../../lifecycle/agents/event-stream.ts'
 import { describeActivity } from './host-state.ts'
+import type { ProgressDetail } from './progress.ts'
 import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 import { formatEndedOp, formatWait } from './op-text.ts'
 import { countSteps, runningStep, type RunState } from './run-state.ts'
@@ -15,14 +16,25 @@ const manyHosts = 20
 const maxSilenceMs = 30_000
 
 /** Formats an event as a line; undefined if the event is not printed. */
-export function formatPlainLine(throttle: LineThrottle, run: RunState, event: Event): string | undefined {
-  const text = formatEvent(throttle, run, event) ?? formatStillRunning(throttle, run, event)
+export function formatPlainLine(
+  throttle: LineThrottle,
+  run: RunState,
+  event: Event,
+  detail: ProgressDetail = 'normal',
+): string | undefined {
+  const text =
+    formatEvent(throttle, run, event, detail === 'verbose') ?? formatStillRunning(throttle, run, event)
   return text === undefined ? undefined : toPrintable(text.replaceAll(/\s+/g, ' '))
 }
 
-function formatEvent(throttle: LineThrottle, run: RunState, event: Event): string | undefined {
+function formatEvent(
+  throttle: LineThrottle,
+  run: RunState,
+  event: Event,
+  isVerbose: boolean,
+): string | undefined {
   const { body, host, component } = event
-  const hasFewHosts = (runningStep(run)?.hosts.length ?? 0) <= manyHosts
+  const hasFewHosts = isVerbose || (runningStep(run)?.hosts.length ?? 0) <= manyHosts
   switch (body.type) {
     case 'step-started':
       return host === undefined
@@ -34,7 +46,7 @@ function formatEvent(throttle: LineThrottle, run: RunState, event: Event): strin
         ? formatHostEnd(run, host, body.result)
         : undefined
     case 'op-ended':
-      return hasFewHosts && body.result.outcome === 'done' && isShown(body.op)
+      return hasFewHosts && body.result.outcome === 'done' && (isVerbose || isShown(body.op))
         ? prefixSubject(host, component, formatEndedOp(body.op))
         : undefined
     case 'waiting':

@@ -2,7 +2,7 @@ import type { Event } from '../../contract/event.ts'
 import type { Output, Paint } from '../command/command.ts'
 import { formatFindings } from '../command/print.ts'
 import { formatPlainLine } from './plain-line.ts'
-import type { ProgressRenderer } from './progress.ts'
+import type { ProgressDetail, ProgressRenderer } from './progress.ts'
 import { reduceEvents } from './reduce-events.ts'
 import { countSteps, isSectionOver, initialRunState, type RunState } from './run-state.ts'
 import { formatEndSummary } from './summary.ts'
@@ -12,18 +12,19 @@ export interface PlainOptions {
   readonly output: Output
   readonly paint: Paint
   readonly repeat: (milliseconds: number, callback: () => void) => () => void
+  readonly detail: ProgressDetail
 }
 
 /** Milliseconds between two writes. */
 const flushIntervalMs = 100
 
 /** Shows a run as lines, for logs and terminals without cursor control. */
-export function createPlainProgress({ output, paint, repeat }: PlainOptions): ProgressRenderer {
+export function createPlainProgress({ output, paint, repeat, detail }: PlainOptions): ProgressRenderer {
   let state = initialPlainState
   let pending: Event[] = []
   const flush = (): void => {
     if (pending.length === 0) return
-    const { text, ...next } = renderPlain(state, pending, paint)
+    const { text, ...next } = renderPlain(state, pending, paint, detail)
     state = next
     pending = []
     if (text !== '') output.write(text)
@@ -62,6 +63,7 @@ export function renderPlain(
   state: PlainState,
   events: readonly Event[],
   paint: Paint,
+  detail: ProgressDetail = 'normal',
 ): PlainState & { readonly text: string } {
   let { throttle, findings } = state
   let text = ''
@@ -72,18 +74,19 @@ export function renderPlain(
       text += formatFindings(now.findings.slice(findings))
       findings = now.findings.length
     }
-    const line = formatPlainLine(throttle, now, event)
+    const line = detail === 'quiet' ? undefined : formatPlainLine(throttle, now, event, detail)
     if (line !== undefined) {
       text += `${formatTimestamp(now, event)} ${line}\n`
       throttle = recordLine(throttle, event)
     }
-    text += formatEnding(now, event, paint)
+    text += formatEnding(now, event, paint, detail)
   })
   return { run, throttle, findings, text }
 }
 
-function formatEnding(run: RunState, { body, host }: Event, paint: Paint): string {
+function formatEnding(run: RunState, { body, host }: Event, paint: Paint, detail: ProgressDetail): string {
   if (body.type === 'run-ended') return body.result.outcome === 'done' ? '' : formatEndSummary(run, paint)
+  if (detail === 'quiet') return ''
   const isStep = body.type === 'step-ended' && host === undefined
   const isLast = isStep && isSectionOver(run) && run.steps.at(-1)?.id === body.step
   return isLast && countSteps(run) > 0 ? formatEndSummary(run, paint) : ''

@@ -8,3 +8,9 @@ export interface ProgressRenderer {
   /** Stops all updates. */
   readonly close: () => void
 }
+
+/**
+ * How much of a run is printed as lines: with `quiet` only findings and failures, with `verbose` all ops of
+ * all hosts.
+ */
+export type ProgressDetail = 'quiet' | 'normal' | 'verbose'

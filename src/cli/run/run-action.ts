@@ -7,7 +7,14 @@ import {
 import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } from '../command/command.ts'
 import { confirmByName, confirmChanges, promptProvisional } from '../command/confirm.ts'
 import { formatNotice } from '../text/notice-text.ts'
-import { type RunReporter, type RunSettings, type RunSummary, runWithProgress } from './run-with-progress.ts'
+import {
+  type DisplayFlags,
+  readDisplayFlags,
+  type RunReporter,
+  type RunSettings,
+  type RunSummary,
+  runWithProgress,
+} from './run-with-progress.ts'
 
 /** Exit code of a command, by the status with which its action ended. */
 export const exitCodeByStatus: Readonly<Record<ActionStatus, ExitCode>> = {
@@ -32,11 +39,11 @@ export interface ActionSummary<T extends ActionOutcome> extends RunSummary {
 export async function runAction<T extends ActionOutcome>(
   context: CommandContext,
   options: GlobalOptions,
-  settings: Omit<RunSettings, 'debug'>,
+  settings: Omit<RunSettings, keyof DisplayFlags>,
   action: (run: ActionRun) => Promise<T>,
 ): Promise<ActionSummary<T>> {
   let outcome: T | undefined
-  const runSettings = { ...settings, debug: options.debug === true }
+  const runSettings = { ...settings, ...readDisplayFlags(options) }
   const summary = await runWithProgress(context, runSettings, async (reporter) => {
     outcome = await action(createActionRun(context, options, settings.progress !== 'json', reporter))
     return { code: exitCodeByStatus[outcome.status], result: outcome.result }

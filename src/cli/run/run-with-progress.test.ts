@@ -13,7 +13,13 @@ import {
 } from './run-with-progress.ts'
 import { createOpFixture } from '../render/testing/fixtures.ts'
 
-const settings: RunSettings = { command: 'up', cluster: 'shop', progress: 'plain', debug: false }
+const settings: RunSettings = {
+  command: 'up',
+  cluster: 'shop',
+  progress: 'plain',
+  debug: false,
+  detail: 'normal',
+}
 const done: CommandOutcome = { code: 0, result: { outcome: 'done' } }
 
 interface ObservedRun {
@@ -171,4 +177,17 @@ test('the tree needs a terminal, and is off with --debug', async () => {
   expect(await isTree({ progress: 'tree', debug: true }, { screen })).toBe(true)
   expect(await isTree({ progress: 'plain' }, { screen })).toBe(false)
   expect(await isTree({ progress: 'tree' }, {})).toBe(false)
+})
+
+test('-q prints findings and failures, and no progress', async () => {
+  const task = async ({ emit }: RunReporter): Promise<CommandOutcome> => {
+    emit({ type: 'step-started', step: 'prepare' })
+    emit({ type: 'finding', finding: { code: 'HOST_SWAP', severity: 'warning', message: 'swap is on' } })
+    throw new HyperkubeError('SERVICE_FAILED', 'kubelet.service does not start')
+  }
+  const { stderr } = await run(task, { detail: 'quiet' })
+  expect(stderr).toContain('warning HOST_SWAP: swap is on')
+  expect(stderr).toContain('SERVICE_FAILED')
+  expect(stderr).not.toContain('prepare')
+  expect((await run(task, {})).stderr).toContain('prepare')
 })

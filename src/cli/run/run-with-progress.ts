@@ -8,18 +8,30 @@ import {
   type StepResult,
   type EmitEvent,
 } from '../../lifecycle/agents/event-stream.ts'
-import { type CommandContext, type ExitCode, exitCodes } from '../command/command.ts'
+import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } from '../command/command.ts'
 import { Interrupted } from '../command/prompts.ts'
 import { type ProgressKind } from '../command/run-flags.ts'
 import { openProgress } from '../render/open-progress.ts'
-import type { ProgressRenderer } from '../render/progress.ts'
+import type { ProgressDetail, ProgressRenderer } from '../render/progress.ts'
 import { createRunCounters } from '../render/run-counters.ts'
 
-export interface RunSettings {
+export interface RunSettings extends DisplayFlags {
   readonly command: string
   readonly cluster: string
   readonly progress: ProgressKind
+}
+
+/** Flags that decide how much of a run is printed. */
+export interface DisplayFlags {
   readonly debug: boolean
+  readonly detail: ProgressDetail
+}
+
+export function readDisplayFlags({ debug, verbose, quiet }: GlobalOptions): DisplayFlags {
+  return {
+    debug: debug === true,
+    detail: quiet === true ? 'quiet' : verbose === true ? 'verbose' : 'normal',
+  }
 }
 
 /** Emits events of a run, and prints text between them. */
@@ -59,7 +71,7 @@ export async function runWithProgress(
   const { now, signal } = context
   const startedAt = now()
   const log = context.commandLogs.open(settings.cluster, settings.command, startedAt)
-  const progress = openProgress(context, settings.progress, settings.debug)
+  const progress = openProgress(context, settings)
   const counters = createRunCounters()
   const stream = createEventStream(randomUUID(), now, [counters.onEvent, log.onEvent, progress.onEvent])
   let isOver = false

@@ -27,6 +27,7 @@ export interface InMemoryOptions {
   readonly replies?: readonly (string | boolean)[]
   /** Used instead of the files in memory. */
   readonly files?: LocalFiles
+  readonly environment?: Partial<CommandContext['environment']>
   readonly configDirectory?: string
   readonly cacheDirectory?: string
 }
@@ -66,6 +67,13 @@ export function createInMemoryContext(
     repeat: () => () => undefined,
     commandLogs: {
       open: () => ({ path: undefined, problem: undefined, onEvent: () => undefined, close: () => undefined }),
+    },
+    environment: {
+      workingDirectory: '/',
+      file: undefined,
+      key: undefined,
+      kubeconfig: undefined,
+      ...options.environment,
     },
     ...(options.files ?? createFakeFiles(contents)),
     fetcher: options.fetcher ?? fakeFetcher(() => undefined),
@@ -128,16 +136,18 @@ function createFakePrompts(remaining: (string | boolean)[], prompts: string[]): 
     if (reply === undefined) throw new Interrupted()
     return reply
   }
+  const promptText: Prompts['text'] = async ({ message, fallback = '', check }) => {
+    for (;;) {
+      const reply = String(takeReply(message)) || fallback
+      const problem = check(reply)
+      if (problem === undefined) return reply
+      prompts.push(`${reply}: ${problem}`)
+    }
+  }
   return {
     begin: async (text) => void prompts.push(text),
-    async text({ message, fallback = '', check }) {
-      for (;;) {
-        const reply = String(takeReply(message)) || fallback
-        const problem = check(reply)
-        if (problem === undefined) return reply
-        prompts.push(`${reply}: ${problem}`)
-      }
-    },
+    text: promptText,
+    password: promptText,
     async select({ message, choices, fallback }) {
       const reply = takeReply(message)
       return choices.find(({ value }) => value === reply)?.value ?? fallback

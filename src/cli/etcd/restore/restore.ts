@@ -22,13 +22,7 @@ import { createWorkDirectory } from '../work-directory.ts'
  * member, and starts all services.
  */
 export const restoreSnapshot: EtcdCommandAction = async (invocation) => {
-  const { context, name } = invocation
-  if (name === undefined) {
-    context.stderr.write('USAGE: which one? hyperkube etcd snapshot restore NAME\n')
-    context.stderr.write('  → hyperkube etcd snapshot list names them\n')
-    return exitCodes.usage
-  }
-  return restoreFrom(invocation, await findSnapshotSource(invocation, name))
+  return restoreFrom(invocation, await findSnapshotSource(invocation, invocation.name ?? ''))
 }
 
 export async function restoreFrom(

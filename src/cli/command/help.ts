@@ -1,0 +1,78 @@
+import { Command } from 'commander'
+import { toPrintable } from '../../kit/text.ts'
+import type { CommandContext, CommandGroup, LeafCommand, Subcommand } from './command.ts'
+import { addSharedFlags } from './shared-flags.ts'
+
+export const program = 'hyperkube'
+
+/** A command with its full name, for example `etcd snapshot save`. */
+export interface NamedCommand {
+  readonly name: string
+  readonly summary: string
+  readonly definition: LeafCommand
+}
+
+/** Builds the commander command with its own and the shared flags. */
+export function buildCommand(
+  { name, summary, definition }: NamedCommand,
+  { stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>,
+): Command {
+  const command = new Command(`${program} ${name}`)
+    .description(`${summary}.`)
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: (text) => void stderr.write(text),
+      outputError: (text, write) => write(toPrintable(text.replace(/^error: /, 'USAGE: '))),
+    })
+    .configureHelp({ sortOptions: false })
+    .helpOption('-h, --help', 'print this help')
+    .showHelpAfterError(`  → ${program} ${name} --help`)
+    .exitOverride()
+    .addHelpText('before', formatExamples(definition))
+  definition.configure(command)
+  return addSharedFlags(command, definition.sharedFlags)
+}
+
+function formatExamples(definition: LeafCommand): string {
+  return listExampleLines(definition)
+    .map((line) => `  ${line}\n`)
+    .join('')
+}
+
+/** Formats each example as a line: the command and, aligned, its explanation. */
+export function listExampleLines({ examples }: Pick<LeafCommand, 'examples'>): string[] {
+  const width = Math.max(0, ...examples.map(([command]) => command.length))
+  return examples.map(([command, explanation]) => `${command.padEnd(width)}  # ${explanation}`)
+}
+
+/** Formats the help of a group of subcommands. */
+export function formatGroupHelp(name: string, summary: string, { subcommands }: CommandGroup): string {
+  return `Usage: ${program} ${name} SUBCOMMAND [options]
+
+${summary}.
+
+Subcommands:
+${formatRows(subcommands)}
+
+${program} ${name} SUBCOMMAND --help explains a subcommand.
+`
+}
+
+/** Formats the help text for a call without a command. */
+export function formatOverview(commands: readonly Pick<Subcommand, 'name' | 'summary'>[]): string {
+  return `Installs Kubernetes on a list of machines and manages its whole life cycle.
+
+  ${program} init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
+  ${program} validate
+
+Commands:
+${formatRows(commands)}
+
+${program} COMMAND --help explains a command.
+`
+}
+
+function formatRows(commands: readonly Pick<Subcommand, 'name' | 'summary'>[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  return commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join('\n')
+}

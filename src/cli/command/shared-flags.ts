@@ -1,0 +1,78 @@
+import { dirname, join } from 'node:path'
+import { type Command, Option } from 'commander'
+import type { LocalFiles } from '../../workspace/context.ts'
+import { type CommandEnvironment, outputFormats, type SharedFlag } from './command.ts'
+import { parseTimeoutFlag } from './deadline.ts'
+import { parseLimitFlag } from './run-flags.ts'
+
+const fileText = 'path of cluster.yml (default: HYPERKUBE_FILE, or cluster.yml here or in a parent directory)'
+
+const adders: Readonly<Record<SharedFlag, (command: Command) => void>> = {
+  file: (command) => command.option('-f, --file <path>', fileText),
+  'long-file': (command) => command.option('--file <path>', fileText),
+  'new-file': (command) =>
+    command.option('-f, --file <path>', 'path of cluster.yml (default: HYPERKUBE_FILE, or cluster.yml)'),
+  key: (command) =>
+    command.option(
+      '--key <file>',
+      'key file of the cluster identity (default: HYPERKUBE_KEY_FILE, or ~/.config/hyperkube/keys/NAME.key)',
+    ),
+  limit: (command) =>
+    command.option(
+      '--limit <hosts>',
+      'limit the command to these hosts: cp1,w1 (default: all)',
+      parseLimitFlag,
+    ),
+  output: (command) =>
+    command.addOption(
+      new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'),
+    ),
+  confirm: (command) =>
+    command
+      .option('-y, --yes', 'confirm all changes without a prompt')
+      .option('--no-input', 'never prompt; fail instead'),
+}
+
+/** Adds the shared flags of a command, and the flags of every command. */
+export function addSharedFlags(command: Command, sharedFlags: readonly SharedFlag[]): Command {
+  for (const flag of sharedFlags) adders[flag](command)
+  return command
+    .option(
+      '--timeout <duration>',
+      'abort after this duration: 30s, 5m, 1h30m (default: none)',
+      parseTimeoutFlag,
+    )
+    .option('-v, --verbose', 'print every event of hosts, one per line')
+    .option('-q, --quiet', 'print no progress, only results, warnings and errors')
+    .option('--debug', 'print stack traces of unexpected errors')
+}
+
+/** Names of shared flags that have a value. They may come before the command. */
+export const sharedFlagsWithValue: ReadonlySet<string> = new Set([
+  '-f',
+  '--file',
+  '-o',
+  '--output',
+  '--key',
+  '--limit',
+  '--timeout',
+])
+
+const fileName = 'cluster.yml'
+
+/** Finds cluster.yml in the working directory or in the nearest parent directory that has one. */
+export async function findClusterFile(
+  sharedFlags: readonly SharedFlag[],
+  { file, workingDirectory }: CommandEnvironment,
+  { exists }: Pick<LocalFiles, 'exists'>,
+): Promise<string> {
+  if (file !== undefined) return file
+  if (sharedFlags.includes('new-file')) return fileName
+  let relative = fileName
+  for (let directory = workingDirectory; ; directory = dirname(directory)) {
+    if (await exists(relative)) return relative
+    // Without a file, the command reports that cluster.yml is missing in the working directory.
+    if (dirname(directory) === directory) return fileName
+    relative = join('..', relative)
+  }
+}

@@ -1,0 +1,24 @@
+import { Argument } from 'commander'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { exitCodes, type LeafCommand } from '../command/command.ts'
+import { completeWords, type CompletionTable } from '../completion/complete-words.ts'
+
+/** Builds the command that completion scripts call. It prints one candidate and its explanation per line. */
+export function buildCompleteCommand(table: CompletionTable): LeafCommand {
+  return {
+    examples: [['hyperkube complete -- node remo', 'print candidates for the last word']],
+    sharedFlags: ['file'],
+    configure: (command) => command.addArgument(new Argument('[word...]', 'words after hyperkube')),
+    async run(context, { args, options }) {
+      const readCluster = async (file = options.file) =>
+        loadCluster(context, file).then(
+          ({ cluster }) => cluster,
+          // A shell cannot show an error while it completes a word.
+          () => undefined,
+        )
+      const candidates = await completeWords(args, table, readCluster)
+      context.stdout.write(candidates.map(({ word, about }) => `${word}\t${about}\n`).join(''))
+      return exitCodes.ok
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { listOperatorCommands, operatorCommands } from './command-table.ts'
+import { isCommandGroup, type Subcommand } from './command/command.ts'
+import { buildCommand } from './command/help.ts'
+import { runHyperkube } from './testing/run-in-memory.ts'
+
+const commands = await listOperatorCommands()
+const silent = { stdout: { write: () => true }, stderr: { write: () => true } }
+
+/** Lists the names of all groups, for example `etcd` and `etcd snapshot`. */
+function listGroupNames(prefix: string, { name, definition }: Omit<Subcommand, 'summary'>): string[] {
+  if (!isCommandGroup(definition)) return []
+  const group = `${prefix}${name}`
+  return [group, ...definition.subcommands.flatMap((one) => listGroupNames(`${group} `, one))]
+}
+
+test('the help of every command and subcommand is in one golden file', async () => {
+  const groups = await Promise.all(
+    operatorCommands().map(async ({ name, load }) => listGroupNames('', { name, definition: await load() })),
+  )
+  const names = ['', ...groups.flat(), ...commands.map(({ name }) => name)]
+  const texts: string[] = []
+  for (const name of names) {
+    const { code, stdout, stderr } = await runHyperkube(`${name} --help`.trim())
+    expect({ name, code, stderr }).toEqual({ name, code: 0, stderr: '' })
+    texts.push(`$ hyperkube ${name} --help\n${stdout}`)
+  }
+  await expect(texts.join('\n')).toMatchFileSnapshot('testdata/help.txt')
+})
+
+test('help SUBCOMMAND is the same as SUBCOMMAND --help', async () => {
+  const { stdout } = await runHyperkube('help etcd snapshot save')
+  expect(stdout).toBe((await runHyperkube('etcd snapshot save --help')).stdout)
+})
+
+describe.each(commands.map((named) => [named.name, named] as const))('%s', (name, named) => {
+  test('accepts every flag that its help shows, and is the only source of its flags', () => {
+    for (const option of buildCommand(named, silent).options) {
+      const command = new Command().exitOverride().allowUnknownOption(false)
+      command.addOption(option)
+      const value = option.argChoices?.[0] ?? '1m'
+      const flag = option.long ?? option.short ?? ''
+      const args = option.required ? [flag, value] : [flag]
+      // Values with a parser of their own are checked by the tests of that parser.
+      if (option.parseArg === undefined || option.argChoices !== undefined)
+        command.parse(args, { from: 'user' })
+      expect(flag).toMatch(/^--[a-z]/)
+    }
+  })
+
+  test.each(named.definition.examples.map(([line]) => line))('example: %s', (line) => {
+    if (!line.startsWith('hyperkube ')) return
+    const words = splitShellWords(line)
+    const own = commands.find((one) => startsWith(words, one.name.split(' ')))
+    expect(own?.name, `${name}: ${line}`).toBeDefined()
+    if (own === undefined) return
+    const command = buildCommand(own, silent)
+    command.parse(words.slice(own.name.split(' ').length), { from: 'user' })
+  })
+})
+
+function startsWith(words: readonly string[], start: readonly string[]): boolean {
+  return start.every((word, index) => words[index] === word)
+}
+
+/** Splits an example into words after `hyperkube`, without a redirection at its end. */
+function splitShellWords(line: string): string[] {
+  const [command = ''] = line.split(' > ')
+  return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1)
+}
