@@ -1,6 +1,7 @@
 import type { EtcdClient } from '../etcd/client.ts'
 import { forgetHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
 import type { ClusterClient } from '../lifecycle/cluster-client/cluster-client.ts'
 import {
   type ClusterClientOptions,
@@ -80,8 +81,7 @@ interface OpenEtcd extends AsyncDisposable {
 }
 
 /**
- * Opens a client for the etcd members of a cluster, through ssh connections to their hosts. A connection is
- * opened when it is first needed.
+ * Opens a client for the etcd members of a cluster, through ssh connections to their hosts.
  */
 export async function openEtcd(
   context: WorkspaceContext,
@@ -93,21 +93,27 @@ export async function openEtcd(
   const connector = await openSshConnector(operator, clusterFile, cluster, new HostKeyStore(identity))
   const endpoints = listClusterEndpoints(cluster).filter(({ etcd }) => etcd)
   const remotes = new Map<string, Promise<Remote>>()
-  const findRemote = async (name: string): Promise<Remote | undefined> => {
-    const host = cluster.spec.hosts.find((one) => one.name === name)
-    if (host === undefined) return undefined
-    const remote = remotes.get(name) ?? connector.connect(host, signal)
-    remotes.set(name, remote)
-    return remote
+  const closeConnections = async (): Promise<void> => {
+    await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
+    connector.close()
   }
-  const client = await createEtcdClient(context, identity, endpoints, findRemote)
-  return {
-    client,
-    async [Symbol.asyncDispose]() {
-      client.close()
-      await Promise.allSettled([...remotes.values()].map(async (remote) => (await remote).close()))
-      connector.close()
-    },
+  try {
+    const hosts = cluster.spec.hosts.filter(({ name }) => endpoints.some(({ host }) => host === name))
+    for (const host of hosts) remotes.set(host.name, connector.connect(host, signal))
+    // An unreachable host is not an error as long as another one responds.
+    for (const remote of remotes.values()) remote.catch(() => undefined)
+    await requireReachable([...remotes.values()], 'host of etcd')
+    const client = await createEtcdClient(context, identity, endpoints, async (name) => remotes.get(name))
+    return {
+      client,
+      async [Symbol.asyncDispose]() {
+        client.close()
+        await closeConnections()
+      },
+    }
+  } catch (error) {
+    await closeConnections()
+    throw error
   }
 }
 
@@ -152,6 +158,7 @@ export async function openApi(
     if (keys.changed) await saveIdentity(context, files, keys.identity)
   }
   try {
+    await requireReachable([...remotes.values()], 'control plane')
     const clientOptions = buildClientOptions({ identity, cluster }, context, async (host) =>
       remotes.get(host),
     )
@@ -168,4 +175,18 @@ export async function openApi(
     await close()
     throw error
   }
+}
+
+/**
+ * Throws if all connections have failed. A client retries lost connections, so it would report the same only
+ * after its timeout.
+ */
+async function requireReachable(remotes: readonly Promise<Remote>[], what: string): Promise<void> {
+  await Promise.any(remotes).catch((error: unknown) => {
+    if (!(error instanceof AggregateError)) throw error
+    const reasons = error.errors.map(formatError).join('; ')
+    throw new HyperkubeError('SSH_UNREACHABLE', `no ${what} is reachable: ${reasons}`, {
+      hint: 'hyperkube doctor names the causes',
+    })
+  })
 }

@@ -17,6 +17,7 @@ import { addRunFlags, runFlags } from '../command/run-flags.ts'
 import { readFacts } from '../plan/facts-directory.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { exitCodeByStatus, runAction } from '../run/run-action.ts'
+import { offerLock } from '../up/offer-lock.ts'
 import { formatProposal } from '../text/proposal-text.ts'
 
 const flags = runFlags.extend({
@@ -66,6 +67,7 @@ export const planCommand: LeafCommand = {
     if (cluster === undefined) return exitCodes.failure
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
     const previous = against === undefined ? new Map() : indexPlansByHost(await readPlan(context, against))
+    await offerLock(context, options, cluster)
     const inputs = await loadClusterInputs(context, options, cluster)
     const planHosts = async (): Promise<PlanResult> => {
       const settings = {

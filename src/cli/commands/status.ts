@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
 import { isAddonDown } from '../../addons/addon-readiness.ts'
-import { observeClusterHealth } from '../../lifecycle/observe/observe-cluster.ts'
+import { observeClusterHealth, type ObserveOptions } from '../../lifecycle/observe/observe-cluster.ts'
 import { buildStatusReport, isHostHealthy, type StatusReport } from '../../lifecycle/status/status-report.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
@@ -12,6 +12,7 @@ import { type CommandContext, type LeafCommand, exitCodes, type Invocation } fro
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatClusterDetails, formatClusterLine } from '../status/cluster-text.ts'
 import { showReportedStatus } from '../status/from-api.ts'
+import { showPending } from '../status/pending.ts'
 import { formatHostStatuses } from '../status/text.ts'
 import { showRepeatedly } from '../status/watch.ts'
 
@@ -64,6 +65,14 @@ export const statusCommand: LeafCommand = {
   },
 }
 
+/** Milliseconds of --timeout that are kept to print what is known when the time has passed. */
+const printReserveMs = 500
+
+/** With --timeout, the observation ends in time, so that its results can still be printed. */
+function limitObservation(timeout: number | undefined): Pick<ObserveOptions, 'timeoutMs'> {
+  return timeout === undefined ? {} : { timeoutMs: Math.max(timeout / 2, timeout - printReserveMs) }
+}
+
 const fromApiHint =
   'no host is reached by ssh; hyperkube status --from-api asks the API what the cluster says of itself\n'
 
@@ -76,6 +85,7 @@ async function observeStatus(
 ): Promise<StatusReport> {
   const { now, signal } = context
   const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
+  using pending = showPending(context, options)
   await using opened = await openCluster(context, options.file, cluster, identity)
   const { endpoints, deps } = opened
   const observed = await observeClusterHealth(endpoints, deps, {
@@ -85,6 +95,8 @@ async function observeStatus(
     fresh: false,
     deep: false,
     certificates: true,
+    ...limitObservation(options.timeout),
+    onPending: pending.update,
   })
   return buildStatusReport(observed, cluster.spec.kubernetes)
 }

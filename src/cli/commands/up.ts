@@ -5,6 +5,7 @@ import { formatFindings } from '../command/print.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { parseSlotFlag, parseProvisionalFlag, defaultSlotMs } from '../up/provisional-flags.ts'
+import { offerLock } from '../up/offer-lock.ts'
 import { runUp } from '../up/run-up.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 
@@ -47,6 +48,7 @@ export const upCommand: LeafCommand = {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
+    await offerLock(context, options, cluster)
     const { plan: file, provisional: durationMs, rollbackInterval: intervalMs } = flags.parse(options)
     const plan = file === undefined ? undefined : { file, document: await readPlan(context, file) }
     const provisional = durationMs === undefined ? undefined : { durationMs, rollbackIntervalMs: intervalMs }

@@ -1,4 +1,4 @@
-import { formatError } from '../../kit/errors.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import type { Node } from '../../lifecycle/cluster-objects/node.ts'
 import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
 import { type NodeStatus, readNodeStatus } from '../../lifecycle/status/node-status.ts'
@@ -41,7 +41,8 @@ async function readNodes({
     await using opened = await openApi(context, options, cluster)
     return await opened.listNodes(context.signal)
   } catch (error) {
-    context.signal.throwIfAborted()
+    const isConnection = error instanceof HyperkubeError && /^(?:SSH|KUBE)_/.test(error.code)
+    if (context.signal.aborted || !isConnection) throw error
     context.stderr.write(`nodes are unknown, because the API did not answer: ${formatError(error)}\n`)
     context.stderr.write('  → hyperkube doctor\n')
     return undefined

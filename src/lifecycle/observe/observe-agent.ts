@@ -62,7 +62,7 @@ export async function observeAgent(
       }
     })
   } catch (error) {
-    signal.throwIfAborted()
+    throwIfInterrupted(signal)
     return { state: 'unreachable', reason: formatError(error) }
   }
 }
@@ -84,6 +84,12 @@ function isUnknownRequest(error: unknown): boolean {
     typeof error.code === 'string' &&
     error.code.startsWith('CONTRACT_')
   )
+}
+
+/** Throws if a signal was aborted for another reason than the end of the time for an observation. */
+export function throwIfInterrupted(signal: AbortSignal): void {
+  const isTimeout = signal.reason instanceof HyperkubeError && signal.reason.code === 'TIMED_OUT'
+  if (!isTimeout) signal.throwIfAborted()
 }
 
 /**

@@ -160,3 +160,64 @@ test('only full disks and missing programs are kept', () => {
     ['b', []],
   ])
 })
+
+test('with a timeout, what answered is kept and the rest is unreachable', async () => {
+  const pending: (readonly string[])[] = []
+  const observation = await observeClusterHealth(
+    healthyCluster.endpoints,
+    {
+      ...healthyDeps,
+      connect: async (host) =>
+        host === cp1?.host
+          ? createRemote(cp1, respondHealthy)
+          : new Promise<never>(() => {
+              // This host never answers.
+            }),
+    },
+    { ...options, timeoutMs: 300, onPending: (names) => void pending.push(names) },
+  )
+  expect(observation.hosts.map(({ unreachable }) => unreachable?.reason)).toEqual([
+    undefined,
+    'no answer within 300 ms',
+    'no answer within 300 ms',
+  ])
+  expect(observation.etcd.state).toBe('observed')
+  expect(pending).toContainEqual([w1?.host, w2?.host])
+})
+
+test('without a reachable host, etcd and the API are not waited for', async () => {
+  const neverCalled = async () => Promise.reject(new Error('a client would retry until its timeout'))
+  const observation = await observeClusterHealth(
+    healthyCluster.endpoints,
+    {
+      client: createFakeClusterClient({
+        observeEtcd: neverCalled,
+        listNodes: neverCalled,
+        apiReady: neverCalled,
+      }),
+      connect: async (host) => Promise.reject(new HyperkubeError('SSH_UNREACHABLE', 'no answer', { host })),
+    },
+    options,
+  )
+  const [api] = observation.api.values()
+  expect(observation.etcd).toEqual({ state: 'unreachable', reason: `${cp1?.host}: no answer` })
+  expect(api).toEqual({ healthy: false, reason: `${cp1?.host}: no answer` })
+  expect(observation.nodes).toBeUndefined()
+})
+
+test('an interruption still ends the observation', async () => {
+  const interruption = new AbortController()
+  const observation = observeClusterHealth(
+    healthyCluster.endpoints,
+    {
+      ...healthyDeps,
+      connect: async () =>
+        new Promise<never>(() => {
+          // No host answers.
+        }),
+    },
+    { ...options, signal: interruption.signal, timeoutMs: 60_000 },
+  )
+  interruption.abort(new Error('interrupted'))
+  await expect(observation).rejects.toThrow('interrupted')
+})

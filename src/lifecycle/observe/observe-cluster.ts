@@ -1,5 +1,6 @@
 import type { EtcdObservation } from '../../etcd/member.ts'
-import { formatError } from '../../kit/errors.ts'
+import { formatError, HyperkubeError } from '../../kit/errors.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
@@ -40,6 +41,10 @@ export interface ObserveOptions extends HostObserveOptions {
   readonly now: () => Date
   /** Hosts to observe; all if undefined. */
   readonly only?: ReadonlySet<string>
+  /** What did not answer within this time is reported as unreachable. Undefined means no limit. */
+  readonly timeoutMs?: number
+  /** Called with the names of hosts and services that have not answered yet, whenever one has answered. */
+  readonly onPending?: (names: readonly string[]) => void
 }
 
 /**
@@ -57,26 +62,71 @@ export async function observeClusterHealth(
   deps: ObserveDeps,
   options: ObserveOptions,
 ): Promise<ClusterHealthObservation> {
-  const { only, now, signal } = options
-  const [hosts, etcd, api, objects] = await Promise.all([
-    Promise.all(
-      endpoints
-        .filter(({ host }) => only === undefined || only.has(host))
-        .map(async (endpoint) => observeHost(endpoint, async () => deps.connect(endpoint.host), options)),
-    ),
-    observeEtcd(deps, signal),
-    observeApiServers(endpoints, deps, signal),
-    observeObjects(deps, signal),
-  ])
-  signal.throwIfAborted()
-  return { at: now(), endpoints, hosts, etcd, api, ...objects }
+  const { only, now, timeoutMs, onPending = () => undefined } = options
+  const timeout = new AbortController()
+  const timer =
+    timeoutMs === undefined ? undefined : setTimeout(() => timeout.abort(buildTimeout(timeoutMs)), timeoutMs)
+  const signal = AbortSignal.any([options.signal, timeout.signal])
+  const pending = new Set<string>()
+  const track = async <T>(name: string, observation: Promise<T>): Promise<T> => {
+    pending.add(name)
+    return observation.finally(() => {
+      pending.delete(name)
+      onPending([...pending])
+    })
+  }
+  try {
+    const [hosts, etcd, api, objects] = await Promise.all([
+      Promise.all(
+        endpoints
+          .filter(({ host }) => only === undefined || only.has(host))
+          .map(async (endpoint) =>
+            track(
+              endpoint.host,
+              observeHost(endpoint, async () => deps.connect(endpoint.host), { ...options, signal }),
+            ),
+          ),
+      ),
+      track('etcd', observeEtcd(endpoints, deps, signal)),
+      track('API servers', observeApiServers(endpoints, deps, signal)),
+      track('nodes', observeObjects(endpoints, deps, signal)),
+    ])
+    options.signal.throwIfAborted()
+    return { at: now(), endpoints, hosts, etcd, api, ...objects }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function buildTimeout(timeoutMs: number): HyperkubeError {
+  return new HyperkubeError('TIMED_OUT', `no answer within ${formatDuration(timeoutMs)}`)
+}
+
+/**
+ * Throws if no host can be reached by ssh. The clients of etcd and the API retry lost connections, so without
+ * this check they would wait for their timeout.
+ */
+async function requireReachableHost(
+  hosts: readonly HostEndpoint[],
+  { connect }: ObserveDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await callWithTimeout(apiTimeoutMs, signal, async () =>
+    Promise.any(hosts.map(async ({ host }) => connect(host))),
+  ).catch((error: unknown) => {
+    throw error instanceof AggregateError ? error.errors[0] : error
+  })
 }
 
 async function observeEtcd(
-  { client }: ObserveDeps,
+  endpoints: readonly HostEndpoint[],
+  deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ClusterHealthObservation['etcd']> {
+  const { client } = deps
   try {
+    const members = endpoints.filter(({ etcd }) => etcd)
+    await requireReachableHost(members, deps, signal)
     return { state: 'observed', observed: await callWithTimeout(etcdTimeoutMs, signal, client.observeEtcd) }
   } catch (error) {
     return { state: 'unreachable', reason: formatError(error) }
@@ -88,10 +138,15 @@ async function observeEtcd(
  * a DaemonSet has no ready pods on them.
  */
 async function observeObjects(
-  { client }: ObserveDeps,
+  endpoints: readonly HostEndpoint[],
+  deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<Pick<ClusterHealthObservation, 'nodes' | 'addons'>> {
-  const nodes = await callWithTimeout(apiTimeoutMs, signal, client.listNodes).catch(() => undefined)
+  const { client } = deps
+  const servers = endpoints.filter(({ api }) => api)
+  const nodes = await requireReachableHost(servers, deps, signal)
+    .then(async () => callWithTimeout(apiTimeoutMs, signal, client.listNodes))
+    .catch(() => undefined)
   if (nodes === undefined) return { nodes, addons: undefined }
   const notReadyCount = nodes.filter((node) => explainNotReady(node) !== undefined).length
   const addons = await callWithTimeout(addonTimeoutMs, signal, async (stepSignal) =>
@@ -102,16 +157,18 @@ async function observeObjects(
 
 async function observeApiServers(
   endpoints: readonly HostEndpoint[],
-  { client }: ObserveDeps,
+  deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, HealthResult>> {
   const servers = endpoints.filter(({ api }) => api)
   const results = await Promise.all(
-    servers.map(async ({ host }) => {
-      const reason = await callWithTimeout(apiTimeoutMs, signal, async () => client.apiReady([host])).catch(
-        formatError,
-      )
-      return [host, toHealthResult(reason)] as const
+    servers.map(async (server) => {
+      const reason = await requireReachableHost([server], deps, signal)
+        .then(async () =>
+          callWithTimeout(apiTimeoutMs, signal, async () => deps.client.apiReady([server.host])),
+        )
+        .catch(formatError)
+      return [server.host, toHealthResult(reason)] as const
     }),
   )
   return new Map(results)

@@ -6,6 +6,7 @@ import {
   type AgentObserveOptions,
   callWithTimeout,
   observeAgent,
+  throwIfInterrupted,
 } from './observe-agent.ts'
 import { type DiskState, observeDiskState } from './observe-disks.ts'
 import {
@@ -78,7 +79,7 @@ export async function observeHost(
       : new Map<string, readonly string[]>()
     return { ...observed, logs }
   } catch (error) {
-    signal.throwIfAborted()
+    throwIfInterrupted(signal)
     return buildUnreachableHost(endpoint, toUnreachable(error))
   }
 }
