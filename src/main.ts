@@ -13,6 +13,7 @@ import {
   findStateDirectory,
 } from './cli/environment/operator-directories.ts'
 import { createLocalFiles } from './cli/environment/local-files.ts'
+import { runForeground } from './cli/environment/run-foreground.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { formatError } from './kit/errors.ts'
 
@@ -51,6 +52,7 @@ runCommandLine(programPath, process.argv.slice(2), {
     const timer = setInterval(callback, milliseconds).unref()
     return () => clearInterval(timer)
   },
+  runForeground: async (argv, variables) => runForeground(argv, { ...env, ...variables }),
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
   environment: {
     workingDirectory: process.cwd(),

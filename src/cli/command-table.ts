@@ -130,6 +130,13 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/kubeconfig.ts')).kubeconfigCommand,
   },
   {
+    name: 'kubectl',
+    aliases: [],
+    summary: 'Run the kubectl of cluster.lock against the cluster, through SSH',
+    passesArguments: true,
+    load: async () => (await import('./commands/kubectl.ts')).kubectlCommand,
+  },
+  {
     name: 'proxy',
     aliases: [],
     summary: 'Run a local load balancer for the API',

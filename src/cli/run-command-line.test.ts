@@ -34,6 +34,7 @@ test('alone it says what it is, and how to begin', async () => {
       secret          Manage secrets that cluster.yml refers to
       reset           Remove the cluster from its hosts
       kubeconfig      Print a kubeconfig for an administrator (valid 24h)
+      kubectl         Run the kubectl of cluster.lock against the cluster, through SSH
       proxy           Run a local load balancer for the API
       conformance     Run the upstream conformance tests
       schema          Print the JSON Schema of cluster.yml

@@ -25,7 +25,7 @@ export async function runCommandLine(
   programPath: string,
   args: readonly string[],
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<number> {
   const choice = chooseLinked(basename(programPath).replace(/\.exe$/, ''), args) ?? chooseCommand(args)
   if (choice.entry === undefined) return reportNoCommand(choice, context)
   try {
@@ -46,7 +46,7 @@ interface CommandChoice {
 /** Finds the command by the name of the link through which the program was called. */
 function chooseLinked(name: string, rest: readonly string[]): CommandChoice | undefined {
   const entry = findCommand(name)
-  if (entry !== undefined) return { entry, rest }
+  if (entry !== undefined) return { entry, rest: entry.passesArguments === true ? ['--', ...rest] : rest }
   return findReplacement(name) === undefined ? undefined : { entry, rest, unknown: name }
 }
 
@@ -57,6 +57,10 @@ function chooseCommand(args: readonly string[]): CommandChoice {
   if (name === undefined) return { entry: undefined, rest: args }
   if (name === 'help') return chooseHelp(rest)
   const entry = findCommand(name)
+  if (entry?.passesArguments === true) {
+    const index = args.indexOf(name)
+    return { entry, rest: [...args.slice(0, index), '--', ...args.slice(index + 1)] }
+  }
   return entry === undefined ? { entry, rest, unknown: name } : { entry, rest }
 }
 
@@ -110,7 +114,7 @@ async function runEntry(
   { name: entryName, summary: entrySummary, load }: CommandEntry,
   args: readonly string[],
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<number> {
   let [name, summary, definition, rest] = [entryName, entrySummary, await load(), args]
   while (isCommandGroup(definition)) {
     const { word, rest: others } = takeWord(rest)
@@ -152,7 +156,7 @@ async function runCommand(
   named: NamedCommand,
   args: readonly string[],
   context: CommandContext,
-): Promise<ExitCode> {
+): Promise<number> {
   const { name, definition } = named
   const command = buildCommand(named, context)
   try {

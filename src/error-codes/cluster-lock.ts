@@ -1,6 +1,17 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const lockCodes: ErrorCodeEntries = {
+  PROGRAM_NOT_LOCKED: {
+    summary: 'cluster.lock has no program that runs on this machine.',
+    meaning:
+      'hyperkube runs the etcd of cluster.lock to test snapshots, and its kubectl for `hyperkube kubectl`. Both exist only for the systems of the hosts.',
+    remedy: 'Run the same command on a Linux machine with the architecture of the hosts.',
+  },
+  PROGRAM_CHANGED: {
+    summary: 'A downloaded program does not match cluster.lock.',
+    meaning: 'A mirror is damaged, or upstream has replaced the file. hyperkube did not run it.',
+    remedy: '`hyperkube lock --check` shows whether upstream has changed it. Otherwise fix the mirror.',
+  },
   LOCK_NOT_READ: {
     summary: 'cluster.lock cannot be read or is invalid.',
     meaning:

@@ -79,15 +79,6 @@ export const snapshotCodes: ErrorCodeEntries = {
     remedy:
       'Run the same command again. If the disk is failing, choose another one: `hyperkube etcd snapshot fetch HOST:FILE`.',
   },
-  SNAPSHOT_NO_PROGRAM: {
-    summary: 'The etcd of cluster.lock does not run on this machine, so a snapshot cannot be restored here.',
-    remedy: 'Run the same command on a Linux machine with the architecture of the etcd members.',
-  },
-  SNAPSHOT_WRONG_PROGRAM: {
-    summary: 'The downloaded etcd does not match cluster.lock.',
-    meaning: 'A mirror is damaged, or upstream has replaced the file. hyperkube did not run it.',
-    remedy: '`hyperkube lock --check` shows whether upstream has changed it. Otherwise fix the mirror.',
-  },
   SNAPSHOT_STORE_UNKNOWN: {
     summary: 'The bucket for snapshots does not exist.',
     meaning: 'cluster.yml names no bucket, or the server does not know it.',

@@ -257,6 +257,17 @@ function describeHealing(clusterNow: () => UpCluster): void {
 
 function describeSnapshots(clusterNow: () => UpCluster): void {
   describe('snapshots', () => {
+    test('node list and kubectl list all nodes, and kubectl gets its arguments untouched', async () => {
+      const { operator, hosts } = clusterNow()
+      const { stdout } = await operator.must(0, 'node', 'list')
+      const nodes = await operator.must(0, 'kubectl', 'get', 'nodes', '-o', 'name')
+      for (const { name } of hosts) {
+        expect(stdout).toMatch(new RegExp(String.raw`^${name} .*v1\.36\.4 .*ready$`, 'm'))
+        expect(nodes.stdout.split('\n')).toContain(`node/${name}`)
+      }
+      await operator.must(1, 'kubectl', 'get', 'pod', 'no-such-pod')
+    })
+
     test('etcd status shows the leader', async () => {
       const { stdout } = await clusterNow().operator.must(0, 'etcd', 'status')
       expect(stdout).toMatch(/ready\s+leader/)

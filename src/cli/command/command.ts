@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import type { Prompts } from './prompts.ts'
 import type { Event } from '../../contract/event.ts'
+import type { Argv } from '../../kit/command.ts'
 
 /** Exit codes of commands. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
@@ -35,6 +36,8 @@ export interface CommandContext extends WorkspaceContext {
    */
   readonly repeat: (milliseconds: number, callback: () => void) => () => void
   readonly commandLogs: CommandLogStore
+  /** Runs a program with the terminal of this process until it exits, and returns its exit code. */
+  readonly runForeground: (argv: Argv, env: Readonly<Record<string, string>>) => Promise<number>
   readonly environment: CommandEnvironment
   /** The typed command without flags such as --yes, for messages that suggest to run it again. */
   readonly typedCommand?: string
@@ -94,7 +97,8 @@ export interface LeafCommand {
   /** Flags that this command shares with others. */
   readonly sharedFlags: readonly SharedFlag[]
   configure(command: Command): void
-  run(context: CommandContext, invocation: Invocation): Promise<ExitCode>
+  /** Returns the exit code: one of `exitCodes`, or that of a program which the command has run. */
+  run(context: CommandContext, invocation: Invocation): Promise<number>
 }
 
 /** A command without a handler of its own, such as `etcd snapshot`. */
@@ -131,6 +135,8 @@ export interface CommandEntry {
   readonly summary: string
   /** What runs this command instead of operators. Help does not list such a command. */
   readonly runBy?: 'service' | 'shell'
+  /** True if all arguments after the name belong to another program. */
+  readonly passesArguments?: true
   readonly load: () => Promise<CommandDefinition>
 }
 

@@ -1,12 +1,11 @@
 /** Command names of other tools and of the old hyperkube image, with what to use instead. */
 const replacements: Readonly<Record<string, string>> = {
-  apply: 'use: hyperkube up; for manifests: kubectl apply',
+  apply: 'use: hyperkube up; for manifests: hyperkube kubectl apply',
   create: 'use: hyperkube init, then hyperkube up',
   delete: 'use: hyperkube reset; for one node: hyperkube node remove NAME',
   destroy: 'use: hyperkube reset',
   install: 'use: hyperkube init, then hyperkube up',
   join: 'use: hyperkube node add NAME --address ADDRESS',
-  kubectl: 'use: kubectl with the output of hyperkube kubeconfig',
   kubelet: describeComponent('kubelet'),
   'kube-apiserver': describeComponent('kube-apiserver'),
   apiserver: describeComponent('kube-apiserver'),

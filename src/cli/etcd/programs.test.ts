@@ -86,10 +86,10 @@ test('etcd is fetched once, checked and unpacked', async () => {
 })
 
 test('another one than that of the lock is not kept', async () => {
-  await expect(preparePrograms('0'.repeat(64))).rejects.toMatchObject({ code: 'SNAPSHOT_WRONG_PROGRAM' })
+  await expect(preparePrograms('0'.repeat(64))).rejects.toMatchObject({ code: 'PROGRAM_CHANGED' })
   expect(await listCached()).toEqual([])
 })
 
 test('a lock without one for this machine', async () => {
-  await expect(preparePrograms(digest(), 'windows')).rejects.toMatchObject({ code: 'SNAPSHOT_NO_PROGRAM' })
+  await expect(preparePrograms(digest(), 'windows')).rejects.toMatchObject({ code: 'PROGRAM_NOT_LOCKED' })
 })

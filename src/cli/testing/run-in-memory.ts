@@ -65,6 +65,7 @@ export function createInMemoryContext(
     screen: undefined,
     resultScreen: undefined,
     repeat: () => () => undefined,
+    runForeground: async () => Promise.reject(new Error('no programs in tests')),
     commandLogs: {
       open: () => ({ path: undefined, problem: undefined, onEvent: () => undefined, close: () => undefined }),
     },
