@@ -76,6 +76,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/logs.ts')).logsCommand,
   },
   {
+    name: 'runs',
+    aliases: [],
+    summary: 'List recorded runs and show their timelines',
+    load: async () => (await import('./commands/runs.ts')).runsCommand,
+  },
+  {
     name: 'support-bundle',
     aliases: [],
     summary: 'Collect a support bundle without secrets',

@@ -25,6 +25,7 @@ test('alone it says what it is, and how to begin', async () => {
       status          Show the health of the cluster
       doctor          Diagnose problems and suggest fixes
       logs            Show component logs of all hosts
+      runs            List recorded runs and show their timelines
       support-bundle  Collect a support bundle without secrets
       heal            Inspect, pause or resume self-healing
       addon           List, compare, enable or disable addons

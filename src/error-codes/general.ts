@@ -1,6 +1,12 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const generalCodes: ErrorCodeEntries = {
+  RUN_UNKNOWN: {
+    summary: 'There is no recorded run of this name.',
+    meaning:
+      'Runs are recorded on the machine where the command ran. The newest 50 of each cluster are kept.',
+    remedy: '`hyperkube runs list` shows the runs of this machine.',
+  },
   USAGE: {
     summary: 'The command line is invalid.',
     meaning: 'Nothing was changed. The exit code is 2.',

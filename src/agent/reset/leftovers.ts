@@ -18,6 +18,8 @@ export interface Leftovers {
   readonly removedIfEmpty: readonly string[]
   /** Sockets of container runtimes. The command line of a shim contains the socket of its runtime. */
   readonly runtimes: readonly string[]
+  /** Path prefixes of CNI plugins that a runtime starts. They may still run after the runtime has stopped. */
+  readonly plugins: readonly string[]
   /** Path prefixes. Everything mounted below them is unmounted. */
   readonly mounts: readonly string[]
   readonly links: readonly RegExp[]
@@ -34,6 +36,7 @@ const noLeftovers: Leftovers = {
   files: [],
   removedIfEmpty: [],
   runtimes: [],
+  plugins: [],
   mounts: [],
   links: [],
   tables: [],
@@ -50,6 +53,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'containerd.service': {
     directories: ['/var/lib/containerd', '/run/containerd', '/opt/containerd', '/var/lib/cni'],
     runtimes: ['/run/containerd/containerd.sock'],
+    plugins: ['/opt/hyperkube/cni-plugins-'],
     mounts: ['/var/lib/containerd', '/run/containerd', '/run/netns/cni-'],
     links: [/^cni0$/],
     tables: ['cni_hostport', 'cni_plugins_masquerade'],
@@ -99,6 +103,7 @@ export function listLeftovers({ resources, retainedDirectories }: Ledger): Lefto
       files: [...sum.files, ...(part.files ?? [])],
       removedIfEmpty: [...sum.removedIfEmpty, ...(part.removedIfEmpty ?? [])],
       runtimes: [...sum.runtimes, ...(part.runtimes ?? [])],
+      plugins: [...sum.plugins, ...(part.plugins ?? [])],
       mounts: [...sum.mounts, ...(part.mounts ?? [])],
       links: [...sum.links, ...(part.links ?? [])],
       tables: [...sum.tables, ...(part.tables ?? [])],

@@ -4,7 +4,7 @@ import { hasCode } from '../../kit/errors.ts'
 import { join } from '../host/host-path.ts'
 import type { Host, HostProcess, LinuxHost } from '../host/host.ts'
 import { waitFor } from '../resources/wait-for.ts'
-import { type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
+import { type Leftovers, type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
 
 /** Lists the steps, in order, that remove what programs created on a Linux host. */
 export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonly LeftoverStep[] {
@@ -50,11 +50,14 @@ async function stopSlice({ services, clock }: LinuxHost, name: string, signal: A
 /** Milliseconds between two checks whether container processes remain. */
 const checkIntervalMs = 100
 
-/** Kills all containers. They outlive the container runtime, because each one has its own shim process. */
-const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { runtimes }, signal) => {
+/**
+ * Kills all containers. They outlive the container runtime, because each one has its own shim process. CNI
+ * plugins outlive it too, and would create their directory again after its removal.
+ */
+const killContainers: LinuxLeftoverStep = async ({ processes, clock }, leftovers, signal) => {
   const killed = new Set<number>()
   for (;;) {
-    const remaining = findContainerProcesses(await processes.list(), runtimes)
+    const remaining = findContainerProcesses(await processes.list(), leftovers)
     if (remaining.length === 0) break
     signal.throwIfAborted()
     for (const { pid } of remaining) await processes.kill(pid)
@@ -64,17 +67,19 @@ const killContainers: LinuxLeftoverStep = async ({ processes, clock }, { runtime
   return killed.size === 0 ? [] : [`${killed.size} processes of containers`]
 }
 
-/** Finds the shims of these container runtimes and all their descendants. */
+/** Finds the shims of these container runtimes, their CNI plugins, and all descendants of both. */
 export function findContainerProcesses(
   all: readonly HostProcess[],
-  runtimes: readonly string[],
+  { runtimes, plugins }: Pick<Leftovers, 'runtimes' | 'plugins'>,
 ): HostProcess[] {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const withDescendants = (one: HostProcess): HostProcess[] => [
     one,
     ...(children.get(one.pid) ?? []).flatMap(withDescendants),
   ]
-  return all.filter((one) => isShim(one, runtimes)).flatMap(withDescendants)
+  const isPlugin = ({ argv: [path = ''] }: HostProcess): boolean =>
+    plugins.some((prefix) => path.startsWith(prefix))
+  return all.filter((one) => isShim(one, runtimes) || isPlugin(one)).flatMap(withDescendants)
 }
 
 function isShim({ argv }: HostProcess, runtimes: readonly string[]): boolean {

@@ -74,6 +74,10 @@ export interface CommandLog {
 
 export interface CommandLogStore {
   open(cluster: string, command: string, now: Date): CommandLog
+  /** Names of the logs of a cluster, oldest first. */
+  list(cluster: string): readonly string[]
+  /** Text of a log: one event per line. */
+  read(cluster: string, name: string): string
 }
 
 export interface Screen {
@@ -119,9 +123,17 @@ export function isCommandGroup(definition: CommandDefinition): definition is Com
 /**
  * Flags that several commands share: `file` is --file with its short form -f, `long-file` is --file alone,
  * `new-file` is --file of a command that creates the file, `key` is --key, `limit` is --limit, `output` is
- * --output, `confirm` is --yes and --no-input.
+ * --output, `html-output` is --output with html, `confirm` is --yes and --no-input.
  */
-export type SharedFlag = 'file' | 'long-file' | 'new-file' | 'key' | 'limit' | 'output' | 'confirm'
+export type SharedFlag =
+  | 'file'
+  | 'long-file'
+  | 'new-file'
+  | 'key'
+  | 'limit'
+  | 'output'
+  | 'html-output'
+  | 'confirm'
 
 export interface Invocation {
   readonly args: readonly string[]
@@ -157,4 +169,5 @@ export interface GlobalOptions extends ClusterFiles {
 }
 
 export const outputFormats = ['table', 'wide', 'json', 'yaml'] as const
-export type OutputFormat = (typeof outputFormats)[number]
+/** Formats of `-o`. Only commands with the shared flag `html-output` accept html. */
+export type OutputFormat = (typeof outputFormats)[number] | 'html'

@@ -20,6 +20,7 @@ export function printResult(
       return
     case 'table':
     case 'wide':
+    case 'html':
       stdout.write(formatText())
   }
 }

@@ -27,6 +27,12 @@ const adders: Readonly<Record<SharedFlag, (command: Command) => void>> = {
     command.addOption(
       new Option('-o, --output <format>', 'output format').choices(outputFormats).default('table'),
     ),
+  'html-output': (command) =>
+    command.addOption(
+      new Option('-o, --output <format>', 'output format; html is one file without scripts')
+        .choices([...outputFormats, 'html'])
+        .default('table'),
+    ),
   confirm: (command) =>
     command
       .option('-y, --yes', 'confirm all changes without a prompt')

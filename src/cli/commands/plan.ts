@@ -14,6 +14,7 @@ import {
 } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { addRunFlags, runFlags } from '../command/run-flags.ts'
+import { renderPlanPage } from '../html/plan-page.ts'
 import { readFacts } from '../plan/facts-directory.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { exitCodeByStatus, runAction } from '../run/run-action.ts'
@@ -38,6 +39,7 @@ export const planCommand: LeafCommand = {
   examples: [
     ['hyperkube plan', 'preview the changes of up; install only hyperkube itself on new hosts'],
     ['hyperkube plan --wide --limit cp1', 'list every change on one host'],
+    ['hyperkube plan --diff -o html > plan.html', 'write a page for review, with folded file changes'],
     ['hyperkube plan --out shop.plan', 'save the plan for hyperkube up --plan shop.plan'],
     ['hyperkube plan --facts facts/', 'plan from recorded facts, without connecting to hosts'],
     [
@@ -45,7 +47,7 @@ export const planCommand: LeafCommand = {
       'show file changes compared with a previous plan',
     ],
   ],
-  sharedFlags: ['file', 'key', 'limit', 'output'],
+  sharedFlags: ['file', 'key', 'limit', 'html-output'],
   configure(command) {
     addRunFlags(command)
       .option('--out <file>', 'save the plan to this file, for up --plan')
@@ -100,9 +102,10 @@ export const planCommand: LeafCommand = {
       new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)]),
     )
     const text = { wide: wide || options.output === 'wide', diff, hosts, previousPlans: previous }
-    printResult(context.stdout, options.output, document, () =>
-      hasErrors(proposal.findings) ? '' : formatProposal(cluster, proposal, text, context.paint),
-    )
+    printResult(context.stdout, options.output, document, () => {
+      if (options.output === 'html') return renderPlanPage(cluster, proposal, text, context.now())
+      return hasErrors(proposal.findings) ? '' : formatProposal(cluster, proposal, text, context.paint)
+    })
     if (out !== undefined && !hasErrors(proposal.findings)) await savePlan(context, options, out, document)
     return code
   },

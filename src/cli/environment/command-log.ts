@@ -1,4 +1,13 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLog, CommandLogStore } from '../command/command.ts'
 import { formatError } from '../../kit/errors.ts'
@@ -11,10 +20,16 @@ const extension = '.ndjson'
  * operator can read the logs.
  */
 export function createCommandLogStore(stateDirectory: () => string): CommandLogStore {
+  const findDirectory = (cluster: string): string => join(stateDirectory(), 'hyperkube', 'runs', cluster)
   return {
+    list(cluster) {
+      const directory = findDirectory(cluster)
+      return existsSync(directory) ? listLogs(directory).map((name) => name.slice(0, -extension.length)) : []
+    },
+    read: (cluster, name) => readFileSync(join(findDirectory(cluster), `${name}${extension}`), 'utf8'),
     open(cluster, command, now) {
       try {
-        const directory = join(stateDirectory(), 'hyperkube', 'runs', cluster)
+        const directory = findDirectory(cluster)
         mkdirSync(directory, { recursive: true, mode: 0o700 })
         // A command may have several words, and a file name must not contain spaces.
         const commandName = command.replaceAll(/[^\w.-]+/g, '-')
@@ -59,8 +74,11 @@ function openLog(path: string, file: number): CommandLog {
 
 /** Deletes the oldest logs before a new one is created. Names begin with the time, so they sort by age. */
 function deleteOldLogs(directory: string): void {
-  const logs = readdirSync(directory)
+  for (const name of listLogs(directory).slice(0, 1 - maxLogs)) rmSync(join(directory, name), { force: true })
+}
+
+function listLogs(directory: string): readonly string[] {
+  return readdirSync(directory)
     .filter((name) => name.endsWith(extension))
     .toSorted()
-  for (const name of logs.slice(0, 1 - maxLogs)) rmSync(join(directory, name), { force: true })
 }

@@ -51,6 +51,8 @@ async function drain(
         onEvent: ({ body }: Event) => void events.push(body),
         close: () => undefined,
       }),
+      list: () => [],
+      read: () => '',
     },
   }
   const settings = {

@@ -42,6 +42,8 @@ async function run(
       onEvent: (event: Event) => void log.push(event),
       close() {},
     }),
+    list: () => [],
+    read: () => '',
   }
   const result = await runWithProgress(
     { ...context, commandLogs: runLogs, ...overrides },
@@ -156,6 +158,8 @@ test('for programs every event is a line, and nothing else is there', async () =
 test('without a log the run goes on, and says so', async () => {
   const runLogs = {
     open: () => ({ path: undefined, problem: 'EACCES', onEvent: () => undefined, close: () => undefined }),
+    list: () => [],
+    read: () => '',
   }
   const { ended, stderr } = await run(async () => done, {}, { commandLogs: runLogs })
   expect(ended).toMatchObject({ code: 0, log: undefined })

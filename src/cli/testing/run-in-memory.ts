@@ -68,6 +68,8 @@ export function createInMemoryContext(
     runForeground: async () => Promise.reject(new Error('no programs in tests')),
     commandLogs: {
       open: () => ({ path: undefined, problem: undefined, onEvent: () => undefined, close: () => undefined }),
+      list: () => [],
+      read: () => '',
     },
     environment: {
       workingDirectory: '/',

@@ -65,19 +65,26 @@ function formatHostsHeading(plans: readonly NodePlan[], paint: Paint): string {
 
 function formatHostChanges(
   plan: NodePlan,
-  { ops, fileContents }: Proposal,
-  { wide, diff, previousPlans }: ProposalTextOptions,
+  proposal: Proposal,
+  options: ProposalTextOptions,
   paint: Paint,
 ): string {
-  const hostOps = ops.get(plan.host) ?? []
-  const opsText = wide ? formatOps(hostOps, paint) : formatOpSummary(hostOps, paint)
-  if (!diff) return opsText
+  const hostOps = proposal.ops.get(plan.host) ?? []
+  const opsText = options.wide ? formatOps(hostOps, paint) : formatOpSummary(hostOps, paint)
+  return options.diff ? `${opsText}${indent(formatHostFileDiffs(plan, proposal, options, paint))}` : opsText
+}
+
+/** Formats the changes inside files and units of a host as line diffs. */
+export function formatHostFileDiffs(
+  plan: NodePlan,
+  { ops, fileContents }: Proposal,
+  { previousPlans }: ProposalTextOptions,
+  paint: Paint,
+): string {
   const currentContents = fileContents?.get(plan.host)
-  const diffs =
-    currentContents === undefined
-      ? formatFileDiffs(listPlanContents(previousPlans.get(plan.host)), listPlanContents(plan), paint)
-      : formatFileDiffs(currentContents, selectChangedContents(plan, hostOps), paint)
-  return `${opsText}${indent(diffs)}`
+  return currentContents === undefined
+    ? formatFileDiffs(listPlanContents(previousPlans.get(plan.host)), listPlanContents(plan), paint)
+    : formatFileDiffs(currentContents, selectChangedContents(plan, ops.get(plan.host) ?? []), paint)
 }
 
 function indent(text: string): string {
