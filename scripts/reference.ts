@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/cluster.ts'
 import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
+import { diagrams } from './diagram-pictures.ts'
 import { renderErrorsReference } from './errors-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
 
@@ -92,6 +93,7 @@ export const references: Readonly<Record<string, () => string | Promise<string>>
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
   'troubleshooting.md': renderTroubleshooting,
+  ...diagrams,
 }
 
 export async function readCommittedReference(file: string): Promise<string> {

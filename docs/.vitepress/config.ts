@@ -1,4 +1,6 @@
 import { defineConfig } from 'vitepress'
+import { formatAnchor } from '../../scripts/anchor.ts'
+import { readPicture, renderImage } from '../../scripts/diagrams.ts'
 import { makeSidebar } from './pages.ts'
 
 export default defineConfig({
@@ -12,6 +14,27 @@ export default defineConfig({
   metaChunk: true,
   // The search index and the list of all error codes are larger than Vite's limit of 500 kB. Both load on demand.
   vite: { build: { chunkSizeWarningLimit: 1500 } },
+  markdown: {
+    // The same anchors as on GitHub, so that links work in both.
+    anchor: { slugify: formatAnchor },
+    config(md) {
+      // Pages name pictures by their path in the repository; the site serves docs/public at its root.
+      md.core.ruler.push('pictures', ({ tokens }) => {
+        for (const image of tokens.flatMap(({ children }) => children ?? []))
+          if (image.type === 'image')
+            image.attrSet('src', (image.attrGet('src') ?? '').replace(/^(?:\.\.?\/)*public\//, '/'))
+      })
+      // GitHub draws Mermaid blocks; the site shows the picture that the block names.
+      const renderFence = md.renderer.rules.fence
+      md.renderer.rules.fence = (tokens, index, ...rest) => {
+        const token = tokens[index]
+        if (token?.info.trim() !== 'mermaid') return renderFence?.(tokens, index, ...rest) ?? ''
+        const picture = readPicture(token.content)
+        if (picture === undefined) throw new Error(`a Mermaid block names no picture: ${token.content}`)
+        return renderImage(picture)
+      }
+    },
+  },
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
