@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitepress'
 import { formatAnchor } from '../../scripts/anchor.ts'
 import { readPicture, renderImage } from '../../scripts/diagrams.ts'
+import { searchOptions } from '../../scripts/search-options.ts'
 import { makeSidebar } from './pages.ts'
 
 export default defineConfig({
@@ -36,7 +37,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/tutorial/first-cluster' },
