@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/cluster.ts'
+import { charts } from './charts.ts'
 import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
 import { diagrams } from './diagram-pictures.ts'
@@ -94,6 +95,7 @@ export const references: Readonly<Record<string, () => string | Promise<string>>
   'reference/errors.md': renderErrorsReference,
   'troubleshooting.md': renderTroubleshooting,
   ...diagrams,
+  ...charts,
 }
 
 export async function readCommittedReference(file: string): Promise<string> {
