@@ -82,7 +82,7 @@ function renderTopology(): string {
     arrows: [
       link(operator, first.frame, 'down'),
       link(operator, second.frame, 'down'),
-      link(operator, third.frame, 'down', { text: 'ssh to the agent of every host' }),
+      link(operator, { ...third.frame, width: 60 }, 'down', { text: 'ssh to the agent of every host' }),
       link(users, endpoint, 'down'),
       link(endpoint, third.frame, 'down', { text: 'TCP 6443, any control plane' }),
       ...hosts.map(({ server, member }) => link(server, member, 'down')),
@@ -125,37 +125,35 @@ function renderLoops(): string {
   const row = (y: number, names: readonly string[], colour: Box['colour']) =>
     names.map((name, index) => box(26 + index * 164, y, 140, name, colour))
   const operator = row(30, ['observe', 'propose', 'confirm', 'execute'], 'grey')
-  const agent = row(156, ['probe', 'decide', 'report', 'act'], 'green')
-  const controllers = row(282, ['informers', 'reconcile'], 'blue')
-  const objects = box(354, 275, 304, 'objects\nHost objects, conditions, ClusterStatus')
+  const agent = row(156, ['report', 'probe', 'decide', 'act'], 'green')
+  const controllers = row(300, ['informers', 'reconcile'], 'blue')
+  const objects = box(354, 293, 304, 'objects\nHost objects, conditions, ClusterStatus')
   const chain = (boxes: readonly Box[]) =>
     boxes.slice(1).flatMap((to, index) => {
       const from = boxes[index]
       return from === undefined ? [] : [link(from, to, 'right')]
     })
-  const [, , , execute] = operator
-  const [probe, decide, report, act] = agent
-  const [informers] = controllers
-  if (!execute || !probe || !decide || !report || !act || !informers) throw new Error('a box is missing')
+  const [execute, report, act, informers] = [operator[3], agent[0], agent[3], controllers[0]]
+  if (!execute || !report || !act || !informers) throw new Error('a box is missing')
   return renderDiagram({
     title: 'Three loops: operator commands, agents and controllers',
     width: 688,
-    height: 346,
+    height: 366,
     frames: [
       frame(8, 4, 672, 74, 'operator commands'),
-      frame(8, 130, 672, 74, 'agent loop on each host'),
-      frame(8, 250, 672, 90, 'controllers on control planes, one leader'),
+      frame(8, 130, 672, 84, 'agent loop on each host'),
+      frame(8, 268, 672, 94, 'controllers on control planes, one leader'),
     ],
     boxes: [...operator, ...agent, ...controllers, objects],
     arrows: [
       ...chain(operator),
-      link(probe, decide, 'right'),
-      link(decide, report, 'right'),
-      link(act, report, 'left', { heads: 'both' }),
+      ...chain(agent),
+      link(act, { ...report, x: report.x + 20 }, 'back'),
       ...chain([...controllers, objects]),
-      link(execute, act, 'down', { text: 'apply a plan, under the lock' }),
-      link(report, informers, 'down', { text: 'status of the Host object' }),
-      link({ ...objects, x: 518, width: 140 }, act, 'up', { text: 'requests with a fence' }),
+      link({ ...objects, x: 354, width: 140 }, { ...informers, height: 43 }, 'back'),
+      link(execute, act, 'down', { text: 'apply a plan, with the lock' }),
+      link({ ...report, width: 100 }, { ...informers, width: 100 }, 'down', { text: 'Host status' }),
+      link({ ...objects, x: 528, width: 140 }, { ...act, x: 528 }, 'up', { text: 'requests with a fence' }),
     ],
   })
 }

@@ -10,12 +10,17 @@ export interface Box {
   readonly colour?: Colour
 }
 
+type Side = 'right' | 'down' | 'left' | 'up'
+
 /** An arrow between two boxes. */
 export interface Arrow {
   readonly from: Box
   readonly to: Box
-  /** Side of `from` where the arrow begins. It ends at the opposite side of `to`. */
-  readonly direction: 'right' | 'down' | 'left' | 'up'
+  /**
+   * Side of `from` where the arrow begins. It ends at the opposite side of `to`. `back` goes below both boxes,
+   * from the bottom of one to the bottom of the other.
+   */
+  readonly direction: Side | 'back'
   readonly text?: string
   readonly heads?: 'one' | 'both' | 'none'
 }
@@ -74,7 +79,7 @@ function renderBox({ x, y, width, height, text, colour = 'blue' }: Box): string 
   return `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="6" fill="${colours[colour]}"/>\n${rendered.join('\n')}`
 }
 
-function findSide({ x, y, width, height }: Box, side: Arrow['direction']): Point {
+function findSide({ x, y, width, height }: Box, side: Side): Point {
   const middle = { x: x + width / 2, y: y + height / 2 }
   if (side === 'right') return { ...middle, x: x + width }
   if (side === 'left') return { ...middle, x }
@@ -85,6 +90,12 @@ const opposite = { right: 'left', left: 'right', down: 'up', up: 'down' } as con
 
 /** Returns the path of an arrow and its middle, where it bends if the boxes are not in one line. */
 function findRoute({ from, to, direction }: Arrow): { middle: Point; path: string } {
+  if (direction === 'back') {
+    const [start, end] = [findSide(from, 'down'), findSide(to, 'down')]
+    const y = Math.max(start.y, end.y) + 10
+    const middle = { x: (start.x + end.x) / 2, y }
+    return { middle, path: `M${start.x} ${start.y}V${y}H${end.x}V${end.y}` }
+  }
   const start = findSide(from, direction)
   const end = findSide(to, opposite[direction])
   const middle = { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 }

@@ -9,12 +9,17 @@ export default defineConfig({
   title: 'hyperkube',
   description:
     'One program that installs upstream Kubernetes on a list of machines and manages its whole life cycle',
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/favicon.svg' }]],
   cleanUrls: true,
   ignoreDeadLinks: false,
   srcExclude: ['node_modules/**'],
   metaChunk: true,
   // The search index and the list of all error codes are larger than Vite's limit of 500 kB. Both load on demand.
   vite: { build: { chunkSizeWarningLimit: 1500 } },
+  // Pages with wide tables use the column of the outline too.
+  transformPageData({ relativePath, frontmatter }) {
+    if (/^evidence\/|^explanation\/comparison/.test(relativePath)) frontmatter['aside'] = false
+  },
   markdown: {
     // The same anchors as on GitHub, so that links work in both.
     anchor: { slugify: formatAnchor },
