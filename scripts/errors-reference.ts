@@ -4,9 +4,9 @@ import { formatAnchor } from './anchor.ts'
 
 /** Renders docs/reference/errors.md from the error codes, with one section for each area. */
 export function renderErrorsReference(): string {
-  return `# Errors and warnings
+  return `# Error codes
 
-Made by \`npm run reference\` from src/error-codes; do not edit. A code keeps its meaning from release to release, so it can be
+Made by \`npm run reference\` from src/error-codes; do not edit. These are the codes of all errors and warnings. A code keeps its meaning from release to release, so it can be
 searched for, and a program can rely on it: with \`-o json\` it stands in \`code\` of each finding. What a message says of the
 case at hand, above all its hint, goes before what is said here. What a command's end means is in
 [exit codes](exit-codes.md).

@@ -1,8 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/cluster.ts'
+import { charts } from './charts.ts'
 import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
+import { diagrams } from './diagram-pictures.ts'
 import { renderErrorsReference } from './errors-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
 
@@ -92,6 +94,8 @@ export const references: Readonly<Record<string, () => string | Promise<string>>
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
   'troubleshooting.md': renderTroubleshooting,
+  ...diagrams,
+  ...charts,
 }
 
 export async function readCommittedReference(file: string): Promise<string> {

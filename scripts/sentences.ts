@@ -22,7 +22,7 @@ export function countWords(text: string): number {
 }
 
 /** True for documents that people read to use hyperkube. Records of measurements are not. */
-const isUserDocument = (file: string): boolean => !file.startsWith('docs/evidence/')
+const isUserDocument = (file: string): boolean => !/^docs\/(?:evidence|node_modules)\//.test(file)
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..')

@@ -109,12 +109,19 @@ export function readRepository(root: string): Pick<WordsInput, 'modules' | 'docu
         .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
     )
   return {
-    modules: read('{src,lab,test,scripts}/**/*.ts', () => false),
+    modules: read('{src,lab,test,scripts,docs/.vitepress}/**/*.ts', (path) =>
+      path.includes('/.vitepress/cache/'),
+    ),
     documents: read(
       '{*.md,docs/**/*.md,examples/**/*}',
-      (path) => !/\.(?:md|ya?ml)$/.test(path) || path === vocabularyPage,
+      (path) => !/\.(?:md|ya?ml)$/.test(path) || path === vocabularyPage || isInstalled(path),
     ),
   }
+}
+
+/** True for files that `npm ci` installed below docs/. */
+export function isInstalled(file: string): boolean {
+  return file.startsWith('docs/node_modules/')
 }
 
 export function isProduct(file: string): boolean {

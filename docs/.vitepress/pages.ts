@@ -1,0 +1,96 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Folder with all pages of the site. */
+export const docs = join(import.meta.dirname, '..')
+
+/** Groups of the sidebar, with their pages in reading order. */
+export const groups: Readonly<Record<string, readonly string[]>> = {
+  Tutorial: ['tutorial/first-cluster'],
+  'How-to': [
+    'how-to/change-settings',
+    'how-to/change-hosts',
+    'how-to/upgrade',
+    'how-to/backup',
+    'how-to/rotate-keys',
+    'how-to/heal',
+    'how-to/monitor',
+    'how-to/addons',
+    'how-to/air-gap',
+    'how-to/from-rke1',
+    'how-to/windows-workers',
+    'how-to/keep-the-key',
+    'how-to/undo-everything',
+    'troubleshooting',
+    'how-to/runbook-api-down',
+    'how-to/runbook-etcd-quorum-lost',
+    'how-to/runbook-node-lost',
+  ],
+  Reference: [
+    'reference/requirements',
+    'reference/ports',
+    'reference/cluster',
+    'reference/cli',
+    'reference/exit-codes',
+    'reference/errors',
+    'reference/controllers',
+  ],
+  Explanation: [
+    'explanation/what-up-does',
+    'explanation/high-availability',
+    'explanation/networking',
+    'explanation/security',
+    'explanation/comparison',
+    'faq',
+    'windows',
+    'explanation/origins',
+  ],
+  Contributing: ['architecture', 'contributing/vocabulary', 'how-to/add-a-controller', 'lab', 'conformance'],
+  Evidence: [
+    'evidence/bench',
+    'evidence/bench-addons',
+    'evidence/where-the-time-goes',
+    'evidence/interruptions',
+    'evidence/upgrade-beside-3+2',
+    'evidence/upgrade-interruptions',
+    'evidence/healing',
+    'evidence/lost-node',
+    'evidence/restore',
+    'evidence/manager',
+    'evidence/manager-scale',
+    'evidence/conformance',
+    'evidence/virtual-machine',
+    'evidence/powershell',
+    'evidence/wine',
+    'evidence/properties',
+  ],
+}
+
+/** Lists all pages below docs/ without their ending. */
+export function listPages(): string[] {
+  return globSync('**/*.md', { cwd: docs, exclude: ['node_modules', '.vitepress', 'public'] })
+    .map((file) => file.replaceAll('\\', '/').replace(/\.md$/, ''))
+    .toSorted()
+}
+
+/** Returns the first heading of a page without markup. */
+export function readTitle(page: string): string {
+  const text = readFileSync(join(docs, `${page}.md`), 'utf8')
+  const title = /^# (.+)$/m.exec(text)?.[1]
+  if (title === undefined) throw new Error(`docs/${page}.md has no heading`)
+  return title.replaceAll('`', '')
+}
+
+/** Returns the sidebar. Fails when a page is in no group, or in more than one. */
+export function makeSidebar() {
+  const listed = Object.values(groups).flat()
+  const forgotten = listPages().filter((page) => page !== 'index' && !listed.includes(page))
+  const repeated = listed.filter((page, index) => listed.indexOf(page) !== index)
+  if (forgotten.length + repeated.length > 0)
+    throw new Error(`not once in docs/.vitepress/pages.ts: ${[...forgotten, ...repeated].join(', ')}`)
+  return Object.entries(groups).map(([text, pages]) => ({
+    text,
+    collapsed: text === 'Contributing' || text === 'Evidence',
+    items: pages.map((page) => ({ text: readTitle(page), link: `/${page}` })),
+  }))
+}
