@@ -31,6 +31,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'reference/ports',
     'reference/cluster',
     'reference/cli',
+    'reference/environment',
     'reference/exit-codes',
     'reference/errors',
     'reference/controllers',

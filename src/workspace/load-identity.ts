@@ -94,7 +94,9 @@ function addFileNames(error: unknown, { identity, key }: IdentityPaths): unknown
   if (!(error instanceof HyperkubeError) || error.code === 'IDENTITY_NOT_READ') return error
   const { code, message, hint } = error
   if (code === 'IDENTITY_WRONG_KEY') {
-    return new HyperkubeError(code, `${key} is not the key of ${identity}`, { hint: '--key names another' })
+    return new HyperkubeError(code, `${key} is not the key of ${identity}`, {
+      hint: 'run the same command with the right key: --key FILE',
+    })
   }
   return new HyperkubeError(code, `${identity}: ${message}`, hint === undefined ? {} : { hint })
 }

@@ -25,6 +25,26 @@ export async function loadClusterInputs(
 }
 
 /**
+ * Loads what a removal needs. Agents know what they have installed, so neither the lock nor the files that
+ * cluster.yml refers to are needed, and their loss must not prevent a reset.
+ */
+export async function loadResetInputs(
+  context: WorkspaceContext,
+  options: ClusterFiles,
+  cluster: Cluster,
+): Promise<ClusterInputs> {
+  const { kubernetes } = cluster.spec
+  return {
+    cluster,
+    lock: { apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes, artifacts: [], images: {} },
+    identity: await openIdentity(context, options, cluster.metadata.name),
+    attachments: new Map(),
+    sources: new Map(),
+    version: () => packageFile.version,
+  }
+}
+
+/**
  * Reads the files that cluster.yml refers to. The keys of the result are the paths as in cluster.yml. A
  * missing file is left out and becomes a finding later.
  */

@@ -30,6 +30,6 @@ export async function requireLock(
   const lock = await loadLock(context, clusterFile)
   if (lock !== undefined) return lock
   throw new HyperkubeError('LOCK_NOT_READ', `${buildLockPath(clusterFile)} does not exist`, {
-    hint: `write it: hyperkube lock${formatFileFlag(clusterFile)}`,
+    hint: `hyperkube lock${formatFileFlag(clusterFile)}`,
   })
 }

@@ -71,10 +71,14 @@ async function resolveFromNetwork(
     return await resolveLock(options, { fetcher: logFetches(fetcher, report), registry }, signal)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
-    throw new HyperkubeError('LOCK_NOT_RESOLVED', 'not all could be looked up; nothing was written', {
-      hint: 'spec.artifacts says where files come from, spec.registries where images do',
-      cause: error,
-    })
+    throw new HyperkubeError(
+      'LOCK_NOT_RESOLVED',
+      'some versions or checksums could not be looked up; nothing was written',
+      {
+        hint: 'check the network; spec.artifacts sets the source of files, spec.registries that of images',
+        cause: error,
+      },
+    )
   }
 }
 

@@ -87,7 +87,7 @@ describe('hyperkube proxy', () => {
     child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
     const url = await pollUntil(
       'its first output',
-      async () => /https:\S+(?= is the API)/.exec(output)?.[0],
+      async () => /(?<=serving the API of \S+ at )https:\S+/.exec(output)?.[0],
       {
         timeoutMs: 20_000,
       },

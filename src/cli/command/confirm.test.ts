@@ -17,7 +17,10 @@ test('an operator at a terminal is asked', async () => {
     result: true,
     prompts: ['make these changes?'],
   })
-  expect(await confirm({}, { replies: [false] })).toMatchObject({ result: 3, stderr: 'nothing was done\n' })
+  expect(await confirm({}, { replies: [false] })).toMatchObject({
+    result: 3,
+    stderr: 'nothing was changed\n',
+  })
   await expect(confirm({}, { replies: [] })).rejects.toThrow(Interrupted)
 })
 
@@ -27,7 +30,7 @@ test('--yes confirms, also without a terminal', async () => {
 })
 
 test('without a terminal nothing is done and the flag is named', async () => {
-  const noPrompt = { result: 2, stderr: expect.stringContaining('  → --yes confirms it\n') }
+  const noPrompt = { result: 2, stderr: expect.stringContaining('  → --yes confirms all changes\n') }
   expect(await confirm({})).toMatchObject(noPrompt)
   expect(await confirm({ input: false }, { replies: [true] })).toMatchObject(noPrompt)
   expect(await confirm({}, { replies: [true] }, false)).toMatchObject(noPrompt)

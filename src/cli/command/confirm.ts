@@ -29,7 +29,7 @@ export async function confirmByName(
 ): Promise<Confirmation> {
   return promptToConfirm(context, options, canPrompt, async (prompts) => {
     const input = await prompts.text({
-      message: `to do this, write the name of the cluster (${name}); an empty line leaves it`,
+      message: `type the name of the cluster (${name}) to continue, or nothing to stop`,
       fallback: '',
       check: (text) => (text === name || text === '' ? undefined : `its name is ${name}`),
     })
@@ -47,13 +47,13 @@ async function promptToConfirm(
   const prompts = canPrompt ? choosePrompts(context, options) : undefined
   if (prompts === undefined) {
     context.stderr.write(
-      'USAGE: this needs a confirmation, and there is no terminal to ask on; nothing was done\n',
+      'USAGE: changes need a confirmation, and there is no terminal; nothing was changed\n',
     )
-    context.stderr.write('  → --yes confirms it\n')
+    context.stderr.write('  → --yes confirms all changes\n')
     return 'no-terminal'
   }
   if (await prompt(prompts)) return 'confirmed'
-  context.stderr.write('nothing was done\n')
+  context.stderr.write('nothing was changed\n')
   return 'declined'
 }
 

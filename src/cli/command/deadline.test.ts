@@ -21,7 +21,7 @@ test('what ends in time is let be, and what fails fails as it does', async () =>
 test('a task that takes longer is aborted, and the operator gets the reason', async () => {
   await expect(withDeadline(1, neverAborted, waitForAbort)).rejects.toMatchObject({
     code: 'TIMEOUT',
-    message: 'it did not end within 1 ms',
+    message: 'the command did not end within 1 ms',
     hint: expect.stringContaining('--timeout'),
   })
 })
@@ -48,7 +48,9 @@ test('a command that takes longer than --timeout fails, which is not an interrup
   const fetcher = { text: hang, sha256: hang }
   const late = await runHyperkube('lock --timeout 5m', { 'cluster.yml': cluster }, { fetcher })
   expect(late).toMatchObject({ code: 1, stdout: '' })
-  expect(late.stderr).toContain('TIMEOUT: it did not end within 5 min 00 s\n  → a longer --timeout')
+  expect(late.stderr).toContain(
+    'TIMEOUT: the command did not end within 5 min 00 s\n  → run the same command with a longer --timeout',
+  )
   expect(late.files.size).toBe(1)
 })
 

@@ -25,9 +25,9 @@ export async function withDeadline<T>(
   if (milliseconds === undefined) return task(signal)
   const timeoutError = new HyperkubeError(
     'TIMEOUT',
-    `it did not end within ${formatDuration(milliseconds)}`,
+    `the command did not end within ${formatDuration(milliseconds)}`,
     {
-      hint: 'a longer --timeout gives it more time; without one it takes what it needs',
+      hint: 'run the same command with a longer --timeout, or without',
     },
   )
   const deadline = new AbortController()

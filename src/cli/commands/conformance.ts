@@ -154,7 +154,7 @@ function listTests(
 
 function requireTests({ chosen }: Selection): void {
   if (chosen.length > 0) return
-  throw new HyperkubeError('CONFORMANCE_NO_TEST', 'no test would run', {
+  throw new HyperkubeError('CONFORMANCE_NO_TEST', 'no test is selected', {
     hint: 'hyperkube conformance --list shows what --focus, --skip and --only leave',
   })
 }

@@ -43,7 +43,7 @@ test.each([
     { [key]: otherKey },
     'IDENTITY_WRONG_KEY',
     `${key} is not the key of cluster.identity`,
-    '--key names another',
+    'run the same command with the right key: --key FILE',
   ],
   ['no key in the key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'not a key file', 'backup'],
   [

@@ -129,7 +129,9 @@ test('all failures are reported, and the old lock is kept', async () => {
     { [kubelet]: { status: 404 }, [flannel]: { status: 503 } },
   )
   expect(failed).toMatchObject({ code: 1, stdout: '' })
-  expect(failed.stderr).toContain('LOCK_NOT_RESOLVED: not all could be looked up; nothing was written')
+  expect(failed.stderr).toContain(
+    'LOCK_NOT_RESOLVED: some versions or checksums could not be looked up; nothing was written',
+  )
   expect(failed.stderr).toContain(
     `${kubelet} answered with status 404\n  ${flannel} answered with status 503\n`,
   )

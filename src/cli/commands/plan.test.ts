@@ -245,7 +245,7 @@ describe('against a previous plan', () => {
 test('a plan is kept for later, readable by its owner alone', async () => {
   const { files: after, stderr, stdout } = await plan('--out shop.plan -o json')
   expect(after.get('shop.plan')).toBe(stdout)
-  expect(stderr).toBe('written to shop.plan; to do it: hyperkube up --plan shop.plan\n')
+  expect(stderr).toBe('the plan is saved in shop.plan\n  → hyperkube up --plan shop.plan\n')
 })
 
 describe('when something is wrong', () => {
@@ -272,7 +272,7 @@ describe('when something is wrong', () => {
     const { 'cluster.lock': _, ...without } = files
     const { code, stderr } = await runHyperkube('plan --facts facts', without)
     expect(code).toBe(1)
-    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → write it: hyperkube lock\n')
+    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → hyperkube lock\n')
   })
 
   test('facts that are no facts are named by their file', async () => {
@@ -283,7 +283,7 @@ describe('when something is wrong', () => {
 
   test('what only recorded facts can be compared with is a matter of the command line', async () => {
     const { code, stderr } = await runHyperkube('plan --against previous.json', files)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--against goes with --facts')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--against needs --facts')])
   })
 })
 

@@ -60,7 +60,7 @@ export const planCommand: LeafCommand = {
     const { facts, against, out, diff, wide, ignore, forgetHostKey, progress } = flags.parse(options)
     if (against !== undefined && facts === undefined) {
       context.stderr.write(
-        'USAGE: --against goes with --facts: hosts that are asked say themselves what they have\n',
+        'USAGE: --against needs --facts; without --facts, hosts report their state themselves\n',
       )
       return exitCodes.usage
     }
@@ -120,5 +120,5 @@ async function savePlan(
 ): Promise<void> {
   await replaceFile(out, `${JSON.stringify(document, undefined, 2)}\n`, 0o600)
   const fileFlag = file === 'cluster.yml' ? '' : ` -f ${file}`
-  stderr.write(`written to ${out}; to do it: hyperkube up --plan ${out}${fileFlag}\n`)
+  stderr.write(`the plan is saved in ${out}\n  → hyperkube up --plan ${out}${fileFlag}\n`)
 }

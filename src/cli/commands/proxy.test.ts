@@ -36,7 +36,7 @@ describe('hyperkube proxy', () => {
   test('says where it serves, how to use that, and how each control plane is', async () => {
     const { code, stderr } = await runUntil('proxy --listen 127.0.0.1:0', 'cp3 at 127.0.0.4:1 is unhealthy')
     expect(code).toBe(130)
-    expect(stderr).toMatch(/^https:\/\/127\.0\.0\.1:\d+ is the API of production/m)
+    expect(stderr).toMatch(/^serving the API of production at https:\/\/127\.0\.0\.1:\d+/m)
     expect(stderr).toMatch(/→ hyperkube kubeconfig --server https:\/\/127\.0\.0\.1:\d+ > kubeconfig$/m)
     expect(stderr).toMatch(/^cp1 at 127\.0\.0\.2:1 is unhealthy .*ECONNREFUSED/m)
     expect(stderr).not.toContain('do not name')

@@ -41,7 +41,7 @@ export const proxyCommand: LeafCommand = {
     try {
       const { host } = parseAddress(listen)
       const url = `https://${formatAddress(host, server.port ?? 0)}`
-      print(`${url} is the API of ${cluster.metadata.name}, until Ctrl-C`)
+      print(`serving the API of ${cluster.metadata.name} at ${url} until Ctrl-C`)
       print(`  → hyperkube kubeconfig --server ${url}${formatFileFlag(options.file)} > kubeconfig`)
       if (!isInCertificates(host, cluster)) {
         print(`certificates of the API servers do not name ${host}, so clients will refuse them`)

@@ -33,6 +33,13 @@ test.each(['reset --yes', 'reset --yes --force-unlock', 'reset --dry-run'])(
   },
 )
 
+test('a missing cluster.lock and missing manifests do not prevent a reset', async () => {
+  const { 'cluster.lock': _, ...others } = files
+  const addons = `${clusterFile}  addons: [{ name: web, files: [gone.yml] }]\n`
+  const { stderr } = await runHyperkube('reset --yes --progress plain', { ...others, 'cluster.yml': addons })
+  expect(stderr).toContain('error RESET_NO_HOST')
+})
+
 test('the step that connects to hosts fails if no host can be reached', async () => {
   const { stderr } = await runHyperkube('reset --yes --progress json', files)
   const bodies: unknown[] = stderr

@@ -4,7 +4,7 @@ import { joinNames } from '../../kit/text.ts'
 import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
-import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { loadResetInputs } from '../../workspace/load-inputs.ts'
 import { type LeafCommand, type ExitCode, exitCodes } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { addRunFlags, runFlags } from '../command/run-flags.ts'
@@ -37,7 +37,7 @@ export const resetCommand: LeafCommand = {
     }
     const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = flags.parse(options)
     limitHosts(cluster, options.limit)
-    const inputs = await loadClusterInputs(context, options, cluster)
+    const inputs = await loadResetInputs(context, options, cluster)
     const settings = {
       command: 'reset',
       cluster: cluster.metadata.name,

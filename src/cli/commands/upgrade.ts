@@ -45,10 +45,11 @@ export const upgradeCommand: LeafCommand = {
     const from = cluster.spec.kubernetes
     const path = upgradePath(from, to, knownVersions)
     if (path.length === 0) {
-      context.stderr.write(`${options.file} says ${from} already; hyperkube up brings the cluster to it\n`)
+      context.stderr.write(`${options.file} already has Kubernetes ${from}; apply it with hyperkube up\n`)
       return exitCodes.ok
     }
-    if (path.length > 1) context.stderr.write(`from ${from} by way of ${path.join(', then ')}\n`)
+    if (path.length > 1)
+      context.stderr.write(`upgrading from ${from} in ${path.length} steps: ${path.join(', then ')}\n`)
     try {
       const status = await upgrade({
         context,

@@ -25,7 +25,9 @@ export async function takePreUpgradeSnapshot(
     identity: async () => openIdentity(context, options, cluster.metadata.name),
     name,
   }
-  context.stderr.write('first a snapshot, the only way back; --no-snapshot does without\n')
+  context.stderr.write(
+    'taking an etcd snapshot first, because a downgrade needs one; --no-snapshot skips it\n',
+  )
   const saveCode = await saveEtcdSnapshot(invocation)
   return saveCode === exitCodes.ok ? verifyStoredSnapshot(invocation) : saveCode
 }

@@ -14,8 +14,10 @@ export const pruneSnapshots: EtcdCommandAction = async (invocation) => {
   const { stdout, stderr, paint, paintProgress, signal } = context
   const keep = flags.keep ?? cluster.spec.etcd.backup.keep
   if (keep === undefined) {
-    stderr.write('USAGE: how many are to be kept? hyperkube etcd snapshot prune --keep 7\n')
-    stderr.write('  → spec.etcd.backup.keep in cluster.yml sets it permanently\n')
+    stderr.write(
+      'USAGE: the number of snapshots to keep is missing: hyperkube etcd snapshot prune --keep 7\n',
+    )
+    stderr.write('  → or set spec.etcd.backup.keep in cluster.yml\n')
     return exitCodes.usage
   }
   const toRemove: { readonly store: SnapshotStore; readonly item: SnapshotRow }[] = []

@@ -47,7 +47,7 @@ export async function unpackSnapshot(
 }
 
 function buildExistsError(path: string): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_UNPACK_EXISTS', `${path} is there already, and nothing was written`, {
-    hint: '--to names an empty directory',
+  return new HyperkubeError('SNAPSHOT_UNPACK_EXISTS', `${path} exists; nothing was written`, {
+    hint: 'use an empty directory: --to DIRECTORY',
   })
 }

@@ -24,6 +24,6 @@ export function reportInvalidChange(
   { file, findings }: InvalidFileChange,
 ): ExitCode {
   stderr.write(formatFindings(findings))
-  stderr.write(`nothing was done, and ${file} is as it was\n`)
+  stderr.write(`nothing was changed, also not in ${file}\n`)
   return exitCodes.failure
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { renderRecording, splitStyles } from './recording.ts'
+
+const escape = '\u001B['
+
+test('a line is split at its styles', () => {
+  expect(splitStyles(`${escape}1mName${escape}0m ${escape}32mready${escape}39m.`)).toEqual([
+    { text: 'Name', colour: undefined, bold: true, dim: false },
+    { text: ' ', colour: undefined, bold: false, dim: false },
+    { text: 'ready', colour: '#71d083', bold: false, dim: false },
+    { text: '.', colour: undefined, bold: false, dim: false },
+  ])
+})
+
+test('frames are stacked, long pauses shortened, and text escaped', () => {
+  const frames = [
+    { at: 0, text: '$ a < b' },
+    { at: 500, text: 'two' },
+    { at: 60_000, text: 'three' },
+  ]
+  const svg = renderRecording(frames, { columns: 10, rows: 2 })
+  // 0 s, 0.5 s, 2 s, and six more seconds for the last frame.
+  expect(svg).toContain('play 8.0s')
+  expect(svg).toContain('0.000%{transform:translateY(0px)}6.250%')
+  expect(svg).toContain('$ a &lt; b')
+  expect(svg).not.toContain('<script')
+})
