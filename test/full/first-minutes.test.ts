@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runProgram } from '../../src/kit/command.ts'
@@ -6,7 +6,7 @@ import { pollUntil } from '../../src/kit/poll.ts'
 import { renderRecording, type TerminalFrame } from '../../scripts/recording.ts'
 import { FaultLab } from '../support/fault-lab.ts'
 
-const size = { columns: 110, rows: 32 }
+const size = { columns: 120, rows: 32 }
 const root = join(import.meta.dirname, '../..')
 
 let lab: FaultLab
@@ -29,7 +29,6 @@ class Shell {
       HOME: directory,
       LC_ALL: 'C.UTF-8',
       TERM: 'xterm-256color',
-      PS1: '$ ',
     }
   }
 
@@ -55,6 +54,11 @@ class Shell {
     return screen
   }
 
+  async clear(): Promise<void> {
+    await this.run('send-keys', 'C-l')
+    await this.waitFor(/^\$\s*$/, 10_000)
+  }
+
   async type(line: string): Promise<void> {
     await this.run('send-keys', '-l', line)
     await this.waitFor(/./, 10_000)
@@ -66,30 +70,34 @@ test('from cluster.yml to kubectl get nodes in three commands', { timeout: 900_0
   await lab.writeClusterYaml()
   await mkdir(join(lab.directory, 'bin'))
   await runProgram(['ln', '-s', lab.program, join(lab.directory, 'bin/hyperkube')])
+  const promptFile = join(lab.directory, 'prompt')
+  await writeFile(promptFile, "PS1='$ '\n")
   const shell = new Shell(lab.directory)
   const session = ['new-session', '-d', '-x', String(size.columns), '-y', String(size.rows)]
-  await shell.run(...session, '-c', lab.directory, 'bash --norc --noprofile')
+  await shell.run(...session, '-c', lab.directory, `bash --rcfile ${promptFile}`)
   try {
-    await shell.waitFor(/^\$ /, 10_000)
+    await shell.waitFor(/^\$/m, 10_000)
     await shell.type('hyperkube init')
-    await shell.waitFor(/\$ $|\$\s*$/, 30_000)
-    await shell.type('clear; hyperkube up')
+    await shell.waitFor(/\n\$\s*$/, 30_000)
+    await shell.clear()
+    await shell.type('hyperkube up')
     await shell.waitFor(/cluster\.lock does not exist/, 30_000)
     await shell.run('send-keys', 'Enter')
     await shell.waitFor(/make these changes\?/, 120_000)
     await shell.run('send-keys', 'y')
     await shell.waitFor(/\n\$\s*$/, 600_000)
-    await shell.type('clear; hyperkube kubectl get nodes')
+    await shell.clear()
+    await shell.type('hyperkube kubectl get nodes')
     const nodes = await shell.waitFor(/w1\s+Ready/, 60_000)
     expect(nodes).toMatch(/cp1\s+Ready/)
     expect(nodes).toMatch(/w1\s+Ready/)
   } finally {
     await shell.run('kill-server').catch(() => '')
-    await writeFile(join(lab.directory, 'frames.json'), JSON.stringify(shell.frames))
   }
   const target = join(root, 'docs/public/recording.svg')
   await mkdir(join(root, 'docs/public'), { recursive: true })
-  await writeFile(target, renderRecording(shell.frames, size))
+  // The home directory of a test is of no use to readers.
+  const frames = shell.frames.map(({ at, text }) => ({ at, text: text.replaceAll(lab.directory, '~') }))
+  await writeFile(target, renderRecording(frames, size))
   expect((await readFile(target, 'utf8')).length).toBeLessThan(2_000_000)
-  await rm(join(lab.directory, 'frames.json'))
 })
