@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander'
 import type { CommandEntry } from '../src/cli/command/command.ts'
-import { buildCommand, listExampleLines, type NamedCommand } from '../src/cli/command/help.ts'
+import { buildSilentCommand, listExampleLines, type NamedCommand } from '../src/cli/command/help.ts'
 import { listOperatorCommands, operatorCommands } from '../src/cli/command-table.ts'
 
 /** Renders docs/reference/cli.md from the command table, so it lists exactly the existing commands and flags. */
@@ -8,7 +8,7 @@ export async function renderCliReference(): Promise<string> {
   const entries = operatorCommands()
   const commands = (await listOperatorCommands()).map((named) => ({
     named,
-    command: buildCommand(named, silent),
+    command: buildSilentCommand(named),
   }))
   const globalFlags = findGlobalFlags(commands)
   const globalNames = new Set(globalFlags.map(({ flags }) => flags))
@@ -41,9 +41,6 @@ interface BuiltCommand {
   readonly named: NamedCommand
   readonly command: Command
 }
-
-/** Output that is never written. The context is needed only to build a command. */
-const silent = { stdout: { write: () => true }, stderr: { write: () => true } } as const
 
 /** Finds the flags that all commands have in common. */
 function findGlobalFlags([first, ...others]: readonly BuiltCommand[]): readonly Option[] {

@@ -2,11 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Argument, Option } from 'commander'
 import packageFile from '../package.json' with { type: 'json' }
-import { buildCommand, type NamedCommand } from '../src/cli/command/help.ts'
+import { buildSilentCommand, type NamedCommand } from '../src/cli/command/help.ts'
 import { listOperatorCommands, operatorCommands } from '../src/cli/command-table.ts'
-
-/** Output that is never written. The context is needed only to build a command. */
-const silent = { stdout: { write: () => true }, stderr: { write: () => true } } as const
 
 /** Renders a manual page of each command, and one that lists all commands. Keys are file names. */
 export async function renderManPages(): Promise<ReadonlyMap<string, string>> {
@@ -41,7 +38,7 @@ function renderOverview(commands: readonly NamedCommand[]): string {
 
 function renderPage(named: NamedCommand): string {
   const { name, summary, definition } = named
-  const command = buildCommand(named, silent)
+  const command = buildSilentCommand(named)
   const options = command.options.flatMap(renderOption)
   const args = command.registeredArguments.flatMap(renderArgument)
   const examples = definition.examples.flatMap(([line, meaning]) => [

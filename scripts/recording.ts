@@ -1,3 +1,5 @@
+import { escapeXml } from './svg.ts'
+
 /** A screen of a terminal and the time at which it appeared. */
 export interface TerminalFrame {
   /** Milliseconds since the start of the recording. */
@@ -106,6 +108,6 @@ function applyCode(style: Omit<StyledText, 'text'>, code: string): Omit<StyledTe
 function renderSpan({ text, colour, bold, dim }: StyledText): string {
   const fill = colour ?? (dim ? '#b0b4ba' : undefined)
   const attributes = `${fill === undefined ? '' : ` fill="${fill}"`}${bold ? ' font-weight="700"' : ''}`
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const escaped = escapeXml(text)
   return attributes === '' ? `<tspan>${escaped}</tspan>` : `<tspan${attributes}>${escaped}</tspan>`
 }

@@ -2,12 +2,10 @@ import { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { listOperatorCommands, operatorCommands } from './command-table.ts'
 import { isCommandGroup, type Subcommand } from './command/command.ts'
-import { buildCommand } from './command/help.ts'
+import { buildSilentCommand } from './command/help.ts'
 import { runHyperkube } from './testing/run-in-memory.ts'
 
 const commands = await listOperatorCommands()
-const silent = { stdout: { write: () => true }, stderr: { write: () => true } }
-
 /** Lists the names of all groups, for example `etcd` and `etcd snapshot`. */
 function listGroupNames(prefix: string, { name, definition }: Omit<Subcommand, 'summary'>): string[] {
   if (!isCommandGroup(definition)) return []
@@ -36,7 +34,7 @@ test('help SUBCOMMAND is the same as SUBCOMMAND --help', async () => {
 
 describe.each(commands.map((named) => [named.name, named] as const))('%s', (name, named) => {
   test('accepts every flag that its help shows, and is the only source of its flags', () => {
-    for (const option of buildCommand(named, silent).options) {
+    for (const option of buildSilentCommand(named).options) {
       const command = new Command().exitOverride().allowUnknownOption(false)
       command.addOption(option)
       const value = option.argChoices?.[0] ?? '1m'
@@ -56,7 +54,7 @@ describe.each(commands.map((named) => [named.name, named] as const))('%s', (name
     const own = commands.find((one) => startsWith(words, one.name.split(' ')))
     expect(own?.name, `${name}: ${line}`).toBeDefined()
     if (own === undefined) return
-    const command = buildCommand(own, silent)
+    const command = buildSilentCommand(own)
     command.parse(words.slice(own.name.split(' ').length), { from: 'user' })
   })
 })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
 import { withDeadline } from './deadline.ts'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -30,14 +31,7 @@ test('an interruption is none of its business', async () => {
   await expect(withDeadline(60_000, AbortSignal.abort(), waitForAbort)).rejects.toThrow('stopped')
 })
 
-const cluster = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
-`
+const cluster = buildClusterFile('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
 
 test('a command that takes longer than --timeout fails, which is not an interruption', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

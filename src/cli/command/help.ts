@@ -33,6 +33,12 @@ export function buildCommand(
   return addSharedFlags(command, definition.sharedFlags)
 }
 
+/** Builds a command to read its flags and arguments. It writes nothing, not even for a wrong usage. */
+export function buildSilentCommand(named: NamedCommand): Command {
+  const output = { write: () => true }
+  return buildCommand(named, { stdout: output, stderr: output })
+}
+
 function formatExamples(definition: LeafCommand): string {
   return listExampleLines(definition)
     .map((line) => `  ${line}\n`)

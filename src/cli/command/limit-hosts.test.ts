@@ -5,17 +5,13 @@ import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { parseLimitFlag } from './run-flags.ts'
 import { buildCommand } from './help.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const text = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
-    - { name: worker1, address: 10.0.0.2, roles: [worker] }
-    - { name: worker2, address: 10.0.0.3, roles: [worker] }
-`
+const text = buildClusterFile(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+  '{ name: worker1, address: 10.0.0.2, roles: [worker] }',
+  '{ name: worker2, address: 10.0.0.3, roles: [worker] }',
+)
 
 function limitNames(names: readonly string[] | undefined): string[] {
   const { cluster } = readCluster({ file: 'cluster.yml', text })

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const clusterFile = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
-`
+const clusterFile = buildClusterFile('{ name: cp1, address: 192.168.1.11, roles: [control-plane] }')
 
 test('cluster.yml is also found in a parent directory, nearest first', async () => {
   const environment = { workingDirectory: '/home/me/shop/manifests/web' }

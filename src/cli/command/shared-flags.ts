@@ -73,7 +73,7 @@ export async function findClusterFile(
   { exists }: Pick<LocalFiles, 'exists'>,
 ): Promise<string> {
   if (file !== undefined) return file
-  if (sharedFlags.includes('new-file')) return fileName
+  if (!sharedFlags.includes('file') && !sharedFlags.includes('long-file')) return fileName
   let relative = fileName
   for (let directory = workingDirectory; ; directory = dirname(directory)) {
     if (await exists(relative)) return relative

@@ -4,7 +4,6 @@ import { hasErrors } from '../../contract/finding.ts'
 import type { AddonStatus } from '../../lifecycle/addons/addon-status.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { formatFileFlag } from '../../workspace/cluster-paths.ts'
-import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { listAddonSwitches, requireKnownAddon, setAddonEnabled } from '../addon/addon-switch.ts'
 import { loadDesiredAddons } from '../addon/desired-addons.ts'
@@ -19,6 +18,7 @@ import {
   type LeafCommand,
   type Paint,
 } from '../command/command.ts'
+import { buildClusterCommand } from '../command/cluster-command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
@@ -55,16 +55,11 @@ type AddonAction = (
   names: readonly string[],
 ) => Promise<ExitCode>
 
-/** Builds a subcommand from its action, which needs a valid cluster.yml. */
 function buildAddonCommand(action: AddonAction, definition: Omit<LeafCommand, 'run'>): LeafCommand {
-  return {
-    ...definition,
-    async run(context, { args, options }) {
-      const { cluster, findings } = await loadCluster(context, options.file)
-      context.stderr.write(formatFindings(findings))
-      return cluster === undefined ? exitCodes.failure : action(context, options, cluster, args)
-    },
-  }
+  return buildClusterCommand(
+    async ({ context, options, cluster, args }) => action(context, options, cluster, args),
+    definition,
+  )
 }
 
 export const addonCommand: CommandGroup = {

@@ -3,16 +3,12 @@ import { createIdentity } from '../../identity/identity.ts'
 import { formatKeyFile, makeSealingKey, parseKeyFile } from '../../identity/sealing-key.ts'
 import { unsealIdentity, sealIdentity } from '../../identity/seal.ts'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const clusterFile = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
-    - { name: w1, address: 192.168.1.21, roles: [worker] }
-`
+const clusterFile = buildClusterFile(
+  '{ name: cp1, address: 192.168.1.11, roles: [control-plane] }',
+  '{ name: w1, address: 192.168.1.21, roles: [worker] }',
+)
 const files = { 'cluster.yml': clusterFile }
 
 test.each([

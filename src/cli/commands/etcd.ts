@@ -1,8 +1,7 @@
 import { Argument, type Command } from 'commander'
-import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
-import { type CommandGroup, exitCodes, type LeafCommand, type SharedFlag } from '../command/command.ts'
-import { formatFindings } from '../command/print.ts'
+import { buildClusterCommand } from '../command/cluster-command.ts'
+import type { CommandGroup, LeafCommand, SharedFlag } from '../command/command.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { type EtcdCommandAction, etcdFlags, parseKeepFlag } from '../etcd/action.ts'
 import { fetchSnapshot } from '../etcd/fetch.ts'
@@ -19,29 +18,18 @@ import { verifyStoredSnapshot } from '../etcd/verify.ts'
 const readFlags: readonly SharedFlag[] = ['file', 'key', 'output']
 const changeFlags: readonly SharedFlag[] = [...readFlags, 'confirm']
 
-/** Builds a subcommand from its action, which needs a valid cluster.yml. */
-function buildEtcdCommand(
-  action: EtcdCommandAction,
-  { examples, sharedFlags, configure }: Omit<LeafCommand, 'run'>,
-): LeafCommand {
-  return {
-    examples,
-    sharedFlags,
-    configure,
-    async run(context, { args: [name], options }) {
-      const { cluster, findings } = await loadCluster(context, options.file)
-      context.stderr.write(formatFindings(findings))
-      if (cluster === undefined) return exitCodes.failure
-      return action({
-        context,
-        options,
-        flags: etcdFlags.parse(options),
-        cluster,
-        identity: async () => openIdentity(context, options, cluster.metadata.name),
+function buildEtcdCommand(action: EtcdCommandAction, definition: Omit<LeafCommand, 'run'>): LeafCommand {
+  return buildClusterCommand(
+    async ({ args: [name], ...invocation }) =>
+      action({
+        ...invocation,
+        flags: etcdFlags.parse(invocation.options),
+        identity: async () =>
+          openIdentity(invocation.context, invocation.options, invocation.cluster.metadata.name),
         name,
-      })
-    },
-  }
+      }),
+    definition,
+  )
 }
 
 function addToFlag(command: Command): Command {

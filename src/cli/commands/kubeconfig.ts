@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { trustedCas } from '../../identity/trusted-keys.ts'
 import { formatDuration, formatFileTimestamp, parseDuration } from '../../kit/time-format.ts'
-import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
+import { adminGroup, issueAdminCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import { buildPersonalKubeconfig, type KubeconfigEndpoint } from '../../pki/kubeconfig.ts'
 import { mergeKubeconfig } from '../../pki/merge-kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -30,10 +30,6 @@ const flags = z.object({
   dryRun: z.boolean().default(false),
 })
 
-/**
- * Group that is bound to the ClusterRole cluster-admin. Its members lose access when this binding is deleted.
- */
-const adminGroup = 'hyperkube:admins'
 /** Group that bypasses RBAC, for clusters whose RBAC is broken. */
 const mastersGroup = 'system:masters'
 
@@ -79,12 +75,12 @@ export const kubeconfigCommand: LeafCommand = {
     const { user, machine } = context.operator
     const group = breakGlass ? mastersGroup : adminGroup
     const userName = `${user}@${machine}`
-    const credentials = await issueClientCredentials(
+    const credentials = await issueAdminCredentials(
       cas.kubernetes,
-      userName,
-      [group],
+      context.operator,
       context.now(),
       lifetime,
+      group,
     )
     const config = buildPersonalKubeconfig(
       `${cluster.metadata.name}-${user}`,

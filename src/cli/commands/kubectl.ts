@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument } from 'commander'
 import { trustedCas } from '../../identity/trusted-keys.ts'
-import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
+import { issueAdminCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import { buildEmbeddedKubeconfig } from '../../pki/kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
@@ -19,7 +19,6 @@ import { openTunnelServer } from '../kubectl/tunnel-server.ts'
 
 /** Lifetime of the credentials. A longer `kubectl logs -f` must be started again. */
 const lifetimeMs = 3_600_000
-const adminGroup = 'hyperkube:admins'
 
 export const kubectlCommand: LeafCommand = {
   examples: [
@@ -44,17 +43,15 @@ export const kubectlCommand: LeafCommand = {
     })
     await using tunnel = await openTunnelServer(dials, context.signal)
     await using work = await createWorkDirectory()
-    const { user, machine } = context.operator
+    const { operator } = context
     const { kubernetes } = identity.cas
-    const credentials = await issueClientCredentials(
-      kubernetes,
-      `${user}@${machine}`,
-      [adminGroup],
-      context.now(),
-      lifetimeMs,
-    )
+    const credentials = await issueAdminCredentials(kubernetes, operator, context.now(), lifetimeMs)
     const { name } = cluster.metadata
-    const access = { cluster: name, server: `https://127.0.0.1:${tunnel.port}`, user: `${name}-${user}` }
+    const access = {
+      cluster: name,
+      server: `https://127.0.0.1:${tunnel.port}`,
+      user: `${name}-${operator.user}`,
+    }
     const kubeconfig = buildEmbeddedKubeconfig(access, { ca: trustedCas(kubernetes), ...credentials })
     const file = join(work.path, 'kubeconfig')
     await context.privateFiles.create(file, kubeconfig.revealText())

@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
 const files = {
-  'cluster.yml': `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
-    - { name: etcd1, address: 192.168.1.12, roles: [etcd] }
-    - { name: w1, address: 192.168.1.21, roles: [worker] }
-`,
+  'cluster.yml': buildClusterFile(
+    '{ name: cp1, address: 192.168.1.11, roles: [control-plane] }',
+    '{ name: etcd1, address: 192.168.1.12, roles: [etcd] }',
+    '{ name: w1, address: 192.168.1.21, roles: [worker] }',
+  ),
 }
 
 test.each([

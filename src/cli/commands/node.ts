@@ -2,10 +2,9 @@ import { Argument, InvalidArgumentError } from 'commander'
 import { formatDuration } from '../../kit/time-format.ts'
 import { drainTimeoutMs } from '../../lifecycle/drain/drain.ts'
 import { hostRole } from '../../spec/host.ts'
-import { loadCluster } from '../../workspace/load-cluster.ts'
-import { type CommandGroup, exitCodes, type LeafCommand, type SharedFlag } from '../command/command.ts'
+import { buildClusterCommand } from '../command/cluster-command.ts'
+import type { CommandGroup, LeafCommand, SharedFlag } from '../command/command.ts'
 import { parseTimeoutFlag } from '../command/deadline.ts'
-import { formatFindings } from '../command/print.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import type { NodeAction } from '../node/action.ts'
 import { addNode, removeNode, replaceNode } from '../node/change-hosts.ts'
@@ -13,16 +12,11 @@ import { runDrain, runUncordon } from '../node/drain.ts'
 import { listNodes } from '../node/list.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 
-/** Builds a subcommand from its action, which needs a valid cluster.yml. */
 function buildNodeCommand(action: NodeAction, definition: Omit<LeafCommand, 'run'>): LeafCommand {
-  return {
-    ...definition,
-    async run(context, { args: [name = ''], options }) {
-      const { cluster, findings } = await loadCluster(context, options.file)
-      context.stderr.write(formatFindings(findings))
-      return cluster === undefined ? exitCodes.failure : action({ context, options, cluster, name })
-    },
-  }
+  return buildClusterCommand(
+    async ({ args: [name = ''], ...invocation }) => action({ ...invocation, name }),
+    definition,
+  )
 }
 
 const changeFlags: readonly SharedFlag[] = ['file', 'key', 'output', 'confirm']

@@ -3,15 +3,11 @@ import { z } from 'zod'
 import { formatLock } from '../../catalog/lock.ts'
 import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const clusterFile = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 127.0.0.1, roles: [control-plane, worker], ssh: { port: 1 } }
-`
+const clusterFile = buildClusterFile(
+  '{ name: cp1, address: 127.0.0.1, roles: [control-plane, worker], ssh: { port: 1 } }',
+)
 let files: Readonly<Record<string, string>>
 
 beforeAll(async () => {

@@ -4,11 +4,11 @@ import { readVersioned } from '../../contract/versioned.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
-import { loadCluster } from '../../workspace/load-cluster.ts'
-import { type CommandContext, type CommandGroup, exitCodes, type LeafCommand } from '../command/command.ts'
-import { formatFindings, printResult } from '../command/print.ts'
+import { buildClusterCommand } from '../command/cluster-command.ts'
+import { type CommandContext, type CommandGroup, exitCodes } from '../command/command.ts'
+import { printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
-import { buildTimeline, type Timeline } from '../html/timeline.ts'
+import { buildTimeline, listBars, type Timeline } from '../html/timeline.ts'
 import { renderTimelinePage } from '../html/timeline-page.ts'
 
 /** A run as `runs list` shows it. */
@@ -21,19 +21,13 @@ interface RunRow {
   readonly outcome: string | undefined
 }
 
-const listRuns: LeafCommand = {
-  examples: [['hyperkube runs list', 'list recorded runs of this machine, newest first']],
-  sharedFlags: ['file', 'output'],
-  configure: () => undefined,
-  async run(context, { options }) {
-    const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(formatFindings(findings))
-    if (cluster === undefined) return exitCodes.failure
+const listRuns = buildClusterCommand(
+  async ({ context, options, cluster }) => {
     const { name: clusterName } = cluster.metadata
     const items = context.commandLogs
       .list(clusterName)
       .toReversed()
-      .map((name) => toRunRow(name, readTimeline(context, clusterName, name)))
+      .map((name) => toRunRow(name, selectOuterLines(readLines(context, clusterName, name))))
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'RunList', items }
     printResult(context.stdout, options.output, document, () =>
       items.length === 0
@@ -42,26 +36,20 @@ const listRuns: LeafCommand = {
     )
     return exitCodes.ok
   },
-}
+  {
+    examples: [['hyperkube runs list', 'list recorded runs of this machine, newest first']],
+    sharedFlags: ['file', 'output'],
+    configure: () => undefined,
+  },
+)
 
-const showRun: LeafCommand = {
-  examples: [
-    ['hyperkube runs show', 'show steps of the newest run with their times'],
-    ['hyperkube runs show -o html > run.html', 'write a timeline per host and step as one HTML file'],
-    ['hyperkube runs show 2026-11-17T06-29-17.472Z-up -o json', 'print all events of one run'],
-  ],
-  sharedFlags: ['file', 'html-output'],
-  configure: (command) =>
-    command.addArgument(new Argument('[run]', 'name in runs list (default: the newest run)')),
-  async run(context, { args: [wanted], options }) {
-    const { cluster, findings } = await loadCluster(context, options.file)
-    context.stderr.write(formatFindings(findings))
-    if (cluster === undefined) return exitCodes.failure
+const showRun = buildClusterCommand(
+  async ({ context, args: [wanted], options, cluster }) => {
     const { name: clusterName } = cluster.metadata
     const names = context.commandLogs.list(clusterName)
     const name = wanted === undefined ? names.at(-1) : names.find((one) => one === wanted)
     if (name === undefined) throw buildUnknownRunError(wanted, clusterName)
-    const events = readEvents(context, clusterName, name)
+    const events = readEvents(readLines(context, clusterName, name))
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'EventList', run: name, items: events }
     const timeline = buildTimeline(events)
     printResult(context.stdout, options.output, document, () =>
@@ -69,7 +57,17 @@ const showRun: LeafCommand = {
     )
     return exitCodes.ok
   },
-}
+  {
+    examples: [
+      ['hyperkube runs show', 'show steps of the newest run with their times'],
+      ['hyperkube runs show -o html > run.html', 'write a timeline per host and step as one HTML file'],
+      ['hyperkube runs show 2026-11-17T06-29-17.472Z-up -o json', 'print all events of one run'],
+    ],
+    sharedFlags: ['file', 'html-output'],
+    configure: (command) =>
+      command.addArgument(new Argument('[run]', 'name in runs list (default: the newest run)')),
+  },
+)
 
 export const runsCommand: CommandGroup = {
   subcommands: [
@@ -86,13 +84,8 @@ function buildUnknownRunError(wanted: string | undefined, cluster: string): Hype
   return new HyperkubeError('RUN_UNKNOWN', message, { hint: 'hyperkube runs list' })
 }
 
-function readTimeline(context: CommandContext, cluster: string, name: string): Timeline {
-  return buildTimeline(readEvents(context, cluster, name))
-}
-
 /** Reads the events of a run. Events of newer releases and an incomplete last line are skipped. */
-function readEvents({ commandLogs }: CommandContext, cluster: string, name: string): readonly Event[] {
-  const lines = commandLogs.read(cluster, name).split('\n')
+function readEvents(lines: readonly string[]): readonly Event[] {
   return lines.flatMap((line) => {
     const value = parseLine(line)
     return value === undefined ? [] : [readVersioned(eventFormat, value)]
@@ -109,7 +102,18 @@ function parseLine(line: string): unknown {
   }
 }
 
-function toRunRow(name: string, { command, start, end, result }: Timeline): RunRow {
+function readLines({ commandLogs }: CommandContext, cluster: string, name: string): readonly string[] {
+  return commandLogs.read(cluster, name).split('\n')
+}
+
+/** Selects the lines of a log that name its command, start and end. A log may have thousands of others. */
+function selectOuterLines(lines: readonly string[]): readonly string[] {
+  // A killed process leaves an incomplete last line, and a complete log ends with an empty one.
+  return [...lines.slice(0, 1), ...lines.slice(1).slice(-2)]
+}
+
+function toRunRow(name: string, lines: readonly string[]): RunRow {
+  const { command, start, end, result } = buildTimeline(readEvents(lines))
   const isEmpty = !Number.isFinite(start)
   return {
     name,
@@ -133,14 +137,11 @@ const columns: readonly TableColumn<RunRow>[] = [
   },
 ]
 
-function formatTimeline({ lanes, start, failures }: Timeline): string {
-  const bars = [...lanes].flatMap(([host, own]) => own.map((bar) => ({ host, ...bar })))
-  const lines = bars
-    .toSorted((a, b) => a.start - b.start)
-    .map(
-      (bar) =>
-        `${formatDuration(bar.start - start).padStart(9)} ${formatDuration(bar.end - bar.start).padStart(9)}  ${bar.host}: ${bar.title} (${bar.outcome})\n`,
-    )
-  const problems = failures.map(({ host, text }) => `${host}: ${text}\n`)
+function formatTimeline(timeline: Timeline): string {
+  const lines = listBars(timeline).map(
+    (bar) =>
+      `${formatDuration(bar.start - timeline.start).padStart(9)} ${formatDuration(bar.end - bar.start).padStart(9)}  ${bar.host}: ${bar.title} (${bar.outcome})\n`,
+  )
+  const problems = timeline.failures.map(({ host, text }) => `${host}: ${text}\n`)
   return toPrintable(`${'AT'.padStart(9)} ${'TOOK'.padStart(9)}  STEP\n${lines.join('')}${problems.join('')}`)
 }

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
 import { runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const clusterFile = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 192.168.1.11, roles: [control-plane] }
-    - { name: w1, address: 192.168.1.21, roles: [worker] }
-    - { name: w2, address: 192.168.1.22, roles: [worker] }
-`
+const clusterFile = buildClusterFile(
+  '{ name: cp1, address: 192.168.1.11, roles: [control-plane] }',
+  '{ name: w1, address: 192.168.1.21, roles: [worker] }',
+  '{ name: w2, address: 192.168.1.22, roles: [worker] }',
+)
 const files = { 'cluster.yml': clusterFile, 'other.yml': clusterFile.replace('name: cp1', 'name: other1') }
 
 /** Completes the last word. A line that ends with a space completes an empty word. */

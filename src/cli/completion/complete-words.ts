@@ -3,7 +3,7 @@ import { kubernetesReleases } from '../../catalog/catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listAddonSwitches } from '../addon/addon-switch.ts'
 import { type CommandDefinition, isCommandGroup } from '../command/command.ts'
-import { buildCommand } from '../command/help.ts'
+import { buildSilentCommand } from '../command/help.ts'
 
 /** A word that the shell may insert, with an explanation. */
 export interface Candidate {
@@ -19,8 +19,6 @@ export interface CompletionTable {
 
 /** Reads the cluster to which the words refer; undefined if there is none or it is invalid. */
 export type ReadCluster = (file: string | undefined) => Promise<Cluster | undefined>
-
-const silent = { stdout: { write: () => true }, stderr: { write: () => true } }
 
 /**
  * Lists candidates for the last word of a command line. An empty list means that the shell completes file
@@ -41,7 +39,7 @@ export async function completeWords(
     definition = definition.subcommands.find((one) => one.name === word)?.definition
   }
   if (definition === undefined) return []
-  const command = buildCommand({ name, summary: name, definition }, silent)
+  const command = buildSilentCommand({ name, summary: name, definition })
   return completeArguments(command, before, current, readCluster)
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ca } from '../../pki/ca.ts'
 import { buildPersonalKubeconfig } from '../../pki/kubeconfig.ts'
-import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
+import { issueAdminCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openApiProxy } from '../proxy/api-proxy.ts'
 import type { CommandContext } from '../command/command.ts'
@@ -37,15 +37,8 @@ export async function openSuiteAccess(
   context: Pick<CommandContext, 'operator' | 'now'>,
   { cluster, ca, server, writeLine }: SuiteAccessOptions,
 ): Promise<SuiteAccess> {
-  const { user, machine } = context.operator
-  const userName = `${user}@${machine}`
-  const credentials = await issueClientCredentials(
-    ca,
-    userName,
-    ['hyperkube:admins'],
-    context.now(),
-    credentialLifetimeMs,
-  )
+  const { operator } = context
+  const credentials = await issueAdminCredentials(ca, operator, context.now(), credentialLifetimeMs)
   const proxy =
     server === undefined ? await openApiProxy(context, cluster, ca, '127.0.0.1:0', writeLine) : undefined
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-conformance-'))
@@ -55,7 +48,7 @@ export async function openSuiteAccess(
   }
   try {
     const apiServer = { name: cluster.metadata.name, server: server ?? `https://127.0.0.1:${proxy?.port}` }
-    const config = buildPersonalKubeconfig(user, [apiServer], { ca: ca.certificate, ...credentials })
+    const config = buildPersonalKubeconfig(operator.user, [apiServer], { ca: ca.certificate, ...credentials })
     const kubeconfig = join(directory, 'kubeconfig')
     await writeFile(kubeconfig, config.revealText(), { mode: 0o600, flag: 'wx' })
     return { kubeconfig, directory, [Symbol.asyncDispose]: close }

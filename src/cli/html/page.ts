@@ -32,6 +32,12 @@ ${body}
 `
 }
 
+/** Renders a highlighted box with a bold title and, below the text, the next command. */
+export function renderNotice(severity: string, title: string, text: string, hint?: string): string {
+  const hintText = hint === undefined ? '' : `<br><span class="dim">→ ${escapeHtml(hint)}</span>`
+  return `<div class="finding ${severity}"><strong>${escapeHtml(title)}</strong> ${escapeHtml(text)}${hintText}</div>`
+}
+
 const style = `
 :root { --text: #1c2024; --dim: #60646c; --line: #d9d9e0; --panel: #f4f4f6; --page: #ffffff;
   --ok: #2a7e3b; --change: #9e6c00; --bad: #c62a2f; --info: #0d74ce; }

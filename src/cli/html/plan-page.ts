@@ -9,7 +9,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { formatAddonChanges } from '../text/addons-text.ts'
 import { targetNouns } from '../text/op-summary.ts'
 import { formatHostFileDiffs, type ProposalTextOptions } from '../text/proposal-text.ts'
-import { escapeHtml, renderPage } from './page.ts'
+import { escapeHtml, renderNotice, renderPage } from './page.ts'
 
 const noPaint = (_colour: string, text: string): string => text
 
@@ -38,9 +38,7 @@ export function renderPlanPage(
 }
 
 export function renderFinding({ severity, code, host, message, hint }: Finding): string {
-  const subject = host === undefined ? '' : `${escapeHtml(host)}: `
-  const hintText = hint === undefined ? '' : `<br><span class="dim">→ ${escapeHtml(hint)}</span>`
-  return `<div class="finding ${severity}"><strong>${escapeHtml(code)}</strong> ${subject}${escapeHtml(message)}${hintText}</div>`
+  return renderNotice(severity, code, host === undefined ? message : `${host}: ${message}`, hint)
 }
 
 function renderHosts(plans: readonly NodePlan[], { ops, hostsToRemove }: Proposal): string {

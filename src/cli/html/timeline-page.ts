@@ -1,8 +1,8 @@
 import { formatCount } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
-import { escapeHtml, renderPage } from './page.ts'
+import { escapeHtml, renderNotice, renderPage } from './page.ts'
 import { renderFinding } from './plan-page.ts'
-import { type Timeline, type TimelineBar, type TimelineOp, wholeCluster } from './timeline.ts'
+import { listBars, type Timeline, type TimelineBar, type TimelineOp, wholeCluster } from './timeline.ts'
 
 /** Number of ops that the page lists, slowest first. */
 const shownOps = 30
@@ -21,10 +21,7 @@ export function renderTimelinePage(cluster: string, timeline: Timeline): string 
   const body = [
     `<h1>${escapeHtml(title)}</h1>`,
     `<p class="dim">${new Date(start).toISOString().slice(0, 19).replace('T', ' ')} UTC, ${formatDuration(end - start)}, <span class="${colour}">${escapeHtml(outcome)}</span>, ${formatCount(ops.filter((op) => op.outcome === 'done').length, 'change')}</p>`,
-    ...failures.map(
-      ({ host, text, hint }) =>
-        `<div class="finding error"><strong>${escapeHtml(host)}</strong> ${escapeHtml(text)}${hint === undefined ? '' : `<br><span class="dim">→ ${escapeHtml(hint)}</span>`}</div>`,
-    ),
+    ...failures.map(({ host, text, hint }) => renderNotice('error', host, text, hint)),
     rows.length === 0
       ? '<p>The run ended before its first step.</p>'
       : `<h2>Timeline</h2>\n<div class="scroll"><table>\n${rows.join('\n')}\n</table></div>`,
@@ -50,15 +47,13 @@ function renderBar({ title, start, end, outcome }: TimelineBar, timeline: Timeli
 }
 
 /** Lists all bars as text too, because a narrow bar has no room for its title. */
-function renderStepTable({ lanes, start }: Timeline): string {
-  const bars = [...lanes].flatMap(([host, own]) => own.map((bar) => ({ host, ...bar })))
+function renderStepTable(timeline: Timeline): string {
+  const bars = listBars(timeline)
   if (bars.length === 0) return ''
-  const rows = bars
-    .toSorted((a, b) => a.start - b.start)
-    .map(
-      (bar) =>
-        `<tr><td>${formatDuration(bar.start - start)}</td><td>${formatDuration(bar.end - bar.start)}</td><td class="name">${escapeHtml(bar.host)}</td><td>${escapeHtml(bar.title)}</td><td>${bar.outcome}</td></tr>`,
-    )
+  const rows = bars.map(
+    (bar) =>
+      `<tr><td>${formatDuration(bar.start - timeline.start)}</td><td>${formatDuration(bar.end - bar.start)}</td><td class="name">${escapeHtml(bar.host)}</td><td>${escapeHtml(bar.title)}</td><td>${bar.outcome}</td></tr>`,
+  )
   return `<details><summary>${formatCount(bars.length, 'step')} as a table</summary><div class="scroll"><table>
 <tr><th>At</th><th>Took</th><th>Host</th><th>Step</th><th>Result</th></tr>
 ${rows.join('\n')}

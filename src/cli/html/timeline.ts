@@ -103,6 +103,13 @@ export function buildTimeline(events: readonly Event[]): Timeline {
   return { command, start, end, result, lanes, ops, findings, failures }
 }
 
+/** Lists the bars of all lanes with their hosts, by start time. */
+export function listBars({ lanes }: Timeline): readonly (TimelineBar & { readonly host: string })[] {
+  return [...lanes]
+    .flatMap(([host, bars]) => bars.map((bar) => ({ host, ...bar })))
+    .toSorted((a, b) => a.start - b.start)
+}
+
 function describeOp({ action, target, name }: { action: string; target: string; name: string }): string {
   return `${action} ${target} ${name}`
 }

@@ -3,15 +3,9 @@ import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts
 import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
 import { type CliResult, runHyperkube } from '../testing/run-in-memory.ts'
+import { buildClusterFile } from '../testing/cluster-file.ts'
 
-const cluster = `apiVersion: hyperkube.dev/v1
-kind: Cluster
-metadata: { name: shop }
-spec:
-  kubernetes: 1.37.1
-  hosts:
-    - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
-`
+const cluster = buildClusterFile('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
 
 async function run(
   words: string,

@@ -33,6 +33,22 @@ export async function issueOperatorCredentials(
   return issueClientCredentials(ca, `hyperkube:${operator}`, organizations, now, operatorLifetimeMs)
 }
 
+/**
+ * Group that is bound to the ClusterRole cluster-admin. Its members lose access when this binding is deleted.
+ */
+export const adminGroup = 'hyperkube:admins'
+
+/** Issues credentials of a person, who is named in audit logs by user and machine. */
+export async function issueAdminCredentials(
+  ca: Ca,
+  { user, machine }: { readonly user: string; readonly machine: string },
+  now: Date,
+  lifetimeMs: number,
+  group = adminGroup,
+): Promise<OperatorCredentials> {
+  return issueClientCredentials(ca, `${user}@${machine}`, [group], now, lifetimeMs)
+}
+
 /** Creates a key and a client certificate signed by a CA. */
 export async function issueClientCredentials(
   ca: Ca,

@@ -85,18 +85,24 @@ const crashPollIntervalMs = 200
  * prove that later, and the next apply would restart the service.
  */
 async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): Promise<void> {
-  const { host, plan, ledgerStore, items, signal } = run
-  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
+  const { host, signal } = run
   const deadline = host.clock.now().getTime() + crashTimeoutMs
-  for (const { name, service } of plan.components) {
-    if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
+  for (const unit of listReaders(run, op)) {
     for (;;) {
-      const { pid } = await host.services.show(service.name)
+      const { pid } = await host.services.show(unit)
       if (pid === 0 || (await existedBefore(host, pid, since))) break
       if (host.clock.now().getTime() >= deadline) break
       await host.clock.pause(crashPollIntervalMs, signal)
     }
   }
+}
+
+/** Lists the systemd services that read the resource of an op when they start. */
+function listReaders({ plan, ledgerStore, items }: PlanRun<LinuxHost>, op: Op): string[] {
+  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
+  return plan.components.flatMap(({ name, service }) =>
+    service?.supervisor === 'systemd' && readers.has(name) ? [service.name] : [],
+  )
 }
 
 /** Returns the state of each systemd service of the plan (key: unit). */
@@ -116,19 +122,18 @@ async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<Reado
  * crashed because of the wrong content is restarted by systemd.
  */
 async function recordUpToDateServices(
-  { host, plan, ledgerStore, items, signal }: PlanRun<LinuxHost>,
+  run: PlanRun<LinuxHost>,
   op: Op,
   since: bigint | undefined,
   before: ReadonlyMap<string, UnitState>,
 ): Promise<void> {
-  const readers = listRestartedComponents(ledgerStore.ledger, items, op)
-  for (const { name, service } of plan.components) {
-    if (service?.supervisor !== 'systemd' || !readers.has(name)) continue
-    const { pid } = await host.services.show(service.name)
+  const { host, ledgerStore, signal } = run
+  for (const unit of listReaders(run, op)) {
+    const { pid } = await host.services.show(unit)
     const hasRead = op.target === 'artifact' ? pid !== 0 : since && (await existedBefore(host, pid, since))
-    const previous = before.get(service.name)
-    const isUpToDate = hasRead || (previous && (await hasRestarted(host, service.name, previous, signal)))
-    if (isUpToDate) await ledgerStore.save(withoutPendingChange(ledgerStore.ledger, service.name, op.name))
+    const previous = before.get(unit)
+    const isUpToDate = hasRead || (previous && (await hasRestarted(host, unit, previous, signal)))
+    if (isUpToDate) await ledgerStore.save(withoutPendingChange(ledgerStore.ledger, unit, op.name))
   }
 }
 
