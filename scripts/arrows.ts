@@ -117,7 +117,18 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/contract',
     'src/kit',
   ],
-  scripts: ['src/cli', 'src/error-codes', 'src/manager', 'src/spec', 'src/kit', 'package.json'],
+  scripts: [
+    'src/cli',
+    'src/agent',
+    'src/plan',
+    'src/catalog',
+    'src/contract',
+    'src/error-codes',
+    'src/manager',
+    'src/spec',
+    'src/kit',
+    'package.json',
+  ],
 }
 
 /**
@@ -288,6 +299,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
     'src/cli/node',
     'src/cli/plan',
     'src/cli/proxy',
+    'src/cli/render',
     'src/cli/run',
     'src/cli/status',
     'src/cli/support-bundle',
@@ -310,7 +322,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/cli/proxy': ['src/cli/command'],
   'src/cli/render': ['src/cli/command', 'src/cli/text'],
   'src/cli/run': ['src/cli/command', 'src/cli/render', 'src/cli/text'],
-  'src/cli/status': ['src/cli/command', 'src/cli/etcd', 'src/cli/proxy', 'src/cli/render', 'src/cli/text'],
+  'src/cli/status': ['src/cli/command', 'src/cli/proxy', 'src/cli/render', 'src/cli/text'],
   'src/cli/support-bundle': ['src/cli/command'],
   'src/cli/text': ['src/cli/command'],
   'src/cli/up': ['src/cli/command', 'src/cli/run', 'src/cli/text'],

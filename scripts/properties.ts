@@ -72,7 +72,7 @@ function renderEvidence({ startTime, testResults }: z.infer<typeof report>): str
   return `# Properties
 
 Written by \`npm run test:full\` on ${new Date(startTime).toISOString().slice(0, 10)}, hyperkube ${packageFile.version},
-Node ${process.versions.node}; ${runCount} turns each with new seeds, unless a test says its own number.
+Node ${process.versions.node}; ${runCount} runs each with new seeds, unless a test sets its own number.
 
 | file | property | | |
 |---|---|---|---|

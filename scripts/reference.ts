@@ -6,7 +6,10 @@ import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
 import { diagrams } from './diagram-pictures.ts'
 import { renderErrorsReference } from './errors-reference.ts'
+import { renderFilesReference } from './files-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
+import { renderVersionsReference } from './versions-reference.ts'
+import { renderWeakeningReference } from './weakening-reference.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
@@ -93,6 +96,9 @@ export const references: Readonly<Record<string, () => string | Promise<string>>
   'reference/cluster.md': renderClusterReference,
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
+  'reference/files.md': renderFilesReference,
+  'reference/versions.md': renderVersionsReference,
+  'reference/weakening-settings.md': renderWeakeningReference,
   'troubleshooting.md': renderTroubleshooting,
   ...diagrams,
   ...charts,

@@ -6,15 +6,16 @@ type AddonCheck = readonly [description: string, check: () => Promise<boolean>]
 
 /** Checks, in order, that the addons work for a user. A check that passed once is not repeated. */
 export function listAddonChecks(api: KubeApi, hosts: readonly Host[]): readonly AddonCheck[] {
+  const ingressHosts = selectIngressHosts(hosts)
   return [
     ...deployments.map((name): AddonCheck => [
       `${name} to be available`,
       async () => isDeploymentAvailable(api, name),
     ]),
-    ['traefik to be available', async () => isTraefikAvailable(api, hosts.length)],
+    ['traefik to be available', async () => isTraefikAvailable(api, ingressHosts.length)],
     ['metrics to be served', async () => isMetricsApiAvailable(api)],
     ['a service name to resolve on every node', async () => probeService(api, 'name', hosts.length)],
-    ['Traefik to be reachable on every node', async () => isTraefikReachable(hosts)],
+    ['Traefik to be reachable on every control plane', async () => isTraefikReachable(ingressHosts)],
     ['a default StorageClass', async () => hasDefaultStorageClass(api)],
   ]
 }
@@ -47,6 +48,11 @@ async function isMetricsApiAvailable(api: KubeApi): Promise<boolean> {
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io'
   const { status } = await api.get<ApiService>(path)
   return status?.conditions?.some(({ type, status: is }) => type === 'Available' && is === 'True') === true
+}
+
+/** Selects the hosts that run Traefik: by default the control planes. */
+export function selectIngressHosts(hosts: readonly Host[]): readonly Host[] {
+  return hosts.filter(({ name }) => name.startsWith('cp'))
 }
 
 /**

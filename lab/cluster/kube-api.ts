@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:https'
+import { Agent, request, type RequestOptions } from 'node:https'
 
 export interface Credentials {
   readonly ca: string
@@ -62,29 +62,45 @@ export class KubeApi {
   }
 
   async #send(method: string, path: string, body?: unknown): Promise<string> {
-    const text = body === undefined ? '' : JSON.stringify(body)
-    // The length is set explicitly: Node omits it for the body of a DELETE, and the server would parse the
-    // body as the next request.
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-    return new Promise((resolve, reject) => {
-      const outgoing = request(
-        this.#origin + path,
-        { method, agent: this.#agent, headers, timeout: 10_000 },
-        (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () => {
-            const responseText = Buffer.concat(chunks).toString('utf8')
-            const status = response.statusCode ?? 0
-            if (status >= 200 && status < 300) resolve(responseText)
-            else reject(new ApiError(status, `${method} ${path}: ${status} ${responseText.slice(0, 300)}`))
-          })
-        },
-      )
-      outgoing.on('error', reject)
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
-      outgoing.end(text)
-    })
+    const headers = { 'content-type': 'application/json' }
+    const options = { method, agent: this.#agent, headers }
+    const { status, text } = await sendHttps(this.#origin, path, options, body)
+    if (status >= 200 && status < 300) return text
+    throw new ApiError(status, `${method} ${path}: ${status} ${text.slice(0, 300)}`)
   }
+}
+
+type HttpsOptions = Omit<RequestOptions, 'method' | 'headers'> & {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Sends one request with a JSON body, and returns the response whatever its status is. */
+export async function sendHttps(
+  origin: string,
+  path: string,
+  { method, headers, ...options }: HttpsOptions,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const content = body === undefined ? '' : JSON.stringify(body)
+  // The length is set explicitly: Node omits it for the body of a DELETE, and the server would parse the body
+  // as the next request.
+  const allHeaders = { ...headers, 'content-length': Buffer.byteLength(content) }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      origin + path,
+      { ...options, method, headers: allHeaders, timeout: 10_000 },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        )
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
+    outgoing.end(content)
+  })
 }

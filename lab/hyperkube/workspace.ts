@@ -6,6 +6,7 @@ import { fileExists } from '../../src/kit/files.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import type { SetupContext } from '../cluster/contender.ts'
 import { buildClusterDocument } from './cluster-document.ts'
+import { writeKnownHosts } from './known-hosts.ts'
 
 /** A directory with a cluster.yml, in which an operator runs the shipped executable. */
 export interface Workspace {
@@ -48,6 +49,7 @@ export async function prepareWorkspace(context: SetupContext, workspace: Workspa
     forward: [],
   })
   await writeFile(join(workspace.directory, 'cluster.yml'), stringify(document))
+  await writeKnownHosts(workspace.directory, [...controlPlanes, ...workers])
   await workspace.runHyperkube('lock')
 }
 

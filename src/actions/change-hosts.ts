@@ -61,14 +61,14 @@ async function changeHosts(
 /** Finds a host in cluster.yml by name, and throws if it is unknown. */
 function requireHost(cluster: Cluster, name: string): HostSpec {
   const [host] = limitHosts(cluster, [name])
-  if (host === undefined) throw new Error('a name stands for no host')
+  if (host === undefined) throw new Error('limitHosts returned no host')
   return host
 }
 
 /** Throws if cluster.yml already contains a host with this name. */
 function requireUnusedName({ spec }: Cluster, name: string): void {
   if (spec.hosts.every((one) => one.name !== name)) return
-  throw new HyperkubeError('HOST_KNOWN', `cluster.yml has a host ${name} already`, {
-    hint: 'hyperkube up brings it to what the file says',
+  throw new HyperkubeError('HOST_KNOWN', `cluster.yml already has a host ${name}`, {
+    hint: 'choose another name; to apply the host that is in cluster.yml: hyperkube up',
   })
 }

@@ -36,7 +36,7 @@ export async function drainNode(
   const { node, ignore } = options
   const reporting = { emit: run.emit, signal: context.signal }
   const force = options.force || ignore.includes('NODE_PODS_UNMANAGED')
-  const observeStep = { step: 'observe', title: `read the pods of ${node}`, hosts: [node] }
+  const observeStep = { step: 'observe', title: `list the pods on ${node}`, hosts: [node] }
   const observed = await reportSingleStep(reporting, observeStep, async () =>
     observeNode(options, context.signal),
   )
@@ -50,7 +50,7 @@ export async function drainNode(
   const confirmation = await run.confirm({ type: 'changes' })
   if (confirmation !== 'confirmed') return buildUnconfirmedOutcome(confirmation)
   // The step lists no hosts, because draining changes only objects in the cluster.
-  const drainStep = { step: 'drain', title: `move pods away from ${node}`, hosts: [] }
+  const drainStep = { step: 'drain', title: `drain ${node}`, hosts: [] }
   await reportSingleStep(reporting, drainStep, async () => evictPods(context, { ...options, force }, run))
   return { status: 'ok', result: { outcome: 'done' } }
 }
@@ -105,7 +105,7 @@ export async function uncordonNode(
   if (cordon === 'others' && !force) {
     throw new HyperkubeError(
       'NODE_CORDONED_BY_OTHERS',
-      `hyperkube did not cordon ${node}, so it stays cordoned`,
+      `${node} stays cordoned, because hyperkube did not cordon it`,
       { hint: `to uncordon it anyway: hyperkube node uncordon ${node} --force` },
     )
   }

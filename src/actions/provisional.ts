@@ -72,8 +72,8 @@ function reportNothingPending({ connected, run, action }: EndProvisionalDeps): E
     const finding: Finding = {
       code: 'PROVISIONAL_ENDED',
       severity: 'error',
-      message: `there is no provisional change any more: ${joinNames(rolledBackHosts)} rolled back`,
-      hint: 'hyperkube plan shows the changes; hyperkube up --provisional applies them again',
+      message: `no provisional change is pending: ${joinNames(rolledBackHosts)} already rolled back`,
+      hint: 'show the changes: hyperkube plan; apply them again: hyperkube up --provisional 10m',
     }
     return { ...refuse(run, [finding]), hosts: [] }
   }
@@ -82,8 +82,8 @@ function reportNothingPending({ connected, run, action }: EndProvisionalDeps): E
     const finding: Finding = {
       code: 'PROVISIONAL_UNKNOWN',
       severity: 'error',
-      message: `${joinNames(unreachable)} cannot be reached, so a provisional change may be pending there; unless confirmed, hosts roll back by themselves`,
-      hint: `connect to them, then run: hyperkube provisional ${action}`,
+      message: `cannot connect to ${joinNames(unreachable)}; a provisional change may be pending there and rolls back unless confirmed`,
+      hint: `check the network and ssh access to these hosts, then run: hyperkube provisional ${action}`,
     }
     return { ...refuse(run, [finding]), hosts: [] }
   }

@@ -75,16 +75,16 @@ async function requireUnhealthyMember(
   if ((await client.members()).length > 0 && others.length > 0) return
   throw new HyperkubeError(
     'ETCD_REJOIN_NO_QUORUM',
-    'the other members of etcd have no quorum to copy the data from',
-    { host, hint: 'from what is left of it, or from a snapshot: hyperkube etcd recover' },
+    'the other etcd members have no quorum, so this member cannot copy their data',
+    { host, hint: 'recover etcd from a surviving member or a snapshot: hyperkube etcd recover --dry-run' },
   )
 }
 
 function requireSession({ connected }: ClusterConnection, host: string): Session {
   const session = connected.sessions.get(host)
   if (session !== undefined) return session
-  throw new HyperkubeError('ETCD_REJOIN_UNREACHABLE', 'the host is unreachable, so nothing was done', {
+  throw new HyperkubeError('ETCD_REJOIN_UNREACHABLE', 'the host is unreachable; nothing was changed', {
     host,
-    hint: `bring it back first; one that is lost for good: hyperkube node remove ${host}`,
+    hint: `restore ssh access to ${host}; if the host is lost permanently: hyperkube node remove ${host}`,
   })
 }

@@ -137,8 +137,8 @@ function checkReachable(hosts: readonly string[], reachable: readonly string[]):
     {
       code: 'RESET_NO_HOST',
       severity: 'error',
-      message: `none of the hosts to reset can be reached: ${joinNames(hosts)}; nothing was removed`,
-      hint: 'check the network between this machine and the hosts, then run the command again',
+      message: `no host to reset is reachable: ${joinNames(hosts)}; nothing was removed`,
+      hint: 'check the network between this machine and the hosts, then run the same command again',
     },
   ]
 }
@@ -157,8 +157,8 @@ function checkControlPlaneLoss({ spec }: Cluster, requested: ReadonlySet<string>
     {
       code: 'RESET_CONTROL_PLANE',
       severity: 'error',
-      message: `${joinNames(membersToReset)} would be removed from a control plane that keeps running and still counts it as a member`,
-      hint: 'without --limit the whole cluster is reset; --ignore RESET_CONTROL_PLANE if the rest is lost anyway',
+      message: `resetting only ${joinNames(membersToReset)} leaves a control plane that still counts on these members; etcd can lose its quorum`,
+      hint: 'remove one host: hyperkube node remove HOST; reset all hosts: omit --limit; if the other hosts are lost: --ignore RESET_CONTROL_PLANE',
     },
   ]
 }

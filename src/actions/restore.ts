@@ -159,7 +159,7 @@ async function checkCluster(
 }
 
 const unreachableMemberHint =
-  'every member is given its data: bring it back, or take it out of cluster.yml if it is lost for good'
+  'a restore writes the data of every etcd member: restore ssh access, or remove the host from cluster.yml if it is lost permanently'
 
 function listMembers(cluster: Cluster, plans: Proposal['plans']): HostEndpoint[] {
   return listCurrentEndpoints(cluster, plans).filter(({ etcd }) => etcd)
@@ -200,7 +200,7 @@ async function replaceEtcdData(
   const due = peers.filter(({ name }) => !restoredMembers.has(name))
   const archives = await reportSingleStep(
     { emit: run.emit, signal: context.signal },
-    { step: 'make', title: `make the data of ${formatCount(due.length, 'member')}`, hosts: [] },
+    { step: 'make', title: `prepare the data of ${formatCount(due.length, 'etcd member')}`, hosts: [] },
     async () => buildArchives(deps, restore, peers, due),
   )
   const newMembers = findNewMembers(proposal, new Set(members))

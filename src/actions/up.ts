@@ -161,9 +161,9 @@ async function confirm({ options, run }: ConnectedUp, proposal: Proposal): Retur
 function requireApproved({ file, document }: ApprovedPlan, proposal: Proposal): void {
   const unapproved = findUnapprovedChanges(document, proposal)
   if (unapproved.length === 0) return
-  const message = `more would be done now than ${file} says: ${joinNames(unapproved)}`
+  const message = `up would now make changes that ${file} does not contain: ${joinNames(unapproved)}`
   throw new HyperkubeError('PLAN_OUTDATED', message, {
-    hint: `read what would be done, and write it again: hyperkube plan --out ${file}`,
+    hint: `review the changes and save the plan again: hyperkube plan --out ${file}`,
   })
 }
 

@@ -266,7 +266,7 @@ test('a pod without a node is reported with the node conditions and taints that 
   await expect(
     applyAddon(bench.client, addon, { ...bench.options, now, deadline: 500 }),
   ).rejects.toMatchObject({
-    message: `addon a: Deployment kube-system/d: 0 of 2 replicas are updated (pod d-1: no node for it: ${message}; disk pressure on cp1 and w1, taint node.kubernetes.io/disk-pressure)`,
+    message: `addon a: Deployment kube-system/d: 0 of 2 replicas are updated (pod d-1: not schedulable: ${message}; disk pressure on cp1 and w1, taint node.kubernetes.io/disk-pressure)`,
   })
 })
 
@@ -346,7 +346,7 @@ test('an object that is still being removed is waited for, and created again', a
   await requestDelete(bench)
   await applyAddon(bench.client, { name: 'a', manifests: [buildConfigMap('a')] }, bench.options)
   expect(bench.reported).toEqual([
-    'addon a: ConfigMap kube-system/a: the previous one is still being removed',
+    'addon a: ConfigMap kube-system/a: the previous object is still being deleted',
   ])
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
@@ -364,7 +364,7 @@ test('an object with a finalizer that no controller removes is named', async () 
   const options = { ...bench.options, deadline: Date.now() + 20 }
   await expect(removeAddon(bench.client, 'a', options)).rejects.toMatchObject({
     code: 'ADDON_NOT_REMOVED',
-    message: 'addon a: ConfigMap kube-system/a: it is still there, with finalizers example.org/tidy',
+    message: 'addon a: ConfigMap kube-system/a: it still exists, with finalizers example.org/tidy',
   })
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
@@ -387,7 +387,7 @@ test('a field of another manager is not taken over without force', async () => {
   await expect(applyAddon(bench.client, addon, bench.options)).rejects.toMatchObject({
     code: 'ADDON_CONFLICT',
     message: 'addon a: ConfigMap kube-system/a: .data.word is set by kubectl-edit',
-    hint: expect.stringContaining('force: true of addon a'),
+    hint: expect.stringContaining('force: true for addon a'),
   })
   await applyAddon(bench.client, { ...addon, force: true }, bench.options)
   expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'ours' } })
@@ -449,7 +449,7 @@ test('what the API says of a secret that it does not take is not repeated', asyn
   )
   expect(error).toMatchObject({
     code: 'KUBE_INVALID',
-    message: 'Secret kube-system/keys: the API does not take it',
+    message: 'Secret kube-system/keys: the API rejects it',
   })
   expect(Object(error).cause).toBeUndefined()
 })

@@ -56,7 +56,7 @@ export async function applyWave(
   const goal = {
     addon: options.addon.name,
     code: 'ADDON_NOT_READY',
-    hint: 'fix that, then run the same command again: it continues where this one ended',
+    hint: 'fix the cause, then run the same command again: it continues where this run ended',
   } as const
   await waitUntilNonePending(checkPending, goal, options)
   return appliedObjects
@@ -82,7 +82,7 @@ async function checkManifest(
     // The object was removed, or is still being deleted. The next check applies the manifest again.
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) appliedObjects.delete(key)
     else appliedObjects.set(key, object)
-    if (object === undefined) return { name, reason: 'it was removed meanwhile' }
+    if (object === undefined) return { name, reason: 'it was deleted in the meantime' }
     const reason = findUnreadyReason(object, options.notReadyCount)
     if (reason === undefined || (addon.wait === false && !isPrerequisite(reference))) return undefined
     if (await isWaitingForConsumer(client, object, { signal })) return undefined
@@ -226,7 +226,7 @@ async function explainPodProblem(
 
 function findPodProblem({ status }: Pod): { readonly reason: string; readonly message: string } | undefined {
   const scheduled = status?.conditions.find(({ type }) => type === 'PodScheduled')
-  if (scheduled?.status === 'False') return { reason: 'no node for it', message: scheduled.message ?? '' }
+  if (scheduled?.status === 'False') return { reason: 'not schedulable', message: scheduled.message ?? '' }
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
   const all = containers.flatMap(({ state }) => (state?.waiting === undefined ? [] : [state.waiting]))
   const waiting = all.find(({ reason = '' }) => !normalReasons.has(reason)) ?? all[0]

@@ -22,9 +22,9 @@ test('each problem is reported', () => {
     { name: 'x'.repeat(64), manifests: [] },
   ])
   expect(found.map(({ code, message }) => `${code}: ${message}`)).toEqual([
-    'ADDON_NAME: "No Name" is not a name for an addon',
+    'ADDON_NAME: "No Name" is not a valid addon name',
     expect.stringContaining('ADDON_NAME'),
-    'ADDON_JOB: addon a: Job default/j: an addon has no Jobs',
+    'ADDON_JOB: addon a: Job default/j: an addon must not contain Jobs',
     'ADDON_OBJECT_DUPLICATE: ConfigMap kube-system/a is in 2 manifests, of addon a and b',
   ])
 })

@@ -24,8 +24,8 @@ function checkName({ name }: Addon): Finding[] {
     {
       code: 'ADDON_NAME',
       severity: 'error',
-      message: `${JSON.stringify(name)} is not a name for an addon`,
-      hint: 'lower-case letters, digits and dashes, at most 63 of them',
+      message: `${JSON.stringify(name)} is not a valid addon name`,
+      hint: 'use at most 63 lower-case letters, digits and dashes',
     },
   ]
 }
@@ -41,8 +41,8 @@ function checkJobs({ name, manifests }: Addon): Finding[] {
     .map((job) => ({
       code: 'ADDON_JOB',
       severity: 'error',
-      message: `addon ${name}: ${describeReference(job)}: an addon has no Jobs`,
-      hint: 'make it an init container of the workload that needs it, or a CronJob',
+      message: `addon ${name}: ${describeReference(job)}: an addon must not contain Jobs`,
+      hint: 'use an init container of the workload that needs it, or a CronJob',
     }))
 }
 
@@ -59,7 +59,7 @@ function checkDuplicates(addons: readonly Addon[]): Finding[] {
         code: 'ADDON_OBJECT_DUPLICATE',
         severity: 'error' as const,
         message: `${describeReference(first.reference)} is in ${others.length + 1} manifests, of addon ${addonNames}`,
-        hint: 'leave it in one of them',
+        hint: 'keep it in one manifest',
       },
     ]
   })

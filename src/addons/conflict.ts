@@ -26,7 +26,7 @@ export function describeConflicts(conflicts: readonly FieldConflict[]): string {
 
 /** Names the two ways to resolve a conflict. */
 export function buildConflictHint(addon: string): string {
-  return `leave the field out of the manifest, or take it over: force: true of addon ${addon}`
+  return `remove the field from the manifest, or take it over: set force: true for addon ${addon}`
 }
 
 export function buildConflictError(

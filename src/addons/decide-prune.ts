@@ -119,12 +119,12 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
   const { entry } = decision
   const subject = `addon ${addon}: ${describeReference(entry)}`
   if (decision.action === 'forget' && (decision.reason === 'found' || decision.reason === 'foreign')) {
-    const reason = decision.reason === 'found' ? 'was there before the addon' : 'was not created by the addon'
+    const reason = decision.reason === 'found' ? 'existed before the addon' : 'was not created by the addon'
     return [
       {
         code: 'ADDON_OBJECT_LEFT',
         severity: 'warning',
-        message: `${subject} is no longer part of it and stays, because it ${reason}`,
+        message: `${subject} is no longer part of the addon, but is not deleted, because it ${reason}`,
         hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}`,
       },
     ]
@@ -133,7 +133,7 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
   const users = truncateList(decision.users, maxNamed)
   const common = {
     severity: 'warning',
-    message: `${subject} stays, because it would take others with it: ${users}`,
+    message: `${subject} is not deleted, because that would also delete ${users}`,
   } as const
   return isNamespace(entry)
     ? [

@@ -66,7 +66,7 @@ test('a conflict names the fields, their managers and the ways out; with force t
   const addon = { name: 'a', manifests: [buildConfigMap('a', 'ours')] }
   const conflicts = [{ path: '.data.word', manager: 'kubectl-edit' }]
   expect((await diffAddon(client, addon, others)).objects).toMatchObject([
-    { change: 'conflict', conflicts, hint: expect.stringContaining('leave the field out of the manifest') },
+    { change: 'conflict', conflicts, hint: expect.stringContaining('remove the field from the manifest') },
   ])
   const [forced] = (await diffAddon(client, { ...addon, force: true }, others)).objects
   expect(forced).toMatchObject({ change: 'change', taken: conflicts })
@@ -88,7 +88,7 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
   expect((await diffAddon(client, { name: 'a', manifests }, others)).objects).toMatchObject([
     { change: 'refused', reason: expect.stringContaining('field is immutable') },
     { change: 'unknown' },
-    { change: 'refused', reason: 'the API does not take it' },
+    { change: 'refused', reason: 'the API rejects it' },
   ])
 })
 

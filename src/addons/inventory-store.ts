@@ -97,12 +97,12 @@ function parseStored({ metadata, data }: ConfigMap): StoredInventory {
   try {
     const inventory = toInventory(readVersioned(inventoryFormat, JSON.parse(text)))
     if (formatInventoryName(inventory.addon) !== metadata.name)
-      throw new Error(`it is of addon ${inventory.addon}`)
+      throw new Error(`it belongs to addon ${inventory.addon}`)
     return { ...inventory, text, resourceVersion: metadata.resourceVersion, uid: metadata.uid }
   } catch (cause) {
-    const message = `ConfigMap ${namespace}/${metadata.name}: this is not what hyperkube has written there`
+    const message = `ConfigMap ${namespace}/${metadata.name}: the inventory is damaged or was changed`
     throw new HyperkubeError('ADDON_INVENTORY_NOT_READ', message, {
-      hint: `restore it from a copy; or delete it, and objects that the addon no longer has will stay: kubectl -n ${namespace} delete configmap ${metadata.name}`,
+      hint: `restore it from a backup; or delete it, but then objects removed from the addon stay in the cluster: kubectl -n ${namespace} delete configmap ${metadata.name}`,
       cause,
     })
   }

@@ -107,8 +107,8 @@ export function serializeInventory(inventory: Inventory): string {
   const size = Buffer.byteLength(text)
   if (size <= maxBytes) return text
   const { addon, entries } = inventory
-  const message = `addon ${addon}: the list of its ${entries.length} objects takes ${size} bytes; at most ${maxBytes} fit`
-  throw new HyperkubeError('ADDON_TOO_LARGE', message, { hint: 'make two addons of it' })
+  const message = `addon ${addon}: the list of its ${entries.length} objects has ${size} bytes; the limit is ${maxBytes}`
+  throw new HyperkubeError('ADDON_TOO_LARGE', message, { hint: 'split it into two addons' })
 }
 
 /**

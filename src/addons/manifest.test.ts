@@ -26,7 +26,7 @@ test('a patch for an unknown object is reported, with the objects that exist', (
         code: 'ADDON_PATCH_UNUSED',
         severity: 'error',
         message: 'there is no Deployment wep in this addon',
-        hint: 'there are: ConfigMap settings, Deployment web',
+        hint: 'its objects: ConfigMap settings, Deployment web',
         path: 'spec.dns.patches[0]',
       },
     ],

@@ -62,14 +62,14 @@ function applyPatch(manifests: readonly Manifest[], patch: Patch, path: string):
   if (target === undefined) {
     const present = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     const message = `there is no ${patch.kind} ${patch.name} in this addon`
-    return refusePatch(manifests, 'ADDON_PATCH_UNUSED', message, path, `there are: ${present.join(', ')}`)
+    return refusePatch(manifests, 'ADDON_PATCH_UNUSED', message, path, `its objects: ${present.join(', ')}`)
   }
   const reading = parseManifest(applyMergePatch(target, patch.patch))
   if (reading.ok && isSameObject(reading.manifest, target)) {
     return { manifests: manifests.with(index, reading.manifest), findings: [] }
   }
-  const message = `it makes ${patch.kind} ${patch.name} another object`
-  const hint = 'leave out apiVersion, kind, metadata.name and metadata.namespace'
+  const message = `the patch changes the identity of ${patch.kind} ${patch.name}`
+  const hint = 'remove apiVersion, kind, metadata.name and metadata.namespace from the patch'
   return refusePatch(manifests, 'ADDON_PATCH_INVALID', message, path, hint)
 }
 

@@ -93,10 +93,10 @@ function toRefusedChange(error: unknown, reference: ObjectReference): DesiredObj
   if (!(error instanceof KubeError)) throw error
   // The API rejects a dry run if a webhook with side effects does not support it.
   if (error.apiMessage.includes('does not support dry run')) {
-    return { ...reference, change: 'unknown', reason: 'a webhook cannot be asked without effect' }
+    return { ...reference, change: 'unknown', reason: 'an admission webhook does not support dry run' }
   }
   if (!refusalCodes.has(error.code)) throw error
-  const reason = isSecret(reference) ? 'the API does not take it' : error.message
+  const reason = isSecret(reference) ? 'the API rejects it' : error.message
   return { ...reference, change: 'refused', reason }
 }
 

@@ -67,13 +67,13 @@ async function removeAll(
     pending = results.flat()
     return pending.map((object) => ({
       name: describeReference(toReference(object)),
-      reason: `it is still there${formatFinalizers(object)}`,
+      reason: `it still exists${formatFinalizers(object)}`,
     }))
   }
   const goal = {
     addon,
     code: 'ADDON_NOT_REMOVED',
-    hint: 'the controller that set its finalizers has to remove them; then run the same command again',
+    hint: 'wait until the controller of the finalizers removes them, then run the same command again',
   } as const
   await waitUntilNonePending(checkPending, goal, options)
 }

@@ -51,11 +51,11 @@ test.each([
     'apps/v1 Deployment',
     two,
     { ...readyDeployment, observedGeneration: 1 },
-    'its controller has not seen it yet',
+    'its controller has not processed it yet',
   ],
-  ['apps/v1 Deployment', {}, {}, 'its controller has not seen it yet'],
+  ['apps/v1 Deployment', {}, {}, 'its controller has not processed it yet'],
   ['apps/v1 Deployment', two, { ...readyDeployment, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
-  ['apps/v1 Deployment', two, { ...readyDeployment, replicas: 3 }, '1 previous replicas have not ended'],
+  ['apps/v1 Deployment', two, { ...readyDeployment, replicas: 3 }, '1 old replicas are still running'],
   ['apps/v1 Deployment', two, { ...readyDeployment, availableReplicas: 0 }, '0 of 2 replicas are available'],
   [
     'apps/v1 Deployment',
@@ -69,7 +69,7 @@ test.each([
     { ...readyDaemonSet, updatedNumberScheduled: 1 },
     '1 of 3 nodes have the new pod',
   ],
-  ['apps/v1 DaemonSet', {}, { ...readyDaemonSet, numberAvailable: 2 }, '2 of 3 nodes have it available'],
+  ['apps/v1 DaemonSet', {}, { ...readyDaemonSet, numberAvailable: 2 }, '2 of 3 nodes have an available pod'],
   [sts, two, { ...readyStatefulSet, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
   [sts, two, { ...readyStatefulSet, readyReplicas: 1 }, '1 of 2 replicas are ready'],
   [crd, {}, {}, 'it is not Established yet'],
@@ -88,7 +88,7 @@ test.each([
 
 test('what is being removed is not there', () => {
   const removing = object('v1 Service', {}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })
-  expect(findUnreadyReason(removing)).toBe('the previous one is still being removed')
+  expect(findUnreadyReason(removing)).toBe('the previous object is still being deleted')
 })
 
 test.each([

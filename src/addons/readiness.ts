@@ -62,7 +62,7 @@ const readinessRules: Readonly<Record<string, ReadinessRule>> = {
  * once they exist. A DaemonSet may lack pods on `notReadyCount` nodes.
  */
 export function findUnreadyReason(object: KubeObject, notReadyCount = 0): string | undefined {
-  if (object.metadata.deletionTimestamp !== undefined) return 'the previous one is still being removed'
+  if (object.metadata.deletionTimestamp !== undefined) return 'the previous object is still being deleted'
   const kind = `${parseGroup(object.apiVersion)}/${object.kind}`
   const rule = Object.hasOwn(readinessRules, kind) ? readinessRules[kind] : undefined
   return rule?.(observedObject.parse(object), notReadyCount)
@@ -95,7 +95,7 @@ function checkDeployment(object: ObservedObject): string | undefined {
     explainFailure(object, 'ReplicaFailure', 'True') ??
     explainShortage(status.updatedReplicas, replicas, 'replicas are updated') ??
     (status.replicas > status.updatedReplicas
-      ? `${status.replicas - status.updatedReplicas} previous replicas have not ended`
+      ? `${status.replicas - status.updatedReplicas} old replicas are still running`
       : undefined) ??
     explainShortage(status.availableReplicas, replicas, 'replicas are available')
   )
@@ -110,7 +110,7 @@ function checkDaemonSet(object: ObservedObject, notReadyCount: number): string |
     (spec.updateStrategy?.type === 'OnDelete'
       ? undefined
       : explainShortage(status.updatedNumberScheduled, expected, 'nodes have the new pod')) ??
-    explainShortage(status.numberAvailable, expected, 'nodes have it available')
+    explainShortage(status.numberAvailable, expected, 'nodes have an available pod')
   )
 }
 
@@ -135,7 +135,9 @@ function checkStatefulSet(object: ObservedObject): string | undefined {
  * outdated then.
  */
 function explainUnobserved({ metadata, status }: ObservedObject): string | undefined {
-  return status.observedGeneration < metadata.generation ? 'its controller has not seen it yet' : undefined
+  return status.observedGeneration < metadata.generation
+    ? 'its controller has not processed it yet'
+    : undefined
 }
 
 function explainShortage(have: number, expected: number, what: string): string | undefined {

@@ -51,7 +51,7 @@ export function isSecret({ apiVersion, kind }: Pick<ObjectReference, 'apiVersion
  */
 export function hideSecretValues(error: unknown, reference: ObjectReference): unknown {
   if (!(error instanceof KubeError) || error.apiMessage === '') return error
-  return new HyperkubeError(error.code, `${describeReference(reference)}: the API does not take it`, {
-    hint: 'the reason is not shown, as it may hold what the Secret holds: kubectl apply --dry-run=server shows it',
+  return new HyperkubeError(error.code, `${describeReference(reference)}: the API rejects it`, {
+    hint: 'the reason may contain values of the Secret; to see it: kubectl apply --dry-run=server -f FILE',
   })
 }

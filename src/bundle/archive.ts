@@ -26,7 +26,7 @@ export async function readBundleHeader(
   const header = await reader.take(tarHeader(bundleManifestName, 0).length)
   const size = readTarSize(header)
   if (!(size <= maxManifestBytes) || !header.equals(tarHeader(bundleManifestName, size))) {
-    throw bundleDamaged('it does not begin as a bundle does')
+    throw bundleDamaged('it does not start like a bundle')
   }
   const text = await reader.take(size)
   await expectTarPadding(reader, bundleManifestName, size)
@@ -48,7 +48,7 @@ async function expectTarHeader(reader: ByteReader, name: string, size: number): 
 
 async function expectTarPadding(reader: ByteReader, name: string, size: number): Promise<void> {
   const expected = tarPadding(size)
-  if (!(await reader.take(expected.length)).equals(expected)) throw bundleDamaged(`what follows ${name}`)
+  if (!(await reader.take(expected.length)).equals(expected)) throw bundleDamaged(`the padding after ${name}`)
 }
 
 function parseManifest(text: Buffer): BundleManifest {
@@ -82,7 +82,7 @@ export async function verifyBundle(
     onMember(member)
   }
   if (!(await reader.take(tarEnd.length)).equals(tarEnd)) throw bundleDamaged('its end')
-  if ((await reader.take(1)).length > 0) throw bundleDamaged('something follows its end')
+  if ((await reader.take(1)).length > 0) throw bundleDamaged('extra data after its end')
   return manifest
 }
 
@@ -123,22 +123,22 @@ export async function* verifyDigest(
 }
 
 function bundleDamaged(what: string): HyperkubeError {
-  return new HyperkubeError('BUNDLE_DAMAGED', `the bundle is not as it was made: ${what}`, {
-    hint: 'copy it again from where it was made; hyperkube bundle verify FILE says whether it is whole',
+  return new HyperkubeError('BUNDLE_DAMAGED', `the bundle is damaged: ${what}`, {
+    hint: 'copy the bundle again, then check it: hyperkube bundle verify FILE',
   })
 }
 
 export function digestMismatch(what: string, sha256: string, found: string): HyperkubeError {
-  const message = `${what} is not what cluster.lock says: its SHA-256 is ${found}, and should be ${sha256}`
+  const message = `${what} does not match cluster.lock: its SHA-256 is ${found}, expected ${sha256}`
   return new HyperkubeError('BUNDLE_WRONG_BYTES', message, {
-    hint: 'fix the file at its source; hyperkube lock --check says whether upstream has changed it',
+    hint: 'fix the file at its source; to check whether upstream has changed it: hyperkube lock --check',
   })
 }
 
 function bundleNotTrusted(): HyperkubeError {
   const message =
-    'what says what is in the bundle is not signed by this cluster’s key: it was changed, or made by others'
+    'the manifest of the bundle is not signed by the key of this cluster: it was changed, or made for another cluster'
   return new HyperkubeError('BUNDLE_NOT_TRUSTED', message, {
-    hint: 'copy it again; for a bundle of others: hyperkube bundle verify FILE --public-key KEY, with the key that they tell you',
+    hint: 'copy the bundle again; for a bundle of another cluster, use its public key: hyperkube bundle verify FILE --public-key KEY',
   })
 }

@@ -176,7 +176,7 @@ test('a bundle that ends too early, or too late, is found', async () => {
     { numRuns: 100 },
   )
   await expect(verified(Buffer.concat([whole, Buffer.alloc(512)]))).rejects.toMatchObject({
-    message: expect.stringContaining('something follows its end'),
+    message: expect.stringContaining('extra data after its end'),
   })
 })
 

@@ -46,7 +46,7 @@ function findBlobs(
   const present = found.filter((member) => member !== undefined)
   if (present.length > 0 && present.length === found.length) return present
   throw new HyperkubeError('BUNDLE_INCOMPLETE', `the bundle has no ${reference} for ${kind}`, {
-    hint: 'create it again where there is internet access: hyperkube bundle create',
+    hint: 'create the bundle again on a machine with internet access: hyperkube bundle create',
   })
 }
 

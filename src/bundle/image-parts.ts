@@ -73,8 +73,8 @@ async function linuxManifests(
     ({ platform }) => platform?.os === 'linux' && platform.architecture === arch,
   )
   if (matching === undefined) {
-    throw new HyperkubeError('IMAGE_NO_PLATFORM', `${reference} is not made for linux/${arch}`, {
-      hint: 'a bundle is for the architectures in cluster.lock: hyperkube lock --arch names them',
+    throw new HyperkubeError('IMAGE_NO_PLATFORM', `${reference} has no image for linux/${arch}`, {
+      hint: 'a bundle contains the architectures of cluster.lock; to change them: hyperkube lock --arch ARCH',
     })
   }
   return [root, await registry.manifest({ ...image, digest: matching.digest }, signal)]
@@ -106,7 +106,7 @@ async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
 }
 
 function notPinned(reference: string): HyperkubeError {
-  return new HyperkubeError('BUNDLE_NOT_PINNED', `the lock names ${reference} without its digest`, {
-    hint: 'hyperkube lock looks it up',
+  return new HyperkubeError('BUNDLE_NOT_PINNED', `cluster.lock has no digest of ${reference}`, {
+    hint: 'add the digest: hyperkube lock',
   })
 }

@@ -21,7 +21,7 @@ export function extractLock(
       'BUNDLE_INCOMPLETE',
       missing.map(({ message }) => message.replace('the lock', 'the bundle')).join('\n'),
       {
-        hint: 'create it again where there is internet access: hyperkube lock, then hyperkube bundle create',
+        hint: 'create the bundle again on a machine with internet access: hyperkube lock, then hyperkube bundle create',
       },
     )
   }

@@ -24,8 +24,8 @@ export function formatPublicKey(publicKey: KeyObject): string {
 export function readPublicKey(text: string): KeyObject {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== keySize || bytes.toString('base64') !== text) {
-    throw new HyperkubeError('BUNDLE_KEY_NOT_READ', `${text} is no public key of a bundle`, {
-      hint: 'it is what hyperkube bundle create printed: 44 characters, the last one =',
+    throw new HyperkubeError('BUNDLE_KEY_NOT_READ', `${text} is not a public key of a bundle`, {
+      hint: 'use the key that hyperkube bundle create printed: 44 characters, the last one =',
     })
   }
   return createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' })

@@ -26,8 +26,8 @@ function mirrorBase(mirror: string): string {
   const plain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === ''
   if (!plain || url.username !== '' || url.password !== '') {
     // The message does not contain the URL, because it may include a password.
-    throw new HyperkubeError('MIRROR_NOT_A_BASE', 'the mirror’s address is not one to put a path behind', {
-      hint: 'write it as https://mirror.example/path, without a user, a password, ? and #',
+    throw new HyperkubeError('MIRROR_NOT_A_BASE', 'the URL of the artifact mirror is not a valid base URL', {
+      hint: 'use a URL such as https://mirror.example/path, without user, password, ? and #',
     })
   }
   return url.href.replace(/\/+$/, '')

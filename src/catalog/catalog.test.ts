@@ -20,7 +20,7 @@ test('an unknown version is refused, with the nearest ones named', () => {
   expect(() => findKubernetesRelease('1.36.2')).toThrow(
     expect.objectContaining({
       code: 'CATALOG_UNKNOWN_VERSION',
-      message: 'this hyperkube does not know Kubernetes 1.36.2',
+      message: 'this release of hyperkube does not support Kubernetes 1.36.2',
       hint: 'set spec.kubernetes to 1.36.4 or 1.37.1',
     }),
   )

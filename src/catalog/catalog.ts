@@ -66,9 +66,13 @@ export function findKubernetesRelease(version: string): KubernetesRelease {
     version,
     kubernetesReleases.map(({ kubernetes }) => kubernetes),
   )
-  throw new HyperkubeError('CATALOG_UNKNOWN_VERSION', `this hyperkube does not know Kubernetes ${version}`, {
-    hint: `set spec.kubernetes to ${suggestions.join(' or ')}`,
-  })
+  throw new HyperkubeError(
+    'CATALOG_UNKNOWN_VERSION',
+    `this release of hyperkube does not support Kubernetes ${version}`,
+    {
+      hint: `set spec.kubernetes to ${suggestions.join(' or ')}`,
+    },
+  )
 }
 
 /**

@@ -23,7 +23,7 @@ test('a removed flag is found, with the version that removed it', () => {
       component: 'kubelet',
       message:
         '--pod-infra-container-image was removed in kubelet 1.35; Kubernetes 1.36.4 comes with kubelet 1.36.4',
-      hint: 'take it out',
+      hint: 'remove it',
     },
   ])
 })
@@ -31,14 +31,14 @@ test('a removed flag is found, with the version that removed it', () => {
 test('what an older minor takes and a newer one does not was removed there', () => {
   expect(formatFindings('kubelet', ['containerd-namespace'], '1.36.4')).toEqual([])
   expect(formatFindings('kubelet', ['containerd-namespace'], '1.37.1')).toEqual([
-    'FLAG_REMOVED: --containerd-namespace was removed in kubelet 1.37; Kubernetes 1.37.1 comes with kubelet 1.37.1 → take it out',
+    'FLAG_REMOVED: --containerd-namespace was removed in kubelet 1.37; Kubernetes 1.37.1 comes with kubelet 1.37.1 → remove it',
   ])
 })
 
 test('a flag of a newer minor is unknown, and the message names that minor', () => {
   expect(formatFindings('kube-controller-manager', ['concurrent-disruption-syncs'], '1.37.1')).toEqual([])
   expect(formatFindings('kube-controller-manager', ['concurrent-disruption-syncs'], '1.36.4')).toEqual([
-    'FLAG_UNKNOWN: kube-controller-manager 1.36.4 has no flag --concurrent-disruption-syncs → kube-controller-manager has it from 1.37 on; take it out until then',
+    'FLAG_UNKNOWN: kube-controller-manager 1.36.4 has no flag --concurrent-disruption-syncs → remove it: kube-controller-manager has this flag from 1.37 on',
   ])
 })
 
@@ -46,16 +46,16 @@ test('etcd is judged by its own version', () => {
   const flags = ['experimental-initial-corrupt-check', 'experimental-peer-skip-client-san-verification']
   expect(formatFindings('etcd', [...flags, 'discovery'], '1.36.4')).toEqual([])
   expect(formatFindings('etcd', [...flags, 'discovery'], '1.37.1')).toEqual([
-    'FLAG_REMOVED: --experimental-initial-corrupt-check was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
-    'FLAG_REMOVED: --experimental-peer-skip-client-san-verification was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → it is called peer-skip-client-san-verification now',
-    'FLAG_REMOVED: --discovery was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → take it out',
+    'FLAG_REMOVED: --experimental-initial-corrupt-check was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → remove it',
+    'FLAG_REMOVED: --experimental-peer-skip-client-san-verification was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → use its new name peer-skip-client-san-verification',
+    'FLAG_REMOVED: --discovery was removed in etcd 3.7; Kubernetes 1.37.1 comes with etcd 3.7.3 → remove it',
   ])
 })
 
 test('a mistyped flag is unknown, with a guess', () => {
   expect(formatFindings('kube-apiserver', ['anonymus-auth', 'completely-else'], '1.37.1')).toEqual([
-    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --anonymus-auth → did you mean anonymous-auth? If not, take it out; kube-apiserver --help lists the flags that there are',
-    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --completely-else → take it out; kube-apiserver --help lists the flags that there are',
+    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --anonymus-auth → did you mean anonymous-auth? If not, remove it; kube-apiserver --help lists all flags',
+    'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --completely-else → remove it; kube-apiserver --help lists all flags',
   ])
   expect(formatFindings('flanneld', ['constructor'], '1.37.1')).toHaveLength(1)
 })

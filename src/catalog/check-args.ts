@@ -44,7 +44,7 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
   if (removedIn !== undefined) {
     const message = `--${flag} was removed in ${program} ${removedIn}; Kubernetes ${kubernetesVersion} comes with ${program} ${programVersion}`
     const renamed = flag.replace(/^experimental-/, '')
-    const hint = Object.hasOwn(known, renamed) ? `it is called ${renamed} now` : 'take it out'
+    const hint = Object.hasOwn(known, renamed) ? `use its new name ${renamed}` : 'remove it'
     return finding('FLAG_REMOVED', program, message, hint)
   }
   const message = `${program} ${programVersion} has no flag --${flag}`
@@ -58,19 +58,12 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
   }
   const [since] = listMinorsWithFlag(program, flag)
   if (since !== undefined) {
-    return finding(
-      'FLAG_UNKNOWN',
-      program,
-      message,
-      `${program} has it from ${since} on; take it out until then`,
-    )
+    return finding('FLAG_UNKNOWN', program, message, `remove it: ${program} has this flag from ${since} on`)
   }
-  const list = `${program} --help lists the flags that there are`
+  const list = `${program} --help lists all flags`
   const suggestion = suggestWord(flag, Object.keys(known))
   const hint =
-    suggestion === undefined
-      ? `take it out; ${list}`
-      : `did you mean ${suggestion}? If not, take it out; ${list}`
+    suggestion === undefined ? `remove it; ${list}` : `did you mean ${suggestion}? If not, remove it; ${list}`
   return finding('FLAG_UNKNOWN', program, message, hint)
 }
 

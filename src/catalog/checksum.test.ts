@@ -37,13 +37,13 @@ test.each<[string, ChecksumFormat, string, string]>([
   ['two digests', 'bare', `${digest}\n${other}\n`, 'is not a sha256 digest'],
   ['a bare digest for lines', 'lines', digest, 'has no line with a sha256 digest'],
   ['a line for a bare digest', 'bare', `${digest}  runc.amd64`, 'is not a sha256 digest'],
-  ['another name', 'lines', `${digest}  runc.arm64`, 'does not name runc.amd64'],
-  ['a name in another folder', 'lines', `${digest}  evil/runc.amd64`, 'does not name runc.amd64'],
+  ['another name', 'lines', `${digest}  runc.arm64`, 'has no line for runc.amd64'],
+  ['a name in another folder', 'lines', `${digest}  evil/runc.amd64`, 'has no line for runc.amd64'],
   [
     'two minds',
     'lines',
     `${digest}  runc.amd64\n${other}  runc.amd64`,
-    'gives runc.amd64 more than one digest',
+    'has more than one digest for runc.amd64',
   ],
   [
     'too much',
@@ -75,7 +75,7 @@ test('a line is found between any others, and is never taken from another file',
       expect(read).toEqual(
         wanted === requested
           ? { ok: true, sha256: digest }
-          : { ok: false, reason: `does not name ${requested}` },
+          : { ok: false, reason: `has no line for ${requested}` },
       )
     }),
   )

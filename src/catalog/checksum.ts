@@ -39,8 +39,8 @@ function readLines(text: string, name: string): ReadChecksumResult {
   if (lines.length === 0) return { ok: false, reason: 'has no line with a sha256 digest' }
   const digests = new Set(lines.filter((line) => line.name === name).map(({ digest }) => digest))
   const [sha256] = digests
-  if (sha256 === undefined) return { ok: false, reason: `does not name ${name}` }
+  if (sha256 === undefined) return { ok: false, reason: `has no line for ${name}` }
   return digests.size === 1
     ? { ok: true, sha256 }
-    : { ok: false, reason: `gives ${name} more than one digest` }
+    : { ok: false, reason: `has more than one digest for ${name}` }
 }

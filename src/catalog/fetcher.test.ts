@@ -59,14 +59,14 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
   ])('a status of %i is %s, whatever comes with it', async (status, code) => {
     await using setup = await open(() => ({ '/file': { status } }))
     const url = `${setup.base}/file`
-    const failure = { code, message: `${url} answered with status ${status}` }
+    const failure = { code, message: `${url} returned status ${status}` }
     await expect(setup.fetcher.text(url, 1000, signal)).rejects.toMatchObject(failure)
     await expect(setup.fetcher.sha256(url, 1000, signal)).rejects.toMatchObject(failure)
   })
 
   test('a file that breaks off is no file', async () => {
     await using setup = await open(() => ({ '/file': { cut: 'half' } }))
-    const failure = { code: 'FETCH_UNREACHABLE', message: `${setup.base}/file could not be read` }
+    const failure = { code: 'FETCH_UNREACHABLE', message: `cannot read ${setup.base}/file` }
     await expect(setup.fetcher.text(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
     await expect(setup.fetcher.sha256(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
   })

@@ -52,7 +52,10 @@ export async function requireAccepted(
   if (status >= 200 && status < 300 && encoding === 'identity') return body
   await cancel()
   if (status >= 200 && status < 300) {
-    throw new HyperkubeError('FETCH_ENCODED', `${url} is compressed on the way, unasked`)
+    throw new HyperkubeError(
+      'FETCH_ENCODED',
+      `${url} was sent with a content encoding that was not requested`,
+    )
   }
   throw urlStatusError(url, status)
 }

@@ -118,7 +118,7 @@ test.each([
 ])('%s is not a lock', async (_, change) => {
   const text = formatLock(await locked('1.37.1', linux))
   expect(() => readLock('cluster.lock', change(text))).toThrow(
-    expect.objectContaining({ code: 'LOCK_NOT_READ', message: 'cluster.lock is not a lock' }),
+    expect.objectContaining({ code: 'LOCK_NOT_READ', message: 'cluster.lock is not a valid cluster.lock' }),
   )
 })
 

@@ -28,11 +28,11 @@ export const lockSchema = z.strictObject({
   kubernetes: version,
   artifacts: z
     .array(lockedArtifact)
-    .refine((all) => new Set(all.map(artifactId)).size === all.length, 'names an artifact twice'),
+    .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice'),
   /** Image references with digests. Old locks contain references without digests. */
   images: z.record(
     z.string(),
-    z.string().refine((text) => parseImage(text) !== undefined, 'must be an image’s name in full'),
+    z.string().refine((text) => parseImage(text) !== undefined, 'must be a full image name'),
   ),
   /**
    * Windows builds that each image supports, if its index lists them. Only in locks for clusters with Windows
@@ -109,7 +109,7 @@ const maxLength = 1_000_000
  * Parses a lock. Any error rejects the whole file, because locks are written by hyperkube and not by hand.
  */
 export function readLock(file: string, text: string): Lock {
-  if (text.length > maxLength) throw notALock(file, new Error('it is larger than a lock can be'))
+  if (text.length > maxLength) throw notALock(file, new Error('the file is too large'))
   let value: unknown
   try {
     value = parse(text, { maxAliasCount: 0, logLevel: 'error' })
@@ -122,8 +122,8 @@ export function readLock(file: string, text: string): Lock {
 }
 
 function notALock(file: string, cause: unknown): HyperkubeError {
-  return new HyperkubeError('LOCK_NOT_READ', `${file} is not a lock`, {
-    hint: 'take it from version control again, or remove it and type hyperkube lock',
+  return new HyperkubeError('LOCK_NOT_READ', `${file} is not a valid cluster.lock`, {
+    hint: 'restore it from version control, or delete it and run: hyperkube lock',
     cause,
   })
 }

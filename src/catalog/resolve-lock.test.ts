@@ -77,7 +77,7 @@ test('all failures are reported at once, each with its URL', async () => {
   expect(inWords(error)).toMatchInlineSnapshot(`
     "2 of 18 failed
       https://github.com/etcd-io/etcd/releases/download/v3.7.3/SHA256SUMS has no line with a sha256 digest
-      https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64 answered with status 404"
+      https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64 returned status 404"
   `)
 })
 

@@ -70,7 +70,7 @@ export async function resolveLock(
 
 async function resolveImage(name: string, registry: Registry, signal: AbortSignal): Promise<ImageManifest> {
   const image = parseImage(name)
-  if (image === undefined) throw new Error(`${name} is no image’s name in full`)
+  if (image === undefined) throw new Error(`${name} is not a full image name`)
   return registry.manifest(image, signal)
 }
 

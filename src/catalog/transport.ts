@@ -25,7 +25,7 @@ export function httpTransport(stallTimeoutMs = defaultStallTimeoutMs): HttpTrans
       signal.throwIfAborted()
       const stallAbort = new AbortController()
       const timer = setTimeout(
-        () => stallAbort.abort(new Error(`no byte came for ${stallTimeoutMs / 1000} s`)),
+        () => stallAbort.abort(new Error(`no data received for ${stallTimeoutMs / 1000} s`)),
         stallTimeoutMs,
       )
       const combinedSignal = AbortSignal.any([signal, stallAbort.signal])

@@ -21,14 +21,22 @@ export function compareVersions(a: string, b: string): number {
 export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
   if (from === to) return []
   if (!known.includes(to)) {
-    throw new HyperkubeError('CATALOG_UNKNOWN_VERSION', `this hyperkube does not know Kubernetes ${to}`, {
-      hint: `it knows ${known.toSorted(compareVersions).toReversed().join(', ')}`,
-    })
+    throw new HyperkubeError(
+      'CATALOG_UNKNOWN_VERSION',
+      `this release of hyperkube does not support Kubernetes ${to}`,
+      {
+        hint: `supported versions: ${known.toSorted(compareVersions).toReversed().join(', ')}`,
+      },
+    )
   }
   if (compareVersions(to, from) < 0) {
-    throw new HyperkubeError('UPGRADE_DOWNGRADE', `the cluster is at ${from}, and ${to} is older`, {
-      hint: 'the way back is a snapshot of before: hyperkube etcd snapshot restore',
-    })
+    throw new HyperkubeError(
+      'UPGRADE_DOWNGRADE',
+      `the cluster runs ${from}; a downgrade to ${to} is not supported`,
+      {
+        hint: 'to return to the state before the upgrade: hyperkube etcd snapshot restore NAME',
+      },
+    )
   }
   const [, first] = parseVersion(from)
   const [, last] = parseVersion(to)
@@ -44,9 +52,9 @@ function findNewestPatch(minor: number, known: readonly string[], to: string): s
   if (newest !== undefined) return newest
   throw new HyperkubeError(
     'UPGRADE_NO_PATH',
-    `on the way to ${to} this hyperkube knows no version of 1.${minor}`,
+    `the upgrade to ${to} needs Kubernetes 1.${minor}, which this release of hyperkube does not support`,
     {
-      hint: `go through 1.${minor} with a hyperkube that knows it`,
+      hint: `first upgrade to 1.${minor} with a release of hyperkube that supports it`,
     },
   )
 }

@@ -10,7 +10,7 @@ test('alone it says what it is, and how to begin', async () => {
     "Installs Kubernetes on a list of machines and manages its whole life cycle.
 
       hyperkube init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
-      hyperkube validate
+      hyperkube up
 
     Commands:
       init            Create cluster.yml and the keys of the cluster
@@ -92,7 +92,7 @@ test('a file that is not there is one clear message', async () => {
   const { code, stdout, stderr } = await runHyperkube('validate -f nowhere.yml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
-    'SPEC_NOT_READ: nowhere.yml does not exist\n  → cd to its directory, or name it with -f; for a new cluster: hyperkube init\n',
+    'SPEC_NOT_READ: nowhere.yml does not exist\n  → run the command in the directory of cluster.yml, or add -f FILE; for a new cluster: hyperkube init\n',
   )
 })
 

@@ -144,7 +144,7 @@ function reportNoSubcommand(
   stderr.write(
     word === undefined
       ? `USAGE: ${program} ${group} needs a subcommand: ${names.join(', ')}\n`
-      : `USAGE: ${program} ${group} has no subcommand ${toPrintable(word)}; it has ${names.join(', ')}\n`,
+      : `USAGE: ${program} ${group} has no subcommand ${toPrintable(word)}; use one of ${names.join(', ')}\n`,
   )
   stderr.write(
     `  → ${suggestion === undefined ? `${program} ${group} --help` : `did you mean ${program} ${group} ${suggestion}?`}\n`,
@@ -196,9 +196,7 @@ function reportError(error: unknown, debug: boolean, { stderr }: CommandContext)
     return isUsage ? exitCodes.usage : exitCodes.failure
   }
   stderr.write(`UNEXPECTED: ${toPrintable(formatError(error))}\n`)
-  stderr.write(
-    '  → this is a mistake of ours; please report it with the output of the same command and --debug\n',
-  )
+  stderr.write('  → this is a bug in hyperkube; run the same command with --debug and report its output\n')
   if (debug && error instanceof Error) stderr.write(`${error.stack}\n`)
   return exitCodes.failure
 }

@@ -97,7 +97,7 @@ describe('output of the suite', () => {
     expect(results).toEqual([])
     expect(problems).toMatchInlineSnapshot(`
       [
-        "SynchronizedBeforeSuite has failed
+        "SynchronizedBeforeSuite failed
       Get "https://127.0.0.1:1/api/v1/nodes?fieldSelector=spec.unschedulable%3Dfalse&resourceVersion=0": dial tcp 127.0.0.1:1: connect: connection refused",
       ]
     `)
@@ -152,14 +152,14 @@ describe('a report', () => {
     expect(report.outcome).toBe('interrupted')
     expect(report.leftOut.map(({ why }) => why)).toEqual([
       'y',
-      ...Array.from({ length: 4 }, () => 'the run ended before'),
+      ...Array.from({ length: 4 }, () => 'the run ended early'),
     ])
     expect(report.counts).toEqual({ chosen: 8, ran: 3, passed: 1, failed: 2, skipped: 1, leftOut: 5 })
   })
 
   test('says when the suite fails without a reason', () => {
     expect(findSuiteProblems(readProgress(passingOutput), 2)).toEqual([
-      'e2e.test ended with 2, though no test has failed',
+      'e2e.test ended with exit code 2, although no test failed',
     ])
   })
 })

@@ -44,7 +44,7 @@ export function advanceSuiteProgress(progress: SuiteProgress, event: SuiteEvent,
         results: [...progress.results, event.result],
       }
     case 'suite-failed': {
-      const problem = [`${event.part} has failed`, ...event.reason].join('\n')
+      const problem = [`${event.part} failed`, ...event.reason].join('\n')
       return { ...progress, problems: [...progress.problems, problem] }
     }
     default: {
@@ -72,14 +72,16 @@ export function findSuiteProblems(progress: SuiteProgress, code: number): string
   const [passed, failed] = [countResults(progress, 'passed'), countResults(progress, 'failed')]
   const interrupted = countResults(progress, 'interrupted')
   if (counted.processes < processes) {
-    return problems.length > 0 ? [...problems] : [`e2e.test ended with ${code} before it had counted`]
+    return problems.length > 0
+      ? [...problems]
+      : [`e2e.test ended with exit code ${code} before it printed its totals`]
   }
   const isMiscounted = counted.passed !== passed || counted.failed !== failed + interrupted
-  const miscounted = `e2e.test counted ${counted.passed} passed and ${counted.failed} failed, of which ${passed} and ${failed + interrupted} were understood`
+  const miscounted = `e2e.test counted ${counted.passed} passed and ${counted.failed} failed tests, but hyperkube parsed ${passed} and ${failed + interrupted}`
   const unexplained = code !== 0 && failed + interrupted === 0 && problems.length === 0 && !isMiscounted
   return [
     ...problems,
     ...(isMiscounted ? [miscounted] : []),
-    ...(unexplained ? [`e2e.test ended with ${code}, though no test has failed`] : []),
+    ...(unexplained ? [`e2e.test ended with exit code ${code}, although no test failed`] : []),
   ]
 }

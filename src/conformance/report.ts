@@ -81,7 +81,7 @@ export function buildConformanceReport(
   const ran = results.length - skipped
   const hasPassed =
     passed === ran && passed > 0 && notReached.length === 0 && problems.length === 0 && code === 0
-  const allLeftOut = [...leftOut, ...notReached.map((name) => ({ name, why: 'the run ended before' }))]
+  const allLeftOut = [...leftOut, ...notReached.map((name) => ({ name, why: 'the run ended early' }))]
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ConformanceReport',

@@ -32,7 +32,7 @@ export function selectTests({ tests }: Suite, { only, withoutImages }: TestFilte
   const requested = only === undefined ? names : names.filter((name) => onlyNames.has(name))
   const leftOut = requested.flatMap((name): OmittedTest[] => {
     const image = findNeededImage(name, withoutImages)
-    return image === undefined ? [] : [{ name, why: `it needs the image ${image}` }]
+    return image === undefined ? [] : [{ name, why: `the image ${image} is not available` }]
   })
   const omittedNames = new Set(leftOut.map(({ name }) => name))
   return { chosen: requested.filter((name) => !omittedNames.has(name)), leftOut }
@@ -49,7 +49,7 @@ function requireKnownTests(unknown: readonly string[], known: readonly string[])
   throw new HyperkubeError('CONFORMANCE_UNKNOWN_TEST', `the suite has no test ${truncateList(unknown, 3)}`, {
     hint:
       suggestion === undefined
-        ? 'hyperkube conformance --list says their names'
+        ? 'list the test names: hyperkube conformance --list'
         : `did you mean ${suggestion}?`,
   })
 }

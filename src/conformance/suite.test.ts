@@ -42,8 +42,8 @@ describe('the choice', () => {
     const { chosen, leftOut } = selectTests(suite, { withoutImages: ['nginx', 'glibc-dns-testing'] })
     expect(chosen).toHaveLength(4)
     expect(leftOut).toEqual([
-      { name: collector, why: 'it needs the image nginx' },
-      { name: dns, why: 'it needs the image glibc-dns-testing' },
+      { name: collector, why: 'the image nginx is not available' },
+      { name: dns, why: 'the image glibc-dns-testing is not available' },
     ])
   })
 

@@ -34,14 +34,10 @@ const dryRunSchema = z.tuple([
 export function readSuite(text: string): Suite {
   const result = dryRunSchema.safeParse(parseJsonOrUndefined(text))
   if (!result.success) {
-    throw new HyperkubeError(
-      'CONFORMANCE_NOT_LISTED',
-      'what the suite says of its tests is not what it used to say',
-      {
-        hint: 'is --program an e2e.test of the cluster’s version?',
-        cause: result.error,
-      },
-    )
+    throw new HyperkubeError('CONFORMANCE_NOT_LISTED', 'the test list of the suite has an unknown format', {
+      hint: 'check that --program is an e2e.test of the Kubernetes version of the cluster',
+      cause: result.error,
+    })
   }
   const [{ SuiteDescription: description, SpecReports: specs }] = result.data
   const tests = specs

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const part = z
   .string()
   .min(1, 'must not be empty')
-  .max(320, 'must be shorter')
+  .max(320, 'must be at most 320 characters')
   .regex(/^[\u0020-\u007E]+$/, 'must be plain ASCII')
 
 export const certificateSubject = z.strictObject({
@@ -27,12 +27,12 @@ export const certificateSpec = z
   .strictObject({
     subject: certificateSubject,
     names: subjectAltNames,
-    usages: z.array(keyUsage).min(1, 'must name a usage').readonly(),
+    usages: z.array(keyUsage).min(1, 'must contain a usage').readonly(),
     /** Milliseconds. */
     lifetime: z.number().min(60_000, 'must be at least a minute'),
   })
   .refine(({ usages, names }) => !usages.includes('server') || names.dns.length + names.ip.length > 0, {
     path: ['names'],
-    error: 'must name the server',
+    error: 'must contain a server name',
   })
 export type CertificateSpec = z.infer<typeof certificateSpec>

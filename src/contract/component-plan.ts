@@ -66,9 +66,11 @@ const derivedFile = z.strictObject({
 })
 export type DerivedFile = z.infer<typeof derivedFile>
 
+export const certificateCa = z.enum(['kubernetes', 'etcd', 'front-proxy'])
+
 /** A certificate whose key is created on the host and never leaves it. */
 const certificate = z.strictObject({
-  ca: z.enum(['kubernetes', 'etcd', 'front-proxy']),
+  ca: certificateCa,
   subject: certificateSubject,
   names: subjectAltNames,
   usages: z.array(keyUsage).min(1).readonly(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { subjectAltNames } from './certificate-spec.ts'
+import { certificateSubject, subjectAltNames } from './certificate-spec.ts'
+import { certificateCa } from './component-plan.ts'
 import { componentHealthValue, healAction } from './health.ts'
 import type { Format } from './versioned.ts'
 
@@ -69,6 +70,10 @@ export type HostRequest = z.infer<typeof hostRequest>
 /** Maximum number of pending requests of a host. Normal operation stays far below it. */
 export const maxHostRequests = 32
 
+/** A certificate that control planes renew at the request of the host. */
+const renewableCertificate = z.object({ ca: certificateCa, subject: certificateSubject })
+export type RenewableCertificate = z.infer<typeof renewableCertificate>
+
 /**
  * Spec of a Host object. The client that plans the host writes it, except for `requests`, which controllers
  * write.
@@ -76,6 +81,10 @@ export const maxHostRequests = 32
 export const hostSpec = z.object({
   /** Names and addresses of the host from its plan. Names that the host reports about itself are not used. */
   names: subjectAltNames.optional(),
+  /** Certificates of the plan. Control planes renew no other certificate for the host. */
+  certificates: z.array(renewableCertificate).optional(),
+  /** True if the plan has an etcd member. What the host reports about etcd counts only then. */
+  etcdMember: z.boolean().optional(),
   /**
    * Each request is parsed separately, so an agent that does not know one action still runs the other
    * requests.

@@ -52,9 +52,9 @@ function toNewest<T>({ kind, newest, older }: Format<T>, value: unknown): unknow
   const from = older.findIndex((version) => version.apiVersion === apiVersion)
   if (from === -1 && apiVersion !== newest.apiVersion) {
     const known = [...older, newest].map((version) => version.apiVersion).join(', ')
-    const message = `${kind} is of version ${apiVersion}; this hyperkube reads ${known}`
+    const message = `${kind} has version ${apiVersion}; this hyperkube reads ${known}`
     throw new HyperkubeError('CONTRACT_VERSION', message, {
-      hint: 'one side is older than the other can read: upgrade one side, so that both are at most one release apart',
+      hint: 'upgrade the older hyperkube: the operator and the agent must be at most one release apart',
     })
   }
   const steps = from === -1 ? [] : older.slice(from)

@@ -75,7 +75,7 @@ export const lockCodes: ErrorCodeEntries = {
     remedy: 'Use an https URL for the file in the message. Only a mirror from cluster.yml may use http.',
   },
   FETCH_UNREACHABLE: {
-    summary: 'A server is unreachable, or the connection broke. hyperkube tried three times.',
+    summary: 'A server is unreachable, or the connection failed. hyperkube tried three times.',
     meaning: 'The cause follows the colon: name resolution, a firewall, a proxy or a certificate.',
     remedy:
       '`curl -vI URL` on the same machine shows where it fails. Without internet access set `spec.artifacts` to a mirror.',
@@ -143,7 +143,31 @@ export const catalogCodes: ErrorCodeEntries = {
   FLAG_WEAKENS: {
     summary: 'The value of a flag in `args` disables a protection of the cluster.',
     meaning:
-      'The message says what would be lost: authorization, node restriction, or data that etcd has acknowledged.',
+      'The message says what happens with this value. An error is refused. A warning is reported, and the value is used.',
     remedy: 'Apply the change from the hint, then run `hyperkube validate`.',
+  },
+  CONFIG_WEAKENS: {
+    summary: 'A value in `config` of a component disables a protection of the cluster.',
+    meaning:
+      'The message says what happens with this value. An error is refused. A warning is reported, and the value is used. `null` removes the setting of hyperkube.',
+    remedy: 'Apply the change from the hint, then run `hyperkube validate`.',
+  },
+  CONFIG_NOT_CHECKED: {
+    summary: 'hyperkube cannot read the TOML in `spec.components.containerd.config`.',
+    meaning:
+      'The text is used as it is, but hyperkube did not check whether its settings weaken the cluster. containerd may refuse it.',
+    remedy:
+      'Fix the TOML, then run `hyperkube validate`. `containerd --config FILE config dump` on a host shows the error.',
+  },
+  OIDC_NOT_TRANSLATED: {
+    summary: 'An OIDC flag of kube-apiserver cannot become a part of its authentication file.',
+    meaning:
+      'hyperkube writes the OIDC flags into the file that limits anonymous requests, because kube-apiserver accepts only one of file and flags.',
+    remedy: 'Apply the change from the hint, then run `hyperkube validate`.',
+  },
+  OIDC_INVALID: {
+    summary: 'An OIDC flag of kube-apiserver is missing or has a value that kube-apiserver would refuse.',
+    meaning: 'Every API server with these flags would fail to start.',
+    remedy: 'Correct the flag of the message, then run `hyperkube validate`.',
   },
 }

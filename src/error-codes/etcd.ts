@@ -163,7 +163,7 @@ export const etcdCodes: ErrorCodeEntries = {
     summary: 'etcd has a quorum, so a recovery is not needed.',
     meaning: 'A recovery discards the data that only lost members have.',
     remedy:
-      'Remove lost members with `hyperkube node remove HOST`. To return to an earlier state, run `hyperkube etcd snapshot restore`.',
+      'Remove lost members with `hyperkube node remove HOST`. To return to an earlier state, run `hyperkube etcd snapshot restore NAME`.',
   },
   ETCD_RECOVER_NOTHING: {
     summary: 'No etcd member is reachable, and no snapshot was found.',

@@ -39,6 +39,13 @@ export const generalCodes: ErrorCodeEntries = {
     meaning: 'The message holds its exit code and its last lines of output.',
     remedy: 'Read those lines. Run the same command by hand to see the complete output.',
   },
+  TMPDIR_NOT_WRITTEN: {
+    summary: 'hyperkube cannot write to the temporary directory of this machine.',
+    meaning:
+      'The disk is full, or you lack write permission. `hyperkube kubectl` and the test restore of a snapshot need the directory. No host was changed.',
+    remedy:
+      'Check `df -h` and `ls -ld` for the directory in the message. Or set another one: `TMPDIR=/var/tmp hyperkube COMMAND`.',
+  },
   HOST_KNOWN: {
     summary: 'The host to add is already in cluster.yml.',
     meaning: 'Host names must be unique. Nothing was changed.',

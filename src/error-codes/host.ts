@@ -32,6 +32,13 @@ export const hostCodes: ErrorCodeEntries = {
     remedy:
       'Set `internalAddress` to an address from `ip -br address` on the host, or `Get-NetIPAddress` on Windows. `address` may stay unchanged.',
   },
+  HOST_ADDRESS_DUPLICATE: {
+    summary: 'Two hosts have the same internal address.',
+    meaning:
+      'Where cluster.yml sets neither an IP address nor `internalAddress`, a host reports its own address. A wrong report would give one host a certificate for the address of another.',
+    remedy:
+      'Compare `ip -br address` on both hosts. Set `internalAddress` of each host. If a host reports an address that it does not have, treat the host as compromised.',
+  },
   HOST_NETWORK_OVERLAP: {
     summary: 'A network of the host overlaps the network of pods or services.',
     meaning:
@@ -46,9 +53,9 @@ export const hostCodes: ErrorCodeEntries = {
       'Remove `spec.network.flannel.mtu`, so that each host uses the MTU of its interface. Or set it to the value from the hint.',
   },
   HOST_CLONED: {
-    summary: 'Two hosts have the same machine id: one is a copy of the other.',
+    summary: 'Two hosts have the same machine id: one is a clone of the other.',
     meaning: 'DHCP leases, logs and other tools would confuse the machines.',
-    remedy: 'Run the command from the hint on the copy; it reboots. Then run the same command again.',
+    remedy: 'Run the command from the hint on the clone; it reboots. Then run the same command again.',
     symptoms: ['refused'],
   },
   HOST_NAME_DUPLICATE: {
@@ -61,7 +68,7 @@ export const hostCodes: ErrorCodeEntries = {
   HOST_MEMORY_SMALL: {
     summary: 'The host has too little memory for its roles.',
     meaning:
-      'Below the need of the system and our services it is an error: the kernel would kill one of them. Below twice that, it is a warning.',
+      'Below the need of the system and the components it is an error: the kernel would kill one of them. Below twice that, it is a warning.',
     remedy: 'Add memory or remove roles. The hint says how much memory is needed.',
   },
   HOST_CPU_SMALL: {
@@ -78,7 +85,7 @@ export const hostCodes: ErrorCodeEntries = {
   HOST_PORT_TAKEN: {
     summary: 'Another process listens on a port that a component needs.',
     meaning:
-      'The component would not start. It is a warning if the process is unknown, because it may be our own component.',
+      'The component would not start. It is a warning if the process is unknown, because it may be the component itself.',
     remedy:
       'The command from the hint shows the process. Stop it. For the API server you can set `spec.api.port` instead.',
     symptoms: ['refused'],

@@ -70,6 +70,14 @@ export const identityCodes: ErrorCodeEntries = {
       'Put the key at the path in the message, or select it with `--key FILE`. It is not in git: ask the operator who created the cluster, or use a backup.',
     symptoms: ['not-started'],
   },
+  IDENTITY_KEY_EXPOSED: {
+    summary: 'Other users of this machine can read or change the key file.',
+    meaning:
+      'A user with this key and `cluster.identity` controls the cluster. hyperkube does not use such a key.',
+    remedy:
+      'Run the `chmod` command from the hint. If an untrusted user could read the file, replace all keys with `hyperkube certs rotate`.',
+    symptoms: ['not-started'],
+  },
   IDENTITY_KEY_NOT_WRITTEN: {
     summary: 'hyperkube could not write the key file or create its directory.',
     meaning: 'hyperkube never overwrites a key file, because its identity could never be decrypted again.',

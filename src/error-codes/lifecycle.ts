@@ -2,7 +2,7 @@ import type { ErrorCodeEntries } from './entry.ts'
 
 export const lifecycleCodes: ErrorCodeEntries = {
   AGENT_NOT_STARTED: {
-    summary: 'hyperkube was installed on the host, but its agent did not start.',
+    summary: 'hyperkube was installed on the host, but the agent did not start.',
     meaning: 'Usually the host lacks disk space or systemd.',
     remedy:
       'Check `journalctl -u hyperkube-agent -n 50` on the host. Fix the error, then run the same command again.',

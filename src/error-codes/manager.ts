@@ -2,6 +2,13 @@ import type { ErrorCodeEntries } from './entry.ts'
 
 /** Codes that hyperkube-controller-manager logs. */
 export const managerCodes: ErrorCodeEntries = {
+  MANAGER_CONTROLLER_FAILED: {
+    summary: 'A controller of hyperkube-controller-manager failed.',
+    meaning:
+      'The process ends, so that systemd restarts it and another control plane becomes leader. If the controller always fails, no controller works.',
+    remedy:
+      'Read `journalctl -u hyperkube-controller-manager` on the control planes. Until the cause is fixed, disable the controller in `spec.manager.controllers` and run `hyperkube up`.',
+  },
   MANAGER_OPTIONS: {
     summary: 'A flag of the controller manager is missing or has an invalid value.',
     remedy: '`hyperkube controller-manager --help` explains all flags.',
@@ -9,7 +16,7 @@ export const managerCodes: ErrorCodeEntries = {
   MANAGER_SETTINGS: {
     summary: 'The settings file of the controller manager cannot be read or is invalid.',
     meaning: 'Nothing was started, because partial settings could have unwanted effects.',
-    remedy: 'Omit `--settings`, or write the file again with `hyperkube up` where cluster.yml is.',
+    remedy: 'Omit `--settings`, or write the file again with `hyperkube up` in the directory of cluster.yml.',
   },
   MANAGER_SCHEDULE: {
     summary: 'The snapshot schedule is not a valid cron expression.',
@@ -83,7 +90,7 @@ export const managerCodes: ErrorCodeEntries = {
   LEADERSHIP_LOST: {
     summary: 'A controller manager lost its lease and has stopped.',
     meaning:
-      'It could not renew the lease in time, or another one holds it. Another one leads within seconds, and the service restarts. Only repeated losses need attention.',
+      'It could not renew the lease in time, or another one holds it. Another one becomes leader within seconds, and the service restarts. Only repeated losses need attention.',
     remedy:
       '`journalctl -u hyperkube-controller-manager` on control planes shows since when. Usual causes are a slow etcd, a busy host or an API server that does not respond.',
   },

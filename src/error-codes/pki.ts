@@ -66,7 +66,7 @@ export const renewalCodes: ErrorCodeEntries = {
     meaning:
       'The host was off, or without API access, for more than a third of the lifetime, or its clock is wrong. Control planes sign only for valid certificates.',
     remedy:
-      'Check `date -u` on the host. Then run `hyperkube certs renew HOST` where cluster.yml is; it uses ssh and needs no valid certificate.',
+      'Check `date -u` on the host. Then run `hyperkube certs renew HOST` in the directory of cluster.yml; it uses ssh and needs no valid certificate.',
     symptoms: ['certificates'],
   },
   RENEWAL_NO_API: {

@@ -37,7 +37,7 @@ export const rolloutCodes: ErrorCodeEntries = {
     summary: 'The change would downgrade a Kubernetes minor version, or any version with `upgrade`.',
     meaning: 'An older Kubernetes may not read the data that a newer one has stored. Nothing was changed.',
     remedy:
-      'Keep the version or upgrade. To return to the older version, restore a snapshot from before the upgrade: `hyperkube etcd snapshot restore`.',
+      'Keep the version or upgrade. To return to the older version, restore a snapshot from before the upgrade: `hyperkube etcd snapshot restore NAME`.',
   },
   UPGRADE_SKIPS_MINOR: {
     summary: 'The upgrade would skip a minor version.',

@@ -114,7 +114,7 @@ export const specCodes: ErrorCodeEntries = {
     remedy: 'Set an IPv4 network, such as `10.244.0.0/16`.',
   },
   SPEC_NOT_A_NETWORK: {
-    summary: 'The value is an address inside a network, not a network.',
+    summary: 'The value is a host address, not a network address.',
     meaning: 'For example, the network of `10.244.1.0/16` begins at `10.244.0.0`.',
     remedy: 'Set the first address of the network, or fix the prefix length after the slash.',
   },

@@ -1,12 +1,27 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const sshCodes: ErrorCodeEntries = {
-  SSH_HOST_KEY_CHANGED: {
-    summary: 'The ssh key of a host differs from the pinned key.',
+  SSH_HOST_KEY_UNKNOWN: {
+    summary: 'hyperkube does not know the ssh key of a host.',
     meaning:
-      'Either the machine was reinstalled, or another machine has its address. hyperkube would give certificates to that machine.',
+      'Neither `ssh.hostKey`, cluster.identity nor your known_hosts has it. hyperkube would give certificates and keys to that machine.',
     remedy:
-      'Run `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done` on the console of the machine, not over ssh. If the new fingerprint is listed, run the same command with `--forget-host-key HOST`.',
+      'Run `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done` on the console of the machine, not over ssh. If the fingerprint is listed, run `hyperkube plan` and accept it. Scripts need `--accept-new-host-keys`, `ssh.hostKey` or a known_hosts file; `--yes` does not accept keys.',
+    symptoms: ['no-way'],
+  },
+  SSH_HOST_KEY_REVOKED: {
+    summary: 'A `@revoked` line in your known_hosts forbids the ssh key of a host.',
+    meaning: 'The private key may be in other hands. No flag overrides this.',
+    remedy:
+      'Give the host a new key on its console: `rm /etc/ssh/ssh_host_*; ssh-keygen -A; systemctl restart ssh`. Then run the same command with `--forget-host-key HOST`.',
+    symptoms: ['no-way'],
+  },
+  SSH_HOST_KEY_CHANGED: {
+    summary: 'The ssh key of a host differs from the expected key.',
+    meaning:
+      'The expected key is `ssh.hostKey`, the pinned one or that of known_hosts. Either the machine was reinstalled, or another machine has its address. hyperkube would give certificates to that machine.',
+    remedy:
+      'Run `for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done` on the console of the machine, not over ssh. If the new fingerprint is listed, correct `ssh.hostKey`, or run the same command with `--forget-host-key HOST` if there is none.',
     symptoms: ['no-way'],
   },
   SSH_HOST_KEY_NOT_READ: {
@@ -136,7 +151,7 @@ export const sshCodes: ErrorCodeEntries = {
   UPLOAD_NOT_WHOLE: {
     summary: 'An uploaded file does not match the expected digest and was not installed.',
     meaning:
-      'The file is another one, or it changed during the upload. The existing file is unchanged, and the upload was deleted.',
+      'It is a different file, or it changed during the upload. The existing file is unchanged, and the upload was deleted.',
     remedy: 'Run the same command again. If it fails again, download the file again.',
   },
   UPLOAD_SOURCE_NOT_READ: {

@@ -86,7 +86,7 @@ export async function transferLeadership(
   const leader = observed.members.find(({ id }) => observed.statuses.get(id)?.leader === id)
   const [endpoint] = leader?.clientUrls ?? []
   if (leader === undefined || endpoint === undefined) {
-    throw new EtcdError('ETCD_UNAVAILABLE', 'etcd has no leader, so that leadership cannot be transferred')
+    throw new EtcdError('ETCD_UNAVAILABLE', 'etcd has no leader, so leadership cannot be transferred')
   }
   if (leader.id === target.id) return false
   const body = { targetID: decimalId(target.id) }
@@ -125,11 +125,11 @@ async function observeAgain(
 ): Promise<EtcdObservation> {
   const now = before.confirmed ? await observeEtcd(client, options) : before
   if (!now.confirmed) {
-    const message = 'without a quorum the member list is not certain, and nothing is changed'
+    const message = 'without a quorum the member list is not reliable; nothing was changed'
     throw new EtcdError('ETCD_MEMBERS_UNKNOWN', message)
   }
   if (now.clusterId === before.clusterId) return now
-  const message = `this is cluster ${now.clusterId}, and not ${before.clusterId} any more`
+  const message = `the etcd cluster id changed from ${before.clusterId} to ${now.clusterId}`
   throw new EtcdError('ETCD_MEMBERS_CHANGED', message)
 }
 
@@ -142,9 +142,9 @@ function checkAddition({ members, health }: EtcdObservation): void {
   if (learner !== undefined) {
     throw new EtcdError(
       'ETCD_LEARNER',
-      `${formatMember(learner)} still learns, and etcd takes one at a time`,
+      `${formatMember(learner)} is still a learner, and etcd allows one learner at a time`,
       {
-        hint: 'let it vote, or take it out, before another one comes',
+        hint: 'wait until it is promoted, or remove it; check: hyperkube etcd status',
       },
     )
   }
@@ -152,9 +152,9 @@ function checkAddition({ members, health }: EtcdObservation): void {
   if (unreachable.length > 0) {
     throw new EtcdError(
       'ETCD_QUORUM',
-      `${formatMembers(unreachable)} cannot be reached, and no member can join meanwhile`,
+      `no member can join while these members are not ready: ${formatMembers(unreachable)}`,
       {
-        hint: 'bring it back, or take it out first',
+        hint: 'make them ready, or remove them first; check: hyperkube etcd status',
       },
     )
   }
@@ -169,7 +169,7 @@ function checkPromotion({ members, health }: EtcdObservation): void {
   if (healthy === voters) return
   throw new EtcdError(
     'ETCD_QUORUM',
-    `only ${healthy} of ${voters} voters are healthy, and no member can join meanwhile`,
+    `only ${healthy} of ${voters} voters are healthy, so no member can be promoted`,
   )
 }
 
@@ -180,7 +180,9 @@ function checkRemoval({ members, health }: EtcdObservation, id: string): void {
   const { hasQuorum, voters, healthy, needed } = quorumAfterRemoving(members, health, id)
   if (hasQuorum) return
   const message = `without ${formatMember(member)}, ${healthy} of ${voters} voters would be healthy, and ${needed} are needed`
-  throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
+  throw new EtcdError('ETCD_QUORUM', message, {
+    hint: 'make another member healthy first: hyperkube etcd status',
+  })
 }
 
 /**
@@ -193,7 +195,9 @@ function checkDowntime({ members, health }: EtcdObservation, id: string): void {
   const { hasQuorum, voters, healthy, needed } = quorumAfterLosing(members, health, id)
   if (hasQuorum || voters === 1) return
   const message = `while ${formatMember(member)} serves no requests, ${healthy} of ${voters} voters would be healthy, and ${needed} are needed`
-  throw new EtcdError('ETCD_QUORUM', message, { hint: 'bring another one back first' })
+  throw new EtcdError('ETCD_QUORUM', message, {
+    hint: 'make another member healthy first: hyperkube etcd status',
+  })
 }
 
 function formatMembers(members: readonly EtcdMember[]): string {

@@ -141,8 +141,8 @@ function combineErrors(what: string, errors: readonly EtcdError[]): EtcdError {
   const [lastError] = errors.slice(-1)
   if (lastError === undefined) return new EtcdError('ETCD_UNREACHABLE', `${what}: there are no endpoints`)
   if (errors.length === 1 || lastError.code === 'ETCD_REFUSED') return lastError
-  return new EtcdError(lastError.code, `${what}: none of ${errors.length} members did it`, {
-    cause: new AggregateError(errors, 'in turn'),
+  return new EtcdError(lastError.code, `${what}: the request failed on all ${errors.length} members`, {
+    cause: new AggregateError(errors, 'their errors'),
     sent: errors.some(({ sent }) => sent),
   })
 }
@@ -172,7 +172,7 @@ async function checkPage(
     return {
       ok: false,
       failing: lines.map(([, name = '']) => name),
-      reason: reasons.length > 0 ? reasons.join('; ') : `${path} answers ${status}`,
+      reason: reasons.length > 0 ? reasons.join('; ') : `${path} returns ${status}`,
     }
   } catch (error) {
     if (!(error instanceof EtcdError)) throw error

@@ -17,7 +17,7 @@ test('nothing is wrong', () => {
 
 test('one member is away', () => {
   expect(lines(buildEtcdObservation({ a: {}, b: { health: 'unreachable' }, c: {} }))).toEqual([
-    'warning ETCD_MEMBER_UNREACHABLE b b is not well: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE b b is unhealthy: no connection',
   ])
 })
 
@@ -27,21 +27,21 @@ test('too many are away', () => {
     { confirmed: false },
   )
   expect(lines(observed)).toEqual([
-    'error ETCD_NO_QUORUM etcd has no quorum: 0 of 3 voters are well, and 2 are needed',
+    'error ETCD_NO_QUORUM etcd has no quorum: 0 of 3 voters are healthy, and 2 are needed',
     'warning ETCD_MEMBER_UNREADY a a cannot serve: linearizable_read: etcdserver: no leader',
-    'warning ETCD_MEMBER_UNREACHABLE b b is not well: no connection',
-    'warning ETCD_MEMBER_UNREACHABLE c c is not well: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE b b is unhealthy: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE c c is unhealthy: no connection',
   ])
 })
 
 test('members on their way in', () => {
   const unready = { learner: true, health: 'unready' } as const
   expect(lines(buildEtcdObservation({ a: {}, d: unready }))).toEqual([
-    'warning ETCD_LEARNER d d still learns, and does not vote',
+    'warning ETCD_LEARNER d d is still a learner and does not vote',
   ])
   expect(
     lines(buildEtcdObservation({ a: {}, d: { learner: true, health: 'unreachable', unstarted: true } })),
-  ).toEqual(['warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, and has never started'])
+  ).toEqual(['warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, but has never started'])
 })
 
 test('alarms', () => {
@@ -50,8 +50,8 @@ test('alarms', () => {
     { memberId: 'gone', alarm: 'CORRUPT' },
   ] as const
   expect(lines(buildEtcdObservation({ a: {} }, { alarms }))).toEqual([
-    'error ETCD_ALARM_SPACE a a has no space left, and etcd takes no more writes',
-    'error ETCD_ALARM_CORRUPT gone knows something else than the others',
+    'error ETCD_ALARM_SPACE a a has exceeded its space quota, and etcd accepts no writes',
+    'error ETCD_ALARM_CORRUPT the data of gone differs from the other members',
   ])
 })
 
@@ -63,7 +63,7 @@ test('what will soon be wrong', () => {
   })
   expect(lines(observed)).toEqual([
     'warning ETCD_BEHIND b b is 5001 entries behind',
-    'warning ETCD_SPACE c c has used 85% of its space',
-    'warning ETCD_VERSIONS members are of several versions: 3.6, 3.7',
+    'warning ETCD_SPACE c c has used 85% of its space quota',
+    'warning ETCD_VERSIONS members have different versions: 3.6, 3.7',
   ])
 })

@@ -12,8 +12,8 @@ export function checkEtcdHealth(observed: EtcdObservation): Finding[] {
 function quorumFindings({ members, health, confirmed }: EtcdObservation): Finding[] {
   const { hasQuorum, voters, healthy, needed } = currentQuorum(members, health)
   if (hasQuorum && confirmed) return []
-  const message = `etcd has no quorum: ${healthy} of ${voters} voters are well, and ${needed} are needed`
-  const hint = 'bring members back; if they are lost for good: hyperkube etcd recover'
+  const message = `etcd has no quorum: ${healthy} of ${voters} voters are healthy, and ${needed} are needed`
+  const hint = 'make more members healthy; if they are lost permanently: hyperkube etcd recover'
   return [finding('ETCD_NO_QUORUM', 'error', message, { hint })]
 }
 
@@ -25,13 +25,13 @@ function alarmFindings({ members, alarms }: EtcdObservation): Finding[] {
       ? finding(
           'ETCD_ALARM_SPACE',
           'error',
-          `${title} has no space left, and etcd takes no more writes`,
+          `${title} has exceeded its space quota, and etcd accepts no writes`,
           withHost(member),
         )
       : finding(
           'ETCD_ALARM_CORRUPT',
           'error',
-          `${title} knows something else than the others`,
+          `the data of ${title} differs from the other members`,
           withHost(member),
         )
   })
@@ -40,18 +40,18 @@ function alarmFindings({ members, alarms }: EtcdObservation): Finding[] {
 function memberFindings({ members, health, statuses }: EtcdObservation): Finding[] {
   const newest = Math.max(0, ...[...statuses.values()].map(({ raftIndex }) => raftIndex))
   return members.flatMap((member): Finding[] => {
-    const { live = false, ready = false, reason = 'was not asked' } = health.get(member.id) ?? {}
+    const { live = false, ready = false, reason = 'not checked' } = health.get(member.id) ?? {}
     const title = formatMember(member)
     if (member.clientUrls.length === 0) {
-      return [finding('ETCD_MEMBER_UNSTARTED', 'warning', `${title} is a member, and has never started`)]
+      return [finding('ETCD_MEMBER_UNSTARTED', 'warning', `${title} is a member, but has never started`)]
     }
     if (!live)
       return [
-        finding('ETCD_MEMBER_UNREACHABLE', 'warning', `${title} is not well: ${reason}`, withHost(member)),
+        finding('ETCD_MEMBER_UNREACHABLE', 'warning', `${title} is unhealthy: ${reason}`, withHost(member)),
       ]
     if (member.learner) {
       return [
-        finding('ETCD_LEARNER', 'warning', `${title} still learns, and does not vote`, withHost(member)),
+        finding('ETCD_LEARNER', 'warning', `${title} is still a learner and does not vote`, withHost(member)),
       ]
     }
     if (!ready)
@@ -79,7 +79,7 @@ function sizeFindings({ members, statuses }: EtcdObservation): Finding[] {
       finding(
         'ETCD_SPACE',
         'warning',
-        `${formatMember(member)} has used ${share}% of its space`,
+        `${formatMember(member)} has used ${share}% of its space quota`,
         withHost(member),
       ),
     ]
@@ -95,7 +95,7 @@ function versionFindings({ statuses }: EtcdObservation): Finding[] {
     [...statuses.values()].map(({ version }) => version.split('.').slice(0, 2).join('.')),
   )
   if (minors.size < 2) return []
-  const message = `members are of several versions: ${[...minors].toSorted().join(', ')}`
+  const message = `members have different versions: ${[...minors].toSorted().join(', ')}`
   return [finding('ETCD_VERSIONS', 'warning', message)]
 }
 

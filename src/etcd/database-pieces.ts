@@ -26,16 +26,16 @@ export async function* parseDatabasePieces(
     }
     rest.push(chunk.subarray(from))
     size += chunk.length - from
-    if (size > maxLineBytes) throw invalidResponse(endpoint, 'a line of it does not end')
+    if (size > maxLineBytes) throw invalidResponse(endpoint, 'a line of the response is too long')
   }
-  if (size > 0) throw invalidResponse(endpoint, 'it ends within a line')
+  if (size > 0) throw invalidResponse(endpoint, 'the response ends within a line')
 }
 
 const newline = 10
 
 function parsePiece(line: Buffer, endpoint: string): DatabasePiece {
   const parsed = snapshotLine.safeParse(tryParseJson(line.toString('utf8')))
-  if (!parsed.success) throw invalidResponse(endpoint, 'a line of it is not what it should be')
+  if (!parsed.success) throw invalidResponse(endpoint, 'a line of the response has an unexpected format')
   if ('error' in parsed.data) {
     const message = toPrintable(parsed.data.error.message.slice(0, 500))
     throw new EtcdError('ETCD_UNAVAILABLE', `${path}: ${endpoint}: ${message}`, { sent: true })

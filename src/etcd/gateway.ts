@@ -52,7 +52,7 @@ export class Gateway {
     if (parsed.success) return parsed.data
     throw new EtcdError(
       'ETCD_INVALID_RESPONSE',
-      `${path}: ${endpoint}: the answer is not what it should be`,
+      `${path}: ${endpoint}: the response has an unexpected format`,
       {
         cause: parsed.error,
         sent: true,
@@ -99,7 +99,9 @@ export class Gateway {
       throw toEtcdConnectionError(
         path,
         endpoint,
-        error instanceof RequestError ? error : new RequestError('cut', true, 'the answer was cut', error),
+        error instanceof RequestError
+          ? error
+          : new RequestError('cut', true, 'the response is incomplete', error),
       )
     } finally {
       clearTimeout(timer)

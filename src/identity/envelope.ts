@@ -106,15 +106,15 @@ function checkVersion(value: unknown): void {
   if (!success) throw identityDamagedError()
   if (data.kind !== 'SealedIdentity') {
     throw new HyperkubeError('IDENTITY_NOT_SEALED', 'this is not a sealed identity', {
-      hint: 'look at the name of the file',
+      hint: 'check that cluster.identity is the right file',
     })
   }
   if (data.apiVersion !== identityApiVersion || data.version !== formatVersion) {
     throw new HyperkubeError(
       'IDENTITY_VERSION',
-      'the sealed identity is of a version that this hyperkube cannot read',
+      'the sealed identity has a format version that this hyperkube cannot read',
       {
-        hint: 'use the hyperkube that wrote it, or a newer one; hyperkube version',
+        hint: 'use the hyperkube release that wrote it, or a newer one; this release: hyperkube version',
       },
     )
   }
@@ -124,7 +124,7 @@ const restore =
   'restore cluster.identity from git or another backup, or from a snapshot: hyperkube etcd snapshot unpack FILE'
 
 export function identityDamagedError(): HyperkubeError {
-  return new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written', {
+  return new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity was changed after it was written', {
     hint: restore,
   })
 }

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
+import { fingerprint, listKeysCommand, normalizePublicKey } from '../kit/ssh-public-key.ts'
 
 /** A public key in OpenSSH format without its comment: ssh-ed25519 AAAA… */
 export const hostKey = z
   .string()
-  .refine((text) => normalizeKey(text) === text, 'must be an OpenSSH public key')
+  .refine((text) => normalizePublicKey(text) === text, 'must be an OpenSSH public key')
 
 export const hostName = z
   .string()
@@ -28,18 +28,18 @@ export function checkHostKey(
   key: string,
 ): 'known' | 'first-use' {
   const offered = parse(host, key)
-  const pinned = listPins(pins, host)
+  const pinned = listPinnedKeys(pins, host)
   if (pinned.length === 0) return 'first-use'
   if (pinned.includes(offered)) return 'known'
   const known = pinned.map(fingerprint).join(' or ')
   const message =
-    `the ssh key of ${host} has changed: it was ${known}, now it is ${fingerprint(offered)}; ` +
-    'either the machine was reinstalled, or another machine answers in its place'
+    `the ssh host key of ${host} has changed: it was ${known}, now it is ${fingerprint(offered)}; ` +
+    'the machine was reinstalled, or another machine responds at its address'
   throw new HyperkubeError('SSH_HOST_KEY_CHANGED', message, {
     host,
     hint:
-      'compare on the machine’s own console: for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done; ' +
-      `only if the new one is among them: the same command with --forget-host-key ${host}`,
+      `compare on the console of the host: ${listKeysCommand}; ` +
+      `only if the new key is listed there, run the same command with --forget-host-key ${host}`,
   })
 }
 
@@ -66,34 +66,16 @@ export function forgetHostKey<T extends WithHostKeys>(identity: T, host: string)
   return { ...identity, hostKeys: Object.fromEntries(remaining) }
 }
 
-/** Returns the fingerprint of a key in the format of ssh: SHA256:… */
-export function fingerprint(key: string): string {
-  const [, blob = ''] = key.split(' ')
-  const digest = createHash('sha256').update(Buffer.from(blob, 'base64')).digest('base64')
-  return `SHA256:${digest.replace(/=+$/, '')}`
-}
-
 /** Returns the pinned keys of a host. hasOwn is needed, because a host may be called `constructor`. */
-function listPins(pins: PinnedHostKeys, host: string): readonly string[] {
+export function listPinnedKeys(pins: PinnedHostKeys, host: string): readonly string[] {
   return Object.hasOwn(pins, host) ? (pins[host] ?? []) : []
 }
 
 function parse(host: string, key: string): string {
-  const found = normalizeKey(key)
+  const found = normalizePublicKey(key)
   if (found !== undefined) return found
-  throw new HyperkubeError('SSH_HOST_KEY_NOT_READ', `what ${host} shows is not an ssh public key`, {
+  throw new HyperkubeError('SSH_HOST_KEY_NOT_READ', `${host} offers an invalid ssh host key`, {
     host,
-    hint: `ssh-keyscan ${host} shows what it answers with`,
+    hint: `check the key: ssh-keyscan ${host}`,
   })
-}
-
-/**
- * Returns the key without its comment, or undefined if it is invalid. The key type is stated twice, before
- * and inside the base64 blob; both must be equal.
- */
-function normalizeKey(text: string): string | undefined {
-  const [, type = '', blob = ''] = /^([a-z0-9@.-]+) ([A-Za-z0-9+/]+={0,2})(?:\s.*)?$/.exec(text.trim()) ?? []
-  const bytes = Buffer.from(blob, 'base64')
-  const inner = bytes.length < 5 ? '' : bytes.subarray(4, 4 + bytes.readUInt32BE(0)).toString('latin1')
-  return type !== '' && inner === type && bytes.toString('base64') === blob ? `${type} ${blob}` : undefined
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -66,4 +66,16 @@ test('a file that is not there is one clear message', async () => {
     code: 'IDENTITY_KEY_NOT_READ',
     message: `${path} does not exist`,
   })
+})
+
+test.each([0o640, 0o604, 0o620, 0o644])('a key file with mode %o is refused', async (bits) => {
+  await createKeyFile(files, path)
+  await chmod(path, bits)
+  await expect(readKeyFile(files, path)).rejects.toMatchObject({
+    code: 'IDENTITY_KEY_EXPOSED',
+    message: `other users can access the key file ${path} (mode 0${bits.toString(8)})`,
+    hint: `chmod 600 ${path}`,
+  })
+  await chmod(path, 0o400)
+  expect((await readKeyFile(files, path)).kind).toBe('file')
 })

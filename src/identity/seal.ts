@@ -47,7 +47,8 @@ export async function unsealIdentity(text: string, key: SealingKey): Promise<Ide
   const { cipherKey, keyCheck } = await deriveKeys(key, header.kdf)
   if (!timingSafeEqual(keyCheck, Buffer.from(header.keyCheck, 'base64'))) {
     throw new HyperkubeError('IDENTITY_WRONG_KEY', 'the identity was sealed with another key', {
-      hint: key.kind === 'file' ? 'name the key file of this cluster' : 'type the passphrase again',
+      hint:
+        key.kind === 'file' ? 'use the key file of this cluster: --key FILE' : 'type the passphrase again',
     })
   }
   return parseIdentity(decrypt(header, ciphertext, cipherKey))
@@ -76,9 +77,13 @@ function parseIdentity(text: string): Identity {
 /** Builds an error that names the paths of invalid values, but never the values. */
 function notValid({ issues }: z.core.$ZodError): HyperkubeError {
   const paths = new Set(issues.map(({ path }) => path.join('.') || 'the document'))
-  return new HyperkubeError('IDENTITY_NOT_VALID', `the identity is not valid in ${[...paths].join(', ')}`, {
-    hint: 'an identity is read by the hyperkube that wrote it, or a newer one; hyperkube version',
-  })
+  return new HyperkubeError(
+    'IDENTITY_NOT_VALID',
+    `the identity has invalid fields: ${[...paths].join(', ')}`,
+    {
+      hint: 'use the hyperkube release that wrote it, or a newer one; this release: hyperkube version',
+    },
+  )
 }
 
 function parseJson(text: string): unknown {

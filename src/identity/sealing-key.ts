@@ -36,7 +36,7 @@ export function parseKeyFile(text: string): FileKey {
   const [line = ''] = lines
   const bytes = Buffer.from(line.trim(), 'base64')
   if (lines.length > 1 || bytes.toString('base64') !== line.trim())
-    throw unreadableKeyError('is not a key file')
+    throw unreadableKeyError('has an invalid format')
   return fileKey(bytes)
 }
 
@@ -52,15 +52,17 @@ export function passphraseKey(passphrase: string): PassphraseKey {
 
 function fileKey(bytes: Uint8Array): FileKey {
   if (bytes.every((byte) => byte === 0)) {
-    throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the key is empty', { hint: 'take it from a backup' })
+    throw new HyperkubeError('IDENTITY_KEY_EMPTY', 'the key is empty', {
+      hint: 'restore the key from a backup',
+    })
   }
-  if (bytes.length !== keySize) throw unreadableKeyError(`holds ${bytes.length} bytes instead of ${keySize}`)
+  if (bytes.length !== keySize) throw unreadableKeyError(`has ${bytes.length} bytes instead of ${keySize}`)
   return { kind: 'file', key: new Secret('sealing key', bytes) }
 }
 
 function unreadableKeyError(what: string): HyperkubeError {
   return new HyperkubeError('IDENTITY_KEY_NOT_READ', `the key file ${what}`, {
-    hint: 'take it from a backup',
+    hint: 'restore the key from a backup',
   })
 }
 
@@ -129,7 +131,7 @@ function checkCost(kdf: Extract<Kdf, { name: 'scrypt' }>): void {
   const weak = names.some((name) => kdf[name] < minScryptParameters[name])
   throw new HyperkubeError(
     'IDENTITY_KDF_REFUSED',
-    `the sealed identity asks for ${weak ? 'a weaker' : 'another'} use of the passphrase than hyperkube ever wrote`,
-    { hint: 'it may have been changed to learn the passphrase: take it from a backup' },
+    `the sealed identity has ${weak ? 'weaker' : 'other'} scrypt parameters than any release of hyperkube writes`,
+    { hint: 'it may have been changed to learn the passphrase: restore cluster.identity from a backup' },
   )
 }

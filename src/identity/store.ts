@@ -1,4 +1,5 @@
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
+import { quoteShellIfNeeded } from '../kit/text.ts'
 import type { PrivateFiles } from './private-files.ts'
 import type { Identity } from './identity.ts'
 import { type FileKey, formatKeyFile, makeSealingKey, parseKeyFile, type SealingKey } from './sealing-key.ts'
@@ -16,22 +17,31 @@ export async function writeIdentity(
 ): Promise<void> {
   const text = await sealIdentity(identity, key)
   await files.replace(path, text).catch((cause: unknown) => {
-    throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `${path} could not be written`, {
-      hint: 'the previous one, if any, is unchanged',
+    throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `cannot write ${path}`, {
+      hint: 'the previous file, if any, is unchanged',
       cause,
     })
   })
 }
 
+/** Reads a key file. Refuses one that other users can read, because they could take over the cluster. */
 export async function readKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
-  return parseKeyFile(await read(files, path, 'IDENTITY_KEY_NOT_READ'))
+  const text = await read(files, path, 'IDENTITY_KEY_NOT_READ')
+  const mode = await files.mode(path)
+  if (mode !== undefined && (mode & 0o077) !== 0) {
+    const message = `other users can access the key file ${path} (mode ${mode.toString(8).padStart(4, '0')})`
+    throw new HyperkubeError('IDENTITY_KEY_EXPOSED', message, {
+      hint: `chmod 600 ${quoteShellIfNeeded(path)}`,
+    })
+  }
+  return parseKeyFile(text)
 }
 
 /** Creates a sealing key and writes its file. An existing file is never overwritten. */
 export async function createKeyFile(files: PrivateFiles, path: string): Promise<FileKey> {
   const key = makeSealingKey()
   await files.create(path, formatKeyFile(key)).catch((cause: unknown) => {
-    throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `the key file ${path} could not be written`, {
+    throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `cannot write the key file ${path}`, {
       hint: 'an existing key file is never overwritten',
       cause,
     })
@@ -44,8 +54,8 @@ async function read(files: PrivateFiles, path: string, code: string): Promise<st
     return await files.read(path)
   } catch (cause) {
     const missing = hasCode(cause, 'ENOENT')
-    throw new HyperkubeError(code, `${path} ${missing ? 'does not exist' : 'could not be read'}`, {
-      hint: `look at ls -l ${path}`,
+    throw new HyperkubeError(code, `${path} ${missing ? 'does not exist' : 'cannot be read'}`, {
+      hint: `check the file: ls -l ${path}`,
       ...(missing ? {} : { cause }),
     })
   }

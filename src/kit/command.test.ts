@@ -33,3 +33,10 @@ test('an aborted program is waited for, and the abort is the reason', async () =
   controller.abort(new Error('enough'))
   await expect(running).rejects.toThrow('enough')
 })
+
+test('a program that writes too much is killed', async () => {
+  await expect(runProgram(['yes'], { maxOutputBytes: 1 << 20 })).rejects.toMatchObject({
+    code: 'COMMAND_FAILED',
+    message: 'yes wrote more than 1048576 bytes of output and was stopped',
+  })
+})

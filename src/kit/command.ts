@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import { ByteBuffer } from './byte-buffer.ts'
 import { type ErrorDetails, HyperkubeError } from './errors.ts'
+import { watchLines } from './lines.ts'
 
 export interface CommandOptions {
   readonly cwd?: string
@@ -12,7 +13,12 @@ export interface CommandOptions {
   readonly onLine?: (line: string) => void
   /** If true, a non-zero exit code is returned in the result instead of thrown as an error. */
   readonly allowFailure?: boolean
+  /** Maximum size of standard output, and of standard error. A program that writes more is killed. */
+  readonly maxOutputBytes?: number
 }
+
+/** Larger than any expected output. Part of it may come from a host, which must not fill the memory. */
+const defaultMaxOutputBytes = 64 << 20
 
 export interface CommandResult {
   /** Exit code of the program; 128 plus the signal number if a signal ended it. */
@@ -32,12 +38,17 @@ export async function runProgram(argv: Argv, options: CommandOptions = {}): Prom
     signal: options.signal,
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
-  const stdout: Buffer[] = []
-  const stderr: Buffer[] = []
-  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk))
-  child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk))
+  const [stdout, stderr] = [new ByteBuffer(), new ByteBuffer()]
+  const { maxOutputBytes = defaultMaxOutputBytes } = options
+  let isTooLong = false
+  const collect = (output: ByteBuffer) => (chunk: Buffer) => {
+    if (output.length + chunk.length <= maxOutputBytes) output.append(chunk)
+    else isTooLong = child.kill('SIGKILL') || isTooLong
+  }
+  child.stdout?.on('data', collect(stdout))
+  child.stderr?.on('data', collect(stderr))
   if (options.onLine !== undefined && child.stderr !== null) {
-    createInterface({ input: child.stderr }).on('line', options.onLine)
+    watchLines(child.stderr, options.onLine)
   }
   // A program may exit before it has read all input. Its exit code decides whether it failed.
   child.stdin?.on('error', () => undefined)
@@ -46,19 +57,19 @@ export async function runProgram(argv: Argv, options: CommandOptions = {}): Prom
   const code = await new Promise<number>((resolve, reject) => {
     child.on('error', (cause) => {
       if (child.pid === undefined) {
-        reject(new HyperkubeError('COMMAND_NOT_RUN', `${program} could not be run`, { cause }))
+        reject(new HyperkubeError('COMMAND_NOT_RUN', `cannot run ${program}`, { cause }))
       }
     })
     child.on('close', (status, signal) => resolve(status ?? 128 + (signal === 'SIGKILL' ? 9 : 15)))
   })
   options.signal?.throwIfAborted()
-  const result = { code, stdout: decode(stdout), stderr: decode(stderr) }
+  if (isTooLong) {
+    const message = `${argv.join(' ')} wrote more than ${maxOutputBytes} bytes of output and was stopped`
+    throw new HyperkubeError('COMMAND_FAILED', message)
+  }
+  const result = { code, stdout: stdout.take().toString('utf8'), stderr: stderr.take().toString('utf8') }
   if (code !== 0 && options.allowFailure !== true) throw toCommandError(argv.join(' '), result)
   return result
-}
-
-function decode(chunks: readonly Buffer[]): string {
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** Builds an error with the exit code and the last 20 lines of output. */

@@ -47,7 +47,7 @@ export class ReloadingCredentials {
       if (this.#cached !== undefined) return this.#cached.identity
       throw new HyperkubeError(
         'CREDENTIALS_NOT_READ',
-        `credentials are of no use: ${formatSources(this.#sources)}`,
+        `cannot use the TLS credentials: ${formatSources(this.#sources)}`,
         {
           cause,
         },
@@ -73,9 +73,10 @@ async function readStamp({ ca, certificate, privateKey }: TlsCredentials): Promi
 
 async function readIdentity({ ca, certificate, privateKey }: TlsCredentials): Promise<TlsIdentity> {
   const [caPem, certPem, keyPem] = await Promise.all([ca, certificate, privateKey].map(readPem))
-  if (caPem === undefined || certPem === undefined || keyPem === undefined) throw new Error('there are three')
+  if (caPem === undefined || certPem === undefined || keyPem === undefined)
+    throw new Error('the CA, certificate or key is missing')
   if (!new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) {
-    throw new Error('the certificate is not of this key')
+    throw new Error('the certificate does not match the key')
   }
   return { ca: caPem, cert: certPem, key: keyPem }
 }
@@ -88,5 +89,5 @@ function formatSources({ ca, certificate, privateKey }: TlsCredentials): string 
   const files = [ca, certificate, privateKey].flatMap((source) =>
     typeof source === 'string' ? [] : [source.file],
   )
-  return files.length === 0 ? 'those that were given' : files.join(', ')
+  return files.length === 0 ? 'given as text' : files.join(', ')
 }

@@ -60,6 +60,6 @@ describe('what cron would not read', () => {
     '@daily',
     '1,,2 * * * *',
   ])('is refused: %j', (text) => {
-    expect(() => parseCron(text)).toThrow('is no schedule that cron would read')
+    expect(() => parseCron(text)).toThrow('is not a valid cron schedule')
   })
 })

@@ -52,8 +52,8 @@ function expandRange(part: string, min: number, max: number): number[] | undefin
 }
 
 function invalidSchedule(text: string): HyperkubeError {
-  return new HyperkubeError('MANAGER_SCHEDULE', `${toPrintable(text)} is no schedule that cron would read`, {
-    hint: 'five fields, as in 0 */6 * * *: minute, hour, day of month, month, day of week',
+  return new HyperkubeError('MANAGER_SCHEDULE', `${toPrintable(text)} is not a valid cron schedule`, {
+    hint: 'use five fields such as 0 */6 * * *: minute, hour, day of month, month, day of week',
   })
 }
 

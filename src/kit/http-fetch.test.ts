@@ -16,7 +16,7 @@ test.each(['http://b.example/y', 'file:///etc/passwd', 'data:text/plain,evil', '
     expect(() => resolveRedirect('https://first.example/', 'https://a.example/', location)).toThrow(
       expect.objectContaining({
         code: 'FETCH_INSECURE',
-        message: `https://first.example/ leads to ${location}, which is not an https URL`,
+        message: `https://first.example/ redirects to ${location}, which is not an https URL`,
       }),
     )
   },

@@ -27,7 +27,7 @@ export async function followLocations<R>(
     await cancel()
     currentUrl = resolveRedirect(url, currentUrl, location)
   }
-  throw new HyperkubeError('FETCH_REFUSED', `${url} leads on and on, through ${maxRedirects} redirects`)
+  throw new HyperkubeError('FETCH_REFUSED', `${url} has more than ${maxRedirects} redirects`)
 }
 
 /**
@@ -42,17 +42,17 @@ export function resolveRedirect(url: string, from: string, location: string): st
 }
 
 export function insecureRedirectError(url: string, to: string): HyperkubeError {
-  return new HyperkubeError('FETCH_INSECURE', `${url} leads to ${to}, which is not an https URL`)
+  return new HyperkubeError('FETCH_INSECURE', `${url} redirects to ${to}, which is not an https URL`)
 }
 
 export function urlUnreachableError(url: string, cause: unknown): HyperkubeError {
-  return new HyperkubeError('FETCH_UNREACHABLE', `${url} could not be read`, { cause })
+  return new HyperkubeError('FETCH_UNREACHABLE', `cannot read ${url}`, { cause })
 }
 
 /** Builds the error for a response with a status other than 2xx. */
 export function urlStatusError(url: string, status: number): HyperkubeError {
   const code = status >= 500 ? 'FETCH_SERVER_ERROR' : status === 404 ? 'FETCH_NOT_FOUND' : 'FETCH_REFUSED'
-  return new HyperkubeError(code, `${url} answered with status ${status}`)
+  return new HyperkubeError(code, `${url} returned status ${status}`)
 }
 
 export function urlTooLargeError(url: string, limit: number): HyperkubeError {

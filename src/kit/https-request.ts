@@ -105,12 +105,17 @@ function toRequestError(error: Error, socket: unknown, sent: boolean): RequestEr
   // Node sets `authorizationError` only if the verification of the server certificate failed.
   const verificationError = socket instanceof TLSSocket ? socket.authorizationError : undefined
   if (verificationError !== undefined && verificationError !== null)
-    return new RequestError('untrusted', false, 'is not one of ours', error)
+    return new RequestError(
+      'untrusted',
+      false,
+      'its certificate is not signed by the CA of the cluster',
+      error,
+    )
   const rejected =
     'code' in error && /ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/.test(String(error.code))
-  if (rejected) return new RequestError('rejected', false, 'does not take our certificate', error)
+  if (rejected) return new RequestError('rejected', false, 'it rejected the client certificate', error)
   return sent
-    ? new RequestError('cut', true, 'the connection was cut', error)
+    ? new RequestError('cut', true, 'the connection was lost', error)
     : new RequestError('unreachable', false, 'no connection', error)
 }
 
@@ -126,12 +131,15 @@ export async function readResponseText(
     for await (const chunk of response) {
       const bytes = Buffer.from(chunk)
       size += bytes.length
-      if (size > maxBytes) throw new RequestError('long', true, `the answer is longer than ${maxBytes} bytes`)
+      if (size > maxBytes)
+        throw new RequestError('long', true, `the response is longer than ${maxBytes} bytes`)
       chunks.push(bytes)
     }
   } catch (error) {
     signal.throwIfAborted()
-    throw error instanceof RequestError ? error : new RequestError('cut', true, 'the answer was cut', error)
+    throw error instanceof RequestError
+      ? error
+      : new RequestError('cut', true, 'the response is incomplete', error)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -31,5 +31,5 @@ test('figures as Prometheus reads them, one family after the other', () => {
 test('a name is of one kind', () => {
   const metrics = new Metrics()
   metrics.counters('x', 'x')
-  expect(() => metrics.gauges('x', 'x', () => [])).toThrow('x is already something else')
+  expect(() => metrics.gauges('x', 'x', () => [])).toThrow('metric x is already registered')
 })

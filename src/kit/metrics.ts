@@ -70,7 +70,7 @@ export class Metrics {
   }
 
   #register(family: Family): void {
-    if (this.#families.has(family.name)) throw new Error(`${family.name} is already something else`)
+    if (this.#families.has(family.name)) throw new Error(`metric ${family.name} is already registered`)
     this.#families.set(family.name, family)
   }
 }

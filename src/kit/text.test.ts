@@ -14,6 +14,31 @@ test('control characters and turned writing are shown, not done', () => {
   expect(toPrintable('a\u001B[2Jb\u202Ec\n\td')).toBe(String.raw`a\u001b[2Jb\u202ec` + '\n\td')
 })
 
+test.each([
+  ['soft hyphen', '\u00AD'],
+  ['zero-width space', '\u200B'],
+  ['zero-width joiner', '\u200D'],
+  ['word joiner', '\u2060'],
+  ['byte order mark', '\uFEFF'],
+  ['Arabic letter mark', '\u061C'],
+  ['line separator', '\u2028'],
+  ['paragraph separator', '\u2029'],
+  ['bidirectional isolate', '\u2067'],
+  ['tag letter', '\u{E0061}'],
+  ['variation selector', '\uFE0F'],
+  ['supplementary variation selector', '\u{E0101}'],
+  ['Hangul filler', '\u3164'],
+])('a %s is shown as its code', (_, character) => {
+  const code = character.codePointAt(0) ?? 0
+  const digits = code.toString(16).padStart(4, '0')
+  expect(toPrintable(`a${character}b`)).toBe(code > 0xffff ? `a\\u{${digits}}b` : `a\\u${digits}b`)
+})
+
+test('visible text of all languages stays as it is', () => {
+  const text = 'Größe … – „quote“ 名前 имя اسم 😀'
+  expect(toPrintable(text)).toBe(text)
+})
+
 test('nothing that moves a cursor comes through', () => {
   assert(
     property(string({ unit: 'binary' }), (text) => {

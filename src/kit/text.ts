@@ -1,18 +1,23 @@
 /**
  * Makes untrusted text safe for a terminal, where text from a file or host could otherwise repaint the screen
- * or disguise a word. Control characters (except tabs and newlines) and bidirectional controls become escape
- * codes.
+ * or disguise a word. Control characters (except tabs and newlines), bidirectional controls, line separators
+ * and invisible characters become escape codes.
  */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, (character) => {
     const code = character.codePointAt(0) ?? 0
-    return `\\u${code.toString(16).padStart(4, '0')}`
+    const digits = code.toString(16).padStart(4, '0')
+    return code > 0xffff ? `\\u{${digits}}` : `\\u${digits}`
   })
 }
 
+/**
+ * Format characters (Cf) are zero-width, bidirectional and tag characters. The other ranges are controls, line
+ * separators, fillers without width and variation selectors.
+ */
 const unprintable =
-  // oxlint-disable-next-line no-control-regex -- these are the very characters to find
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these are the very characters to find
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u034F\u115F\u1160\u17B4\u17B5\u180B-\u180F\u2028\u2029\u2065\u3164\uFE00-\uFE0F\uFFA0\u{E0000}-\u{E0FFF}\p{Cf}]/gu
 
 /** Joins the first `max` names and appends the number of omitted names. */
 export function truncateList(names: readonly string[], max: number): string {
@@ -34,6 +39,11 @@ export function toAsciiJson(json: string): string {
 /** Quotes a word for a POSIX shell. */
 export function quoteShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** Quotes a word for a POSIX shell unless it has no special characters. */
+export function quoteShellIfNeeded(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : quoteShell(word)
 }
 
 /**

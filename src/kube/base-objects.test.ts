@@ -10,6 +10,12 @@ test('what every cluster has', () => {
   expect(names(false)).toEqual([
     'ClusterRole hyperkube:flannel',
     'ClusterRoleBinding hyperkube:flannel',
+    'ValidatingAdmissionPolicy flannel.hyperkube.dev',
+    'ValidatingAdmissionPolicyBinding flannel.hyperkube.dev',
+    'ConfigMap hyperkube-removed-hosts',
+    'ValidatingAdmissionPolicy removed-hosts.hyperkube.dev',
+    'ValidatingAdmissionPolicyBinding removed-hosts.hyperkube.dev',
+    'ClusterRoleBinding hyperkube:kube-proxies',
     'Role hyperkube:apiserver-proxies',
     'RoleBinding hyperkube:apiserver-proxies',
     'ClusterRole hyperkube:agent',

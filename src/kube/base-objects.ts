@@ -1,9 +1,13 @@
+import { flannelGroup, kubeProxyGroup } from '../contract/node-users.ts'
 import { agentUser, renewalSigner } from '../contract/renewal.ts'
 import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-host.ts'
 import { settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from './client.ts'
+import { crdGroup } from './crd.ts'
+import { flannelPolicy } from './flannel-policy.ts'
 import type { KubeObject, Manifest } from './object.ts'
 import { buildRole, buildRoleBinding } from './rbac.ts'
+import { removedHostsPolicy } from './removed-hosts.ts'
 import type { KubeCallOptions } from './request.ts'
 import { applyObject } from './write-objects.ts'
 
@@ -19,6 +23,9 @@ export interface BaseObjectsSpec {
 export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   return [
     ...flannelRbac,
+    ...flannelPolicy,
+    ...removedHostsPolicy,
+    kubeProxyRbac,
     ...apiserverProxyRbac,
     ...agentRbac,
     // Allows the API server to call kubelets, for example for `kubectl logs`.
@@ -32,14 +39,20 @@ export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   ]
 }
 
-/** flanneld reads the pod networks of all nodes and writes its own address to the status of its node. */
+/** flanneld reads the pod networks of all nodes. `flannelPolicy` limits the patch to its own node. */
 const flannelRbac: readonly Manifest[] = [
-  buildRole('hyperkube:flannel', [
+  buildRole(flannelGroup, [
     { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
   ]),
-  buildRoleBinding('hyperkube:flannel', 'hyperkube:flannel', { kind: 'User', name: 'hyperkube:flannel' }),
+  buildRoleBinding(flannelGroup, flannelGroup, { kind: 'Group', name: flannelGroup }),
 ]
+
+/** Each node has a kube-proxy user of its own, so audit logs show which node sent a request. */
+const kubeProxyRbac = buildRoleBinding(kubeProxyGroup, 'system:node-proxier', {
+  kind: 'Group',
+  name: kubeProxyGroup,
+})
 
 /** The API server proxies may only read the addresses of all API servers. */
 const apiserverProxyRbac: readonly Manifest[] = [
@@ -66,10 +79,12 @@ const apiserverProxyRbac: readonly Manifest[] = [
 
 /**
  * Lets agents on control planes approve and sign certificate renewal requests of nodes. Agents read these
- * requests with the permissions of their node.
+ * requests with the permissions of their node. The Host object of a node lists the certificates that it may
+ * renew.
  */
 const agentRbac: readonly Manifest[] = [
   buildRole(agentUser, [
+    { apiGroups: [crdGroup], resources: ['hosts'], verbs: ['get'] },
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],

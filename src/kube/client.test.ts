@@ -65,7 +65,7 @@ test('a slash at the end of an address is not part of the path', async () => {
 test('without servers a request fails', async () => {
   await expect(createClient([]).request(get)).rejects.toMatchObject({
     code: 'KUBE_UNREACHABLE',
-    message: 'GET /api/v1/nodes: there is no server to ask',
+    message: 'GET /api/v1/nodes: no API server is known',
   })
 })
 
@@ -153,7 +153,7 @@ describe('again', () => {
     const server = await serveResponses({ cut: 'before' })
     await expect(createClient([server.url]).request(post)).rejects.toMatchObject({
       code: 'KUBE_UNREACHABLE',
-      hint: 'it may have been done all the same: look before you do it again',
+      hint: 'the server may have executed the request: check the object before you retry',
     })
   })
 
@@ -403,7 +403,7 @@ describe('credentials in files', () => {
     const client = createClient([server.url], { credentials: { ...ca.client, privateKey: { file } } })
     await expect(client.request(get)).rejects.toMatchObject({
       code: 'CREDENTIALS_NOT_READ',
-      message: `credentials are of no use: ${file}`,
+      message: `cannot use the TLS credentials: ${file}`,
     })
   })
 })

@@ -102,7 +102,7 @@ export class KubeClient implements Disposable {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw new KubeError('KUBE_INVALID_RESPONSE', `${describeRequest(request)}: the answer is not JSON`, {
+      throw new KubeError('KUBE_INVALID_RESPONSE', `${describeRequest(request)}: the response is not JSON`, {
         cause,
       })
     }

@@ -93,7 +93,7 @@ function convertSchema(schema: Readonly<Record<string, unknown>>): StructuralSch
     ...(only === undefined ? {} : { type: typeof only, enum: [only] }),
     ...(schema['type'] === 'integer' ? { format: 'int64' } : {}),
     ...(schema['format'] === 'date-time' ? { format: 'date-time' } : {}),
-    ...(typeof pattern === 'string' && schema['format'] === undefined && !/\(\?/.test(pattern)
+    ...(typeof pattern === 'string' && schema['format'] === undefined && !/\(\?|\\u/.test(pattern)
       ? { pattern }
       : {}),
     ...(properties === undefined ? {} : { properties: convertProperties(json.parse(properties)) }),

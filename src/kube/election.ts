@@ -55,7 +55,7 @@ export function checkElectionTiming({ duration, deadline, retry }: ElectionTimin
     'ELECTION_TIMING',
     `a lease of ${duration} ms, renewed every ${retry} ms within ${deadline} ms, is not safe`,
     {
-      hint: 'the lease must be longer than the deadline, and the deadline longer than one and a half pauses',
+      hint: 'the lease must be longer than the deadline, and the deadline longer than 1.5 retry intervals',
     },
   )
 }
@@ -135,7 +135,7 @@ async function renewLease(
     try {
       const holding = await lock.tryAcquire(signal)
       if (holding.held) term.extend(holding.fence, leadershipEnd(holding, timing))
-      else if (holding.holder !== undefined) term.lose(`${holding.holder} has the lease`)
+      else if (holding.holder !== undefined) term.lose(`${holding.holder} holds the lease`)
     } catch (error) {
       if (!signal.aborted) onError?.(error)
     }

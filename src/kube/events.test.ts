@@ -103,7 +103,7 @@ test('of many events that differ only in their note, ten are written, and one mo
   for (let time = 0; time < 30; time++) await events.record(pod, { ...note, note: `attempt ${time}` })
   const begun = requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.stringify(body))
   expect(begun).toHaveLength(11)
-  expect(begun.at(-1)).toContain('"and others like it: attempt 10"')
+  expect(begun.at(-1)).toContain('"combined from similar events: attempt 10"')
   expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
 })
 

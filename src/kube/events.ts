@@ -224,7 +224,7 @@ class EventAggregator {
       similar.texts.add(text)
       return individual
     }
-    similar.combined ??= { key: group, note: { ...note, note: `and others like it: ${text}` } }
+    similar.combined ??= { key: group, note: { ...note, note: `combined from similar events: ${text}` } }
     return similar.combined
   }
 

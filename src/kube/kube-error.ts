@@ -119,7 +119,9 @@ export function buildNoResponseError(
     error.reason === 'untrusted' || error.reason === 'rejected' ? 'KUBE_UNTRUSTED' : 'KUBE_UNREACHABLE'
   return new KubeError(code, `${what}: ${server}: ${error.message}`, {
     cause: error.cause,
-    hint: mayBeDone ? 'it may have been done all the same: look before you do it again' : undefined,
+    hint: mayBeDone
+      ? 'the server may have executed the request: check the object before you retry'
+      : undefined,
   })
 }
 

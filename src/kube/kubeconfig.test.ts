@@ -27,9 +27,13 @@ test('or has all in it', () => {
 })
 
 test.each<[string, string, string]>([
-  ['no YAML', 'secret: [', 'it is no YAML'],
+  ['no YAML', 'secret: [', 'it is not YAML'],
   ['not one', '{}', 'current-context'],
-  ['no such context', JSON.stringify({ ...config, contexts: [] }), 'it has nothing for a@b'],
+  [
+    'no such context',
+    JSON.stringify({ ...config, contexts: [] }),
+    'it has no cluster or user for context a@b',
+  ],
   [
     'a token',
     JSON.stringify({ ...config, users: [{ name: 'a', user: { token: 't' } }] }),

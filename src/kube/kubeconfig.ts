@@ -50,7 +50,7 @@ export function parseKubeconfig(text: string, file: string): KubeApiAccess {
   const cluster = clusters.find(({ name }) => name === context?.cluster)?.cluster
   const user = users.find(({ name }) => name === context?.user)?.user
   if (cluster === undefined || user === undefined)
-    throw buildKubeconfigError(file, `it has nothing for ${current}`)
+    throw buildKubeconfigError(file, `it has no cluster or user for context ${current}`)
   const readPemField = (path: string | undefined, data: string | undefined, field: string): Pem => {
     if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8')
     if (path === undefined) throw buildKubeconfigError(file, `it has no ${field}`)
@@ -79,10 +79,10 @@ function parseYaml(text: string, file: string): unknown {
     return parse(text)
   } catch {
     // The parser's message is left out, because it quotes the text, which may contain a private key.
-    throw buildKubeconfigError(file, 'it is no YAML')
+    throw buildKubeconfigError(file, 'it is not YAML')
   }
 }
 
 function buildKubeconfigError(file: string, why: string): HyperkubeError {
-  return new HyperkubeError('KUBECONFIG_NOT_READ', `${file} is of no use: ${toPrintable(why)}`)
+  return new HyperkubeError('KUBECONFIG_NOT_READ', `${file} is not a valid kubeconfig: ${toPrintable(why)}`)
 }

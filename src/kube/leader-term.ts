@@ -52,7 +52,7 @@ export class LeaseTerm implements LeaderTerm, Disposable {
   }
 
   fence(): Fence {
-    if (this.#time.now() >= this.#until) this.lose('the lease could not be renewed in time')
+    if (this.#time.now() >= this.#until) this.lose('the lease was not renewed in time')
     this.lost.throwIfAborted()
     return this.#fence
   }
@@ -69,7 +69,7 @@ export class LeaseTerm implements LeaderTerm, Disposable {
    */
   extend({ holder, transitions }: Fence, until: number): void {
     const isOurs = holder === this.#fence.holder && transitions <= this.#raised
-    if (!isOurs) return this.lose('the lease was taken away')
+    if (!isOurs) return this.lose('another process took the lease')
     this.#fence = { holder, transitions }
     this.#until = until
     this.#cancelTimer()
@@ -87,6 +87,6 @@ export class LeaseTerm implements LeaderTerm, Disposable {
 
   #startTimer(): () => void {
     const left = Math.max(0, this.#until - this.#time.now())
-    return this.#time.after(left, () => this.lose('the lease could not be renewed in time'))
+    return this.#time.after(left, () => this.lose('the lease was not renewed in time'))
   }
 }

@@ -72,10 +72,7 @@ export function parseKubeResponse<T>(schema: z.ZodType<T>, value: unknown, what:
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map(
-    ({ path, message }) => `${path.join('.') || 'all of it'}: ${message}`,
+    ({ path, message }) => `${path.join('.') || 'the object'}: ${message}`,
   )
-  throw new KubeError(
-    'KUBE_INVALID_RESPONSE',
-    `${what}: the answer is not what it should be: ${problems.join('; ')}`,
-  )
+  throw new KubeError('KUBE_INVALID_RESPONSE', `${what}: unexpected response: ${problems.join('; ')}`)
 }

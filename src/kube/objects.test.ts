@@ -147,11 +147,11 @@ test.each([
     code: 'KUBE_INVALID',
   })
   await expect(deleteKubeObject(client, configMaps, { namespace: name, name: 'a' })).rejects.toThrow(
-    'not the name',
+    'not a valid object name',
   )
-  await expect(getObject(client, configMaps, { name: 'a' })).rejects.toThrow('none is given')
+  await expect(getObject(client, configMaps, { name: 'a' })).rejects.toThrow('no namespace is given')
   await expect(getObject(client, createUntypedKind('v1', 'Node'), { ...ref })).rejects.toThrow(
-    'in no namespace',
+    'are not namespaced',
   )
   expect(server.requests).toHaveLength(0)
 })

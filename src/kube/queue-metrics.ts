@@ -28,16 +28,16 @@ export class QueueMetrics {
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
-    this.#adds = metrics.counters('workqueue_adds_total', 'Keys that were added.')
-    this.#retries = metrics.counters('workqueue_retries_total', 'Keys that have to be tried again.')
+    this.#adds = metrics.counters('workqueue_adds_total', 'Keys added to the queue.')
+    this.#retries = metrics.counters('workqueue_retries_total', 'Retries of keys.')
     this.#waits = metrics.histograms(
       'workqueue_queue_duration_seconds',
-      'How long keys wait before a worker takes them.',
+      'Time that keys wait in the queue.',
       durationBuckets,
     )
     this.#works = metrics.histograms(
       'workqueue_work_duration_seconds',
-      'How long it takes to work on a key.',
+      'Processing time of a key.',
       durationBuckets,
     )
   }
@@ -49,17 +49,17 @@ export class QueueMetrics {
     const gauges = this.#metrics.gauges.bind(this.#metrics)
     gauges(
       'workqueue_depth',
-      'Keys that wait.',
+      'Keys in the queue.',
       sample(({ depth }) => depth),
     )
     gauges(
       'workqueue_unfinished_work_seconds',
-      'How long all that is being worked on has taken so far, together.',
+      'Sum of the processing times of all keys in progress.',
       sample(({ running }) => running.reduce((sum, time) => sum + time, 0) / 1000),
     )
     gauges(
       'workqueue_longest_running_processor_seconds',
-      'How long the oldest of them has taken so far.',
+      'Processing time of the oldest key in progress.',
       sample(({ running }) => Math.max(0, ...running) / 1000),
     )
     this.#adds.add(labels, 0)

@@ -28,6 +28,10 @@ const knownResources: Readonly<
     Service: ['services', 'namespace'],
     ServiceAccount: ['serviceaccounts', 'namespace'],
   },
+  'admissionregistration.k8s.io/v1': {
+    ValidatingAdmissionPolicy: ['validatingadmissionpolicies', 'cluster'],
+    ValidatingAdmissionPolicyBinding: ['validatingadmissionpolicybindings', 'cluster'],
+  },
   'apiextensions.k8s.io/v1': { CustomResourceDefinition: ['customresourcedefinitions', 'cluster'] },
   'apiregistration.k8s.io/v1': { APIService: ['apiservices', 'cluster'] },
   'apps/v1': {
@@ -76,7 +80,7 @@ export function versionPath(apiVersion: string): string {
 /** Returns the API path of a resource, in one namespace or in all namespaces. */
 export function collectionPath({ apiVersion, plural, namespaced }: ApiResource, namespace?: string): string {
   if (!namespaced && namespace !== undefined)
-    throw buildInvalidError(`${plural} are in no namespace, also not in ${namespace}`)
+    throw buildInvalidError(`${plural} are not namespaced, but namespace ${namespace} is given`)
   const namespaceSegment = namespace === undefined ? '' : `/namespaces/${encodeSegment(namespace)}`
   return `${versionPath(apiVersion)}${namespaceSegment}/${plural}`
 }
@@ -88,7 +92,7 @@ export function objectPath(
   subresource?: string,
 ): string {
   if (resource.namespaced && namespace === undefined) {
-    throw buildInvalidError(`${resource.plural} are in namespaces, and none is given for ${name}`)
+    throw buildInvalidError(`${resource.plural} are namespaced, but no namespace is given for ${name}`)
   }
   const path = `${collectionPath(resource, namespace)}/${encodeSegment(name)}`
   return subresource === undefined ? path : `${path}/${subresource}`
@@ -100,7 +104,7 @@ export function objectPath(
  */
 function encodeSegment(name: string): string {
   if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) {
-    throw buildInvalidError(`${JSON.stringify(name)} is not the name of an object`)
+    throw buildInvalidError(`${JSON.stringify(name)} is not a valid object name`)
   }
   return encodeURIComponent(name)
 }
@@ -141,7 +145,7 @@ export class Discovery {
     const resource = byKind.get(kind)
     if (resource !== undefined) return resource
     throw new KubeError('KUBE_KIND_UNKNOWN', `the cluster has no ${kind} in ${apiVersion}`, {
-      hint: 'the definition of the kind must be there before objects of it are',
+      hint: 'install the CustomResourceDefinition of this kind first',
     })
   }
 

@@ -49,7 +49,7 @@ export async function retryRequest<T>(
       last = outcomes.filter((outcome) => outcome.kind === 'failed')
       const final = outcomes.at(-1)
       if (final?.kind === 'done') return final.value
-      if (final === undefined) throw new KubeError('KUBE_UNREACHABLE', `${what}: there is no server to ask`)
+      if (final === undefined) throw new KubeError('KUBE_UNREACHABLE', `${what}: no API server is known`)
       if (once || !shouldRetry(idempotent, final.failure)) break
       const delay = computeDelay(round, final.failure, options)
       if (performance.now() + delay >= deadline) break
@@ -104,7 +104,7 @@ function toFinalError(what: string, last: readonly FailedAttempt[], timeout: num
     'in turn',
   )
   const { code, hint } = final.error
-  return new KubeError(code, `${what}: none of ${last.length} servers did it`, { cause, hint })
+  return new KubeError(code, `${what}: all ${last.length} servers failed`, { cause, hint })
 }
 
 /** Order in which servers are tried. The server that responded last comes first. */

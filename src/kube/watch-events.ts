@@ -57,8 +57,8 @@ async function* readLines(
   const destroyAfter = (time: number, why: string): NodeJS.Timeout =>
     setTimeout(() => response.destroy(new Error(`${why} ${formatDuration(time)}`)), time)
   // A timer is the only way to detect a half-open connection.
-  const idleTimer = destroyAfter(idleTimeout, 'nothing came for')
-  const lifetimeTimer = destroyAfter(maxLifetime, 'it did not end after')
+  const idleTimer = destroyAfter(idleTimeout, 'no data received for')
+  const lifetimeTimer = destroyAfter(maxLifetime, 'still open after')
   response.setEncoding('utf8')
   let parts: string[] = []
   let size = 0
@@ -77,12 +77,12 @@ async function* readLines(
     }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new KubeError('KUBE_UNREACHABLE', `${what}: the connection was cut: ${why}`, { cause })
+    throw new KubeError('KUBE_UNREACHABLE', `${what}: the connection was lost: ${why}`, { cause })
   } finally {
     clearTimeout(idleTimer)
     clearTimeout(lifetimeTimer)
   }
-  if (size > 0) throw new KubeError('KUBE_UNREACHABLE', `${what}: the answer ended within a line`)
+  if (size > 0) throw new KubeError('KUBE_UNREACHABLE', `${what}: the response ended within a line`)
 }
 
 function parseJsonLine(line: string, what: string): unknown {

@@ -118,7 +118,7 @@ describe('goes on where it was', () => {
     const { next, requests, errors } = await startWatch(script.api.respond, { timing: { idleTimeout: 50 } })
     expect(await next(2)).toEqual(['listed', 'added default/a'])
     expect(requests.map(({ query }) => query.get('resourceVersion'))).toEqual([null, '10', '10'])
-    expect(errors[0]).toContain('nothing came for 50 ms')
+    expect(errors[0]).toContain('no data received for 50 ms')
   })
 
   test('from the last bookmark, where nothing else came', async () => {

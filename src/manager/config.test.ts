@@ -22,7 +22,7 @@ test('times are written as everywhere', () => {
     leaderElectRetryPeriod: '5s',
   }
   expect(read(options).election).toMatchObject({ duration: 60_000, deadline: 40_000, retry: 5000 })
-  expect(() => read({ leaderElectRetryPeriod: '5' })).toThrow('write it as 15s')
+  expect(() => read({ leaderElectRetryPeriod: '5' })).toThrow('must be a duration such as 15s')
   expect(() => read({ leaderElectRenewDeadline: '15s' })).toThrow(
     expect.objectContaining({ code: 'ELECTION_TIMING' }),
   )

@@ -12,7 +12,7 @@ import { checkControllerNames, selectControllers } from './select-controllers.ts
 
 const durationSchema = z.string().transform((text, context) => {
   const milliseconds = parseDuration(text)
-  if (milliseconds === undefined) context.addIssue('write it as 15s or 1m30s')
+  if (milliseconds === undefined) context.addIssue('must be a duration such as 15s or 1m30s')
   return milliseconds ?? 0
 })
 
@@ -77,7 +77,7 @@ function parseLoopback(text: string): ListenAddress {
   const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d{1,5})$/.exec(text) ?? []
   const isLoopback = (isIP(host) === 4 && host.startsWith('127.')) || host === '::1'
   if (isLoopback && Number(port) < 65_536) return { host, port: Number(port) }
-  throw new HyperkubeError('MANAGER_NOT_LOOPBACK', `${toPrintable(text)} is no address of this host alone`, {
+  throw new HyperkubeError('MANAGER_NOT_LOOPBACK', `${toPrintable(text)} is not a loopback address`, {
     hint: '--listen 127.0.0.1:6447',
   })
 }
@@ -138,8 +138,8 @@ async function readSettings(
   try {
     return readVersioned(managerSettingsFormat, JSON.parse(await readFile(file)))
   } catch (cause) {
-    throw new HyperkubeError('MANAGER_SETTINGS', `${file} cannot be used`, {
-      hint: 'where cluster.yml is: hyperkube up writes it again',
+    throw new HyperkubeError('MANAGER_SETTINGS', `the settings file ${file} is not valid`, {
+      hint: 'to write the file again, in the directory of cluster.yml: hyperkube up',
       cause,
     })
   }

@@ -20,13 +20,25 @@ export async function startHealthServer(
   options: HealthServerOptions,
 ): Promise<HealthServer> {
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://manager')
-    respond(response, pathname.slice(1), searchParams.has('verbose'), options)
+    // The target is not parsed as a URL, because the parser throws for targets such as `//`.
+    const [path = '', query] = (request.url ?? '/').slice(1).split('?', 2)
+    try {
+      respond(response, path, new URLSearchParams(query).has('verbose'), options)
+    } catch {
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    }
   })
+  // Clients of health checks send their request at once, so timeouts are short.
+  server.headersTimeout = 5000
+  server.requestTimeout = 10_000
+  server.maxConnections = 100
   server.listen(port, host)
   await once(server, 'listening').catch((cause: unknown) => {
     throw new HyperkubeError('MANAGER_NOT_LISTENING', `cannot listen at ${host}:${port}`, { cause })
   })
+  // A connection that cannot be accepted must not end the process.
+  server.on('error', () => undefined)
   const address = server.address()
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,

@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { Heartbeats, silentAfterMs } from './heartbeats.ts'
 
 function buildHost(name: string, heartbeat?: string) {
-  return { name, uid: undefined, names: undefined, openRequests: [], status: { heartbeat } }
+  return {
+    name,
+    uid: undefined,
+    names: undefined,
+    etcdMember: false,
+    openRequests: [],
+    status: { heartbeat },
+  }
 }
 
 const wall = (): Date => new Date('2001-01-01T00:10:00Z')

@@ -91,7 +91,7 @@ describe('a controller that requests an action from a host', () => {
     })
     await waitUntil('a higher one', () => readRequests(one)[0]?.fence.transitions === 9)
     expect(readRequests(one)).toMatchObject([{ id: 'x', fence: { holder: 'a_1', transitions: 9 } }])
-    expect(manager.lines.join('\n')).toContain('it already saw fence 8 of before the restore')
+    expect(manager.lines.join('\n')).toContain('the host already accepted fence 8 of before the restore')
   })
 
   test('writes nothing into an object that changed since it was read', async () => {

@@ -27,13 +27,17 @@ export async function requestHostAction(
   if (step.kind === 'outranked') {
     const { holder, transitions } = step.highestFence
     term.raise(step.highestFence)
-    throw new HyperkubeError('HOST_STALE_LEADER', `it already saw fence ${transitions} of ${holder}`, {
-      host,
-      hint: 'if this process leads, it raises its fence and requests again',
-    })
+    throw new HyperkubeError(
+      'HOST_STALE_LEADER',
+      `the host already accepted fence ${transitions} of ${holder}`,
+      {
+        host,
+        hint: 'no action needed: if this process is leader, it raises its fence and retries',
+      },
+    )
   }
   if (step.kind === 'full') {
-    throw new HyperkubeError('HOST_REQUESTS_FULL', 'it has too many unanswered requests', {
+    throw new HyperkubeError('HOST_REQUESTS_FULL', 'the host has too many open requests', {
       host,
       hint: `kubectl get host ${host} -o yaml; on the host: journalctl -u hyperkube-agent`,
     })

@@ -1,5 +1,5 @@
 import type { ManagerSettings } from '../contract/manager-settings.ts'
-import { formatError } from '../kit/errors.ts'
+import { formatError, HyperkubeError } from '../kit/errors.ts'
 import type { Metrics } from '../kit/metrics.ts'
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -56,7 +56,8 @@ export class LeaderSession {
 
   /**
    * Runs the controllers until the term ends. All controllers are built before the informers start, so they
-   * receive all events. Each controller starts when its informers are synced.
+   * receive all events. Each controller starts when its informers are synced. A controller that fails ends
+   * the session with an error: the process exits and is restarted, which probes and alerts notice.
    */
   async run(term: LeaderTerm): Promise<void> {
     const { createClientAs, controllers, log } = this.#options
@@ -72,14 +73,26 @@ export class LeaderSession {
       this.#buildController(definition, createClient(formatControllerUser(definition)), informers, term),
     )
     this.#running = runningControllers
-    const informersRun = informers.run(term.signal)
-    log(`leads, with ${runningControllers.map(({ name }) => name).join(', ') || 'no controllers'}`)
+    const failure = new AbortController()
+    const signal = AbortSignal.any([term.signal, failure.signal])
+    const informersRun = informers.run(signal)
+    log(`is leader, running ${runningControllers.map(({ name }) => name).join(', ') || 'no controllers'}`)
     const controllerRuns = runningControllers.map(async (running) =>
-      this.#runController(running, term.signal),
+      this.#runController(running, signal, failure),
     )
     // The session also waits for the end of the term if there are no controllers. Otherwise the process would
     // end and be restarted in a loop.
-    await Promise.all([waitForAbort(term.signal), informersRun, ...controllerRuns])
+    const allRuns = Promise.all([waitForAbort(signal), informersRun, ...controllerRuns])
+    // After a failure, a controller that does not stop must not delay the end of the process.
+    await Promise.race([allRuns, this.#waitForGrace(failure.signal)])
+    if (!term.signal.aborted) failure.signal.throwIfAborted()
+  }
+
+  /** Resolves when controllers had their time to stop after the signal. */
+  async #waitForGrace(signal: AbortSignal): Promise<void> {
+    const { time, graceMs } = this.#options
+    await waitForAbort(signal)
+    await new Promise<void>((resolve) => void time.after(graceMs, () => resolve()))
   }
 
   /** Names of controllers that are still running. */
@@ -102,7 +115,7 @@ export class LeaderSession {
     return new Map(
       (this.#informers?.all ?? []).map(({ name, isSynced }) => [
         `informer-${name}`,
-        () => (isSynced ? undefined : 'the first list is not complete'),
+        () => (isSynced ? undefined : 'the initial list is not complete'),
       ]),
     )
   }
@@ -145,8 +158,11 @@ export class LeaderSession {
     return { name, controller, informers: ownInformers, state: 'waiting' }
   }
 
-  async #runController(running: RunningController, signal: AbortSignal): Promise<void> {
-    const { log } = this.#options
+  async #runController(
+    running: RunningController,
+    signal: AbortSignal,
+    failure: AbortController,
+  ): Promise<void> {
     await Promise.race([
       Promise.all([...running.informers].map(async ({ synced }) => synced)),
       waitForAbort(signal),
@@ -154,11 +170,11 @@ export class LeaderSession {
     try {
       running.state = 'working'
       if (!signal.aborted) await running.controller.run(signal)
-      if (!signal.aborted) throw new Error('it ended by itself')
+      if (!signal.aborted) throw new Error('it ended without an error')
       running.state = 'ended'
     } catch (error) {
       running.state = signal.aborted ? 'ended' : { failed: formatError(error) }
-      if (!signal.aborted) log(`${running.name} stopped working: ${formatError(error)}`)
+      if (!signal.aborted) failure.abort(buildFailure(running.name, error))
     }
   }
 
@@ -197,6 +213,13 @@ export class LeaderSession {
       all().map(({ name, isSynced }) => [{ source: name }, isSynced ? 1 : 0]),
     )
   }
+}
+
+function buildFailure(controller: string, cause: unknown): HyperkubeError {
+  return new HyperkubeError('MANAGER_CONTROLLER_FAILED', `the controller ${controller} failed`, {
+    cause,
+    hint: 'on the host: journalctl -u hyperkube-controller-manager; to run the others without it, remove it from spec.manager.controllers',
+  })
 }
 
 async function waitForAbort(signal: AbortSignal): Promise<void> {

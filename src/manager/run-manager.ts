@@ -77,7 +77,7 @@ export async function runManager(
     wall: deps.now(),
     monotonic: time.now(),
   }))
-  metrics.gauges('leader_election_master_status', 'Whether this one leads.', () => [
+  metrics.gauges('leader_election_master_status', '1 if this process is the leader.', () => [
     [{ name: managerLease.name }, electionStatus.isLeader ? 1 : 0],
   ])
   const result = await runElection(
@@ -94,7 +94,7 @@ export async function runManager(
       timing,
       time,
       random,
-      onLeader: (holder) => log(holder === identity ? 'was elected' : `${holder} leads`),
+      onLeader: (holder) => log(holder === identity ? 'is leader' : `${holder} is leader`),
       onError: (error) => logLimiter.report(electionSubject, error),
     },
     async (term) => {
@@ -135,15 +135,15 @@ class ElectionStatus {
   }
 
   readonly check: HealthCheck = () => {
-    if (this.#lastObservedAt === undefined) return 'the lease was not seen yet'
+    if (this.#lastObservedAt === undefined) return 'the lease was not read yet'
     const age = this.#time.now() - this.#lastObservedAt
-    return age < this.#timeoutMs ? undefined : `the lease was not seen for ${Math.round(age / 1000)} s`
+    return age < this.#timeoutMs ? undefined : `the lease was not read for ${Math.round(age / 1000)} s`
   }
 }
 
 /** Registers process metrics under the standard Prometheus names. */
 function registerProcessMetrics(metrics: Metrics): void {
-  metrics.gauges('process_resident_memory_bytes', 'Memory of the process.', () => [
+  metrics.gauges('process_resident_memory_bytes', 'Resident memory of the process.', () => [
     [{}, process.memoryUsage.rss()],
   ])
   const readCpuSeconds = (): number => {

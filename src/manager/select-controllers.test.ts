@@ -52,6 +52,6 @@ describe('the table', () => {
     expect(() => checkControllerNames([...definitions, buildDefinition('bee')])).toThrow(
       'two controllers are called bee',
     )
-    expect(() => checkControllerNames([buildDefinition('a:b')])).toThrow('a:b is no name')
+    expect(() => checkControllerNames([buildDefinition('a:b')])).toThrow('a:b is not a valid controller name')
   })
 })

@@ -49,5 +49,5 @@ export function checkControllerNames(definitions: readonly ControllerDefinition[
   const duplicate = names.find((name, at) => names.indexOf(name) !== at)
   if (duplicate !== undefined) throw new Error(`two controllers are called ${duplicate}`)
   const invalid = names.find((name) => !/^[a-z][a-z0-9-]*$/.test(name))
-  if (invalid !== undefined) throw new Error(`${invalid} is no name of a controller`)
+  if (invalid !== undefined) throw new Error(`${invalid} is not a valid controller name`)
 }

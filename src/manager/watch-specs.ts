@@ -86,6 +86,8 @@ export interface KnownHost {
   readonly name: string
   readonly uid: string | undefined
   readonly names: HostResource['spec']['names']
+  /** True if the operator planned an etcd member on the host. */
+  readonly etcdMember: boolean
   readonly status: HostStatus
   /** Ids of requests to the host that have no result yet. */
   readonly openRequests: readonly string[]
@@ -96,7 +98,7 @@ export const hostWatch = new WatchSpec({
   name: 'hosts',
   kind: hostKind,
   select: ({ metadata: { name, uid }, spec, status }): KnownHost => ({
-    ...{ name, uid, names: spec.names, status },
+    ...{ name, uid, names: spec.names, etcdMember: spec.etcdMember ?? false, status },
     openRequests: (spec.requests ?? []).flatMap((request) => {
       const id: unknown = Reflect.get(Object(request), 'id')
       const isOpen = typeof id === 'string' && !(status.results ?? []).some((result) => result.id === id)
@@ -104,6 +106,14 @@ export const hostWatch = new WatchSpec({
     }),
   }),
 })
+
+/**
+ * True if the host is an etcd member and has reported about it. A host that only claims to be a member would
+ * otherwise delay snapshots and defragmentation.
+ */
+export function isReportingMember({ etcdMember, status }: KnownHost): boolean {
+  return etcdMember && status.etcd !== undefined
+}
 
 /** True if more than the heartbeat of a host has changed. */
 export function isHostChanged(change: ObjectChange<KnownHost>): boolean {
@@ -113,10 +123,11 @@ export function isHostChanged(change: ObjectChange<KnownHost>): boolean {
 
 function serializeWithoutHeartbeat({
   names,
+  etcdMember,
   openRequests,
   status: { heartbeat: _heartbeat, ...rest },
 }: KnownHost): string {
-  return JSON.stringify([names, openRequests, rest])
+  return JSON.stringify([names, etcdMember, openRequests, rest])
 }
 
 /** Builds the object reference for events about a host. */

@@ -70,7 +70,7 @@ function parse(pem: string): X509Certificate {
     return new X509Certificate(pem)
   } catch {
     throw new HyperkubeError('PKI_CERTIFICATE_NOT_READ', 'this is not a certificate in PEM', {
-      hint: 'openssl x509 -noout -text -in FILE shows what a file holds',
+      hint: 'check the file: openssl x509 -noout -text -in FILE',
     })
   }
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { type Arbitrary, assert, asyncProperty, constant, constantFrom, oneof, record } from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CertificateSpec } from '../contract/certificate-spec.ts'
+import type { RenewableCertificate } from '../contract/host-resource.ts'
 import { type CaName, createCa } from './ca.ts'
 import { checkRenewal, proveRenewal, type TrustedCas } from './check-renewal.ts'
 import { inspectCertificate } from './certificates.ts'
@@ -44,12 +45,20 @@ const holders = {
     organizations: ['hyperkube:apiserver-proxies'],
     ...client,
   },
-  flannel: { commonName: 'hyperkube:flannel', organizations: [], ...client },
+  flannel: { commonName: 'hyperkube:flannel:w1', organizations: ['hyperkube:flannel'], ...client },
+  otherFlannel: { commonName: 'hyperkube:flannel:w2', organizations: ['hyperkube:flannel'], ...client },
   otherNode: { commonName: 'system:node:w2', organizations: ['system:nodes'], ...client },
   person: { commonName: 'alice', organizations: ['hyperkube:admins'], ...client },
-  disguised: { commonName: 'hyperkube:flannel', organizations: ['system:masters'], ...client },
+  disguised: { commonName: 'hyperkube:flannel:w1', organizations: ['system:masters'], ...client },
 } as const
-const forbidden: ReadonlySet<string> = new Set(['otherNode', 'person', 'disguised'])
+const forbidden: ReadonlySet<string> = new Set(['otherNode', 'otherFlannel', 'person', 'disguised'])
+
+/** Planned certificates of host w1, as its Host object lists them. */
+const plannedSubjects = Object.entries(holders)
+  .filter(([holder]) => !forbidden.has(holder))
+  .map(([, { commonName, organizations }]) => ({ commonName, organizations: [...organizations] }))
+const planWith = (ca: CaName): RenewableCertificate[] => plannedSubjects.map((subject) => ({ ca, subject }))
+const plannedCertificates = { all: planWith('kubernetes'), none: [], otherCa: planWith('etcd') }
 
 function buildSpec(holder: keyof typeof holders, lifetime = year): CertificateSpec {
   const { commonName, organizations, names, usages } = holders[holder]
@@ -64,9 +73,18 @@ const lifetimes = { usual: year, short: 20 * 60_000, long: 3 * year, over: 200 *
  */
 const choices = {
   signer: ['current', 'replaced', 'etcd', 'frontProxy', 'foreign'],
-  holder: ['kubelet', 'kubeletServer', 'proxy', 'flannel', 'otherNode', 'person', 'disguised'],
+  holder: [
+    'kubelet',
+    'kubeletServer',
+    'proxy',
+    'flannel',
+    'otherNode',
+    'otherFlannel',
+    'person',
+    'disguised',
+  ],
   life: ['usual', 'short', 'long', 'over', 'early'],
-  requester: ['system:node:w1', 'alice', 'system:serviceaccount:default:system:node:w1', ''],
+  planned: ['all', 'none', 'otherCa'],
   proof: ['good', 'otherKey', 'otherRequest', 'none', 'garbage'],
   request: ['good', 'previousKey', 'more', 'broken', 'cut'],
   previous: ['good', 'twice', 'none', 'huge'],
@@ -77,7 +95,7 @@ const good: Moves = {
   signer: 'current',
   holder: 'kubelet',
   life: 'usual',
-  requester: 'system:node:w1',
+  planned: 'all',
   proof: 'good',
   request: 'good',
   previous: 'good',
@@ -91,7 +109,7 @@ const moves: Arbitrary<Moves> = record({
   signer: mostly(choices.signer),
   holder: mostly(choices.holder),
   life: mostly(choices.life),
-  requester: mostly(choices.requester),
+  planned: mostly(choices.planned),
   proof: mostly(choices.proof),
   request: mostly(choices.request),
   previous: mostly(choices.previous),
@@ -120,7 +138,8 @@ async function buildCase(move: Moves): Promise<RenewalCase> {
   }
   const previousTexts = { good: pem, twice: pem + pem, none: 'nothing', huge: pem + ' '.repeat(20_000) }
   const renewal = {
-    requester: move.requester,
+    requester: 'system:node:w1',
+    planned: plannedCertificates[move.planned],
     request: next.request,
     previous: previousTexts[move.previous],
     proof: proofs[move.proof](),
@@ -151,11 +170,12 @@ function tampered(pem: string): string {
 /** Expected result, computed without the code under test. */
 function expected(move: Moves): 'granted' | 'refused' {
   const isOurs = move.signer === 'current' || move.signer === 'replaced'
-  const isAllowed = move.signer === 'etcd' || (isOurs && !forbidden.has(move.holder))
+  const isPlannedCa =
+    (move.planned === 'all' && isOurs) || (move.planned === 'otherCa' && move.signer === 'etcd')
+  const isAllowed = isPlannedCa && !forbidden.has(move.holder)
   const isGood =
     isAllowed &&
     !['over', 'early'].includes(move.life) &&
-    move.requester === 'system:node:w1' &&
     move.proof === 'good' &&
     move.request === 'good' &&
     move.previous === 'good'

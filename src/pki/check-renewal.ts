@@ -1,5 +1,7 @@
 import { createPrivateKey, type KeyObject, sign, verify, X509Certificate } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
+import type { RenewableCertificate } from '../contract/host-resource.ts'
 import { renewalSigner } from '../contract/renewal.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { CaName } from './ca.ts'
@@ -9,34 +11,21 @@ import { computeLifetime, isValid, type Validity, year } from './lifetime.ts'
 import type { CertificateSubject } from './names.ts'
 import type { X509 } from './x509.ts'
 
-/** Subjects of components that run on every node. All nodes use the same subject, each with its own key. */
-const sharedSubjects: readonly CertificateSubject[] = [
-  { commonName: 'system:kube-proxy', organizations: [] },
-  { commonName: 'hyperkube:flannel', organizations: [] },
-]
-
 /**
- * True if the requesting node may renew the certificate. Allowed are all certificates of the etcd CA, and
- * certificates of components that run on every node. Certificates of people, which the kubernetes CA also
- * signs, are excluded; otherwise a one-day certificate could be renewed forever.
+ * True if the plan of the requesting host has a certificate with this CA and subject. Certificates of people,
+ * of other hosts and of removed hosts are in no such plan.
  */
 export function isRenewable(
   ca: CaName,
   { commonName, organizations }: CertificateSubject,
-  /** User name of the node in the Kubernetes API. */
-  requester: string,
+  planned: readonly RenewableCertificate[],
 ): boolean {
-  if (!requester.startsWith('system:node:')) return false
-  if (ca === 'etcd') return true
-  if (ca !== 'kubernetes') return false
-  if (commonName === requester) return hasOnly(organizations, 'system:nodes')
-  if (commonName.startsWith('hyperkube:apiserver-proxy:'))
-    return hasOnly(organizations, 'hyperkube:apiserver-proxies')
-  return sharedSubjects.some((one) => one.commonName === commonName) && organizations.length === 0
-}
-
-function hasOnly(organizations: readonly string[], one: string): boolean {
-  return organizations.length === 1 && organizations[0] === one
+  return planned.some(
+    (one) =>
+      one.ca === ca &&
+      one.subject.commonName === commonName &&
+      isDeepStrictEqual(one.subject.organizations, organizations),
+  )
 }
 
 /** A request for a certificate with the same content as the previous one and a new key. */
@@ -47,6 +36,11 @@ export interface RenewalRequest {
   readonly request: string
   readonly previous: string
   readonly proof: string
+  /**
+   * Certificates in the plan of the requesting host, as the operator wrote them to its Host object. Empty if
+   * the requester is not a node or was removed from the cluster.
+   */
+  readonly planned: readonly RenewableCertificate[]
 }
 
 /** Trusted certificates of each CA. */
@@ -76,18 +70,18 @@ export function checkRenewal(
   trusted: TrustedCas,
   now: Date,
 ): RenewalVerdict {
-  const { requester, request, previous: pem, proof } = renewal
+  const { requester, request, previous: pem, proof, planned } = renewal
   const [previous, ...more] = pem.length > maxPemLength ? [] : parseCertificates(pem)
   const ca = previous === undefined ? undefined : findIssuer(previous, trusted, now)
   if (previous === undefined || more.length > 0 || ca === undefined)
-    return refuse('PreviousNotTrusted', 'the previous certificate was signed by no CA that is trusted now')
+    return refuse('PreviousNotTrusted', 'no trusted CA signed the previous certificate')
   const facts = inspectCertificate(previous.toString())
   if (!isValid(facts, now))
     return refuse('PreviousNotValid', `the previous certificate is ${formatPeriod(facts)}`)
   const { commonName = '', organizations, names, usages } = facts
   const subject = { commonName, organizations }
-  if (facts.isCa || !isRenewable(ca, subject, requester))
-    return refuse('NotRenewable', `${requester} may not have the certificate of ${commonName} renewed`)
+  if (facts.isCa || !isRenewable(ca, subject, planned))
+    return refuse('NotRenewable', `the plan of ${requester} has no certificate of ${commonName}`)
   if (!isRenewalProven(request, previous, proof))
     return refuse('NotProven', 'the requester does not hold the key of the previous certificate')
   const spec = certificateSpec.safeParse({
@@ -97,7 +91,7 @@ export function checkRenewal(
     lifetime: Math.min(computeLifetime(facts), year),
   })
   if (!spec.success)
-    return refuse('NotRenewable', `the certificate of ${commonName} is none that a host has of us`)
+    return refuse('NotRenewable', `the certificate of ${commonName} is not a host certificate of hyperkube`)
   const problem = findRequestProblem(x509, request, spec.data, previous)
   if (problem !== undefined) return refuse('RequestRefused', problem)
   return { verdict: 'granted', ca, spec: spec.data }
@@ -123,7 +117,7 @@ function findRequestProblem(
   try {
     const key = checkRequest(x509, request, spec)
     const isPreviousKey = publicKey.export({ type: 'spki', format: 'der' }).equals(key)
-    return isPreviousKey ? 'the key is the one of the previous certificate' : undefined
+    return isPreviousKey ? 'the request reuses the key of the previous certificate' : undefined
   } catch (error) {
     if (error instanceof HyperkubeError) return error.message
     throw error

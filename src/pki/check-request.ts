@@ -26,19 +26,19 @@ export function checkRequest(x509: X509, pem: string, spec: CertificateSpec): Ui
   const key = p256Key(der)
   if (key === undefined) {
     throw requestError('PKI_REQUEST_KEY', 'the key of a certificate request is not a P-256 key', spec, {
-      hint: 'hyperkube makes P-256 keys; have the host make its request again',
+      hint: 'hyperkube uses P-256 keys; run the same command again, so that the host creates a new request',
     })
   }
   if (!isSigned(new Uint8Array(request.rawData), key)) {
     throw requestError('PKI_REQUEST_SIGNATURE', 'the signature of a certificate request is wrong', spec, {
-      hint: 'it was changed on its way, or made without the key; have the host make it again',
+      hint: 'the request was changed in transit, or created without the key; run the same command again',
     })
   }
   const excess = listExcess(x509, request, spec)
   if (excess.length > 0) {
-    const message = `a certificate request asks for more than the plan grants: ${excess.join(', ')}`
+    const message = `a certificate request exceeds the plan: ${excess.join(', ')}`
     throw requestError('PKI_REQUEST_EXCEEDS_PLAN', message, spec, {
-      hint: 'plan again; if the plan is right, do not trust the host that asks',
+      hint: 'check the plan: hyperkube plan; if the plan is correct, do not trust this host',
     })
   }
   return der
@@ -59,7 +59,7 @@ function parse(x509: X509, pem: string): Pkcs10CertificateRequest {
     'PKI_REQUEST_NOT_READ',
     'a certificate request is not one PKCS#10 request in PEM',
     {
-      hint: 'have the host make it again',
+      hint: 'run the same command again, so that the host creates a new request',
     },
   )
 }

@@ -59,13 +59,16 @@ export function checkServingRequest(
   planned: AlternativeNames,
 ): ServingVerdict {
   const { signer, username, request } = serving
-  if (signer !== servingSigner) return refuse('NotServing', `it is for the signer ${signer}`)
-  if (requestingNode(serving) === undefined) return refuse('NotANode', `${username} is no node`)
+  if (signer !== servingSigner) return refuse('NotServing', `the request is for the signer ${signer}`)
+  if (requestingNode(serving) === undefined) return refuse('NotANode', `${username} is not a node`)
   const hasRequiredUsages =
     serving.usages.length === requiredUsages.length &&
     requiredUsages.every((one) => serving.usages.includes(one))
   if (!hasRequiredUsages)
-    return refuse('UsagesNotRight', `a kubelet serves, and needs ${requiredUsages.join(', ')}`)
+    return refuse(
+      'UsagesNotRight',
+      `a kubelet serving certificate needs the usages ${requiredUsages.join(', ')}`,
+    )
   const subject = { commonName: username, organizations: [nodesGroup] }
   try {
     checkRequest(x509, request, { subject, names: planned, usages: ['server'], lifetime: year })
@@ -81,13 +84,13 @@ export function checkServingRequest(
     )
   // Unexpected parts were already rejected, but a part may be missing or occur twice.
   if (parts.length !== 2 || new Set(parts).size !== 2) {
-    return refuse('SubjectNotExact', `its subject is not exactly O=${nodesGroup}, CN=${username}`)
+    return refuse('SubjectNotExact', `the subject is not exactly O=${nodesGroup}, CN=${username}`)
   }
   const names = extensions.flatMap((extension) =>
     extension instanceof x509.SubjectAlternativeNameExtension ? [...extension.names.items] : [],
   )
   return names.length === 0
-    ? refuse('NoNames', 'it says nothing that a server is called')
+    ? refuse('NoNames', 'the request has no DNS name and no IP address')
     : { verdict: 'granted' }
 }
 

@@ -62,7 +62,7 @@ function readKubeconfig(document: Document): Kubeconfig {
   const parsed = kubeconfigSchema.safeParse(document.toJS() ?? {})
   if (document.errors.length === 0 && parsed.success) return parsed.data
   throw new HyperkubeError('KUBECONFIG_INVALID', 'the existing file is not a valid kubeconfig', {
-    hint: 'kubectl config view --kubeconfig FILE names the problem; or write a new file: hyperkube kubeconfig > FILE',
+    hint: 'find the problem: kubectl config view --kubeconfig FILE; or write a new file: hyperkube kubeconfig > FILE',
     cause: document.errors[0] ?? parsed.error,
   })
 }

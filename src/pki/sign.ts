@@ -52,9 +52,9 @@ function checkSpec(spec: CertificateSpec): void {
   if (issue === undefined) return
   throw new HyperkubeError(
     'PKI_INVALID_SPEC',
-    `a planned certificate is wrong: ${issue.path.join('.')} ${issue.message}`,
+    `a planned certificate is invalid: ${issue.path.join('.')} ${issue.message}`,
     {
-      hint: 'hyperkube validate looks for names in cluster.yml that cannot be',
+      hint: 'check the names in cluster.yml: hyperkube validate',
     },
   )
 }
@@ -64,14 +64,14 @@ function checkCa({ name, certificate, privateKey }: Ca, now: Date) {
   if (!isValid(issuer, now)) {
     const period = `from ${issuer.notBefore.toISOString()} to ${issuer.notAfter.toISOString()}`
     throw new HyperkubeError('PKI_CA_NOT_VALID', `the CA ${name} is only valid ${period}`, {
-      hint: `it is ${now.toISOString()} here; check the clock, or renew the CA`,
+      hint: `the clock of this machine shows ${now.toISOString()}; correct the clock, or rotate the CA: hyperkube certs rotate-ca ${name}`,
     })
   }
   const { subjectKeyId } = issuer
   const fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey.revealText()))
   if (!issuer.isCa || subjectKeyId === undefined || !fits) {
     throw new HyperkubeError('PKI_CA_BROKEN', `certificate and key of the CA ${name} do not match`, {
-      hint: 'take the identity from a backup',
+      hint: 'restore cluster.identity from a backup',
     })
   }
   return { ...issuer, subjectKeyId }

@@ -68,11 +68,16 @@ function manyWorkers(count: number, variation: FactsVariation): PlanInput {
   const known = facts.get('w1')
   if (worker === undefined || known === undefined) throw new Error('the fixture has a worker w1')
   const names = Array.from({ length: count }, (_, number) => `n${number}`)
-  const more = names.map((name) => {
-    const system = { ...known.system, hostname: name, machineId: name }
+  const addressOf = (number: number): string => `10.9.${number >> 8}.${number & 255}`
+  const more = names.map((name, number) => {
+    const addresses = [{ interface: 'eth0', address: addressOf(number), prefix: 16 }]
+    const system = { ...known.system, hostname: name, machineId: name, addresses }
     return [name, { ...known, host: name, system }] as const
   })
-  const all = [...cluster.spec.hosts, ...names.map((name) => ({ ...worker, name }))]
+  const all = [
+    ...cluster.spec.hosts,
+    ...names.map((name, number) => ({ ...worker, name, address: addressOf(number) })),
+  ]
   return {
     ...input,
     cluster: { ...cluster, spec: { ...cluster.spec, hosts: all } },

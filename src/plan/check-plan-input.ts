@@ -29,10 +29,11 @@ import { checkFirewall, checkPacketFilter } from './checks/packet-filter.ts'
 import { checkTakenPorts } from './checks/ports.ts'
 import { checkPresence } from './checks/presence.ts'
 import {
+  checkApiServerFiles,
   checkArtifactSource,
-  checkAuditPolicyFile,
   checkHostFiles,
   checkLockFits,
+  checkOidcCa,
   checkRegistryLogins,
 } from './checks/references.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
@@ -51,7 +52,8 @@ import { resolveInternalAddress, type Topology } from './topology.ts'
 const clusterChecks: readonly ClusterCheck[] = [
   checkArtifactSource,
   checkLockFits,
-  checkAuditPolicyFile,
+  checkApiServerFiles,
+  checkOidcCa,
   checkRegistryLogins,
   checkClusterFlags,
 ]

@@ -4,7 +4,7 @@ import type { ProxyStatus, ServerStatus } from './status.ts'
 
 /** Serves the status of the proxy at /healthz and /metrics. */
 export function createHealthServer(status: () => ProxyStatus): Server {
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     const now = status()
     if (request.url === '/healthz') {
       // At the connection limit the proxy is still healthy: a restart would only cut all connections.
@@ -17,6 +17,11 @@ export function createHealthServer(status: () => ProxyStatus): Server {
       response.writeHead(404).end()
     }
   })
+  // Clients of health checks send their request at once, so timeouts are short.
+  server.headersTimeout = 5000
+  server.requestTimeout = 10_000
+  server.maxConnections = 100
+  return server
 }
 
 /** Starts to listen and retries while the port is taken. The proxy itself works without its health server. */
@@ -29,8 +34,9 @@ export function listenWithRetry(
   const retryMs = 5000
   let timer: NodeJS.Timeout | undefined
   server.on('error', (error) => {
-    log(`health is not served at ${address}: ${error.message}`)
-    if (!signal.aborted) timer = setTimeout(() => server.listen(parseAddress(address)), retryMs)
+    log(`cannot serve health at ${address}: ${error.message}`)
+    if (!signal.aborted && !server.listening)
+      timer = setTimeout(() => server.listen(parseAddress(address)), retryMs)
   })
   signal.addEventListener('abort', () => {
     clearTimeout(timer)
@@ -50,22 +56,22 @@ type Row = readonly [
 const prefix = 'hyperkube_apiserver_proxy'
 
 const perServer: readonly Row[] = [
-  [
-    'server_healthy',
-    'gauge',
-    'Whether the server is healthy.',
-    ({ health }) => (health === 'healthy' ? 1 : 0),
-  ],
+  ['server_healthy', 'gauge', '1 if the server is healthy.', ({ health }) => (health === 'healthy' ? 1 : 0)],
   ['connections', 'gauge', 'Open connections.', ({ connections }) => connections],
-  ['connections_total', 'counter', 'Connections there were.', ({ totals }) => totals.connections],
-  ['misses_total', 'counter', 'Connections the server did not accept.', ({ totals }) => totals.misses],
+  ['connections_total', 'counter', 'Connections since the start.', ({ totals }) => totals.connections],
+  [
+    'misses_total',
+    'counter',
+    'Connection attempts that the server did not accept.',
+    ({ totals }) => totals.misses,
+  ],
   [
     'ended_total',
     'counter',
     'Idle connections that were moved to another server.',
     ({ totals }) => totals.ended,
   ],
-  ['cut_total', 'counter', 'Connections that were cut at once.', ({ totals }) => totals.cut],
+  ['cut_total', 'counter', 'Connections closed at once.', ({ totals }) => totals.cut],
   ['sent_bytes_total', 'counter', 'Bytes from clients to the server.', ({ totals }) => totals.sent],
   ['received_bytes_total', 'counter', 'Bytes from the server to clients.', ({ totals }) => totals.received],
 ]
@@ -79,15 +85,15 @@ export function formatProxyMetrics(status: ProxyStatus, residentBytes: number): 
     ),
   ])
   const globalRows = [
-    ...formatSingle('max_connections', 'gauge', 'Connections there may be.', status.maxConnections),
-    ...formatSingle('refused_total', 'counter', 'Connections that were too many.', status.refused),
+    ...formatSingle('max_connections', 'gauge', 'Limit of connections.', status.maxConnections),
+    ...formatSingle('refused_total', 'counter', 'Connections refused at the limit.', status.refused),
     ...formatSingle(
       'unserved_total',
       'counter',
       'Connections for which no server was found.',
       status.unserved,
     ),
-    ...formatSingle('resident_bytes', 'gauge', 'Memory of the proxy.', residentBytes),
+    ...formatSingle('resident_bytes', 'gauge', 'Resident memory of the proxy.', residentBytes),
   ]
   return `${[...rows, ...globalRows].join('\n')}\n`
 }

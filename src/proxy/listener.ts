@@ -53,7 +53,7 @@ export class ProxyListener {
     this.#listener.once('error', (cause) =>
       reject(
         new HyperkubeError('PROXY_NOT_LISTENING', `cannot listen at ${address}`, {
-          hint: `ss -tlnp shows who has the port`,
+          hint: `to find the process that uses the port: ss -tlnp`,
           cause,
         }),
       ),

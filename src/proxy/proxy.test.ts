@@ -104,7 +104,7 @@ test('without a CA no server is probed, and every client is served', async () =>
   const server = await bed.apiServer()
   const proxy = await bed.proxy({ ...bed.settings([server.name]), caCertificate: undefined })
   expect(await bed.client(proxy.port).get()).toBe(server.name)
-  expect(bed.logged).toEqual(['there is no CA: servers are not probed'])
+  expect(bed.logged).toEqual(['no CA certificate: servers are not probed'])
 })
 
 describe('a connection that is there', () => {

@@ -86,7 +86,7 @@ test('a list that is learned is used, kept, and found again when all that was co
   configured.servers = [learned.name]
   learned.servers = [learned.name]
   const first = await running([configured.name])
-  await logged(`the cluster’s servers are ${learned.name}`)
+  await logged(`API servers of the cluster: ${learned.name}`)
   await pollUntil('the memory', async () => (await readFile(memory(), 'utf8')).includes(learned.name), {
     timeoutMs: 10_000,
     intervalMs: 5,
@@ -102,7 +102,7 @@ test('an empty list is not learned', async () => {
   const [server, other] = [await bed.apiServer(), await bed.apiServer()]
   server.servers = [other.name]
   const proxy = await running([server.name])
-  await logged('the cluster’s servers are')
+  await logged('API servers of the cluster')
   server.servers = []
   other.servers = []
   const pending = server.discoveryCount + other.discoveryCount
@@ -122,7 +122,7 @@ test('a memory that makes no sense is no harm', async () => {
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   expect(await bed.client(proxy.port).get()).toBe(server.name)
-  expect(bed.logged[0]).toContain('is of no use')
+  expect(bed.logged[0]).toContain('cannot read')
 })
 
 test('a new configuration is used without a restart, and cuts nothing', async () => {
@@ -131,7 +131,7 @@ test('a new configuration is used without a restart, and cuts nothing', async ()
   const pending = bed.client(proxy.port, true).get('/slow')
   await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
   await proxy.configure([other.name])
-  await logged('has changed')
+  await logged('applied the changed')
   expect(await bed.client(proxy.port).get()).toBe(other.name)
   one.slow[0]?.end('at last')
   expect(await pending).toBe('at last')
@@ -141,10 +141,10 @@ test('an incomplete configuration is logged once, and the previous one stays in 
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   await writeFile(file(), '{"apiVersion": "hyperkube.dev/v1", "ki')
-  await logged('what was read before stays in use')
+  await logged('the previous configuration stays in use')
   expect(await bed.client(proxy.port).get()).toBe(server.name)
   await proxy.configure([server.name, await findFreePort()])
-  await logged('has changed')
+  await logged('applied the changed')
   expect(bed.logged.filter((line) => line.includes('stays in use'))).toHaveLength(1)
 })
 

@@ -60,15 +60,15 @@ async function watchSettings(
       const read = await readProxySettings(file)
       if (!isSameSettings(settings, read)) {
         proxy.applySpec(read)
-        log(`${file} or what it names has changed, and is in use`)
+        log(`applied the changed ${file} or a file that it names`)
         if (read.configuration.listen !== first.configuration.listen)
-          log('listening elsewhere takes a restart')
+          log('a new listen address needs a restart')
       }
       settings = read
       logOnce('')
     } catch (error) {
       // The previous settings stay in use: outdated servers are better than no servers.
-      logOnce(`what was read before stays in use: ${formatError(error)}`)
+      logOnce(`the previous configuration stays in use: ${formatError(error)}`)
     }
   }
 }
@@ -92,12 +92,12 @@ async function watchServers(
       wait = timing.discoveryInterval * (0.5 + random())
       logOnce('')
       if (sameMembers(known, discovered)) continue
-      log(`the cluster’s servers are ${discovered.join(', ')}`)
+      log(`API servers of the cluster: ${discovered.join(', ')}`)
       known = discovered
       await writeKnownServers(memory, discovered, log)
     } catch (error) {
       wait = timing.discoveryInterval * (0.5 + random())
-      logOnce(`the cluster’s servers could not be learned: ${formatError(error)}`)
+      logOnce(`cannot discover the API servers: ${formatError(error)}`)
     }
   }
 }
@@ -124,7 +124,7 @@ async function readKnownServers(file: string, log: (line: string) => void): Prom
   try {
     return readVersioned(proxyStateFormat, JSON.parse(await readFile(file, 'utf8'))).servers
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) log(`${file} is of no use: ${formatError(error)}`)
+    if (!hasCode(error, 'ENOENT')) log(`cannot read ${file}: ${formatError(error)}`)
     return []
   }
 }
@@ -136,7 +136,7 @@ async function writeKnownServers(
 ): Promise<void> {
   const state: ProxyState = { apiVersion: 'hyperkube.dev/v1', kind: 'ApiserverProxyState', servers }
   await replaceFile(file, `${JSON.stringify(state, undefined, 2)}\n`, 0o600).catch((error: unknown) =>
-    log(`${file} could not be written: ${formatError(error)}`),
+    log(`cannot write ${file}: ${formatError(error)}`),
   )
 }
 
@@ -163,8 +163,8 @@ async function readConfiguration(file: string): Promise<ProxyConfiguration> {
   try {
     return readVersioned(proxyConfigurationFormat, JSON.parse(await readFile(file, 'utf8')))
   } catch (cause) {
-    throw new HyperkubeError('PROXY_CONFIGURATION', `${file} could not be read`, {
-      hint: 'hyperkube’s agent on this host writes it; it says why it has not',
+    throw new HyperkubeError('PROXY_CONFIGURATION', `cannot read ${file}`, {
+      hint: 'the agent writes this file; on the host: journalctl -u hyperkube-agent',
       cause,
     })
   }

@@ -35,18 +35,18 @@ export function createServerAgents(
     } catch (error) {
       // The error also occurs during a renewal, when the new certificate is already written but its key is
       // not.
-      log(`${what} of no use: ${formatError(error)}`)
+      log(`${what} not usable: ${formatError(error)}`)
       return undefined
     }
   }
   if (caCertificate === undefined) {
-    log('there is no CA: servers are not probed')
+    log('no CA certificate: servers are not probed')
     return undefined
   }
   const anonymous = createAgent('the CA is', { ca: caCertificate })
   const authenticated =
     credentials &&
-    createAgent('our certificate or its key is', {
+    createAgent('the client certificate or its key is', {
       ca: caCertificate,
       cert: credentials.certificate,
       key: credentials.privateKey,
@@ -105,7 +105,7 @@ export async function httpGet(options: HttpGetOptions): Promise<HttpGetResponse>
       let size = 0
       response.on('data', (chunk: Buffer) => {
         size += chunk.length
-        if (size > maxBytes) outgoing.destroy(new Error(`the answer is longer than ${maxBytes} bytes`))
+        if (size > maxBytes) outgoing.destroy(new Error(`the response is longer than ${maxBytes} bytes`))
         else chunks.push(chunk)
       })
       response.on('error', reject)

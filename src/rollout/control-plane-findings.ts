@@ -26,11 +26,11 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
   const base = { code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE', host: name }
   const reason = explainRefusal(state, host)
   if (reason === undefined) {
-    const message = 'left behind, and the others go on'
-    return [{ ...base, severity: 'warning', message, hint: 'when it answers: hyperkube up' }]
+    const message = 'unreachable and skipped; the other hosts are changed'
+    return [{ ...base, severity: 'warning', message, hint: 'when the host is reachable again: hyperkube up' }]
   }
   const hint = live.member || live.controlPlane ? formatRemovalHint(name) : formatLeaveOutHint(name)
-  return [{ ...base, severity: 'error', message: `does not answer, and ${reason}`, hint }]
+  return [{ ...base, severity: 'error', message: `unreachable, and ${reason}`, hint }]
 }
 
 /**
@@ -38,15 +38,13 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
  * host out.
  */
 function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost): string | undefined {
-  if (state.bootstrap.controlPlanes && controlPlane)
-    return 'a cluster is founded with all of its control planes'
+  if (state.bootstrap.controlPlanes && controlPlane) return 'the bootstrap needs all control planes'
   if (!live.controlPlane) return undefined
   const restartsApi = state.reachableHosts.some((host) => host.live.controlPlane && isDisrupted(host, 'api'))
-  if (restartsApi && listServers(state).length < 2)
-    return 'the last API server that does would have to restart'
+  if (restartsApi && listServers(state).length < 2) return 'the last reachable API server would restart'
   // Kubelets must not be newer than the oldest API server.
   return state.reachableHosts.some(({ drain }) => drain)
-    ? 'kubelets of another minor version would have to live with its API server'
+    ? 'other hosts would get kubelets of another minor version than its API server'
     : undefined
 }
 
@@ -74,7 +72,7 @@ function downtimeFindings(state: ClusterState): Finding[] {
   const singleApi = listServers(state).length < 2 ? api : []
   const hosts = [...new Set(listHostNames([...etcd, ...singleApi]))].toSorted()
   if (hosts.length === 0) return []
-  const message = `the API will be away for moments: etcd or the API server restarts on ${formatNames(hosts)}, and no other can stand in`
+  const message = `the API will be briefly unavailable: etcd or the API server restarts on ${formatNames(hosts)}, and no other can take over`
   return [{ code: 'ROLLOUT_API_DOWNTIME', severity: 'warning', message }]
 }
 
@@ -84,7 +82,7 @@ function downtimeFindings(state: ClusterState): Finding[] {
  */
 function roleFindings({ name, member, controlPlane, node, live }: RolloutHost): Finding[] {
   const lostRoles = [
-    ...(live.member && !member ? ['a member of etcd'] : []),
+    ...(live.member && !member ? ['an etcd member'] : []),
     ...(live.controlPlane && !controlPlane ? ['a control plane'] : []),
     ...(live.node && !node ? ['a node'] : []),
   ]
@@ -93,7 +91,7 @@ function roleFindings({ name, member, controlPlane, node, live }: RolloutHost): 
     {
       code: 'ROLLOUT_ROLE_REMOVED',
       severity: 'error',
-      message: `is ${formatNames(lostRoles)}, and cluster.yml removes that role`,
+      message: `is ${formatNames(lostRoles)} in the cluster, but not in cluster.yml; roles cannot be removed in place`,
       hint: `hyperkube node remove ${name}, then add it again with its new roles`,
       host: name,
     },

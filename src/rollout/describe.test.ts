@@ -26,7 +26,7 @@ const steps: readonly (readonly [RolloutStep, string])[] = [
       stages: ['node', 'network'],
       drain: true,
     }),
-    'kubelet and network on 5 hosts (w1, w2 and 3 more), pods moved away first',
+    'kubelet and network on 5 hosts (w1, w2 and 3 more), drained first',
   ],
 ]
 
@@ -40,7 +40,7 @@ const gates: readonly (readonly [Gate, string])[] = [
     '3 of 5 etcd members are healthy without a',
   ],
   [{ kind: 'etcd-healthy', members: ['a', 'b', 'c'] }, 'etcd is healthy on a, b and c'],
-  [{ kind: 'etcd-member-promoted', host: 'a' }, 'a votes in etcd'],
+  [{ kind: 'etcd-member-promoted', host: 'a' }, 'a is a voting etcd member'],
   [{ kind: 'api-ready', hosts: ['a'] }, 'the API server of a is ready'],
   [{ kind: 'api-ready', hosts: ['a', 'b'] }, 'the API servers of a and b are ready'],
   [{ kind: 'controllers-ready', host: 'a' }, 'the controllers of a are ready'],

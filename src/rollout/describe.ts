@@ -9,12 +9,12 @@ export function describeStep(one: RolloutStep): string {
 
 function describeRemoval({ host, live, unreachable, before }: RemoveStep): string {
   const details = [
-    ...(live.node && !unreachable ? ['pods moved away first'] : []),
-    ...(live.member ? ['taken out of etcd'] : []),
-    unreachable ? 'without its help, because it does not answer' : 'everything of ours removed from it',
+    ...(live.node && !unreachable ? ['drained first'] : []),
+    ...(live.member ? ['removed from etcd'] : []),
+    unreachable ? 'not reset, because the host is unreachable' : 'everything of hyperkube deleted',
     ...before.map((gate) => `while ${describeGate(gate)}`),
   ]
-  return [`${host} leaves`, ...details].join(', ')
+  return [`remove ${host}`, ...details].join(', ')
 }
 
 function describeApply({ hosts, stages, before, drain }: ApplyStep): string {
@@ -22,7 +22,7 @@ function describeApply({ hosts, stages, before, drain }: ApplyStep): string {
   const where = hosts.length > 3 ? `${hosts.length} hosts (${formatNames(hosts)})` : formatNames(hosts)
   return [
     `${what} on ${where}`,
-    ...(drain ? ['pods moved away first'] : []),
+    ...(drain ? ['drained first'] : []),
     ...before.map((gate) => `while ${describeGate(gate)}`),
   ].join(', ')
 }
@@ -44,7 +44,7 @@ export function describeGate(gate: Gate): string {
     case 'etcd-healthy':
       return `etcd is healthy on ${formatNames(gate.members)}`
     case 'etcd-member-promoted':
-      return `${gate.host} votes in etcd`
+      return `${gate.host} is a voting etcd member`
     case 'api-ready':
       return gate.hosts.length === 1
         ? `the API server of ${formatNames(gate.hosts)} is ready`

@@ -21,17 +21,13 @@ function bootstrapFindings(state: ClusterState): Finding[] {
   const { hosts, bootstrap } = state
   if (canStartStoppedMembers(state)) return []
   if (!bootstrap.controlPlanes || !bootstrap.nodes) {
-    const message =
-      'the cluster has hosts, but no member of its etcd is known; a new etcd would know nothing of it'
-    return [quorumFinding(message, 'hyperkube etcd snapshot restore')]
+    const message = 'the cluster has hosts, but no etcd member is known; a new etcd would be empty'
+    return [quorumFinding(message, 'restore a snapshot: hyperkube etcd snapshot restore NAME')]
   }
   return hosts
     .filter(({ member, reachable }) => member && !reachable)
     .map(({ name }) => ({
-      ...quorumFinding(
-        'does not answer, and a cluster is founded with all members of its etcd',
-        formatLeaveOutHint(name),
-      ),
+      ...quorumFinding('unreachable, and the bootstrap needs all etcd members', formatLeaveOutHint(name)),
       host: name,
     }))
 }
@@ -42,10 +38,15 @@ function quorumLossFindings(state: ClusterState): Finding[] {
   if (unreachable === undefined) return []
   const healthy = voters.length - unreachableVoters.length
   const needed = quorumSize(voters.length)
-  const subject = `${formatNames(unreachableVoters)} ${unreachableVoters.length === 1 ? 'does' : 'do'} not answer`
+  const subject = `${formatNames(unreachableVoters)} ${unreachableVoters.length === 1 ? 'is' : 'are'} unreachable`
   if (healthy < needed) {
     const message = `etcd has no quorum: ${subject}, and ${needed} of ${voters.length} members are needed`
-    return [quorumFinding(message, 'bring them back; if they are lost for good: hyperkube etcd recover')]
+    return [
+      quorumFinding(
+        message,
+        'make these members reachable; if they are lost permanently: hyperkube etcd recover',
+      ),
+    ]
   }
   const joining = listHostNames(listJoiningMembers(state))
   if (joining.length > 0) {
@@ -70,9 +71,9 @@ function quorumFinding(message: string, hint: string): Finding {
 
 /** Formats the hint for an unreachable host that is not part of the cluster yet. */
 export function formatLeaveOutHint(host: string): string {
-  return `bring it back, or take ${host} out of cluster.yml; then: hyperkube up`
+  return `make ${host} reachable, or remove it from cluster.yml; then: hyperkube up`
 }
 
 export function formatRemovalHint(host: string): string {
-  return `bring it back, then: hyperkube up; if it is lost for good: hyperkube node remove ${host}`
+  return `make ${host} reachable, then: hyperkube up; if it is lost permanently: hyperkube node remove ${host}`
 }

@@ -128,18 +128,18 @@ function skippedWorker({ name }: RolloutHost): Finding {
   return {
     code: 'ROLLOUT_WORKER_SKIPPED',
     severity: 'warning',
-    message: 'left behind, and the others go on',
-    hint: 'when it answers: hyperkube up',
+    message: 'unreachable and skipped; the other hosts are changed',
+    hint: 'when the host is reachable again: hyperkube up',
     host: name,
   }
 }
 
 function tooManyUnreachable(unreachable: readonly string[], max: number, needed: number): Finding {
-  const count = `${unreachable.length} ${unreachable.length === 1 ? 'worker does' : 'workers do'} not answer (${formatNames(unreachable)})`
+  const count = `${unreachable.length} ${unreachable.length === 1 ? 'worker is' : 'workers are'} unreachable (${formatNames(unreachable)})`
   return {
     code: 'ROLLOUT_TOO_MANY_UNREACHABLE',
     severity: 'error',
-    message: `${count}; ${max} may be away at once${unreachable.length > max ? '' : ', so that no other one can restart'}`,
-    hint: `bring them back, take them out: hyperkube node remove, or set spec.rollout.maxUnavailable to ${needed}`,
+    message: `${count}; spec.rollout.maxUnavailable allows ${max}${unreachable.length > max ? '' : ', so no other worker can restart'}`,
+    hint: `make them reachable, remove them: hyperkube node remove HOST, or set spec.rollout.maxUnavailable to ${needed}`,
   }
 }

@@ -127,7 +127,7 @@ function refuseComponents(hosts: readonly string[]): Finding[] {
 
 function refusePrograms(hosts: readonly string[]): Finding[] {
   if (hosts.length === 0) return []
-  const message = `programs or images would change on ${formatNames(hosts)}: a provisional change cannot change versions`
+  const message = `binaries or images would change on ${formatNames(hosts)}: a provisional change cannot change versions`
   const hint = `hyperkube upgrade rolls back a host that fails; for anything else ${withoutProvisional}`
   return [refuse('PROVISIONAL_PROGRAMS', message, hint)]
 }

@@ -27,8 +27,8 @@ test('hosts that leave go one by one, workers first, and members only while the 
   ])
   expect(findings).toEqual([])
   expect(steps.map(describeStep)).toEqual([
-    'w9 leaves, pods moved away first, everything of ours removed from it',
-    'cp0 leaves, pods moved away first, taken out of etcd, everything of ours removed from it, while etcd is healthy on cp1, cp2 and cp3',
+    'remove w9, drained first, everything of hyperkube deleted',
+    'remove cp0, drained first, removed from etcd, everything of hyperkube deleted, while etcd is healthy on cp1, cp2 and cp3',
   ])
 })
 
@@ -38,7 +38,7 @@ test('one that is lost goes first, so that another can join in its place', () =>
   const { steps, findings } = withLive(live, [{ host: 'cp9', reachable: false, live: controlPlane }], plans)
   expect(findings.map(({ code, host }) => `${code} ${host}`)).toEqual(['ROLLOUT_REMOVED_UNREACHABLE cp9'])
   expect(steps.map(describeStep)).toEqual([
-    'cp9 leaves, taken out of etcd, without its help, because it does not answer',
+    'remove cp9, removed from etcd, not reset, because the host is unreachable',
     'etcd on cp3, while etcd is healthy on cp1 and cp2',
   ])
 })
@@ -52,7 +52,7 @@ test('who takes a place comes before who leaves it', () => {
   )
   expect(steps.map(describeStep)).toEqual([
     'etcd on cp4, while etcd is healthy on cp0, cp1 and 2 more',
-    expect.stringMatching(/^cp0 leaves.* healthy on cp1, cp2 and 2 more$/),
+    expect.stringMatching(/^remove cp0,.* healthy on cp1, cp2 and 2 more$/),
   ])
 })
 

@@ -63,8 +63,8 @@ function remainingQuorumFindings(state: ClusterState): Finding[] {
     {
       code: 'ROLLOUT_QUORUM',
       severity: 'error',
-      message: `without ${formatNames(removedMembers)}, ${healthy} of ${remaining.length} members of etcd would be well, and ${needed} are needed`,
-      hint: 'bring the others back first; one host at a time may leave',
+      message: `without ${formatNames(removedMembers)}, ${healthy} of ${remaining.length} etcd members would be healthy, and ${needed} are needed`,
+      hint: 'make the other members healthy first: hyperkube etcd status; remove one host at a time',
     },
   ]
 }
@@ -75,8 +75,9 @@ function unreachableRemovalFindings({ removedHosts }: ClusterState): Finding[] {
     .map(({ host }) => ({
       code: 'ROLLOUT_REMOVED_UNREACHABLE',
       severity: 'warning',
-      message: 'does not answer, and is removed from the cluster without its agent; its pods count as lost',
-      hint: 'make sure that it is off for good: it still has its keys, and is not reset',
+      message:
+        'unreachable: the host is removed from the cluster without its agent, and its pods count as lost',
+      hint: 'make sure that the host stays off: it still has its keys and is not reset',
       host,
     }))
 }

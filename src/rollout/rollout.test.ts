@@ -149,10 +149,10 @@ test('new members of etcd join one at a time, before old ones restart', () => {
   expect(steps.flatMap(gated)).toEqual([
     'etcd is healthy on cp1',
     '= etcd/cp2',
-    'cp2 votes in etcd',
+    'cp2 is a voting etcd member',
     'etcd is healthy on cp1 and cp2',
     '= etcd/cp3',
-    'cp3 votes in etcd',
+    'cp3 is a voting etcd member',
     '2 of 3 etcd members are healthy without cp1',
     '= etcd/cp1',
     'etcd is healthy on cp1, cp2 and cp3',
@@ -170,7 +170,7 @@ test('a member that was cut off before it could vote is waited for', () => {
   expect(planRollout(buildRolloutInput({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
     'etcd is healthy on cp1 and cp2',
     '= etcd/cp3',
-    'cp3 votes in etcd',
+    'cp3 is a voting etcd member',
   ])
 })
 

@@ -41,7 +41,7 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   }
   const skipped = state.hosts
     .filter(({ reachable }) => !reachable)
-    .map(({ name }) => ({ host: name, reason: 'does not answer' }))
+    .map(({ name }) => ({ host: name, reason: 'unreachable' }))
   return { steps: buildSteps(state), skipped, findings }
 }
 

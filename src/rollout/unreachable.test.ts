@@ -37,7 +37,7 @@ const onAll = (...stages: Parameters<typeof buildChanges>[1][]): RolloutInput['o
 test('a worker is left behind, and counts as away', () => {
   const result = without(['w3'], { maxUnavailable: 3 })
   expect(codes(result)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w3'])
-  expect(result.skipped).toEqual([{ host: 'w3', reason: 'does not answer' }])
+  expect(result.skipped).toEqual([{ host: 'w3', reason: 'unreachable' }])
   const workers = result.steps.filter(({ hosts }) => hosts[0]?.startsWith('w'))
   expect(workers.map(({ hosts }) => hosts.length)).toEqual([2, 2, 2, 2, 1])
   expect(result.steps.flatMap(({ hosts }) => hosts)).not.toContain('w3')
@@ -53,7 +53,7 @@ test('those that are away leave no place for a restart', () => {
   const result = without(['w1'], { maxUnavailable: 1 })
   expect(codes(result)).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
   expect(result.findings[0]?.message).toBe(
-    '1 worker does not answer (w1); 1 may be away at once, so that no other one can restart',
+    '1 worker is unreachable (w1); spec.rollout.maxUnavailable allows 1, so no other worker can restart',
   )
   expect(result.findings[0]?.hint).toContain('spec.rollout.maxUnavailable to 2')
 })
@@ -95,8 +95,8 @@ test('at bootstrap an etcd member without a plan may not be unreachable either',
   expect(codes(result)).toEqual(['error ROLLOUT_QUORUM cp3'])
   expect(result.steps).toEqual([])
   expect(result.findings[0]).toMatchObject({
-    message: 'does not answer, and a cluster is founded with all members of its etcd',
-    hint: 'bring it back, or take cp3 out of cluster.yml; then: hyperkube up',
+    message: 'unreachable, and the bootstrap needs all etcd members',
+    hint: 'make cp3 reachable, or remove it from cluster.yml; then: hyperkube up',
   })
 })
 
@@ -141,7 +141,7 @@ test('no restart of etcd where a member of three is away', () => {
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
   expect(result.steps).toEqual([])
   expect(result.findings[0]?.message).toBe(
-    'cp3 does not answer: a restart of etcd would leave 1 of 3 members, and 2 are needed',
+    'cp3 is unreachable: a restart of etcd would leave 1 of 3 members, and 2 are needed',
   )
 })
 
@@ -154,8 +154,8 @@ test('the others are changed one at a time while a control plane without a plan 
     {
       code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE',
       severity: 'warning',
-      message: 'left behind, and the others go on',
-      hint: 'when it answers: hyperkube up',
+      message: 'unreachable and skipped; the other hosts are changed',
+      hint: 'when the host is reachable again: hyperkube up',
       host: 'cp3',
     },
   ])
@@ -195,7 +195,7 @@ test('no member joins while another is away', () => {
   const more = [...plans, buildHostPlan('cp4', ['control-plane', 'etcd'])]
   const result = without(['cp3'], { plans: more, ops: new Map([['cp4', buildChanges(false, 'etcd')]]) })
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
-  expect(result.findings[0]?.message).toBe('cp4 cannot join etcd while cp3 does not answer')
+  expect(result.findings[0]?.message).toBe('cp4 cannot join etcd while cp3 is unreachable')
 })
 
 test('the last API server that answers does not restart', () => {

@@ -74,11 +74,11 @@ test('a new minor version', () => {
     'controllers on cp1',
     'controllers on cp2',
     'controllers on cp3',
-    'kubelet and network on cp1, pods moved away first',
-    'kubelet and network on cp2, pods moved away first',
-    'kubelet and network on cp3, pods moved away first',
-    'kubelet and network on w1, pods moved away first',
-    'kubelet and network on w2, pods moved away first',
+    'kubelet and network on cp1, drained first',
+    'kubelet and network on cp2, drained first',
+    'kubelet and network on cp3, drained first',
+    'kubelet and network on w1, drained first',
+    'kubelet and network on w2, drained first',
   ])
 })
 

@@ -44,7 +44,7 @@ async function readSmallFile(reader: ByteReader, name: string): Promise<Buffer> 
   const size = readTarSize(header)
   if (!(size <= maxHeaderFileBytes) || !header.equals(tarHeader(name, size))) {
     throw snapshotCorrupt(
-      name === snapshotManifestName ? 'it does not begin as a snapshot does' : `the header of ${name}`,
+      name === snapshotManifestName ? 'it does not start like a snapshot' : `the header of ${name}`,
     )
   }
   const content = await takeExactly(reader, size, `the content of ${name}`)
@@ -68,12 +68,12 @@ async function verifyTarHeader(reader: ByteReader, name: string, size: number): 
 }
 
 async function verifyTarPadding(reader: ByteReader, name: string, size: number): Promise<void> {
-  await expectBytes(reader, tarPadding(size), `what follows ${name}`)
+  await expectBytes(reader, tarPadding(size), `the padding after ${name}`)
 }
 
 export async function verifyTarEnd(reader: ByteReader): Promise<void> {
   await expectBytes(reader, tarEnd, 'its end')
-  if ((await reader.take(1)).length > 0) throw snapshotCorrupt('something follows its end')
+  if ((await reader.take(1)).length > 0) throw snapshotCorrupt('extra data after its end')
 }
 
 /** Yields the bytes of a file in the archive. Fails at the end if the size or digest differs. */

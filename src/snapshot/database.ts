@@ -32,16 +32,16 @@ export async function* streamDatabase(
     yield bytes
   }
   if (done % blockSize !== digestSize || !hash.digest().equals(tail)) {
-    throw new HyperkubeError('SNAPSHOT_NOT_WHOLE', 'etcd’s database has not come as a whole', {
+    throw new HyperkubeError('SNAPSHOT_NOT_WHOLE', 'the etcd database was not received completely', {
       component: 'etcd',
-      hint: 'the same command again',
+      hint: 'run the same command again',
     })
   }
 }
 
 function buildTooLargeError(size: number): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_TOO_LARGE', `etcd’s database of ${size} bytes is too large`, {
+  return new HyperkubeError('SNAPSHOT_TOO_LARGE', `the etcd database of ${size} bytes is too large`, {
     component: 'etcd',
-    hint: 'hyperkube etcd status; find what fills it, then etcdctl compact and etcdctl defrag on each member',
+    hint: 'check the sizes: hyperkube etcd status; delete unneeded objects, then compact and defragment each member with etcdctl',
   })
 }

@@ -74,8 +74,8 @@ async function withStoreError<T>(directory: string, action: () => Promise<T>): P
 
 /** Wraps a disk error in an error that names the store. */
 function toStoreError(directory: string, cause: unknown): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_STORE_FAILED', `${directory} does not do as a place for snapshots`, {
-    hint: `look at ls -ld ${directory} and df ${directory}`,
+  return new HyperkubeError('SNAPSHOT_STORE_FAILED', `cannot use ${directory} for snapshots`, {
+    hint: `check the directory: ls -ld ${directory}; df ${directory}`,
     cause,
   })
 }

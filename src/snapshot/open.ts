@@ -82,9 +82,9 @@ async function verifyHeader(
     throw toOpenError(error)
   })
   if (trust.id !== undefined && trust.id !== signer.id) {
-    throw snapshotForeign(`it is of one with the id ${signer.id}, and this one is ${trust.id}`)
+    throw snapshotForeign(`it belongs to the cluster id ${signer.id}, and this cluster has ${trust.id}`)
   }
-  if (!isSignedBy(text, signature, signer.publicKey)) throw snapshotCorrupt('its signature does not fit')
+  if (!isSignedBy(text, signature, signer.publicKey)) throw snapshotCorrupt('its signature is invalid')
   const manifest = parseManifest(text)
   for (const name of smallFiles) {
     const { size, sha256 } = manifest.files[name]
@@ -100,7 +100,7 @@ function toOpenError(error: unknown): unknown {
   if (!(error instanceof HyperkubeError)) return error
   return error.code === 'IDENTITY_WRONG_KEY'
     ? snapshotForeign('its identity was sealed with another key', error)
-    : snapshotCorrupt('the identity in it cannot be opened', error)
+    : snapshotCorrupt('its identity cannot be opened', error)
 }
 
 function parseManifest(text: Buffer): SnapshotManifest {

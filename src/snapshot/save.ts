@@ -98,8 +98,8 @@ function computeContentDigest(content: Buffer): FileDigest {
 /** Wraps a disk error in an error that names the file. */
 function toWriteError(file: string, cause: unknown): unknown {
   if (cause instanceof HyperkubeError) return cause
-  return new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `${file} could not be written`, {
-    hint: 'is there room, and may you write there? --to names another directory',
+  return new HyperkubeError('SNAPSHOT_NOT_WRITTEN', `cannot write ${file}`, {
+    hint: 'check disk space and permissions of the directory, or use another one: --to DIRECTORY',
     cause,
   })
 }
@@ -125,7 +125,7 @@ export function pickMember({ members, health, statuses }: EtcdObservation): Memb
   })
   const [best] = candidates.toSorted((a, b) => compareRanks(b.rank, a.rank))
   if (best !== undefined) return best.source
-  throw new EtcdError('ETCD_UNREACHABLE', 'no member of etcd answers that could give its database', {
+  throw new EtcdError('ETCD_UNREACHABLE', 'no reachable etcd member can provide its database', {
     hint: 'hyperkube etcd status',
   })
 }

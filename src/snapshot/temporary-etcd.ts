@@ -148,7 +148,7 @@ async function requestOverSocket(
     const clientRequest = request({ socketPath, method, path, signal, agent: false }, (response) => {
       readText(response).then(
         (all) => resolve({ status: response.statusCode ?? 0, text: all }),
-        (error: unknown) => reject(new Error('the answer was cut', { cause: error })),
+        (error: unknown) => reject(new Error('the response is incomplete', { cause: error })),
       )
     })
     clientRequest.on('error', reject)

@@ -62,14 +62,14 @@ export async function testRestore(
   const actualText =
     atRevision === undefined
       ? `ends with revision ${found.revision}`
-      : `has ${atRevision.keys} keys as of revision ${manifest.revision}`
+      : `has ${atRevision.keys} keys at revision ${manifest.revision}`
   const expectedText =
     atRevision === undefined
-      ? `revision ${manifest.revision} was there when it was made`
-      : `there were ${manifest.keys} when it was made`
-  throw new HyperkubeError('SNAPSHOT_MISMATCH', `the restored etcd ${actualText}, and ${expectedText}`, {
+      ? `the snapshot was made at revision ${manifest.revision}`
+      : `the snapshot was made with ${manifest.keys} keys`
+  throw new HyperkubeError('SNAPSHOT_MISMATCH', `the restored etcd ${actualText}, but ${expectedText}`, {
     component: 'etcd',
-    hint: 'make another one: hyperkube etcd snapshot save; look at hyperkube etcd status first',
+    hint: 'check etcd: hyperkube etcd status; then save another snapshot: hyperkube etcd snapshot save',
   })
 }
 

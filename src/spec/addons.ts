@@ -18,10 +18,10 @@ const resourceAmounts = z.strictObject({ cpu: quantity, memory: quantity }).part
 
 const resources = z
   .strictObject({
-    requests: resourceAmounts.default({}).meta({ description: 'What a node must have left for it.' }),
-    limits: resourceAmounts.default({}).meta({ description: 'What it must not go beyond.' }),
+    requests: resourceAmounts.default({}).meta({ description: 'Resource requests of the pod.' }),
+    limits: resourceAmounts.default({}).meta({ description: 'Resource limits of the pod.' }),
   })
-  .meta({ id: 'PodResources', description: 'What a pod gets of a node; what is left out stays as it is.' })
+  .meta({ id: 'PodResources', description: 'Resources of a pod. Omitted values keep their defaults.' })
 
 const toleration = z
   .strictObject({
@@ -31,25 +31,25 @@ const toleration = z
     effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
     tolerationSeconds: z.int().optional(),
   })
-  .meta({ id: 'Toleration', description: 'A taint that does not keep a pod away.' })
+  .meta({ id: 'Toleration', description: 'A taint that the pods tolerate.' })
 
 const patch = z
   .strictObject({
-    kind: z.string().min(1).meta({ description: 'Of the object: Deployment.' }),
+    kind: z.string().min(1).meta({ description: 'Kind of the object, such as Deployment.' }),
     name: z.string().min(1),
-    patch: z
-      .record(z.string(), z.json())
-      .meta({ description: 'Maps are joined, null removes, everything else is replaced.' }),
+    patch: z.record(z.string(), z.json()).meta({
+      description: 'JSON merge patch: maps are merged, null removes a field, other values are replaced.',
+    }),
   })
-  .meta({ id: 'Patch', description: 'Changes to one of the objects that an addon is made of.' })
+  .meta({ id: 'Patch', description: 'A patch for one object of an addon.' })
 
 const common = {
   resources: resources.prefault({}),
-  tolerations: z.array(toleration).optional().meta({ description: 'Instead of ours.' }),
+  tolerations: z.array(toleration).optional().meta({ description: 'Replaces the default tolerations.' }),
   nodeSelector: z.record(labelKey, labelValue).default({}).meta({
-    description: 'Labels that a node must have, besides being a Linux one.',
+    description: 'Node labels that pods require, in addition to Linux.',
   }),
-  patches: z.array(patch).default([]).meta({ description: 'For what has no setting.' }),
+  patches: z.array(patch).default([]).meta({ description: 'Patches for fields that have no setting.' }),
 }
 
 const replicas = z.int().min(1).max(100).optional()
@@ -57,14 +57,14 @@ const replicas = z.int().min(1).max(100).optional()
 export const dnsSchema = settingsOrNone(
   z
     .strictObject({
-      replicas: replicas.meta({ description: 'Default: by the number of hosts, two or more.' }),
+      replicas: replicas.meta({ description: 'Default: two or more, depending on the number of hosts.' }),
       forward: z.array(ipAddress).max(15).optional().meta({
         description:
           'Servers that resolve names outside the cluster; an empty list means none. Default: those of the hosts.',
       }),
       ...common,
     })
-    .meta({ id: 'Dns', description: 'CoreDNS, which knows the names of services.' }),
+    .meta({ id: 'Dns', description: 'CoreDNS, the DNS server of the cluster.' }),
 )
 
 export const metricsSchema = settingsOrNone(
@@ -79,12 +79,19 @@ export const traefikHealthPort = 10_254
 export const ingressSchema = settingsOrNone(
   z
     .strictObject({
-      httpPort: port.default(80).meta({ description: 'On every node.' }),
-      httpsPort: port.default(443).meta({ description: 'On every node.' }),
-      defaultClass: z.boolean().default(true).meta({ description: 'For Ingresses that name no class.' }),
+      httpPort: port.default(80).meta({ description: 'HTTP port on every node that runs Traefik.' }),
+      httpsPort: port.default(443).meta({ description: 'HTTPS port on every node that runs Traefik.' }),
+      defaultClass: z
+        .boolean()
+        .default(true)
+        .meta({ description: 'Whether Traefik also serves Ingresses without a class.' }),
       ...common,
     })
-    .meta({ id: 'Ingress', description: 'Traefik, one pod on every node.' }),
+    .meta({
+      id: 'Ingress',
+      description:
+        'Traefik, one pod on each control plane, or on each node that nodeSelector selects. Traefik can read all Secrets, and so can root on those nodes.',
+    }),
 )
 
 export const storageSchema = settingsOrNone(
@@ -92,16 +99,23 @@ export const storageSchema = settingsOrNone(
     .strictObject({
       path: linuxPath.default('/var/lib/hyperkube-volumes').meta({
         description:
-          'A directory of each node for volumes alone: only root may enter it, and `reset` leaves it there.',
+          'Directory for volumes on each node. Only root can enter it, and `reset` does not delete it.',
       }),
       reclaimPolicy: z.enum(['Delete', 'Retain']).default('Delete').meta({
         description:
-          'What becomes of a volume when its claim is deleted. To change it later, delete the StorageClass local-path first.',
+          'Reclaim policy of volumes. To change it later, first delete the StorageClass local-path.',
       }),
-      defaultClass: z.boolean().default(true).meta({ description: 'For claims that name no class.' }),
+      defaultClass: z
+        .boolean()
+        .default(true)
+        .meta({ description: 'Whether claims without a StorageClass use it.' }),
       ...common,
     })
-    .meta({ id: 'Storage', description: 'local-path-provisioner: volumes that are directories of a node.' }),
+    .meta({
+      id: 'Storage',
+      description:
+        'local-path-provisioner: volumes in a directory of a node. It can start pods on every node, so it runs on control planes, unless nodeSelector selects others.',
+    }),
 )
 
 type Settings<T extends z.ZodType> = Exclude<z.infer<T>, 'none'>
@@ -114,48 +128,46 @@ export type PodSettings = Pick<DnsSettings, keyof typeof common>
 
 const remoteFile = z
   .strictObject({
-    url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
+    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
     sha256: z
       .string('must be 64 hexadecimal digits in quotes')
       .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits: curl -sL URL | sha256sum')
-      .meta({ description: '`curl -sL URL | sha256sum` says it.' }),
+      .meta({ description: 'Output of `curl -sL URL | sha256sum`.' }),
   })
   .meta({
     id: 'RemoteFile',
-    description: 'Manifests at an address. The digest makes sure that they stay what you have read.',
+    description: 'Manifests at a URL. The digest ensures that they do not change.',
   })
 
 const timeout = z
-  .string('must be a length of time such as 5m')
-  .refine((text) => parseDuration(text) !== undefined, 'must be a length of time such as 90s, 5m or 1h30m')
+  .string('must be a duration such as 5m')
+  .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 90s, 5m or 1h30m')
   .transform((text) => parseDuration(text) ?? 0)
 
 export const userAddonSchema = z
   .strictObject({
     name: dnsLabel.meta({
-      description: 'What hyperkube calls it. Keep it: with another name it is another addon.',
+      description: 'Name of the addon. Do not change it: another name is another addon.',
     }),
-    enabled: z
-      .boolean()
-      .default(true)
-      .meta({ description: 'false takes it out of the cluster, and leaves it in this file.' }),
+    enabled: z.boolean().default(true).meta({ description: '`false` removes the addon from the cluster.' }),
     files: z.array(z.string().min(1)).default([]).meta({
-      description: 'Files and directories beside cluster.yml; of a directory all *.yml, *.yaml, *.json.',
+      description:
+        'Files and directories, relative to cluster.yml. From a directory hyperkube reads *.yml, *.yaml and *.json.',
     }),
     urls: z.array(remoteFile).default([]),
     inline: z
       .union(
         [z.string(), z.array(z.record(z.string(), z.json()))],
-        'must be a list of manifests, or YAML as text',
+        'must be a list of manifests or a YAML string',
       )
       .optional()
-      .meta({ description: 'Manifests written here: a list of them, or YAML as text.' }),
+      .meta({ description: 'Inline manifests: a list of objects or a YAML string.' }),
     wait: z
       .boolean()
       .default(true)
-      .meta({ description: 'For all of it to be ready, before what comes next.' }),
-    timeout: timeout.prefault('5m').meta({ description: 'How long to wait.' }),
-    force: z.boolean().default(false).meta({ description: 'Take over fields that others have set.' }),
+      .meta({ description: 'Whether `up` waits until all objects of the addon are ready.' }),
+    timeout: timeout.prefault('5m').meta({ description: 'Longest wait for the addon.' }),
+    force: z.boolean().default(false).meta({ description: 'Take over fields that other managers have set.' }),
   })
   .refine(
     ({ files, urls, inline }) => files.length + urls.length > 0 || inline !== undefined,
@@ -163,7 +175,6 @@ export const userAddonSchema = z
   )
   .meta({
     id: 'OwnAddon',
-    description:
-      'Something of yours that is kept in the cluster. Manifests without a namespace go to `default`.',
+    description: 'An addon with your own manifests. Manifests without a namespace go to `default`.',
   })
 export type UserAddon = z.infer<typeof userAddonSchema>

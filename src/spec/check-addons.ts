@@ -10,7 +10,7 @@ function addonNames({ spec }: Cluster): Problem[] {
   return names.flatMap((name, index) => {
     const path = ['spec', 'addons', index, 'name']
     if (builtInAddons.some((known) => known === name)) {
-      return [problem('SPEC_ADDON_NAME', path, `${name} comes with hyperkube`, 'give yours another name')]
+      return [problem('SPEC_ADDON_NAME', path, `${name} is an addon of hyperkube`, 'use another name')]
     }
     const first = names.indexOf(name)
     if (first === index) return []
@@ -40,7 +40,13 @@ function dnsLoop({ spec }: Cluster): Problem[] {
     const clusterNetworks = ['127.0.0.0/8', '::1/128', ...spec.network.services]
     if (!clusterNetworks.some((network) => rangesOverlap(toRange(network), range))) return []
     const path = ['spec', 'dns', 'forward', index]
-    return [problem('SPEC_DNS_LOOP', path, `${server} is CoreDNS itself, or another service of the cluster`)]
+    return [
+      problem(
+        'SPEC_DNS_LOOP',
+        path,
+        `${server} is an address of CoreDNS itself or of another Service of the cluster`,
+      ),
+    ]
   })
 }
 
@@ -49,11 +55,11 @@ function ingressPorts({ spec }: Cluster): Problem[] {
   const { httpPort, httpsPort } = spec.ingress
   const path = ['spec', 'ingress', 'httpsPort']
   const same = httpPort === httpsPort ? [problem('SPEC_INGRESS_PORT', path, 'is also httpPort')] : []
-  const hint = 'give one of them another port, or say ingress: none'
+  const hint = 'set another port, or ingress: none'
   const taken = Object.entries({ httpPort, httpsPort })
     .filter(([, port]) => port === spec.api.port)
     .map(([name, port]) => {
-      const message = `${port} is also the port of the API, on the same hosts`
+      const message = `${port} is also the API port on the same hosts`
       return problem('SPEC_INGRESS_PORT', ['spec', 'ingress', name], message, hint)
     })
   return [...same, ...taken]
@@ -79,8 +85,8 @@ function storagePath({ spec }: Cluster): Problem[] {
     (directory) => path === directory || path.startsWith(`${directory}/`),
   )
   if (reserved === undefined) return []
-  const message = `volumes in ${reserved} would be lost without a word`
+  const message = `${reserved} is reserved: volumes there would be lost`
   return [
-    problem('SPEC_STORAGE_PATH', ['spec', 'storage', 'path'], message, 'take a directory for them alone'),
+    problem('SPEC_STORAGE_PATH', ['spec', 'storage', 'path'], message, 'use a directory only for volumes'),
   ]
 }

@@ -3,7 +3,9 @@ import { addonRules } from './check-addons.ts'
 import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import { type Cluster, etcdHosts } from './cluster.ts'
 import type { Path } from './document.ts'
+import { checkOidc } from './oidc.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
+import { checkWeakening } from './weakening/check-weakening.ts'
 
 export type { Problem, ClusterRule } from './problem.ts'
 
@@ -20,6 +22,8 @@ const rules: readonly ClusterRule[] = [
   roomForPods,
   nodePorts,
   proxyPasswords,
+  checkWeakening,
+  checkOidc,
   ...addonRules,
 ]
 
@@ -61,9 +65,9 @@ function etcdMembers(cluster: Cluster): Problem[] {
   const count = etcdHosts(cluster).length
   const path = ['spec', 'hosts']
   if (count > 7)
-    return [problem('SPEC_ETCD_TOO_MANY', path, `${count} members of etcd are more than the 7 it takes`)]
+    return [problem('SPEC_ETCD_TOO_MANY', path, `${count} etcd members are too many: the maximum is 7`)]
   if (count > 0 && count % 2 === 0) {
-    const message = `${count} members of etcd bear the loss of no more hosts than ${count - 1} do`
+    const message = `${count} etcd members tolerate no more failures than ${count - 1}`
     return [warningProblem('SPEC_ETCD_EVEN', path, message, 'use 1, 3 or 5')]
   }
   return []
@@ -80,7 +84,7 @@ function windowsHosts({ spec }: Cluster): Problem[] {
     )
   if (plugin === 'none') return roles
   const fits = flannel.backend === 'vxlan' && flannel.vni === 4096 && flannel.port === 4789
-  const message = 'with Windows hosts flannel must be vxlan with VNI 4096 and port 4789, on all hosts'
+  const message = 'with Windows hosts flannel must use backend vxlan, VNI 4096 and port 4789'
   return fits ? roles : [...roles, problem('SPEC_WINDOWS_NETWORK', ['spec', 'network', 'flannel'], message)]
 }
 
@@ -88,16 +92,14 @@ function localHost({ spec }: Cluster): Problem[] {
   const index = spec.hosts.findIndex(({ local }) => local)
   if (index === -1 || spec.hosts.length === 1) return []
   const path = ['spec', 'hosts', index, 'local']
-  return [
-    problem('SPEC_LOCAL_NOT_ALONE', path, 'a local host is a cluster of its own: it must be the only one'),
-  ]
+  return [problem('SPEC_LOCAL_NOT_ALONE', path, 'a host with local: true must be the only host')]
 }
 
 function hostAddresses({ spec }: Cluster): Problem[] {
   return spec.hosts.flatMap((host, index) => {
     const path = ['spec', 'hosts', index]
     if (host.internalAddress !== undefined && host.interface !== undefined) {
-      const message = 'internalAddress and interface say the same thing twice'
+      const message = 'internalAddress and interface cannot be set together'
       return [problem('SPEC_ADDRESS_DUPLICATE', [...path, 'interface'], message, 'keep one of them')]
     }
     return []
@@ -109,10 +111,10 @@ function singleStack({ spec }: Cluster): Problem[] {
     const cidrs = spec.network[name]
     const path = ['spec', 'network', name]
     if (cidrs.length > 1) {
-      return [problem('SPEC_DUAL_STACK', path, 'dual-stack is not supported yet', 'give one IPv4 network')]
+      return [problem('SPEC_DUAL_STACK', path, 'dual-stack is not supported yet', 'use one IPv4 network')]
     }
     if (cidrs.some((text) => text.includes(':'))) {
-      return [problem('SPEC_IPV6', path, 'IPv6 is not supported yet', 'give an IPv4 network')]
+      return [problem('SPEC_IPV6', path, 'IPv6 is not supported yet', 'use an IPv4 network')]
     }
     return []
   })
@@ -124,11 +126,19 @@ function networks({ spec }: Cluster): Problem[] {
   )
   const misaligned = named
     .filter(({ text }) => !isNetwork(text))
-    .map(({ text, path }) => problem('SPEC_NOT_A_NETWORK', path, `${text} is an address inside a network`))
+    .map(({ text, path }) =>
+      problem('SPEC_NOT_A_NETWORK', path, `${text} is a host address, not a network address`),
+    )
   const [pods, services] = [spec.network.pods[0], spec.network.services[0]]
   const overlapping =
     pods !== undefined && services !== undefined && rangesOverlap(toRange(pods), toRange(services))
-      ? [problem('SPEC_OVERLAP', ['spec', 'network', 'services'], `${services} overlaps the pods’ ${pods}`)]
+      ? [
+          problem(
+            'SPEC_OVERLAP',
+            ['spec', 'network', 'services'],
+            `${services} overlaps spec.network.pods ${pods}`,
+          ),
+        ]
       : []
   const hostsInside = spec.hosts.flatMap((host, index) => {
     const address = host.internalAddress ?? host.address
@@ -136,7 +146,7 @@ function networks({ spec }: Cluster): Problem[] {
     return named
       .filter(({ text }) => rangesOverlap(toRange(text), toRange(address)))
       .map(({ name, text }) =>
-        problem('SPEC_OVERLAP', ['spec', 'hosts', index], `${address} lies in the ${name} network ${text}`),
+        problem('SPEC_OVERLAP', ['spec', 'hosts', index], `${address} is in spec.network.${name} ${text}`),
       )
   })
   return [...misaligned, ...overlapping, ...hostsInside]
@@ -149,8 +159,8 @@ function roomForNodes({ spec }: Cluster): Problem[] {
   const { prefix } = toRange(network)
   const room = nodePrefix < prefix ? 0 : 2 ** (nodePrefix - prefix)
   if (room >= spec.hosts.length) return []
-  const message = `${network} has room for ${room} nodes of /${nodePrefix}; there are ${spec.hosts.length}`
-  return [problem('SPEC_PODS_TOO_SMALL', ['spec', 'network', 'pods'], message, 'take a larger network')]
+  const message = `${network} has space for ${room} nodes with /${nodePrefix} each; the cluster has ${spec.hosts.length}`
+  return [problem('SPEC_PODS_TOO_SMALL', ['spec', 'network', 'pods'], message, 'use a larger network')]
 }
 
 function roomForPods({ spec }: Cluster): Problem[] {
@@ -165,7 +175,7 @@ function roomForPods({ spec }: Cluster): Problem[] {
   return podLimits
     .filter(({ maxPods }) => maxPods > room)
     .map(({ maxPods, path }) => {
-      const message = `a node of /${spec.network.nodePrefix} has room for ${room} pods, not for ${maxPods}`
+      const message = `a /${spec.network.nodePrefix} per node has space for ${room} pods, not for ${maxPods}`
       return problem('SPEC_NODE_TOO_SMALL', path, message)
     })
 }
@@ -186,7 +196,14 @@ function proxyPasswords({ spec }: Cluster): Problem[] {
     const url = URL.parse(spec.proxy?.[name] ?? '')
     if (url === null || (url.username === '' && url.password === '')) return []
     const path = ['spec', 'proxy', name]
-    const message = 'must not hold a user or a password: everybody on the hosts could read them'
-    return [problem('SPEC_PROXY_PASSWORD', path, message, 'let the hosts through the proxy by their address')]
+    const message = 'must not contain a user or a password: all users of the hosts could read them'
+    return [
+      problem(
+        'SPEC_PROXY_PASSWORD',
+        path,
+        message,
+        'configure the proxy to allow the hosts by their addresses',
+      ),
+    ]
   })
 }

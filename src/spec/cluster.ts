@@ -20,23 +20,23 @@ export const clusterApiVersion = 'hyperkube.dev/v1'
 
 const controller = z
   .string()
-  .regex(/^(\*|-?[a-z][a-z0-9-]*)$/, 'must be *, the name of a controller, or one with - before it')
+  .regex(/^(\*|-?[a-z][a-z0-9-]*)$/, 'must be *, a controller name, or a controller name with a leading -')
 
 const managerSchema = settingsOrNone(
   z
     .strictObject({
       controllers: z
         .array(controller)
-        .min(1, 'needs at least one; without any controller: manager: none')
+        .min(1, 'needs at least one; to run no controllers: manager: none')
         .default(['*'])
         .meta({
           description:
-            'Which are on: `*` is all that are by default, a name is on, `-name` is off. `hyperkube controller-manager list` names them.',
+            'Controllers to run: `*` is the default set, a name enables one, `-name` disables one. `hyperkube controller-manager list` lists them.',
         }),
     })
     .meta({
       id: 'Manager',
-      description: 'hyperkube’s own controllers, which look after the cluster while no operator is near.',
+      description: 'Controllers of hyperkube, which manage the cluster without an operator.',
     }),
 )
 
@@ -49,18 +49,18 @@ const minLifetimeMs = 20 * 60_000
 const maxLifetimeMs = 365 * 86_400_000
 
 const lifetime = z
-  .string('must be a length of time such as 90d')
+  .string('must be a duration such as 90d')
   .refine((text) => {
     const milliseconds = parseDuration(text)
     return milliseconds !== undefined && milliseconds >= minLifetimeMs && milliseconds <= maxLifetimeMs
-  }, 'must be a length of time such as 90d or 12h, from 20m to 365d')
+  }, 'must be a duration from 20m to 365d, such as 90d or 12h')
   .transform((text) => parseDuration(text) ?? maxLifetimeMs)
 
 export const certificatesSchema = z
   .strictObject({
     lifetime: lifetime.prefault('365d').meta({
       description:
-        'How long each is good for, from 20m to 365d. Hosts renew it when a third of that is left.',
+        'Lifetime of each certificate, from 20m to 365d. Hosts renew a certificate when a third of its lifetime is left.',
     }),
   })
   .meta({ id: 'Certificates', description: 'Certificates of hosts.' })
@@ -71,40 +71,44 @@ const api = z
       .string()
       .regex(/^\[?[A-Za-z0-9.:-]+\]?:\d{1,5}$/, 'must be HOST:PORT')
       .optional()
-      .meta({ description: 'Your balancer or virtual address, for people. Nodes need none.' }),
+      .meta({
+        description: 'Load balancer or virtual IP for clients outside the cluster. Nodes do not need it.',
+      }),
     port: port.default(6443),
-    sans: z.array(address).default([]).meta({ description: 'More names in the API servers’ certificates.' }),
+    sans: z
+      .array(address)
+      .default([])
+      .meta({ description: 'Additional names and IP addresses in the certificates of the API servers.' }),
   })
-  .meta({ id: 'Api', description: 'Where the Kubernetes API is found.' })
+  .meta({ id: 'Api', description: 'Endpoint of the Kubernetes API.' })
 
 const security = z
   .strictObject({
     podSecurity: z
       .enum(['privileged', 'baseline', 'restricted'])
       .default('baseline')
-      .meta({ description: 'What pods may do by default in namespaces that do not say.' }),
+      .meta({ description: 'Default Pod Security level of namespaces without a label.' }),
     audit: z
       .strictObject({
-        policy: z
-          .string()
-          .optional()
-          .meta({ description: 'A policy file beside cluster.yml; default: ours.' }),
+        policy: z.string().optional().meta({
+          description: 'Audit policy file, relative to cluster.yml. Default: the policy of hyperkube.',
+        }),
         maxAge: z.int().min(1).default(30).meta({ description: 'Days.' }),
         maxBackups: z.int().min(1).default(10),
         maxSize: z.int().min(1).default(100).meta({ description: 'Megabytes.' }),
       })
       .prefault({}),
   })
-  .meta({ id: 'Security', description: 'Choices of security. What is not a choice is on.' })
+  .meta({ id: 'Security', description: 'Security settings. Other security features are always on.' })
 
 const registry = z
   .strictObject({
-    host: z.string().min(1).meta({ description: 'As it stands in image names: docker.io.' }),
+    host: z.string().min(1).meta({ description: 'Registry name as in image names, such as docker.io.' }),
     mirrors: z.array(z.url({ protocol: /^https?$/ })).default([]),
     username: z.string().optional(),
     password: secretReference.optional(),
   })
-  .meta({ id: 'Registry', description: 'Where images of a registry come from instead, and as whom.' })
+  .meta({ id: 'Registry', description: 'Mirrors and credentials of a registry.' })
 
 const artifacts = z
   .union([
@@ -114,36 +118,38 @@ const artifacts = z
   ])
   .meta({
     id: 'Artifacts',
-    description: 'Where programs come from: upstream, a mirror with the same layout, or a bundle.',
+    description: 'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle.',
   })
 
 const proxy = z
   .strictObject({ http: z.url(), https: z.url(), no: z.array(z.string().min(1)) })
   .partial()
-  .meta({ id: 'Proxy', description: 'The way out for containerd, where there is no direct one.' })
+  .meta({ id: 'Proxy', description: 'HTTP proxy of containerd for hosts without direct internet access.' })
 
 const rollout = z
   .strictObject({
     maxUnavailable: z
       .union([z.int().min(1), z.string().regex(/^([1-9]\d?|100)%$/, 'must be a number or a percentage')])
       .default('10%')
-      .meta({ description: 'How many workers may be away at once.' }),
+      .meta({
+        description: 'Maximum number or percentage of workers that are unavailable at the same time.',
+      }),
   })
-  .meta({ id: 'Rollout', description: 'How fast changes go through the cluster.' })
+  .meta({ id: 'Rollout', description: 'How changes roll out through the cluster.' })
 
 const windows = z
   .strictObject({
     baseDirectory: windowsDirectory
       .default('C:\\hyperkube')
-      .meta({ description: 'Where hyperkube keeps what is its own on a host.' }),
+      .meta({ description: 'Directory of hyperkube on a Windows host.' }),
     cloud: z.enum(['none', 'aws', 'azure', 'gcp']).default('none').meta({
       description:
-        'Whose machines they are: routes to where that cloud tells them about themselves are kept.',
+        'Cloud of the hosts. hyperkube preserves their routes to the metadata service of that cloud.',
     }),
     metadataAddresses: z
       .array(z.ipv4('must be an IPv4 address'))
       .default([])
-      .meta({ description: 'More addresses that routes are kept to, of a cloud that is none of these.' }),
+      .meta({ description: 'Metadata addresses of another cloud, to which routes are preserved.' }),
   })
   .meta({ id: 'Windows', description: 'Settings of all Windows hosts.' })
 
@@ -167,13 +173,16 @@ export const clusterSchema = z
       metrics: metricsSchema.prefault({}),
       ingress: ingressSchema.prefault({}),
       storage: storageSchema.prefault({}),
-      addons: z.array(userAddonSchema).default([]).meta({ description: 'Your own, in this order.' }),
+      addons: z
+        .array(userAddonSchema)
+        .default([])
+        .meta({ description: 'Your own addons. They are applied in this order.' }),
       registries: z.array(registry).default([]),
       artifacts: artifacts.default('upstream'),
       cloudProvider: z
         .enum(['none', 'external'])
         .default('none')
-        .meta({ description: 'external: nodes wait for a cloud controller manager of yours.' }),
+        .meta({ description: 'external: nodes wait for the cloud controller manager that you install.' }),
       proxy: proxy.optional(),
       rollout: rollout.prefault({}),
       windows: windows.prefault({}),

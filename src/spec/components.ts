@@ -6,7 +6,7 @@ import { extraArgs, quantity } from './scalars.ts'
  */
 const configuration = z
   .record(z.string(), z.json())
-  .meta({ description: 'Merged over the configuration that hyperkube writes.' })
+  .meta({ description: 'Merged over the configuration file that hyperkube writes.' })
 
 const withArgs = z.strictObject({ args: extraArgs.default({}) })
 const withConfig = withArgs.extend({ config: configuration.default({}) })
@@ -14,7 +14,7 @@ const withConfig = withArgs.extend({ config: configuration.default({}) })
 const resources = z
   .strictObject({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity })
   .partial()
-  .meta({ id: 'Resources', description: 'Amounts of what a host has.' })
+  .meta({ id: 'Resources', description: 'Amounts of host resources.' })
 
 export const componentsSchema = z
   .strictObject({
@@ -34,12 +34,15 @@ export const componentsSchema = z
       .prefault({}),
     containerd: z
       .strictObject({
-        config: z.string().default('').meta({ description: 'TOML that is imported after ours.' }),
+        config: z
+          .string()
+          .default('')
+          .meta({ description: 'TOML that is imported after the configuration of hyperkube.' }),
       })
       .prefault({}),
     flanneld: withArgs.prefault({}),
   })
-  .meta({ id: 'Components', description: 'Settings of each component of the engine.' })
+  .meta({ id: 'Components', description: 'Settings of the Kubernetes components.' })
 export type Components = z.infer<typeof componentsSchema>
 
 /**
@@ -59,4 +62,7 @@ export const hostComponentsSchema = z
     kubeProxy: z.strictObject({ args: extraArgs, config: configuration }).partial(),
   })
   .partial()
-  .meta({ id: 'HostComponents', description: 'Settings that go over those of the cluster on this host.' })
+  .meta({
+    id: 'HostComponents',
+    description: 'Component settings of this host. They override those of the cluster.',
+  })

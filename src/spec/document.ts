@@ -1,4 +1,14 @@
-import { isMap, isNode, isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml'
+import {
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type Document,
+  type YAMLMap,
+} from 'yaml'
 import type { Finding, Position } from '../contract/finding.ts'
 
 /** Text of a file, with the file name to show in findings. */
@@ -33,7 +43,7 @@ const maxAliases = 100
 
 export function readDocument({ file, text }: SourceText): ReadDocumentResult {
   if (text.length > maxLength) {
-    return failure('SPEC_TOO_LARGE', 'the file is larger than a cluster.yml can be', {
+    return failure('SPEC_TOO_LARGE', 'the file is too large for a cluster.yml', {
       file,
       line: 1,
       column: 1,
@@ -47,32 +57,41 @@ export function readDocument({ file, text }: SourceText): ReadDocumentResult {
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     prettyErrors: false,
-    uniqueKeys: true,
+    // The check of the library compares each key with all others; `findDuplicateKeys` takes linear time.
+    uniqueKeys: false,
     // By default the YAML library prints warnings to the terminal.
     logLevel: 'error',
   })
   const [document, second] = 'empty' in documents ? [] : documents
   if (document === undefined || document.contents === null) {
-    return failure('SPEC_EMPTY', 'there is nothing in the file', at(0), 'hyperkube init writes a first one')
+    return failure('SPEC_EMPTY', 'the file is empty', at(0), 'to create one: hyperkube init')
   }
-  if (document.errors.length > 0) {
-    const findings = document.errors.map(({ message, pos }): Finding => ({
+  const errors = [
+    ...document.errors.map(({ message, pos }) => ({ message, offset: pos[0] })),
+    ...findDuplicateKeys(document).map((offset) => ({ message: 'Map keys must be unique', offset })),
+  ]
+  if (errors.length > 0) {
+    const findings = errors.map(({ message, offset }): Finding => ({
       code: 'SPEC_NOT_YAML',
       severity: 'error',
       message: message.split('\n')[0] ?? message,
-      position: at(pos[0]),
+      position: at(offset),
     }))
     return { ok: false, findings }
   }
   if (second !== undefined) {
     const where = at(second.range[0])
-    return failure('SPEC_SECOND_DOCUMENT', 'a file holds one cluster; here begins a second document', where)
+    return failure(
+      'SPEC_SECOND_DOCUMENT',
+      'the file must contain one YAML document; a second one begins here',
+      where,
+    )
   }
   try {
     const value: unknown = document.toJS({ maxAliasCount: maxAliases })
     return { ok: true, document: { value, ...locator(document, at) } }
   } catch {
-    return failure('SPEC_TOO_MANY_ALIASES', 'the file repeats itself too often through aliases', at(0))
+    return failure('SPEC_TOO_MANY_ALIASES', 'the file uses too many YAML aliases', at(0))
   }
 }
 
@@ -87,23 +106,61 @@ function failure(code: string, message: string, position: Position, hint?: strin
   return { ok: false, findings: [finding] }
 }
 
+/** Returns the offsets of keys that occur before in the same map. */
+function findDuplicateKeys(document: Document.Parsed): number[] {
+  const duplicates: number[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const known = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (known.has(key.value)) duplicates.push(key.range?.[0] ?? 0)
+        known.add(key.value)
+      }
+    },
+  })
+  return duplicates
+}
+
+/** Returns a function that finds a pair of a map. The keys of each map are indexed at its first use. */
+function createPairFinder(): (map: YAMLMap, key: unknown) => YAMLMap['items'][number] | undefined {
+  const indexes = new WeakMap<YAMLMap, Map<unknown, YAMLMap['items'][number]>>()
+  return (map, key) => {
+    const index =
+      indexes.get(map) ??
+      new Map(map.items.map((item) => [isScalar(item.key) ? item.key.value : item.key, item]))
+    indexes.set(map, index)
+    return index.get(key)
+  }
+}
+
 function locator(
   document: Document.Parsed,
   at: (offset: number) => Position,
 ): Pick<LocatedDocument, 'positionOf' | 'positionOfKey'> {
+  const findPair = createPairFinder()
+  const nodeAt = (path: Path): unknown =>
+    path.reduce<unknown>((node, part) => {
+      if (isMap(node)) return (findPair(node, part) ?? findPair(node, numberOrSame(part)))?.value
+      return isSeq(node) ? node.items[Number(part)] : undefined
+    }, document.contents)
   const positionOf = (path: Path): Position => {
-    const node: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
+    const node = nodeAt(path)
     if (isNode(node) && node.range) return at(node.range[0])
     return path.length === 0 ? at(0) : positionOf(path.slice(0, -1))
   }
   return {
     positionOf,
     positionOfKey(path, key) {
-      const map: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
-      const found = isMap(map)
-        ? map.items.find((item) => isScalar(item.key) && item.key.value === key)
-        : undefined
+      const map = nodeAt(path)
+      const found = isMap(map) ? findPair(map, key) : undefined
       return isScalar(found?.key) && found.key.range ? at(found.key.range[0]) : positionOf(path)
     },
   }
+}
+
+/** A key such as `1` is a number in YAML and a text in a path. */
+function numberOrSame(part: string | number): unknown {
+  const number = Number(part)
+  return part === String(number) ? number : part
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { normalizePublicKey } from '../kit/ssh-public-key.ts'
 import { hostComponentsSchema } from './components.ts'
 import {
   absolutePath,
@@ -14,9 +15,21 @@ import {
 
 export const hostRole = z.enum(['control-plane', 'etcd', 'worker']).meta({
   id: 'Role',
-  description: 'control-plane brings etcd along unless some host has the role etcd alone.',
+  description: 'A control-plane host also runs etcd, unless a host has the role etcd without control-plane.',
 })
 export type HostRole = z.infer<typeof hostRole>
+
+/** The ssh host key of a machine: a fingerprint, or a line of an OpenSSH public key file. */
+const sshHostKey = z
+  .string()
+  .regex(
+    /^(?:SHA256:[A-Za-z0-9+/]{43}|[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}(?: .*)?)$/,
+    'must be a fingerprint such as SHA256:… or an OpenSSH public key such as ssh-ed25519 AAAA…',
+  )
+  .refine(
+    (text) => text.startsWith('SHA256:') || normalizePublicKey(text) !== undefined,
+    'must be an OpenSSH public key: type and base64 text do not belong together',
+  )
 
 /**
  * SSH settings of a host or of the whole cluster. Fields that a host omits are taken from the cluster's
@@ -26,48 +39,66 @@ export const sshSchema = z
   .strictObject({
     user: z.string().min(1),
     port,
-    key: z.string().min(1).meta({ description: 'Path of a private key; without it the ssh agent is asked.' }),
+    key: z.string().min(1).meta({ description: 'Path of a private key. Default: keys of the ssh agent.' }),
     bastion: z
       .strictObject({
         address,
         user: z.string().min(1).optional(),
         port: port.optional(),
         key: z.string().optional(),
+        hostKey: sshHostKey.optional().meta({ description: 'SSH host key of the jump host.' }),
       })
-      .meta({ description: 'A host to go through.' }),
+      .meta({ description: 'Jump host.' }),
     client: z.enum(['builtin', 'system']).meta({
-      description: 'system: the ssh program, for hardware keys and ProxyCommand; default: builtin.',
+      description: 'system: use the ssh command, for hardware keys and ProxyCommand. Default: builtin.',
     }),
   })
   .partial()
-  .meta({ id: 'Ssh', description: 'How to reach a host by ssh.' })
+  .meta({ id: 'Ssh', description: 'SSH connection settings of all hosts.' })
+
+/** SSH settings of one host. A host key belongs to one host, so the settings of the cluster have none. */
+const hostSshSchema = sshSchema
+  .extend({
+    hostKey: sshHostKey.optional().meta({
+      description:
+        'SSH host key of this host: a fingerprint `SHA256:…` or a public key. Other keys are refused. Default: known_hosts, or the key that was accepted first.',
+    }),
+  })
+  .meta({ id: 'HostSsh', description: 'SSH connection settings of a host.' })
 
 const extraFile = z
   .strictObject({
     path: absolutePath,
     content: z.string().optional(),
-    source: z.string().optional().meta({ description: 'A file beside cluster.yml.' }),
+    source: z.string().optional().meta({ description: 'Path of a local file, relative to cluster.yml.' }),
     mode: fileMode.default('0644'),
   })
   .refine(
     ({ content, source }) => (content === undefined) !== (source === undefined),
     'needs either content or source',
   )
-  .meta({ id: 'ExtraFile', description: 'A file of your own that is kept on the host.' })
+  .meta({ id: 'ExtraFile', description: 'A file that hyperkube writes to the host.' })
 
 export const hostSchema = z
   .strictObject({
-    name: dnsLabel.meta({ description: 'What hyperkube calls the host.' }),
-    address: address.meta({ description: 'Where ssh finds it.' }),
-    internalAddress: ipAddress
+    name: dnsLabel.meta({ description: 'Name of the host.' }),
+    address: address.meta({ description: 'Address for SSH.' }),
+    internalAddress: ipAddress.optional().meta({
+      description:
+        'IP address for connections from other hosts. Default: `address` if it is an IP address, otherwise that of the default route.',
+    }),
+    interface: z
+      .string()
       .optional()
-      .meta({ description: 'Where the other hosts find it, if elsewhere.' }),
-    interface: z.string().optional().meta({ description: 'Or: the interface whose address that is.' }),
-    nodeName: nodeName.optional().meta({ description: 'Its name in Kubernetes; default: name.' }),
+      .meta({ description: 'Interface with the address for other hosts, instead of `internalAddress`.' }),
+    nodeName: nodeName.optional().meta({ description: 'Node name in Kubernetes. Default: `name`.' }),
     os: z.enum(['linux', 'windows']).default('linux'),
-    local: z.boolean().default(false).meta({ description: 'This machine itself, without ssh.' }),
+    local: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'The host is this machine, and hyperkube uses no ssh.' }),
     roles: z.array(hostRole).min(1, 'needs at least one role'),
-    ssh: sshSchema.optional(),
+    ssh: hostSshSchema.optional(),
     labels: labels.default({}),
     taints: z.array(taint).optional(),
     components: hostComponentsSchema.optional(),

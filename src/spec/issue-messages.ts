@@ -23,7 +23,7 @@ export function describeIssue(issue: z.core.$ZodIssue): IssueMessage {
     default:
       return {
         code: 'SPEC_WRONG_VALUE',
-        message: ownMessage(issue.message) ?? 'is not a value that fits here',
+        message: ownMessage(issue.message) ?? 'is not a valid value',
       }
   }
 }
@@ -32,7 +32,7 @@ export function describeIssue(issue: z.core.$ZodIssue): IssueMessage {
 export function describeUnknownKey(key: string, known: readonly string[]): IssueMessage {
   return {
     code: 'SPEC_UNKNOWN_KEY',
-    message: `there is no setting "${key}" here`,
+    message: `unknown setting "${key}"`,
     ...suggestHint(key, known),
   }
 }

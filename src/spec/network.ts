@@ -16,7 +16,12 @@ export const flannelSchema = z
     backend: z.enum(['vxlan', 'host-gw']).default('vxlan'),
     vni: z.int().min(1).max(16_777_215).default(4096),
     port: port.default(4789),
-    mtu: z.int().min(576).max(65_535).optional().meta({ description: 'Default: what the interface leaves.' }),
+    mtu: z
+      .int()
+      .min(576)
+      .max(65_535)
+      .optional()
+      .meta({ description: 'MTU of the pod network. Default: derived from the host interface.' }),
   })
   .meta({ id: 'Flannel', description: 'Settings of flannel.' })
 
@@ -25,15 +30,15 @@ export const networkSchema = z
     plugin: z
       .enum(['flannel', 'none'])
       .default('flannel')
-      .meta({ description: 'none leaves the pod network to you. flannel enforces no NetworkPolicy.' }),
-    pods: networks.prefault('10.244.0.0/16').meta({ description: 'Addresses of pods.' }),
-    services: networks.prefault('10.96.0.0/16').meta({ description: 'Addresses of services.' }),
+      .meta({ description: 'none: you install the pod network. flannel does not enforce NetworkPolicy.' }),
+    pods: networks.prefault('10.244.0.0/16').meta({ description: 'Pod network.' }),
+    services: networks.prefault('10.96.0.0/16').meta({ description: 'Service network.' }),
     nodePrefix: z
       .int()
       .min(16)
       .max(28)
       .default(24)
-      .meta({ description: 'Size of the part of `pods` that one node gets.' }),
+      .meta({ description: 'Prefix length of the part of `pods` that one node gets.' }),
     domain: z.string().min(1).default('cluster.local'),
     nodePorts: z
       .string()
@@ -43,6 +48,6 @@ export const networkSchema = z
   })
   .meta({
     id: 'Network',
-    description: 'Addresses of pods and services, and what carries packets between hosts.',
+    description: 'Pod and Service networks, and the network plugin.',
   })
 export type Network = z.infer<typeof networkSchema>

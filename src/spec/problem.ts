@@ -6,7 +6,9 @@ import type { Path } from './document.ts'
  * A problem that a rule found in a cluster.yml whose fields are each valid on their own, for example a
  * conflict between two fields.
  */
-export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint'> & { readonly path: Path }
+export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint' | 'component' | 'host'> & {
+  readonly path: Path
+}
 
 export type ClusterRule = (cluster: Cluster) => readonly Problem[]
 

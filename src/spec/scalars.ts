@@ -40,7 +40,7 @@ const qualifiedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0
 export const labelKey = z.string().regex(qualifiedName, 'is not a label key: [prefix/]name')
 
 export const labelValue = z
-  .string('must be text; quote true, false and numbers')
+  .string('must be a string; quote true, false and numbers')
   .regex(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/, 'is not a label value')
 
 export const labels = z.record(labelKey, labelValue).meta({ description: 'Labels of the node.' })
@@ -51,7 +51,7 @@ export const taint = z
     value: labelValue.default(''),
     effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
   })
-  .meta({ id: 'Taint', description: 'Keeps pods away that do not tolerate it.' })
+  .meta({ id: 'Taint', description: 'Pods that do not tolerate the taint are not scheduled on the node.' })
 
 export const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 
@@ -68,7 +68,7 @@ export const windowsDirectory = z
   .string()
   .regex(
     /^[A-Za-z]:(\\[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)+$/,
-    'must be an absolute path of Windows without spaces, such as C:\\hyperkube',
+    'must be an absolute Windows path without spaces, such as C:\\hyperkube',
   )
 
 export const quantity = z
@@ -79,19 +79,19 @@ export const quantity = z
 const argument = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
 export const extraArgs = z
-  .record(z.string().regex(/^[a-z][a-z0-9-]*$/, 'is a flag without its dashes'), argument)
+  .record(z.string().regex(/^[a-z][a-z0-9-]*$/, 'must be a flag name without dashes'), argument)
   .meta({ id: 'ExtraArgs', description: 'Flags added to a component, without the leading dashes.' })
 
 export const secretReference = z.strictObject({ secret: dnsLabel }).meta({
   id: 'SecretReference',
-  description: 'The name of a secret in the sealed identity; never its value.',
+  description: 'Name of a secret in cluster.identity, never its value.',
 })
 
 export const fileMode = z.string().regex(/^0[0-7]{3}$/, 'must be a file mode in quotes, such as "0644"')
 
 /** Builds the schema of an optional part of the cluster: its settings, or `none` to omit it. */
 export function settingsOrNone<T extends z.ZodType>(settings: T) {
-  return z.union([z.literal('none'), settings], 'must be none, or a map of settings')
+  return z.union([z.literal('none'), settings], 'must be none or a map of settings')
 }
 
 /**

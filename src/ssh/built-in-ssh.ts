@@ -169,9 +169,9 @@ async function close({ client, lost }: SshLink): Promise<void> {
 }
 
 function buildSessionRefusedError(host: string, error: Error): HyperkubeError {
-  const message = `the host starts no further program: ${toPrintable(error.message)}`
+  const message = `sshd refuses another session: ${toPrintable(error.message)}`
   return new HyperkubeError('SSH_SESSION_REFUSED', message, {
     host,
-    hint: 'look at MaxSessions in its sshd_config, and at journalctl -u ssh -u sshd',
+    hint: 'on the host: check MaxSessions in sshd_config, and journalctl -u ssh -u sshd',
   })
 }

@@ -39,48 +39,48 @@ function describeReason(hop: Hop, reason: UnreachableReason): readonly [message:
     case 'refused':
       return [
         `${endpoint} refuses the connection: nothing listens there`,
-        'systemctl status ssh sshd on the machine’s own console, or correct ssh.port in cluster.yml',
+        'on the console of the host: systemctl status ssh sshd; or correct ssh.port in cluster.yml',
       ]
     case 'no-response':
       return [
-        `${endpoint} does not answer: nothing came back within ${formatDuration(reason.after)}`,
-        `it is off, or a firewall drops what we send: ping -c 3 ${hop.address}`,
+        `${endpoint} does not respond within ${formatDuration(reason.after)}`,
+        `the host is off, or a firewall drops packets: ping -c 3 ${hop.address}`,
       ]
     case 'no-route':
       return [
-        `there is no way to ${endpoint}: it is off, or in a network that this machine does not reach`,
+        `no route to ${endpoint}: the host is off, or this machine cannot reach its network`,
         `ip route get ${hop.address}`,
       ]
     case 'no-name':
       return [
-        `${hop.address} is a name that this machine does not know`,
+        `this machine cannot resolve the name ${hop.address}`,
         `getent hosts ${hop.address}, or correct the address in cluster.yml`,
       ]
     case 'closed':
       return [
-        `${endpoint} closed the connection before anybody could log in`,
-        'journalctl -u ssh -u sshd on the machine’s own console; too many at once are refused by MaxStartups',
+        `${endpoint} closed the connection before the login`,
+        'on the console of the host: journalctl -u ssh -u sshd; sshd refuses connections beyond MaxStartups',
       ]
     case 'not-ssh':
       return [
-        `what answers at ${endpoint} does not speak ssh`,
-        `ssh-keyscan -p ${hop.port} ${hop.address}, and correct address or ssh.port in cluster.yml`,
+        `the server at ${endpoint} does not speak ssh`,
+        `check the server: ssh-keyscan -p ${hop.port} ${hop.address}; or correct address or ssh.port in cluster.yml`,
       ]
     case 'silent':
       return [
-        `${endpoint} takes the connection, but says nothing for ${formatDuration(reason.after)}`,
-        `ssh -v ${formatSshTarget(hop)} true shows how far it gets`,
+        `${endpoint} accepts the connection, but sends nothing for ${formatDuration(reason.after)}`,
+        `find the cause: ssh -v ${formatSshTarget(hop)} true`,
       ]
     case 'slow-login':
       return [
-        `the login at ${endpoint} did not end within ${formatDuration(reason.after)}`,
-        `ssh -v ${formatSshTarget(hop)} true shows what it waits for: often a resolver, or a key that wants to be touched`,
+        `the login at ${endpoint} did not complete within ${formatDuration(reason.after)}`,
+        `find the cause: ssh -v ${formatSshTarget(hop)} true; often a slow DNS resolver, or a hardware key that waits for a touch`,
       ]
     case 'bastion':
       return describeBastionReason(hop, reason)
     default:
       return [
-        `${endpoint} cannot be reached: ${toPrintable(reason.message)}`,
+        `cannot connect to ${endpoint}: ${toPrintable(reason.message)}`,
         `ssh -v ${formatSshTarget(hop)} true`,
       ]
   }
@@ -92,13 +92,13 @@ function describeBastionReason(
 ): readonly [message: string, hint: string] {
   if (/administratively prohibited/i.test(problem)) {
     return [
-      `the bastion ${bastion} forbids connections through it`,
-      'set AllowTcpForwarding yes in its sshd_config, or name another bastion',
+      `the bastion ${bastion} forbids TCP forwarding`,
+      'set AllowTcpForwarding yes in its sshd_config, or set another ssh.bastion in cluster.yml',
     ]
   }
   return [
     `the bastion ${bastion} cannot reach ${formatHopEndpoint(hop)}: ${toPrintable(problem)}`,
-    `ssh ${bastion}, and from there: ssh-keyscan -p ${hop.port} ${hop.address}`,
+    `on ${bastion}: ssh-keyscan -p ${hop.port} ${hop.address}`,
   ]
 }
 
@@ -150,28 +150,28 @@ export function buildNotAcceptedError(host: string, hop: Hop, refusal: LoginRefu
   const login = `${hop.user}@${hop.address}`
   const offeredMethods = toPrintable(methods.join(', '))
   if (partial) {
-    const message = `${login} wants more than a key: ${offeredMethods}`
+    const message = `${login} requires more than a key: ${offeredMethods}`
     return buildNoKeyAcceptedError(
       message,
       host,
-      'let a key be enough for this user: AuthenticationMethods in sshd_config',
+      'allow a key alone for this user: AuthenticationMethods publickey in sshd_config',
     )
   }
   if (methods.length > 0 && !methods.includes('publickey')) {
-    const message = `${login} takes no keys, only ${offeredMethods}`
+    const message = `${login} accepts no keys, only ${offeredMethods}`
     return buildNoKeyAcceptedError(
       message,
       host,
-      'set PubkeyAuthentication yes in its sshd_config; passwords are never asked for',
+      'set PubkeyAuthentication yes in its sshd_config; hyperkube never uses passwords for ssh',
     )
   }
   const [first] = encrypted
   if (first !== undefined) {
-    const message = `the key ${first} wants a passphrase, and the ssh agent does not hold it`
+    const message = `the key ${first} has a passphrase, and the ssh agent does not hold the key`
     return new HyperkubeError('SSH_KEY_ENCRYPTED', message, { host, hint: `ssh-add ${first}` })
   }
   if (offered.length === 0) {
-    const message = `there is no key to offer to ${login}: the ssh agent holds none, and no key file is there`
+    const message = `no key to offer to ${login}: the ssh agent holds none, and no key file exists`
     return buildNoKeyAcceptedError(
       message,
       host,
@@ -179,9 +179,9 @@ export function buildNotAcceptedError(host: string, hop: Hop, refusal: LoginRefu
     )
   }
   const keys = toPrintable(offered.join(', '))
-  const also = methods.length > 1 ? `; it takes ${offeredMethods}` : ''
+  const also = methods.length > 1 ? `; it accepts ${offeredMethods}` : ''
   return buildNoKeyAcceptedError(
-    `${login} takes none of our keys: ${keys}${also}`,
+    `${login} accepts none of the offered keys: ${keys}${also}`,
     host,
     `ssh-copy-id ${formatSshTarget(hop)}`,
   )
@@ -196,37 +196,37 @@ function buildNoKeyAcceptedError(message: string, host: string, hint: string): H
  * were not offered.
  */
 export function buildTooManyKeysError(host: string, hop: Hop, offered: readonly string[]): HyperkubeError {
-  const message = `${hop.user}@${hop.address} hung up after too many keys: ${toPrintable(offered.join(', '))}`
-  return buildNoKeyAcceptedError(message, host, 'name the right one in cluster.yml: ssh.key')
+  const message = `${hop.user}@${hop.address} closed the connection after too many keys: ${toPrintable(offered.join(', '))}`
+  return buildNoKeyAcceptedError(message, host, 'set the right key in cluster.yml: ssh.key')
 }
 
 export function buildKeyNotReadError(host: string, path: string, reason: string): HyperkubeError {
-  return new HyperkubeError('SSH_KEY_NOT_READ', `the key ${path} cannot be used: ${toPrintable(reason)}`, {
+  return new HyperkubeError('SSH_KEY_NOT_READ', `cannot use the key ${path}: ${toPrintable(reason)}`, {
     host,
-    hint: `ssh-keygen -l -f ${path} says what it is`,
+    hint: `check the file: ssh-keygen -l -f ${path}`,
   })
 }
 
 /** Builds the error for a handshake that failed because client and server have no algorithm in common. */
 export function buildNoCommonAlgorithmError(host: string, hop: Hop, reason: string): HyperkubeError {
-  const message = `${formatHopEndpoint(hop)} and we have no algorithm in common: ${toPrintable(reason)}`
+  const message = `${formatHopEndpoint(hop)} and hyperkube have no ssh algorithm in common: ${toPrintable(reason)}`
   return new HyperkubeError('SSH_KEX', message, {
     host,
-    hint: 'set ssh.client to system in cluster.yml, which uses this machine’s own ssh; or let sshd take curve25519-sha256',
+    hint: 'set ssh.client to system in cluster.yml to use the ssh program of this machine; or enable curve25519-sha256 in sshd',
   })
 }
 
 export function buildUnsupportedSettingError(host: string, hop: Hop, setting: string): HyperkubeError {
-  const message = `~/.ssh/config sets ${setting} for ${hop.alias}, which only the ssh program can follow`
+  const message = `~/.ssh/config sets ${setting} for ${hop.alias}, which only the ssh program supports`
   return new HyperkubeError('SSH_CONFIG_SETTING', message, {
     host,
-    hint: 'set ssh.client to system in cluster.yml, or ssh.bastion in place of it',
+    hint: 'set ssh.client to system in cluster.yml, or use ssh.bastion instead of this setting',
   })
 }
 
 export function buildConnectionLostError(host: string, reason: string): HyperkubeError {
   return new HyperkubeError('SSH_LOST', `the connection was lost: ${toPrintable(reason)}`, {
     host,
-    hint: 'run the same command again: it goes on where it is',
+    hint: 'run the same command again to resume',
   })
 }

@@ -30,5 +30,7 @@ test('no sudo at all, and one that wants a terminal', () => {
 })
 
 test('sudo’s own words are shown, and cannot paint', () => {
-  expect(() => wrapId('', 'sudo: \u001B[2Jno\n')).toThrow(String.raw`it says: sudo: \u001b[2Jno`)
+  expect(() => wrapId('', 'sudo: \u001B[2Jno\n')).toThrow(
+    String.raw`sudo does not permit ada: sudo: \u001b[2Jno`,
+  )
 })

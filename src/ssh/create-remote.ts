@@ -81,7 +81,7 @@ export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, 
   if (permissions === 'root') return (argv) => argv
   if (permissions === 'sudo') return (argv) => ['sudo', '-n', '--', ...argv]
   if (permissions === 'no sudo') {
-    throw new HyperkubeError('SSH_NO_SUDO', `${user} is not root, and there is no sudo`, {
+    throw new HyperkubeError('SSH_NO_SUDO', `${user} is not root, and sudo is not installed`, {
       host,
       hint: 'install sudo as root on the host, or set ssh.user to root in cluster.yml',
     })
@@ -89,12 +89,12 @@ export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, 
   if (/password is required|authentication is required|a terminal is required/.test(stderr)) {
     throw new HyperkubeError(
       'SSH_SUDO_PASSWORD',
-      `sudo wants a password of ${user}, or gives ${user} no rights at all`,
+      `sudo requires a password for ${user}, or does not permit ${user} at all`,
       { host, hint: sudoersHint(user) },
     )
   }
   if (/must have a tty/.test(stderr)) {
-    throw new HyperkubeError('SSH_NO_SUDO', `sudo lets ${user} in from a terminal only`, {
+    throw new HyperkubeError('SSH_NO_SUDO', `sudo requires a terminal for ${user}`, {
       host,
       hint: `as root on the host: echo 'Defaults:${user} !requiretty' > /etc/sudoers.d/hyperkube-tty`,
     })
@@ -102,7 +102,7 @@ export function parsePermissions({ stdout, stderr }: ProbeOutput, host: string, 
   const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
   throw new HyperkubeError(
     'SSH_NO_SUDO',
-    `sudo gives ${user} no rights${lastLine === '' ? '' : `; it says: ${lastLine}`}`,
+    `sudo does not permit ${user}${lastLine === '' ? '' : `: ${lastLine}`}`,
     { host, hint: sudoersHint(user) },
   )
 }

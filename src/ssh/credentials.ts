@@ -8,8 +8,8 @@ import type {
   SignCallback,
   SigningRequestOptions,
 } from 'ssh2'
-import { fingerprint } from '../identity/host-key.ts'
 import { formatError } from '../kit/errors.ts'
+import { fingerprint } from '../kit/ssh-public-key.ts'
 import { waitUnlessAborted } from './deadline.ts'
 import { formatHostKey } from './host-key-format.ts'
 import type { Hop, KeyFile } from './hop.ts'
@@ -170,5 +170,5 @@ async function readKey({ path, from }: KeyFile): Promise<FoundKey | undefined> {
 function parse(text: Buffer): ParsedKey | Error {
   // The library returns a list only for a key format that these files do not use.
   const parsed: ParsedKey | ParsedKey[] | Error = ssh2.utils.parseKey(text)
-  return Array.isArray(parsed) ? (parsed[0] ?? new Error('there is no key in it')) : parsed
+  return Array.isArray(parsed) ? (parsed[0] ?? new Error('the file contains no key')) : parsed
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { ByteBuffer } from '../kit/byte-buffer.ts'
 import type { Argv } from '../kit/command.ts'
 import { formatDuration } from '../kit/time-format.ts'
 import { HyperkubeError } from '../kit/errors.ts'
@@ -69,7 +70,7 @@ export function withTimeout(
   { host, argv }: { readonly host: string; readonly argv: Argv },
 ): Deadline {
   if (timeout === undefined) return { signal, clear: () => undefined }
-  const message = `waited ${formatDuration(timeout)} for ${formatCommandLine(argv)} to end`
+  const message = `${formatCommandLine(argv)} did not end within ${formatDuration(timeout)}`
   return startDeadline(signal, timeout, () => new HyperkubeError('TIMED_OUT', message, { host }))
 }
 
@@ -100,16 +101,14 @@ const maxBytes = 64 << 20
 
 /** Collects a stream until its end. `onLimit` is called when the stream exceeds the limit. */
 async function collectOutput(stream: Readable, onLimit: (limit: number) => void): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
+  const output = new ByteBuffer()
   return new Promise((resolve) => {
     stream.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= maxBytes) chunks.push(chunk)
+      if (output.length + chunk.length <= maxBytes) output.append(chunk)
       else onLimit(maxBytes)
     })
-    const done = (): void => resolve(Buffer.concat(chunks))
-    stream.on('end', done).on('close', done)
+    const done = (): void => resolve(output.take())
+    stream.once('end', done).once('close', done)
     // Stream errors are ignored: the exit code or the connection shows how the program ended.
     stream.on('error', () => undefined)
   })
@@ -138,9 +137,9 @@ function buildOutputTooLongError(
   { host, argv }: { host: string; argv: Argv },
   limit: number,
 ): HyperkubeError {
-  const message = `${formatCommandLine(argv)} wrote more than ${limit >> 20} MiB, and was ended`
+  const message = `${formatCommandLine(argv)} wrote more than ${limit >> 20} MiB of output and was stopped`
   return new HyperkubeError('SSH_OUTPUT_TOO_LONG', message, {
     host,
-    hint: 'type the command on the host: something makes it talk without end',
+    hint: 'run the command on the host and check its output',
   })
 }

@@ -23,6 +23,16 @@ export interface Hop {
    * setting is ignored for a machine that is reached through a bastion.
    */
   readonly programOnly?: string
+  /** Host key that cluster.yml requires: a fingerprint or a public key. */
+  readonly hostKey?: string
+  /** Where known_hosts may list the machine; undefined to use no such file. */
+  readonly knownHosts?: KnownHostsEntry
+}
+
+export interface KnownHostsEntry {
+  /** Name of the machine in these files, with the port if it is not 22. */
+  readonly name: string
+  readonly files: readonly string[]
 }
 
 export interface KeyFile {
@@ -48,6 +58,7 @@ export interface HopSpec extends Jump {
   readonly key?: string | undefined
   /** An additional key to try, for a bastion without its own key. */
   readonly fallbackKey?: string | undefined
+  readonly hostKey?: string | undefined
 }
 
 export function buildHop(spec: HopSpec, configured: ConfiguredHost, operator: SshOperator): Hop {
@@ -66,7 +77,25 @@ export function buildHop(spec: HopSpec, configured: ConfiguredHost, operator: Ss
     ...resolveKeys(spec, configured, path),
     ...resolveAgent(configured.identityAgent, path),
     ...(configured.proxyCommand === undefined ? {} : { programOnly: 'ProxyCommand' }),
+    ...(spec.hostKey === undefined ? {} : { hostKey: spec.hostKey }),
+    knownHosts: {
+      name: configured.hostKeyAlias?.toLowerCase() ?? formatKnownHostsName(endpoint),
+      files: listKnownHostsFiles(configured).map(path),
+    },
   }
+}
+
+/** Formats the name of a machine as ssh writes it to known_hosts. */
+function formatKnownHostsName({ address, port }: Pick<Hop, 'address' | 'port'>): string {
+  const name = address.toLowerCase()
+  return port === 22 ? name : `[${name}]:${port}`
+}
+
+function listKnownHostsFiles({
+  userKnownHostsFiles = ['~/.ssh/known_hosts', '~/.ssh/known_hosts2'],
+  globalKnownHostsFiles = ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2'],
+}: ConfiguredHost): readonly string[] {
+  return [...userKnownHostsFiles, ...globalKnownHostsFiles].filter((file) => file.toLowerCase() !== 'none')
 }
 
 function resolveKeys(
@@ -141,9 +170,9 @@ function parseJump(text: string): Jump {
   const { user, bracketed, name, port } = form.exec(plain)?.groups ?? {}
   const alias = bracketed ?? name
   if (alias === undefined) {
-    const message = `ProxyJump in ~/.ssh/config has a host that cannot be read: "${toPrintable(text)}"`
+    const message = `ProxyJump in ~/.ssh/config has an invalid host: "${toPrintable(text)}"`
     throw new HyperkubeError('SSH_CONFIG_NOT_READ', message, {
-      hint: 'write it as user@host:port, an IPv6 address in brackets',
+      hint: 'write the host as user@host:port, and an IPv6 address in brackets',
     })
   }
   return {

@@ -28,3 +28,8 @@ export function pinnedAlgorithms(pinned: readonly string[]): ServerHostKeyAlgori
 export function hostKeyAlgorithms(pinned: readonly string[]): ServerHostKeyAlgorithm[] {
   return [...new Set([...pinnedAlgorithms(pinned), ...keyTypes.flatMap(([, algorithms]) => algorithms)])]
 }
+
+/** True if hyperkube can check signatures of this key. */
+export function isSupportedKey(key: string): boolean {
+  return pinnedAlgorithms([key]).length > 0
+}

@@ -1,37 +1,85 @@
-import { checkHostKey, pinHostKey } from '../identity/host-key.ts'
+import { forgetHostKey, pinHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
+import { decideHostKey, type HostKeyEvidence, listAcceptedPins, listLikelyKeys } from './decide-host-key.ts'
 import type { Hop } from './hop.ts'
+import type { UnknownHostKey } from './host-key-errors.ts'
+import type { KnownHostKeys } from './known-hosts.ts'
 
-/** Known ssh host keys. The key of a new host is stored at the first connection. */
+/** Host keys of a cluster during one command. Keys that are accepted for the first time are pinned. */
 export class HostKeyStore {
   #identity: Identity
-  readonly #known: Identity
+  readonly #loaded: Identity
+  readonly #forgotten: ReadonlySet<string>
+  readonly #unknown = new Map<string, UnknownHostKey>()
 
-  constructor(identity: Identity) {
-    this.#identity = identity
-    this.#known = identity
+  /** `forgotten` are hosts whose pinned key is dropped, so that the key they present now is accepted. */
+  constructor(identity: Identity, forgotten: readonly string[] = []) {
+    this.#loaded = forgotten.reduce(forgetHostKey, identity)
+    this.#identity = this.#loaded
+    this.#forgotten = new Set(forgotten)
   }
 
   /**
-   * Checks the key of a host and stores the key if the host is new. Throws if another key is stored for the
-   * host.
+   * Checks the key of a machine. A key that is accepted for another reason than a pin is pinned. Throws if
+   * another key is expected.
    */
-  verify(key: string, { name }: Pick<Hop, 'name'>): 'known' | 'first-use' {
-    const result = checkHostKey(this.#identity, name, key)
-    if (result === 'first-use') this.#identity = pinHostKey(this.#identity, name, [key])
-    return result
+  verify(key: string, hop: Hop, known: KnownHostKeys): 'known' | 'unknown' {
+    const evidence = this.#collectEvidence(hop, known)
+    const decision = decideHostKey(key, evidence)
+    if (decision === 'unknown') {
+      const { name, address, port } = hop
+      this.#unknown.set(name, { name, address, port, key, hasCa: known.cas.length > 0 })
+      return 'unknown'
+    }
+    if (!listAcceptedPins(evidence).includes(key)) this.#pin(hop.name, key)
+    return 'known'
   }
 
-  pinned({ name }: Pick<Hop, 'name'>): readonly string[] {
-    return Object.hasOwn(this.#identity.hostKeys, name) ? (this.#identity.hostKeys[name] ?? []) : []
+  /** Returns the pinned keys of a machine that are still accepted. */
+  pinned(hop: Hop, known: KnownHostKeys): readonly string[] {
+    return listAcceptedPins(this.#collectEvidence(hop, known))
+  }
+
+  /** Returns keys that the machine probably has. */
+  likely(hop: Hop, known: KnownHostKeys): readonly string[] {
+    return listLikelyKeys(this.#collectEvidence(hop, known))
+  }
+
+  /** True if the key of a machine must be shown to the operator before it can be accepted. */
+  needsOperator(hop: Hop, known: KnownHostKeys): boolean {
+    const isDecided = hop.hostKey !== undefined || this.#forgotten.has(hop.name)
+    return !isDecided && this.likely(hop, known).length === 0
+  }
+
+  /** Unknown keys that machines have presented, in the order of their names. */
+  get unknown(): readonly UnknownHostKey[] {
+    return [...this.#unknown.values()].toSorted((a, b) =>
+      a.name.localeCompare(b.name, 'en', { numeric: true }),
+    )
+  }
+
+  /** Pins unknown keys that the operator has accepted. */
+  accept(keys: readonly UnknownHostKey[]): void {
+    for (const { name, key } of keys) {
+      this.#pin(name, key)
+      this.#unknown.delete(name)
+    }
   }
 
   get identity(): Identity {
     return this.#identity
   }
 
-  /** True if new keys were stored, so the identity must be saved. */
+  /** True if new keys were pinned, so the identity must be saved. */
   get changed(): boolean {
-    return this.#identity !== this.#known
+    return this.#identity !== this.#loaded
+  }
+
+  #pin(name: string, key: string): void {
+    this.#identity = pinHostKey(forgetHostKey(this.#identity, name), name, [key])
+  }
+
+  #collectEvidence(hop: Hop, known: KnownHostKeys): HostKeyEvidence {
+    return { hop, known, pins: this.#identity.hostKeys, forgotten: this.#forgotten.has(hop.name) }
   }
 }

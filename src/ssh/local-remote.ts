@@ -22,7 +22,7 @@ export function createLocalRemote(host: string): Remote {
       return startProcessChannel(argv)
     },
     dial: async (target, signal) => dial(host, target, [closed.signal, signal]),
-    close: async () => closed.abort(buildConnectionLostError(host, 'it was closed')),
+    close: async () => closed.abort(buildConnectionLostError(host, 'closed')),
   })
 }
 

@@ -53,29 +53,29 @@ test.each([
     { offered: ['a (SHA256:x)'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
-    /takes none of our keys: a \(SHA256:x\)$/,
+    /accepts none of the offered keys: a \(SHA256:x\)$/,
   ],
   [
     'and more is taken',
     { offered: ['a'], methods: ['publickey', 'password'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
-    /: a; it takes publickey, password$/,
+    /: a; it accepts publickey, password$/,
   ],
-  ['a locked key', { offered: ['a'] }, ['/k'], 'SSH_KEY_ENCRYPTED', /the key \/k wants a passphrase/],
+  ['a locked key', { offered: ['a'] }, ['/k'], 'SSH_KEY_ENCRYPTED', /the key \/k has a passphrase/],
   [
     'no keys are taken',
     { methods: ['password'] },
     ['/k'],
     'SSH_NO_KEY_ACCEPTED',
-    /takes no keys, only password/,
+    /accepts no keys, only password/,
   ],
   [
     'a key is not enough',
     { partial: true, methods: ['password'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
-    /wants more than a key: password/,
+    /requires more than a key: password/,
   ],
 ])('refused: %s', (_name, progress, encrypted, code, message) => {
   const found = failure(refused, 'client-authentication', progress, encrypted)
@@ -92,7 +92,12 @@ test.each([
   ['Connection lost before handshake', 'protocol', 'SSH_UNREACHABLE', /closed the connection/],
   ['Invalid identification string', undefined, 'SSH_UNREACHABLE', /does not speak ssh/],
   ['read ECONNRESET', 'client-socket', 'SSH_UNREACHABLE', /ECONNRESET/],
-  ['Too many authentication failures', undefined, 'SSH_NO_KEY_ACCEPTED', /hung up after too many keys/],
+  [
+    'Too many authentication failures',
+    undefined,
+    'SSH_NO_KEY_ACCEPTED',
+    /closed the connection after too many keys/,
+  ],
   ['something \u001B[2J else', undefined, 'SSH_UNREACHABLE', /something \\u001b\[2J else/],
 ])('%s', (words, level, code, message) => {
   expect(failure(words, level)).toMatchObject({ code, message: expect.stringMatching(message) })
@@ -100,7 +105,7 @@ test.each([
 
 test('why a connection is gone', () => {
   expect(explainLoss(Object.assign(new Error('Keepalive timeout'), { level: 'client-timeout' }))).toBe(
-    'the host has stopped answering',
+    'the host no longer responds',
   )
   expect(explainLoss(new Error('read ECONNRESET'))).toBe('read ECONNRESET')
   expect(explainLoss(Object.assign(new Error('no'), { level: 'agent' }))).toBeUndefined()

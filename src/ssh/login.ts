@@ -26,7 +26,7 @@ export interface SshLink {
 
 /** Logs in over a socket: verifies the host key, then offers the operator's keys. */
 export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings): Promise<SshLink> {
-  const { host, timeout, signal, keepalive, pinned } = settings
+  const { host, timeout, signal, keepalive, likely } = settings
   const progress: LoginProgress = {
     offered: [],
     methods: [],
@@ -63,7 +63,7 @@ export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings)
           readyTimeout: 0,
           keepaliveInterval: keepalive.interval,
           keepaliveCountMax: keepalive.count,
-          algorithms: algorithms(pinned(hop)),
+          algorithms: algorithms(likely(hop)),
           hostVerifier: (key: Buffer, reply: (valid: boolean) => void) => {
             // The connection may end before the key is verified, so errors of the reply are ignored.
             verifyHostKey(key, hop, settings, progress)
@@ -87,9 +87,9 @@ export async function logIn(hop: Hop, socket: Duplex, settings: ConnectSettings)
  * Returns the accepted algorithms, without SHA-1. AES-GCM comes first, because Node implements it natively
  * and the others are slower.
  */
-function algorithms(pinned: readonly string[]): Algorithms {
+function algorithms(likelyKeys: readonly string[]): Algorithms {
   return {
-    serverHostKey: hostKeyAlgorithms(pinned),
+    serverHostKey: hostKeyAlgorithms(likelyKeys),
     cipher: [
       'aes128-gcm@openssh.com',
       'aes256-gcm@openssh.com',
@@ -162,7 +162,7 @@ function watchForLoss(client: Client, host: string): AbortSignal {
     const reason = explainLoss(error)
     if (reason !== undefined) lost.abort(buildConnectionLostError(host, reason))
   })
-  client.on('close', () => lost.abort(buildConnectionLostError(host, 'it was closed')))
+  client.on('close', () => lost.abort(buildConnectionLostError(host, 'closed')))
   return lost.signal
 }
 
@@ -230,7 +230,7 @@ export function explainLoss(error: Error): string | undefined {
     case 'agent':
       return undefined
     case 'client-timeout':
-      return 'the host has stopped answering'
+      return 'the host no longer responds'
     default:
       return error.message
   }

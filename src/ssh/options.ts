@@ -7,6 +7,12 @@ import type { Hop } from './hop.ts'
 export type VerifyHostKey = (key: string, hop: Hop) => HostKeyStatus | Promise<HostKeyStatus>
 export type HostKeyStatus = 'known' | 'first-use'
 
+/** CAs that sign the host certificate of a machine, and keys that it must not have. */
+export interface HostCas {
+  readonly cas: readonly string[]
+  readonly revoked: readonly string[]
+}
+
 export interface Keepalive {
   /** Milliseconds between two keepalive requests. */
   readonly interval: number
@@ -17,8 +23,12 @@ export interface Keepalive {
 export interface ConnectOptions {
   readonly verify: VerifyHostKey
   readonly signal: AbortSignal
-  /** Returns the pinned host keys of a machine. Their key types are requested first. */
+  /** Returns the pinned host keys of a machine. */
   readonly pinned?: (hop: Hop) => readonly string[]
+  /** Returns keys that a machine probably has. Their types are requested first. Default: the pinned keys. */
+  readonly likely?: (hop: Hop) => readonly string[]
+  /** Returns the CAs of host certificates. Only the ssh program supports them. */
+  readonly hostCas?: (hop: Hop) => HostCas
   /** Socket of the ssh agent. */
   readonly agent?: string | undefined
   /**
@@ -38,11 +48,14 @@ export interface ConnectSettings extends Required<Omit<ConnectOptions, 'agent' |
 }
 
 export function resolveConnectSettings(host: string, options: ConnectOptions): ConnectSettings {
+  const { pinned = () => [] } = options
   return {
     host,
     verify: options.verify,
     signal: options.signal,
-    pinned: options.pinned ?? (() => []),
+    pinned,
+    likely: options.likely ?? pinned,
+    hostCas: options.hostCas ?? (() => ({ cas: [], revoked: [] })),
     agent: options.agent,
     timeout: options.timeout ?? 10_000,
     keepalive: options.keepalive ?? { interval: 15_000, count: 3 },

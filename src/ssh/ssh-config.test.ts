@@ -33,7 +33,7 @@ test.each(['Host', 'User "ada', 'Match host'])('%j is reported as SSH_CONFIG_NOT
   expect(() => parseSshConfig(text)).toThrow(
     expect.objectContaining({
       code: 'SSH_CONFIG_NOT_READ',
-      message: expect.stringContaining('~/.ssh/config cannot be read'),
+      message: expect.stringContaining('cannot read ~/.ssh/config: '),
     }),
   )
 })

@@ -14,6 +14,11 @@ export interface ConfiguredHost {
   readonly identityAgent?: string | undefined
   readonly proxyJump?: string | undefined
   readonly proxyCommand?: string | undefined
+  /** Name in known_hosts, instead of the address. */
+  readonly hostKeyAlias?: string | undefined
+  /** Undefined for the default files of ssh. */
+  readonly userKnownHostsFiles?: readonly string[] | undefined
+  readonly globalKnownHostsFiles?: readonly string[] | undefined
 }
 
 export interface SshConfig {
@@ -72,6 +77,10 @@ function lookup(config: SSHConfig, alias: string): ConfiguredHost {
   // `Match exec` commands never run, because reading a file must have no side effects.
   const values = config.compute(alias, { ignoreCase: true, matchExec: false })
   const first = (name: string): string | undefined => [values[name]].flat()[0]
+  const listFiles = (name: string): readonly string[] | undefined => {
+    const value = values[name]
+    return value === undefined ? undefined : [value].flat()
+  }
   const port = Number(first('port'))
   const proxyJump = first('proxyjump')
   return {
@@ -85,6 +94,9 @@ function lookup(config: SSHConfig, alias: string): ConfiguredHost {
     // If ProxyJump and ProxyCommand are both set, ssh uses the one that comes first. Here ProxyJump always
     // wins, because operators who set both usually mean ProxyJump.
     proxyCommand: ignoreNone(proxyJump) === undefined ? ignoreNone(first('proxycommand')) : undefined,
+    hostKeyAlias: first('hostkeyalias'),
+    userKnownHostsFiles: listFiles('userknownhostsfile'),
+    globalKnownHostsFiles: listFiles('globalknownhostsfile'),
   }
 }
 
@@ -113,8 +125,8 @@ function withConfigError<T>(read: () => T): T {
   } catch (cause) {
     if (cause instanceof HyperkubeError) throw cause
     const reason = toPrintable(formatError(cause))
-    throw new HyperkubeError('SSH_CONFIG_NOT_READ', `~/.ssh/config cannot be read: ${reason}`, {
-      hint: 'ssh -G localhost shows where ssh itself stumbles',
+    throw new HyperkubeError('SSH_CONFIG_NOT_READ', `cannot read ~/.ssh/config: ${reason}`, {
+      hint: 'find the problem: ssh -G localhost',
     })
   }
 }

@@ -21,6 +21,15 @@ test('ssh’s own habits', () => {
       from: 'habit',
     })),
     onlyKeys: false,
+    knownHosts: {
+      name: '10.0.0.5',
+      files: [
+        '/home/ada/.ssh/known_hosts',
+        '/home/ada/.ssh/known_hosts2',
+        '/etc/ssh/ssh_known_hosts',
+        '/etc/ssh/ssh_known_hosts2',
+      ],
+    },
     bastions: [],
   })
 })
@@ -96,6 +105,33 @@ test('a bastion of cluster.yml has its own settings, and may take the host’s k
   expect(own).toMatchObject({ keys: [{ path: '/home/ada/cluster/own' }], onlyKeys: true })
 })
 
+test('a host key of cluster.yml belongs to one machine', () => {
+  const bastion = { address: 'jump', hostKey: 'SHA256:jump' }
+  const route = resolveSshRoute(
+    { name: 'cp1', address: '10.0.0.5', ssh: { hostKey: 'SHA256:cp1' } },
+    { bastion },
+    noSshConfig,
+    operator,
+  )
+  expect([route.hostKey, route.bastions[0]?.hostKey]).toEqual(['SHA256:cp1', 'SHA256:jump'])
+})
+
+test('known_hosts: name and files are those of ssh', () => {
+  const entry = (text: string, port = 22): SshRoute['knownHosts'] =>
+    reach({ port }, {}, text, 'CP1').knownHosts
+  expect(entry('Host other', 2222)?.name).toBe('[cp1]:2222')
+  expect(entry('Host CP1\n  HostName Cp1.Example.com')?.name).toBe('cp1.example.com')
+  expect(entry('Host CP1\n  HostKeyAlias fleet', 2222)?.name).toBe('fleet')
+  expect(entry('UserKnownHostsFile ~/a "%d/b c"\nGlobalKnownHostsFile none')?.files).toEqual([
+    '/home/ada/a',
+    '/home/ada/b c',
+  ])
+  expect(entry('UserKnownHostsFile none')?.files).toEqual([
+    '/etc/ssh/ssh_known_hosts',
+    '/etc/ssh/ssh_known_hosts2',
+  ])
+})
+
 const jumps = `
 Host 10.0.0.5
   ProxyJump me@first:2201,second
@@ -120,7 +156,7 @@ test('a circle of ProxyJump is found', () => {
   expect(() => reach({}, {}, 'Host *\n  ProxyJump jump')).toThrow(
     expect.objectContaining({
       code: 'SSH_CONFIG_NOT_READ',
-      message: 'ProxyJump in ~/.ssh/config goes in a circle: 10.0.0.5, then jump, then jump',
+      message: 'ProxyJump in ~/.ssh/config is circular: 10.0.0.5, then jump, then jump',
     }),
   )
 })

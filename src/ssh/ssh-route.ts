@@ -21,12 +21,13 @@ interface BastionSettings {
   readonly user?: string | undefined
   readonly port?: number | undefined
   readonly key?: string | undefined
+  readonly hostKey?: string | undefined
 }
 
 export interface SshHost {
   readonly name: string
   readonly address: string
-  readonly ssh?: SshSettings | undefined
+  readonly ssh?: (SshSettings & { readonly hostKey?: string | undefined }) | undefined
 }
 
 /**
@@ -46,6 +47,7 @@ export function resolveSshRoute(
     user: ssh.user ?? cluster.user,
     port: ssh.port ?? cluster.port,
     key: ssh.key ?? cluster.key,
+    hostKey: ssh.hostKey,
   }
   const bastion = ssh.bastion ?? cluster.bastion
   const jumps =
@@ -77,7 +79,7 @@ function resolveBastions(
 
 function buildJumpLoopError(names: readonly string[]): HyperkubeError {
   const chain = names.join(', then ')
-  return new HyperkubeError('SSH_CONFIG_NOT_READ', `ProxyJump in ~/.ssh/config goes in a circle: ${chain}`, {
-    hint: `ssh -G ${names[0] ?? ''} | grep -i proxyjump shows what it says`,
+  return new HyperkubeError('SSH_CONFIG_NOT_READ', `ProxyJump in ~/.ssh/config is circular: ${chain}`, {
+    hint: `check the setting: ssh -G ${names[0] ?? ''} | grep -i proxyjump`,
   })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Hop } from './hop.ts'
-import { hopName, buildSystemConfig } from './system-config.ts'
+import { buildSystemConfig, chooseHostKeyAlias, hopName } from './system-config.ts'
 
 const hop: Hop = {
   name: 'cp1',
@@ -21,7 +21,11 @@ const bastion: Hop = {
   onlyKeys: false,
   agent: false,
 }
-const files = { knownHosts: '/t/known', control: '/t/control' }
+const files = {
+  knownHosts: '/t/known',
+  control: '/t/control',
+  aliases: ['hyperkube-hop-0', 'hyperkube-hop-1'],
+}
 const times = { timeout: 1500, keepalive: { interval: 15_000, count: 3 } }
 
 test('each machine has a block; keys, agent and way are its own', () => {
@@ -74,4 +78,9 @@ test('a machine goes by the operator’s name for it, unless that would be taken
   const odd = ['fd00::1', '-oProxyCommand=x', '*', 'a b'].map((alias) => hopName([{ ...hop, alias }], 0))
   expect(new Set(odd)).toEqual(new Set(['hyperkube-hop-0']))
   expect([0, 1].map((index) => hopName([hop, hop], index))).toEqual(['hyperkube-hop-0', 'hyperkube-hop-1'])
+})
+
+test('ssh compares names in a host certificate with the address', () => {
+  expect(chooseHostKeyAlias({ ...hop, address: 'CP1.example.com' }, 1, true)).toBe('cp1.example.com')
+  expect(chooseHostKeyAlias(hop, 1, false)).toBe('hyperkube-hop-1')
 })

@@ -10,6 +10,8 @@ export interface SystemConfig {
   readonly keepalive: Keepalive
   /** File with the verified host keys. Other host keys are not accepted. */
   readonly knownHosts: string
+  /** Name of each machine in that file. */
+  readonly aliases: readonly string[]
   /** Control socket of the shared connection. */
   readonly control: string
   /** The operator's own ~/.ssh/config, for settings that hyperkube does not set. */
@@ -30,7 +32,7 @@ export function buildSystemConfig(config: SystemConfig): string {
       `  HostName ${hop.address}`,
       `  Port ${hop.port}`,
       `  User ${quoteValue(hop.user)}`,
-      `  HostKeyAlias ${hostKeyAlias(index)}`,
+      `  HostKeyAlias ${config.aliases[index] ?? 'none'}`,
       ...identityFiles(hop),
       ...(hop.onlyKeys ? ['  IdentitiesOnly yes'] : []),
       `  IdentityAgent ${socket === false ? 'none' : quotePath(socket)}`,
@@ -89,9 +91,12 @@ export function hopName(hops: readonly Hop[], index: number): string {
   return isUnique && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(alias) ? alias : `hyperkube-hop-${index}`
 }
 
-/** Returns the name of a machine in the known_hosts file. The name does not depend on address and port. */
-export function hostKeyAlias(index: number): string {
-  return `hyperkube-hop-${index}`
+/**
+ * Returns the name of a machine in the known_hosts file. The name does not depend on address and port, except
+ * if a host certificate is accepted: ssh compares the names in the certificate with this name.
+ */
+export function chooseHostKeyAlias({ address }: Hop, index: number, usesCertificate: boolean): string {
+  return usesCertificate ? address.toLowerCase() : `hyperkube-hop-${index}`
 }
 
 function seconds(milliseconds: number): number {

@@ -24,13 +24,13 @@ test.each([
   [
     'ssh: connect to host 192.0.2.1 port 22: Connection timed out',
     'SSH_UNREACHABLE',
-    /^192.0.2.1 port 22 does not answer/,
+    /^192.0.2.1 port 22 does not respond/,
   ],
-  ['ssh: connect to host 10.0.0.5 port 22: No route to host', 'SSH_UNREACHABLE', /no way to 10.0.0.5/],
+  ['ssh: connect to host 10.0.0.5 port 22: No route to host', 'SSH_UNREACHABLE', /no route to 10.0.0.5/],
   [
     'ssh: Could not resolve hostname 192.0.2.1: Name or service not known',
     'SSH_UNREACHABLE',
-    /192.0.2.1 is a name/,
+    /cannot resolve the name 192.0.2.1/,
   ],
   [
     'kex_exchange_identification: Connection closed by remote host',
@@ -45,21 +45,21 @@ test.each([
   [
     'channel 0: open failed: administratively prohibited: open failed',
     'SSH_UNREACHABLE',
-    /bastion jump forbids connections through it/,
+    /bastion jump forbids TCP forwarding/,
   ],
   [
     'ada@192.0.2.1: Permission denied (publickey,password).',
     'SSH_NO_KEY_ACCEPTED',
-    /ada@192.0.2.1 takes none of our keys: a; it takes publickey, password/,
+    /ada@192.0.2.1 accepts none of the offered keys: a; it accepts publickey, password/,
   ],
-  ['root@10.0.0.5: Permission denied (password).', 'SSH_NO_KEY_ACCEPTED', /takes no keys, only password/],
+  ['root@10.0.0.5: Permission denied (password).', 'SSH_NO_KEY_ACCEPTED', /accepts no keys, only password/],
   [
     'Unable to negotiate with 10.0.0.5 port 22: no matching key exchange method found. Their offer: x',
     'SSH_KEX',
     /no key exchange method/,
   ],
-  ['Host key verification failed.', 'SSH_HOST_KEY_CHANGED', /another ssh key/],
-  ['something else', 'SSH_UNREACHABLE', /cannot be reached: something else/],
+  ['Host key verification failed.', 'SSH_HOST_KEY_CHANGED', /another ssh host key/],
+  ['something else', 'SSH_UNREACHABLE', /cannot connect to 10.0.0.5 port 22: something else/],
 ])('%s', (stderr, code, message) => {
   const found = explainSystemError(
     stderr,

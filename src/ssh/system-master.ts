@@ -1,6 +1,6 @@
-import { createInterface } from 'node:readline'
 import { runProgram } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { watchLines } from '../kit/lines.ts'
 import { toPrintable } from '../kit/text.ts'
 import { gatherCredentials } from './credentials.ts'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
@@ -82,7 +82,7 @@ export async function openMaster(
   )
   const stderr = collectOutputTail(channel.stderr)
   let refusal: string | undefined
-  createInterface({ input: channel.stderr }).on('line', (line) => {
+  watchLines(channel.stderr, (line) => {
     refusal = /open failed: (.*)/.exec(line)?.[1] ?? refusal
   })
   channel.stdin.on('error', () => undefined)
@@ -110,7 +110,7 @@ export async function openMaster(
   const lost = new AbortController()
   const onEnd = async (): Promise<void> => {
     const message = readLastMessage((await stderr).toString())
-    lost.abort(buildConnectionLostError(reach.name, message === '' ? 'it was closed' : message))
+    lost.abort(buildConnectionLostError(reach.name, message === '' ? 'closed' : message))
   }
   channel.ended.then(onEnd, onEnd)
   return {
@@ -123,7 +123,7 @@ export async function openMaster(
     refusal: () => refusal,
     close: async () => {
       // Programs that use the connection are aborted first, because the ssh program waits for them.
-      lost.abort(buildConnectionLostError(reach.name, 'it was closed'))
+      lost.abort(buildConnectionLostError(reach.name, 'closed'))
       channel.stdin.end()
       const forceTimer = setTimeout(() => channel.kill(new Error('closed')), 1000)
       await channel.ended.catch(() => undefined)
@@ -175,7 +175,7 @@ export function explainSystemError(
 ): HyperkubeError {
   const host = reach.name
   if (/Host key verification failed/.test(stderr)) {
-    const message = `${formatHopEndpoint(hop)} shows another ssh key than the one that is known`
+    const message = `${formatHopEndpoint(hop)} offers another ssh host key than the pinned one`
     return new HyperkubeError('SSH_HOST_KEY_CHANGED', message, { host })
   }
   const [, denied] = /Permission denied \(([^)]*)\)/.exec(stderr) ?? []

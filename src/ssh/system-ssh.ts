@@ -10,7 +10,7 @@ import { pinnedAlgorithms } from './host-key-format.ts'
 import { type ConnectOptions, type ConnectSettings, resolveConnectSettings } from './options.ts'
 import type { Remote } from './remote.ts'
 import type { SshRoute } from './ssh-route.ts'
-import { buildSystemConfig, hopName, hostKeyAlias } from './system-config.ts'
+import { buildSystemConfig, chooseHostKeyAlias, hopName } from './system-config.ts'
 import {
   buildMasterTimeoutError,
   englishEnvironment,
@@ -45,11 +45,12 @@ export async function connectWithSystemSsh(reach: SshRoute, options: SystemSshOp
     knownHosts: join(directory, 'known'),
     control: join(directory, 'control'),
   }
-  const route: SystemRoute = { ...files, reach, hops, settings }
+  const aliases = hops.map((hop, index) => chooseHostKeyAlias(hop, index, needsCertificate(settings, hop)))
+  const route: SystemRoute = { ...files, reach, hops, aliases, settings }
   try {
     await writeFile(
       files.config,
-      buildSystemConfig({ ...settings, ...files, hops, include: options.include }),
+      buildSystemConfig({ ...settings, ...files, hops, aliases, include: options.include }),
     )
     // Host keys are read one after the other, because a machine behind a bastion is reachable only after the
     // bastion's key is known.
@@ -83,10 +84,33 @@ const keepOpenWithSftp: KeepOpenProgram = {
 
 /** Writes the accepted host keys of a machine to known_hosts. ssh accepts no other keys. */
 async function writeKnownHost(route: SystemRoute, index: number, hop: Hop): Promise<void> {
+  const write = async (lines: readonly string[]): Promise<void> =>
+    writeFile(route.knownHosts, lines.map((line) => `${line}\n`).join(''), { flag: 'a' })
+  const alias = route.aliases[index]
+  if (needsCertificate(route.settings, hop)) {
+    const { cas, revoked } = route.settings.hostCas(hop)
+    await write([
+      ...cas.map((key) => `@cert-authority ${alias} ${key}`),
+      ...revoked.map((key) => `@revoked ${alias} ${key}`),
+    ])
+    if (await hasValidCertificate(route, index)) return
+  }
   const pinned = route.settings.pinned(hop)
   const keys = pinned.length > 0 ? pinned : [await readVerifiedKey(route, index, hop)]
-  const lines = keys.map((key) => `${hostKeyAlias(index)} ${key}\n`)
-  await writeFile(route.knownHosts, lines.join(''), { flag: 'a' })
+  await write(keys.map((key) => `${alias} ${key}`))
+}
+
+/** True if a CA may vouch for a machine. A pinned key goes first, so that another key counts as changed. */
+function needsCertificate({ pinned, hostCas }: ConnectSettings, hop: Hop): boolean {
+  return hop.hostKey === undefined && pinned(hop).length === 0 && hostCas(hop).cas.length > 0
+}
+
+/** Checks the certificate of a machine with the ssh program, without offering any of the operator's keys. */
+async function hasValidCertificate(route: SystemRoute, index: number): Promise<boolean> {
+  const stderr = await runWithoutKeys(route, index, [])
+  if (/Host key verification failed/.test(stderr)) return false
+  if (/Permission denied|Authenticated to/.test(stderr)) return true
+  throw await explainConnectionFailure(stderr, route.reach, route.settings)
 }
 
 async function readVerifiedKey(route: SystemRoute, index: number, hop: Hop): Promise<string> {
@@ -111,6 +135,8 @@ interface SystemRoute {
   readonly reach: SshRoute
   /** All machines on the route. The host is the last one. */
   readonly hops: readonly Hop[]
+  /** Name of each machine in the known_hosts file. */
+  readonly aliases: readonly string[]
   readonly config: string
   readonly knownHosts: string
   readonly settings: ConnectSettings
@@ -119,17 +145,28 @@ interface SystemRoute {
 /** Reads the host key of a machine with the ssh program, without offering any of the operator's keys. */
 async function readHostKey(route: SystemRoute, index: number): Promise<string> {
   const { reach, hops, settings } = route
-  const hop = hops[index] ?? reach
   const file = `${route.knownHosts}.${index}`
-  const kinds = pinnedAlgorithms(settings.pinned(hop))
-  const overrides = [
+  const kinds = pinnedAlgorithms(settings.likely(hops[index] ?? reach))
+  const stderr = await runWithoutKeys(route, index, [
     'StrictHostKeyChecking=accept-new',
     `UserKnownHostsFile="${file}"`,
-    'PreferredAuthentications=none',
-    'ControlPath=none',
     ...(kinds.length === 0 ? [] : [`HostKeyAlgorithms=^${kinds.join(',')}`]),
-  ]
-  const options = ['-F', route.config, ...overrides.flatMap((text) => ['-o', text])]
+  ])
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const alias = route.aliases[index] ?? ''
+  const line = text.split('\n').find((one) => one.startsWith(`${alias} `))
+  if (line === undefined) throw await explainConnectionFailure(stderr, reach, settings)
+  return line.slice(alias.length + 1)
+}
+
+/** Runs ssh up to the login, without offering a key. Returns its messages. */
+async function runWithoutKeys(
+  { reach, hops, settings, config }: SystemRoute,
+  index: number,
+  overrides: readonly string[],
+): Promise<string> {
+  const all = [...overrides, 'PreferredAuthentications=none', 'ControlPath=none']
+  const options = ['-F', config, ...all.flatMap((text) => ['-o', text])]
   const limit = startDeadline(settings.signal, masterTimeoutMs(reach, settings), () =>
     buildMasterTimeoutError(reach, settings),
   )
@@ -138,8 +175,5 @@ async function readHostKey(route: SystemRoute, index: number): Promise<string> {
     env: englishEnvironment(),
     allowFailure: true,
   }).finally(() => limit.clear())
-  const text = await readFile(file, 'utf8').catch(() => '')
-  const [, key] = new RegExp(`^${hostKeyAlias(index)} (.*)$`, 'm').exec(text) ?? []
-  if (key === undefined) throw await explainConnectionFailure(stderr, reach, settings)
-  return key
+  return stderr
 }

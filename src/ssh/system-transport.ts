@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
+import { watchLines } from '../kit/lines.ts'
 import { quoteShell } from '../kit/text.ts'
 import { Tunnel } from '../kit/tunnel.ts'
 import { buildConnectionLostError } from './connection-errors.ts'
@@ -54,7 +54,7 @@ function withLossDetection(channel: Channel, master: SshMaster, host: string): C
   const ended = channel.ended.then(async (code) => {
     if (code !== 255 || (await master.isAlive())) return code
     master.lost.throwIfAborted()
-    throw buildConnectionLostError(host, 'ssh has ended')
+    throw buildConnectionLostError(host, 'the ssh process has ended')
   })
   // Prevents an unhandled rejection if the caller awaits `ended` later.
   ended.catch(() => undefined)
@@ -83,14 +83,14 @@ async function systemDial(
   try {
     await waitUnlessAborted<void>([master.lost, signal], ({ succeed, fail }) => {
       let isOpen = false
-      createInterface({ input: channel.stderr }).on('line', (line) => {
+      watchLines(channel.stderr, (line) => {
         if (line.includes('master session id')) isOpen = succeed()
       })
       const refuse = async (): Promise<void> => {
         if (isOpen) return
         if (await master.isAlive())
-          fail(buildDialError(host, target, master.refusal() ?? 'ssh does not say why'))
-        else fail(buildConnectionLostError(host, 'ssh has ended'))
+          fail(buildDialError(host, target, master.refusal() ?? 'ssh reports no reason'))
+        else fail(buildConnectionLostError(host, 'the ssh process has ended'))
       }
       channel.ended.then(refuse).catch(fail)
     })

@@ -40,15 +40,15 @@ export interface DialTarget {
 /** Builds the error for a connection that the host did not open. `message` is the error text of ssh. */
 export function buildDialError(host: string, { address, port }: DialTarget, message: string): HyperkubeError {
   if (/administratively prohibited/i.test(message)) {
-    const text = `its sshd forbids connections to ${address} port ${port} through it`
+    const text = `sshd forbids TCP forwarding to ${address} port ${port}`
     return new HyperkubeError('SSH_FORWARD_FORBIDDEN', text, {
       host,
-      hint: 'set AllowTcpForwarding yes in its sshd_config, then systemctl reload ssh; PermitOpen and the options of a key in authorized_keys may forbid it too',
+      hint: 'on the host: set AllowTcpForwarding yes in sshd_config, then systemctl reload ssh; also check PermitOpen and the key options in authorized_keys',
     })
   }
   const isRefused = /Connection refused|ECONNREFUSED/.test(message)
   const why = isRefused ? 'nothing listens there' : toPrintable(message.replace('connect failed: ', ''))
-  return new HyperkubeError('SSH_DIAL_REFUSED', `${address} port ${port} takes no connection: ${why}`, {
+  return new HyperkubeError('SSH_DIAL_REFUSED', `cannot connect to ${address} port ${port}: ${why}`, {
     host,
     hint: `on the host: ss -Htlnp sport = :${port}`,
   })

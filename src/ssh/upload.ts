@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { Argv } from '../kit/command.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { watchLines } from '../kit/lines.ts'
 import { toPrintable } from '../kit/text.ts'
 import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
 
@@ -109,7 +109,7 @@ async function send({ stream, size, host, options }: UploadJob, { stdin }: Runni
 
 async function readDigest(stdout: Readable): Promise<string> {
   return new Promise((resolve) => {
-    createInterface({ input: stdout }).on('line', (line) => {
+    watchLines(stdout, (line) => {
       const [, digest] = /^hyperkube digest: ([0-9a-f]{64})\b/.exec(line) ?? []
       if (digest !== undefined) resolve(digest)
     })
@@ -133,7 +133,7 @@ export async function openUploadSource(
     () => undefined,
   )
   if (size === undefined) {
-    throw new HyperkubeError('UPLOAD_SOURCE_NOT_READ', `${path} is no file that can be sent`, {
+    throw new HyperkubeError('UPLOAD_SOURCE_NOT_READ', `cannot read the file ${path}`, {
       host,
       hint: `ls -l ${path}`,
     })
@@ -146,13 +146,13 @@ function buildUploadFailedError(host: string, target: string, stderr: string): H
   const directory = posix.dirname(target)
   const lastLine = toPrintable(stderr.trim().split('\n').at(-1) ?? '')
   if (/No space left on device|Disk quota exceeded/.test(stderr)) {
-    return new HyperkubeError('UPLOAD_NO_ROOM', `there is no room for ${target}`, {
+    return new HyperkubeError('UPLOAD_NO_ROOM', `no disk space left for ${target}`, {
       host,
-      hint: `make room on the host: df -h ${directory}`,
+      hint: `free disk space on the host: df -h ${directory}`,
     })
   }
-  const why = lastLine === '' ? 'it ended without a word' : lastLine
-  return new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${why}`, {
+  const why = lastLine === '' ? 'no error message' : lastLine
+  return new HyperkubeError('UPLOAD_FAILED', `cannot write ${target}: ${why}`, {
     host,
     hint: `on the host: ls -ld ${directory}`,
   })
@@ -164,14 +164,14 @@ function buildDigestMismatchError(
   expected: string,
   found: string,
 ): HyperkubeError {
-  const message = `${target} was not written: its SHA-256 should be ${expected}, and is ${found}`
+  const message = `${target} was not written: its SHA-256 should be ${expected}, but is ${found}`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, {
     host,
-    hint: 'the file is not the one that is meant; fetch it again, then the same command',
+    hint: 'the source file is wrong or damaged: fetch it again, then run the same command',
   })
 }
 
 export function buildSourceChangedError(host: string, size: number): HyperkubeError {
-  const message = `what is sent changed while it was read: it should have had ${size} bytes`
+  const message = `the source file changed while it was read: it should have had ${size} bytes`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, { host, hint: 'run the same command again' })
 }

@@ -62,9 +62,9 @@ async function fetchRemote(
   if (actualSha256 === sha256) return [url, text]
   throw new HyperkubeError(
     'ADDON_SOURCE_CHANGED',
-    `addon ${addon}: what is at ${url} has the sha256 ${actualSha256}`,
+    `addon ${addon}: the SHA-256 of ${url} is ${actualSha256}, but cluster.yml has ${sha256}`,
     {
-      hint: 'read what is there now; if it is what you want, write that digest into cluster.yml',
+      hint: `review the file: curl -fL ${url}; to accept it, set its sha256 in cluster.yml to ${actualSha256}`,
     },
   )
 }

@@ -36,8 +36,8 @@ function checkSnapshotController(cluster: Cluster): Problem[] {
       code: 'SPEC_SNAPSHOTS_NOT_TAKEN',
       severity: 'error',
       path: ['spec', 'etcd', 'snapshots'],
-      message: 'would not be taken: the controller snapshot-schedule is off',
-      hint: 'have it on in spec.manager.controllers, or take the schedule out',
+      message: 'has no effect, because the controller snapshot-schedule is disabled',
+      hint: 'enable snapshot-schedule in spec.manager.controllers, or remove spec.etcd.snapshots',
     },
   ]
 }

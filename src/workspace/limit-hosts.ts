@@ -28,8 +28,10 @@ export function limitByName<T>(
 
 function buildUnknownHostsError(unknown: readonly string[], known: readonly string[]): HyperkubeError {
   const suggestions = new Set(unknown.flatMap((name) => suggestWord(name, known) ?? []))
-  return new HyperkubeError('LIMIT_UNKNOWN_HOST', `the cluster has no host ${unknown.join(', ')}`, {
+  return new HyperkubeError('LIMIT_UNKNOWN_HOST', `cluster.yml has no host ${unknown.join(', ')}`, {
     hint:
-      suggestions.size > 0 ? `did you mean ${[...suggestions].join(', ')}?` : `it has ${known.join(', ')}`,
+      suggestions.size > 0
+        ? `did you mean ${[...suggestions].join(', ')}?`
+        : `hosts in cluster.yml: ${known.join(', ')}`,
   })
 }

@@ -85,15 +85,11 @@ export async function readClusterSource({ readFile }: WorkspaceContext, file: st
     return { file, text: await readFile(file) }
   } catch (cause) {
     const isMissing = hasCode(cause, 'ENOENT')
-    throw new HyperkubeError(
-      'SPEC_NOT_READ',
-      `${file} ${isMissing ? 'does not exist' : 'could not be read'}`,
-      {
-        hint: isMissing
-          ? 'cd to its directory, or name it with -f; for a new cluster: hyperkube init'
-          : `look at ls -l ${file}`,
-        ...(isMissing ? {} : { cause }),
-      },
-    )
+    throw new HyperkubeError('SPEC_NOT_READ', `${file} ${isMissing ? 'does not exist' : 'cannot be read'}`, {
+      hint: isMissing
+        ? 'run the command in the directory of cluster.yml, or add -f FILE; for a new cluster: hyperkube init'
+        : `check the permissions: ls -l ${file}`,
+      ...(isMissing ? {} : { cause }),
+    })
   }
 }

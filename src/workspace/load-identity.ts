@@ -30,8 +30,8 @@ export function buildIdentityPaths(
 export async function loadIdentity(context: WorkspaceContext, options: ClusterFiles): Promise<Identity> {
   const { cluster } = await loadCluster(context, options.file)
   if (cluster !== undefined) return openIdentity(context, options, cluster.metadata.name)
-  throw new HyperkubeError('SPEC_NOT_VALID', `something is wrong with ${options.file}`, {
-    hint: `hyperkube validate -f ${options.file}`,
+  throw new HyperkubeError('SPEC_NOT_VALID', `${options.file} has errors`, {
+    hint: `show the errors: hyperkube validate -f ${options.file}`,
   })
 }
 
@@ -44,14 +44,14 @@ export async function openIdentity(
   const paths = buildIdentityPaths(context, options, name)
   if (!(await context.exists(paths.identity))) {
     throw buildMissingError('IDENTITY_NOT_READ', paths.identity, [
-      `git checkout -- ${paths.identity}, or from a backup`,
+      `restore it from git or a backup: git checkout -- ${paths.identity}`,
       `for a new cluster: hyperkube init${formatFileFlag(options.file)}`,
     ])
   }
   if (!(await context.exists(paths.key))) {
     throw buildMissingError('IDENTITY_KEY_NOT_READ', paths.key, [
-      'bring the copy that you keep of it there',
-      'or the same command with --key FILE',
+      `copy your backup of the key to ${paths.key}`,
+      'or run the same command with --key FILE',
     ])
   }
   const key = await readKeyFile(context.privateFiles, paths.key)
@@ -111,7 +111,7 @@ function buildMismatchError(
     'IDENTITY_MISMATCH',
     `${identity} belongs to the cluster ${metadata.name}, not to ${name}`,
     {
-      hint: `a cluster keeps its name for life: set metadata.name in ${file} to ${metadata.name}, or use -f`,
+      hint: `a cluster cannot be renamed: set metadata.name in ${file} to ${metadata.name}, or select another file with -f FILE`,
     },
   )
 }

@@ -4,6 +4,7 @@ import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
+import { readOidcFlags } from '../spec/oidc.ts'
 import { readAddonSources } from './addon-sources.ts'
 import { openIdentity } from './load-identity.ts'
 import { requireLock } from './load-lock.ts'
@@ -54,8 +55,10 @@ async function readAttachments(
   { spec }: Cluster,
 ): Promise<ReadonlyMap<string, string>> {
   const { policy } = spec.security.audit
+  const oidc = readOidcFlags(spec.components.apiServer.args)
   const names = new Set([
     ...(policy === undefined ? [] : [policy]),
+    ...(oidc?.caFile === undefined ? [] : [oidc.caFile]),
     ...spec.hosts.flatMap(({ files }) => files.flatMap(({ source }) => source ?? [])),
   ])
   const read = [...names].map(async (name) => {

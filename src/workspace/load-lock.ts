@@ -14,8 +14,8 @@ export async function loadLock(
     text = await readFile(file)
   } catch (cause) {
     if (hasCode(cause, 'ENOENT')) return undefined
-    throw new HyperkubeError('LOCK_NOT_READ', `${file} could not be read`, {
-      hint: `look at ls -l ${file}`,
+    throw new HyperkubeError('LOCK_NOT_READ', `cannot read ${file}`, {
+      hint: `check the permissions: ls -l ${file}`,
       cause,
     })
   }
@@ -30,6 +30,6 @@ export async function requireLock(
   const lock = await loadLock(context, clusterFile)
   if (lock !== undefined) return lock
   throw new HyperkubeError('LOCK_NOT_READ', `${buildLockPath(clusterFile)} does not exist`, {
-    hint: `hyperkube lock${formatFileFlag(clusterFile)}`,
+    hint: `create it: hyperkube lock${formatFileFlag(clusterFile)}`,
   })
 }

@@ -40,14 +40,10 @@ export async function openClusterBundle(
 
 export function buildBundleReadError(path: string, cause: unknown): HyperkubeError {
   const isMissing = hasCode(cause, 'ENOENT')
-  return new HyperkubeError(
-    'BUNDLE_NOT_READ',
-    `${path} ${isMissing ? 'does not exist' : 'could not be read'}`,
-    {
-      hint: 'create it on a machine with internet access: hyperkube bundle create; spec.artifacts.bundle says where it is',
-      ...(isMissing ? {} : { cause }),
-    },
-  )
+  return new HyperkubeError('BUNDLE_NOT_READ', `${path} ${isMissing ? 'does not exist' : 'cannot be read'}`, {
+    hint: 'create the bundle on a machine with internet access: hyperkube bundle create; spec.artifacts.bundle sets its path',
+    ...(isMissing ? {} : { cause }),
+  })
 }
 
 /**
@@ -69,7 +65,11 @@ export function createBundledFileReader(
 }
 
 function buildMissingFileError(): HyperkubeError {
-  return new HyperkubeError('BUNDLE_INCOMPLETE', 'the bundle has nothing that starts an agent on Windows', {
-    hint: 'create it again from the same cluster.lock on a machine with internet access: hyperkube bundle create',
-  })
+  return new HyperkubeError(
+    'BUNDLE_INCOMPLETE',
+    'the bundle lacks the file that starts the agent on Windows hosts',
+    {
+      hint: 'create the bundle again from the same cluster.lock, on a machine with internet access: hyperkube bundle create',
+    },
+  )
 }

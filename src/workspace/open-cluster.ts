@@ -1,5 +1,4 @@
 import type { EtcdClient } from '../etcd/client.ts'
-import { forgetHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import type { ClusterClient } from '../lifecycle/cluster-client/cluster-client.ts'
@@ -102,7 +101,7 @@ export async function openEtcd(
     for (const host of hosts) remotes.set(host.name, connector.connect(host, signal))
     // An unreachable host is not an error as long as another one responds.
     for (const remote of remotes.values()) remote.catch(() => undefined)
-    await requireReachable([...remotes.values()], 'host of etcd')
+    await requireReachable([...remotes.values()], 'etcd host')
     const client = await createEtcdClient(context, identity, endpoints, async (name) => remotes.get(name))
     return {
       client,
@@ -144,7 +143,7 @@ export async function openApi(
   forgetHostKeys: readonly string[] = [],
 ): Promise<OpenApi> {
   const identity = await openIdentity(context, files, cluster.metadata.name)
-  const keys = new HostKeyStore(forgetHostKeys.reduce(forgetHostKey, identity))
+  const keys = new HostKeyStore(identity, forgetHostKeys)
   const connector = await openSshConnector(context.operator, files.file, cluster, keys)
   const servers = cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
   const remotes = new Map(
@@ -184,9 +183,13 @@ export async function openApi(
 async function requireReachable(remotes: readonly Promise<Remote>[], what: string): Promise<void> {
   await Promise.any(remotes).catch((error: unknown) => {
     if (!(error instanceof AggregateError)) throw error
+    // An unknown key has its own next command, which would be lost in a list of reasons.
+    for (const one of error.errors) {
+      if (one instanceof HyperkubeError && one.code === 'SSH_HOST_KEY_UNKNOWN') throw one
+    }
     const reasons = error.errors.map(formatError).join('; ')
     throw new HyperkubeError('SSH_UNREACHABLE', `no ${what} is reachable: ${reasons}`, {
-      hint: 'hyperkube doctor names the causes',
+      hint: 'find the cause: hyperkube doctor',
     })
   })
 }

@@ -52,7 +52,7 @@ export async function resolveClusterLock(
   }
   const { publicKey } = deriveBundleKey(await openIdentity(context, options, cluster.metadata.name))
   await using bundle = await openClusterBundle(context, options.file, cluster, publicKey)
-  if (bundle === undefined) throw new Error('a bundle is named, and none is opened')
+  if (bundle === undefined) throw new Error('spec.artifacts has a bundle, but no bundle was opened')
   return extractLock(bundle.manifest, release, targets, images)
 }
 
@@ -73,9 +73,9 @@ async function resolveFromNetwork(
     if (!(error instanceof AggregateError)) throw error
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
-      'some versions or checksums could not be looked up; nothing was written',
+      'cannot resolve all versions and checksums; cluster.lock was not written',
       {
-        hint: 'check the network; spec.artifacts sets the source of files, spec.registries that of images',
+        hint: 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)',
         cause: error,
       },
     )
@@ -89,7 +89,7 @@ function logFetches(fetcher: Fetcher, report: ReportLine): Fetcher {
       return fetcher.text(url, limit, signal)
     },
     async sha256(url, limit, signal) {
-      report(toPrintable(`downloading ${url}: upstream publishes no checksum of it`))
+      report(toPrintable(`downloading ${url} to compute its checksum; upstream publishes none`))
       return fetcher.sha256(url, limit, signal)
     },
   }
@@ -113,8 +113,8 @@ export async function writeLock(
   report: ReportLine,
 ): Promise<void> {
   await replaceFile(file, formatLock(content), 0o644).catch((cause: unknown) => {
-    throw new HyperkubeError('LOCK_NOT_WRITTEN', `${file} could not be written`, {
-      hint: `look at ls -ld ${dirname(file)}`,
+    throw new HyperkubeError('LOCK_NOT_WRITTEN', `cannot write ${file}`, {
+      hint: `check permissions and free space: ls -ld ${dirname(file)}; df -h ${dirname(file)}`,
       cause,
     })
   })

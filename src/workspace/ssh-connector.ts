@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
+import { formatFileFlag } from './cluster-paths.ts'
 import type { WorkspaceContext, Operator } from './context.ts'
 import type { Identity } from '../identity/identity.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -6,15 +7,24 @@ import type { HostSpec } from '../spec/host.ts'
 import { openBastions } from '../ssh/bastions.ts'
 import { connectBuiltIn } from '../ssh/built-in-ssh.ts'
 import type { Hop } from '../ssh/hop.ts'
+import { buildUnknownHostKeyError, type UnknownHostKey } from '../ssh/host-key-errors.ts'
 import { HostKeyStore } from '../ssh/host-key-store.ts'
+import { type KnownHostKeys, noKnownHostKeys } from '../ssh/known-hosts.ts'
+import { createKnownHostsLookup } from '../ssh/known-hosts-files.ts'
 import { createLocalRemote } from '../ssh/local-remote.ts'
 import type { Remote } from '../ssh/remote.ts'
 import { readSshConfig } from '../ssh/ssh-config.ts'
-import { resolveSshRoute } from '../ssh/ssh-route.ts'
+import { resolveSshRoute, type SshRoute } from '../ssh/ssh-route.ts'
 import { connectWithSystemSsh } from '../ssh/system-ssh.ts'
 
 export interface SshConnector {
+  /** Connects to a host. Throws SSH_HOST_KEY_UNKNOWN if a key on the route has not been accepted yet. */
   connect(host: HostSpec, signal: AbortSignal): Promise<Remote>
+  /**
+   * Reads the keys of hosts and bastions that no source knows. A host behind an unknown bastion is found only
+   * after the bastion's key was accepted.
+   */
+  findUnknownKeys(hosts: readonly HostSpec[], signal: AbortSignal): Promise<readonly UnknownHostKey[]>
   close(): void
 }
 
@@ -34,26 +44,74 @@ export async function openSshConnector(
   const config = await readSshConfig(home)
   const directory = resolve(dirname(clusterFile))
   const bastions = openBastions()
+  const findKnown = createKnownHostsLookup()
+  const acceptCommand = formatAcceptCommand(clusterFile)
+
+  const findRoute = async (host: HostSpec): Promise<CheckedRoute> => {
+    const route = resolveSshRoute(host, spec.ssh, config, { user, home, directory })
+    const hops = [...route.bastions, route]
+    const found = new Map(
+      await Promise.all(hops.map(async (hop) => [hop.name, await findKnown(hop)] as const)),
+    )
+    return { route, hops, known: ({ name }) => found.get(name) ?? noKnownHostKeys }
+  }
+
+  const connect: SshConnector['connect'] = async (host, signal) => {
+    if (host.local) return createLocalRemote(host.name)
+    const { route, known } = await findRoute(host)
+    const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
+    const options = {
+      signal,
+      agent: sshAgent,
+      verify: (key: string, hop: Hop) => {
+        // The ssh program has checked the certificate already, so the CA needs no mention.
+        const { cas, ...listed } = known(hop)
+        const evidence = { ...listed, cas: client === 'system' ? [] : cas }
+        if (keys.verify(key, hop, evidence) === 'known') return 'known' as const
+        const unknown = keys.unknown.filter(({ name }) => name === hop.name)
+        throw buildUnknownHostKeyError(unknown, acceptCommand)
+      },
+      pinned: (hop: Hop) => keys.pinned(hop, known(hop)),
+      likely: (hop: Hop) => keys.likely(hop, known(hop)),
+      hostCas: known,
+    }
+    const windows = { base: spec.windows.baseDirectory }
+    const connectOptions =
+      host.os === 'windows' ? { ...options, windows, keepalive: windowsKeepalive } : options
+    return client === 'system'
+      ? connectWithSystemSsh(route, { ...connectOptions, include: join(home, '.ssh/config') })
+      : connectBuiltIn(route, { ...connectOptions, bastions })
+  }
+
   return {
-    async connect(host, signal) {
-      if (host.local) return createLocalRemote(host.name)
-      const reach = resolveSshRoute(host, spec.ssh, config, { user, home, directory })
-      const options = {
-        signal,
-        agent: sshAgent,
-        verify: (key: string, hop: Hop) => keys.verify(key, hop),
-        pinned: (hop: Hop) => keys.pinned(hop),
-      }
-      const windows = { base: spec.windows.baseDirectory }
-      const connectOptions =
-        host.os === 'windows' ? { ...options, windows, keepalive: windowsKeepalive } : options
-      const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
-      return client === 'system'
-        ? connectWithSystemSsh(reach, { ...connectOptions, include: join(home, '.ssh/config') })
-        : connectBuiltIn(reach, { ...connectOptions, bastions })
+    connect,
+    async findUnknownKeys(hosts, signal) {
+      const attempts = hosts.map(async (host) => {
+        if (host.local) return
+        const { hops, known } = await findRoute(host)
+        if (!hops.some((hop) => keys.needsOperator(hop, known(hop)))) return
+        const remote = await connect(host, signal)
+        await remote.close()
+      })
+      // Hosts that cannot be reached are reported when they are needed.
+      await Promise.allSettled(attempts)
+      signal.throwIfAborted()
+      return keys.unknown
     },
     close: () => bastions.close(),
   }
+}
+
+interface CheckedRoute {
+  readonly route: SshRoute
+  /** All machines on the route. The host is the last one. */
+  readonly hops: readonly Hop[]
+  readonly known: (hop: Hop) => KnownHostKeys
+}
+
+/** Formats the command that shows unknown host keys and accepts them. `plan` changes nothing else. */
+export function formatAcceptCommand(clusterFile: string): string {
+  return `hyperkube plan --accept-new-host-keys${formatFileFlag(clusterFile)}`
 }
 
 /**

@@ -60,7 +60,7 @@ test('writes a cluster.yml and finds it valid; says where a wrong one is wrong',
   await writeFile(file, 'kind: Cluster\napiVersion: hyperkube.dev/v1\nspek: {}\n')
   const wrong = await runProgram([hyperkube, 'validate', '-f', file], { allowFailure: true })
   expect(wrong.code).toBe(1)
-  expect(wrong.stdout).toContain(`${file}:3:1: error SPEC_UNKNOWN_KEY: spek there is no setting "spek" here`)
+  expect(wrong.stdout).toContain(`${file}:3:1: error SPEC_UNKNOWN_KEY: spek unknown setting "spek"`)
 })
 
 /** For each shell: a script that queries the completion of hyperkube, and its expected output. */

@@ -130,7 +130,7 @@ test('only root may read facts', async () => {
   expect(refused).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: 'FACTS_NOT_ROOT: only root sees all of a host\n  → sudo hyperkube facts\n',
+    stderr: 'FACTS_NOT_ROOT: only root can read all facts of a host\n  → run as root: sudo hyperkube facts\n',
   })
 })
 

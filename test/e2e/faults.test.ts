@@ -175,7 +175,7 @@ describe('while hosts are at work', () => {
     // The last twenty log lines may begin at any point of a restart, so only the reason is compared.
     const text = result.text
       .replace(log.join(''), `    │ …\n${reason}    │ …\n`)
-      .replaceAll(/ended \d+ times/g, 'ended N times')
+      .replaceAll(/exited \d+ times/g, 'exited N times')
       .replaceAll(/activating, (?:start|auto-restart);/g, 'activating, …;')
     await expectGoldenOutput(faultLab, 'service-fails', 1, { ...result, text })
     await faultLab.writeClusterYaml()
@@ -192,7 +192,7 @@ describe('while hosts are at work', () => {
     // Prevents the agent from finishing its current op.
     await cp1.exec(['systemctl', 'kill', '--signal=SIGSTOP', 'hyperkube-agent'])
     second.signal('SIGINT')
-    await second.waitForOutput('Ctrl-C once more')
+    await second.waitForOutput('press Ctrl-C again')
     second.signal('SIGINT')
     await expectGoldenOutput(faultLab, 'interrupted-twice', 130, await second.ended)
     await cp1.exec(['systemctl', 'kill', '--signal=SIGCONT', 'hyperkube-agent'])

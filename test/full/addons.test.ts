@@ -40,7 +40,7 @@ async function startLookups(pod: ProbePod): Promise<void> {
   await runInPod(cluster.api, pod, `sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`)
 }
 
-test('with a node lost names are found again within a minute', { timeout: 600_000 }, async () => {
+test('DNS recovers within a minute after a node is lost', { timeout: 600_000 }, async () => {
   const { api, hosts } = cluster
   await createProbeWorkload(api, new AbortController().signal)
   const pods = await pollUntil(
@@ -120,13 +120,13 @@ function formatLostNodeEvidence({ date, hyperkube, node, pods, lookups, failed, 
   const when =
     seconds.length === 0
       ? 'None failed.'
-      : `The first that failed was begun ${Math.min(...seconds).toFixed(1)} s after the loss, the last ${Math.max(...seconds).toFixed(1)} s after it.`
-  return `# Names, when a node with CoreDNS is lost
+      : `The first failed lookup started ${Math.min(...seconds).toFixed(1)} s after the loss, the last ${Math.max(...seconds).toFixed(1)} s after it.`
+  return `# DNS, when a node with CoreDNS is lost
 
 Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes}, three control planes and two workers.
 
-${node}, on which one of two pods of CoreDNS ran, was gone from one moment to the next. On each of the ${pods} other nodes a pod
-went on to look up the name of a service, five times a second and as a program does that asks again once by itself.
+${node}, with one of two CoreDNS pods, was lost without warning. On each of the ${pods} other nodes a pod
+continued to look up the name of a service, five times a second, with one retry.
 
 | lookups | failed |
 |---|---|

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { kubernetesVersions } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { buildClusterDocument } from '../../lab/hyperkube/cluster-document.ts'
+import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
@@ -53,6 +54,7 @@ beforeAll(async () => {
   newer = await buildRelease('0.2.0', directory)
   const cluster = buildClusterDocument(kubernetes.slice(1), mirror.address, [host])
   await writeFile(join(directory, 'cluster.yml'), stringify(cluster))
+  await writeKnownHosts(directory, [host])
   for (const args of [['init'], ['lock'], ['up', '--yes']]) await hyperkube(older, ...args)
 })
 afterAll(async () => {

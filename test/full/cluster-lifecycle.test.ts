@@ -54,9 +54,9 @@ test(
 test('hosts that are no longer in cluster.yml are removed in a safe order', async () => {
   await setHosts('cp2', 'cp3', 'w2')
   const { shown } = await runAsPlanned(operator, [...hosts.values()], ['up'])
-  expect(shown).toContain('cp1 (not in cluster.yml any more)')
-  expect(shown).toContain('w1 leaves, pods moved away first')
-  expect(shown).toContain('cp1 leaves, pods moved away first, taken out of etcd')
+  expect(shown).toContain('cp1 (no longer in cluster.yml)')
+  expect(shown).toContain('remove w1, drained first')
+  expect(shown).toContain('remove cp1, drained first, removed from etcd')
   expect(await voters('cp2')).toEqual(['cp2', 'cp3'])
   expect(await nodes('cp2')).toEqual(['cp2', 'cp3', 'w2'])
   for (const name of ['cp1', 'w1']) {

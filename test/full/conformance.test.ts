@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 1_200_000)
 afterAll(async () => opened?.[Symbol.asyncDispose]())
 
-test('an interruption ends it within minutes, and says what was done', { timeout: 600_000 }, async () => {
+test('an interruption ends it within minutes, and reports what was done', { timeout: 600_000 }, async () => {
   if (opened === undefined) throw new Error('there is no cluster')
   const { cluster } = opened
   const report = join(cluster.directory, 'cut')
@@ -114,11 +114,11 @@ function formatConformanceEvidence(report: ConformanceReport): string {
   return `# Upstream's conformance tests
 
 Written by \`npm run e2e:full\` on ${began.slice(0, 10)}: \`hyperkube conformance\` with upstream's e2e.test ${versions.suite}
-against Kubernetes ${versions.kubernetes ?? 'that did not answer'}, ${shape} hosts of the lab with all addons, ${parallel} tests
-side by side and then those that must run alone, in ${(seconds / 60).toFixed(0)} minutes.
+against Kubernetes ${versions.kubernetes ?? 'of unknown version'}, ${shape} hosts of the lab with all addons, ${parallel} tests
+in parallel and then the serial ones, in ${(seconds / 60).toFixed(0)} minutes.
 
-**${counts.passed} of ${counts.ran} that ran passed**, ${counts.failed} failed, ${counts.skipped} skipped themselves, ${counts.leftOut} were left out by name. This is no certificate:
-images are the lab's own ([what they are](../conformance.md#in-the-lab)), and a certificate needs all tests.
+**${counts.passed} of ${counts.ran} that ran passed**, ${counts.failed} failed, ${counts.skipped} skipped themselves, ${counts.leftOut} were excluded by name. This is not a certification:
+images are the lab's own ([what they are](../conformance.md#in-the-lab)), and a certification needs all tests.
 
 | | ran or skipped | passed | failed | skipped | minutes |
 |---|---|---|---|---|---|
@@ -129,7 +129,7 @@ ${formatSection(
   failed.map(({ name, reason }) => `- ${inlineCode(name)}: ${inlineCode(reason?.[0] ?? '')}`),
 )}
 ${formatSection(
-  'Left out',
+  'Excluded',
   leftOut.map(({ name, why }) => `- ${inlineCode(name)}: ${why}`),
 )}
 ${formatSection(
@@ -141,7 +141,7 @@ ${formatSection(
   problems.map((problem) => `- ${inlineCode(problem.replaceAll('\n', ' '))}`),
 )}
 ${formatSection(
-  'The longest',
+  'Slowest',
   longest.map((one) => `- ${one.seconds.toFixed(0)} s: ${inlineCode(one.name)}`),
 )}`
 }

@@ -115,8 +115,8 @@ describe('controllers of a cluster', () => {
       expect(await api.get(`${maps}/dear`)).toMatchObject({ metadata: { name: 'dear' } })
       await operator.must(0, 'status')
       await recordManagerEvidence(
-        'what was deleted comes back',
-        `from a database that ${holder} had kept by itself, fetched over ssh: ${keys} keys, verified and restored`,
+        'deleted objects are restored',
+        `from a database that ${holder} had stored, fetched over ssh: ${keys} keys, verified and restored`,
       )
     },
   )
@@ -142,7 +142,7 @@ describe('controllers of a cluster', () => {
     expect(denied).toBeGreaterThan(1000)
     await recordManagerEvidence(
       'a thousand rogue requests of kubelets',
-      `none approved (seed ${seed}): of ${rogueCount} the API itself did not take ${rogueCount - accepted}, ${denied} were denied, ${accepted - denied} were for others or of a host without a plan, and are open`,
+      `none approved (seed ${seed}): of ${rogueCount} the API itself rejected ${rogueCount - accepted}, ${denied} were denied, ${accepted - denied} were for others or of a host without a plan, and are open`,
     )
   })
 
@@ -151,7 +151,7 @@ describe('controllers of a cluster', () => {
     await api.remove(greeting)
     await restartManagers(clusterNow())
     const note = await waitForAddonEvent(clusterNow(), 'AddonDrift')
-    expect(note).toBe('ConfigMap default/greeting is missing; hyperkube up restores it')
+    expect(note).toBe('ConfigMap default/greeting is missing; to restore: hyperkube up')
     await pollUntil(
       'the metric of the leader',
       async () =>
@@ -161,7 +161,7 @@ describe('controllers of a cluster', () => {
     await operator.must(0, 'up', '--yes')
     expect(await api.get(greeting)).toMatchObject({ data: { text: 'hello' } })
     await recordManagerEvidence(
-      'something of an addon is gone',
+      'an object of an addon is deleted',
       'reported in an event and in a metric; `up` restores it',
     )
   })
@@ -191,7 +191,7 @@ describe('controllers of a cluster', () => {
       // The controller does not restore changed fields, because an operator must decide about them.
       expect(await api.get(greeting)).toMatchObject({ data: { text: 'go away' } })
       await recordManagerEvidence(
-        'something of an addon is gone or changed, with addon-reconciler on',
+        'an object of an addon is deleted or changed, with addon-reconciler on',
         'deleted objects are restored by the controller; changed ones are reported and left',
       )
     },
@@ -262,7 +262,7 @@ describe('controllers of a cluster', () => {
       const formatMebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`
       await recordManagerEvidence(
         'space that etcd does not use',
-        `given back by ${done.join(', ')}, of which the last one led: ${formatMebibytes(before)} became ${formatMebibytes(after)}`,
+        `freed by ${done.join(', ')}, of which the last one led: ${formatMebibytes(before)} became ${formatMebibytes(after)}`,
       )
     },
   )

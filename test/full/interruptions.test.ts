@@ -6,7 +6,7 @@ const { rounds, runRound } = setUpInterruptions({
   shape: '3+1',
   rounds: 30,
   workKinds: ['fresh hosts', 'a changed cluster.yml', 'drift'],
-  evidence: 'interruptions.md',
+  evidence: 'interruptions',
 })
 
 test.each(rounds)(

@@ -39,7 +39,7 @@ const leaderFaults: readonly LeaderFault[] = [
     undo: async () => undefined,
   },
   {
-    what: 'stopped, and waking later as if nothing had happened',
+    what: 'stopped, and resumed later',
     inject: async (host) => void (await host.script(`systemctl kill -s STOP ${service}`)),
     undo: async (host) => void (await host.script(`systemctl kill -s CONT ${service} || true`)),
   },
@@ -106,7 +106,7 @@ describe('the controller manager of a cluster', () => {
       expect(await checkSnapshots(witness, Math.ceil(startedAt / minute) * minute, 3)).toEqual(noProblems)
       await recordManagerEvidence(
         `a leader that is ${what}`,
-        `another leads after ${(took / 1000).toFixed(1)} s; of three snapshots that fell due none is missing, none was taken twice, no host was shown a lower number`,
+        `another leads after ${(took / 1000).toFixed(1)} s; of three due snapshots none is missing, none was taken twice, no host received a lower fence`,
       )
     },
   )
@@ -139,7 +139,7 @@ describe('the controller manager of a cluster', () => {
       expect(await checkSnapshots(witness, Math.ceil(Date.now() / minute) * minute, 2)).toEqual(noProblems)
       await recordManagerEvidence(
         'a leader whose clock jumps by two hours, both ways',
-        `${new Set([before.identity, ...leaders]).size} in all led, never two at once by their own word; once the clock was right, nothing was missing or twice`,
+        `${new Set([before.identity, ...leaders]).size} in all led, never two at once by their own report; once the clock was right, nothing was missing or duplicate`,
       )
     } finally {
       for (const host of controlPlanes) {
@@ -156,7 +156,7 @@ describe('the controller manager of a cluster', () => {
     expect(problems).toEqual([])
     await recordManagerEvidence(
       'permissions, as the API reports them',
-      `${checked} questions about ${enabledControllers.length} controllers, the manager and what reads for them: ${allowed} allowed, all as the table says`,
+      `${checked} access reviews for ${enabledControllers.length} controllers, the manager and the shared informers: ${allowed} allowed, all as in the table`,
     )
   })
 
@@ -235,8 +235,8 @@ describe('the controller manager of a cluster', () => {
       })
       await operator.must(0, 'status', '--from-api')
       await recordManagerEvidence(
-        'an agent that says nothing',
-        `its node says so after ${(silentMs / 1000).toFixed(0)} s, the cluster and \`status --from-api\` with it; and so of its return`,
+        'an agent that sends no heartbeat',
+        `its node reports it after ${(silentMs / 1000).toFixed(0)} s, with the cluster and \`status --from-api\`; its return is reported too`,
       )
     },
   )
@@ -261,7 +261,7 @@ describe('the controller manager of a cluster', () => {
       expect(await checkSnapshots(witness, from, 2)).toEqual(noProblems)
       await recordManagerEvidence(
         'API servers restarted one after the other',
-        'of two snapshots that fell due none is missing, none was taken twice',
+        'of two due snapshots none is missing, none was taken twice',
       )
     },
   )
@@ -284,8 +284,8 @@ describe('the controller manager of a cluster', () => {
       expect(written.filter(isController)).toEqual([])
       expect(all.filter((one) => isController(one) && one.code === 403)).toEqual([])
       await recordManagerEvidence(
-        'a cluster that is well',
-        `in ${quietMinutes} minutes no write by any controller, but for the leader’s lease; ${hostWrites.length} by the agents of ${hosts.length} hosts. In all that came before, no request of a controller was forbidden`,
+        'a healthy cluster',
+        `in ${quietMinutes} minutes no write by any controller, except for the leader’s lease; ${hostWrites.length} by the agents of ${hosts.length} hosts. In all tests before, no request of a controller was forbidden`,
       )
     },
   )

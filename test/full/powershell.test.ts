@@ -191,12 +191,9 @@ describe('PowerShell alone', () => {
     const processes: number[] = []
     for (const [request, expectedMessage] of [
       [async () => system.describe({}), 'something that is no answer: Hello'],
-      [async () => ports.list({}), 'ports.list was not answered: PowerShell ended by itself'],
-      [
-        async () => files.remove({ path: scratch }),
-        'files.remove was not answered: PowerShell ended by itself',
-      ],
-      [async () => networks.list({}), 'PowerShell has said nothing for 10 s'],
+      [async () => ports.list({}), 'ports.list failed: PowerShell ended by itself'],
+      [async () => files.remove({ path: scratch }), 'files.remove failed: PowerShell ended by itself'],
+      [async () => networks.list({}), 'PowerShell did not respond for 10 s'],
     ] as const) {
       expect(await readComSpec()).toMatch(/cmd\.exe$/)
       const before = powershell.processes

@@ -94,7 +94,7 @@ function provisionalSuite(clusterNow: () => UpCluster): void {
   test('a confirmed setting stays', { timeout: 600_000 }, async () => {
     await setMaxPods(100)
     const { stdout } = await runCommand(0, 'up', '--yes', ...provisionalFlags)
-    expect(stdout).toContain('hyperkube provisional confirm keeps it')
+    expect(stdout).toContain('to keep the change: hyperkube provisional confirm')
     expect(new Set(await readStates())).toEqual(new Set(['provisional']))
     expect((await runCommand(1, 'up', '--yes')).stderr).toContain('PROVISIONAL_PENDING')
     expect((await runCommand(0, 'plan')).stderr).toContain('PROVISIONAL_PENDING')
@@ -136,7 +136,7 @@ function provisionalSuite(clusterNow: () => UpCluster): void {
       await waitForReadyNodes(cluster)
       // cluster.yml still contains the change, and the hosts report why they rolled back.
       expect((await runCommand(3, 'plan')).stdout).toContain('restarts kube-apiserver, kubelet')
-      expect((await runCommand(0, 'status')).stdout).toContain('was not confirmed until')
+      expect((await runCommand(0, 'status')).stdout).toContain('was not confirmed by')
       for (const host of cluster.hosts)
         await host.script(
           'grep -q "roll back: the provisional change ended" /var/lib/hyperkube/agent/journal.ndjson',

@@ -59,7 +59,7 @@ function formatUpgradeEvidence(hyperkube: UpgradeResult, kubeadm: UpgradeResult)
   return `# An upgrade under load, by hyperkube and by kubeadm, ${shape}
 
 Written by \`test/full/upgrade-beside.test.ts\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${from} to ${to}, ${shape} hosts of the lab, one cluster
-after the other on the same machine, whose cores all hosts, their clients and the load share. In the end there ran
+after the other on the same machine, whose cores all hosts, their clients and the load share. Versions at the end:
 ${hyperkube.versions.join(', ')} with hyperkube, and ${kubeadm.versions.join(', ')} with kubeadm.
 Compare columns with each other, not with other machines.
 
@@ -72,13 +72,13 @@ sends an API request once more before it counts as failed, and one to the servic
 ${rows.map(([title, value]) => `| ${title} | ${value(hyperkube)} | ${value(kubeadm)} |`).join('\n')}
 
 *hyperkube*: \`hyperkube upgrade --to ${to.slice(1)} --yes\`, from the command to its end. Downloads from the lab's mirror, a snapshot
-of etcd, and all waits and proofs are in its time.
+of etcd, and all waits and checks count.
 
-*kubeadm*: as upstream's documentation has it, one node at a time, control planes first: \`kubeadm upgrade apply\` or \`node\`,
+*kubeadm*: as in upstream's documentation, one node at a time, control planes first: \`kubeadm upgrade apply\` or \`node\`,
 \`kubectl drain\`, the new kubelet, and \`kubectl uncordon\` once the node and the cluster's own pods on it are Ready. Programs and
-images were on every host before its time began, and no operator had to think or type in between; failed commands were run again
-three seconds later. Its nodes and kubectl reach the API through hyperkube's proxy too, one on each host, which nothing
-restarts: kubeadm has none of its own.
+images were on every host before the clock started, and commands ran without pauses; failed commands were run again
+three seconds later. Its nodes and kubectl reach the API through hyperkube's proxy too, one on each host, which is never
+restarted: kubeadm has no proxy.
 
 ## What failed with hyperkube
 
@@ -99,7 +99,7 @@ const rows: readonly (readonly [string, (result: UpgradeResult) => string])[] = 
   ['– sent again by their clients', ({ figures }) => formatCount(figures.api.retried)],
   ['– throttled', ({ figures }) => formatCount(figures.api.throttled)],
   ['– slowest that was not throttled', ({ figures }) => `${formatCount(figures.api.worst)} ms`],
-  ['– longest that a watch saw nothing', ({ figures }) => `${formatCount(figures.api.watchGap)} ms`],
+  ['– longest gap of a watch', ({ figures }) => `${formatCount(figures.api.watchGap)} ms`],
   ['requests to the service', ({ figures }) => formatCount(figures.service.requests)],
   ['– failed', ({ figures }) => formatCount(figures.service.failed.length)],
   ['– slowest', ({ figures }) => `${formatCount(figures.service.worst)} ms`],

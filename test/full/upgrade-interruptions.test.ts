@@ -6,7 +6,7 @@ const { rounds, runRound } = setUpInterruptions({
   shape: '1+1',
   rounds: Number(process.env['UPGRADE_ROUNDS'] ?? 20),
   workKinds: ['an older version'],
-  evidence: 'upgrade-interruptions.md',
+  evidence: 'upgrade-interruptions',
 })
 
 test.each(rounds)(

@@ -48,7 +48,7 @@ test('a budget that no drain can meet is refused before anything is touched', as
 })
 
 test(
-  'a kubelet that does not come up is rolled back, and no other host is changed',
+  'a kubelet that does not start is rolled back, and no other host is changed',
   { timeout: 1_200_000 },
   async () => {
     // The drop-in lets the kubelet start only in its old version.
@@ -59,7 +59,7 @@ test(
     const { stderr } = await cluster.operator.must(1, 'upgrade', '--to', to, '--yes')
     process.stderr.write(`rolled back after ${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`)
     expect(stderr).toContain('ROLLOUT_ROLLED_BACK')
-    expect(stderr).toContain('kubelet.service does not come up')
+    expect(stderr).toContain('kubelet.service does not start')
     expect(await kubelets()).toEqual({
       ...{ cp1: `v${to}`, cp2: `v${to}`, cp3: `v${to}` },
       ...{ w1: `v${from}`, w2: `v${from}` },

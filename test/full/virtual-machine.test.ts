@@ -90,7 +90,7 @@ function relaxLeaderElection(document: Document): void {
 beforeEach(({ skip }) => {
   skip(
     shown.some(({ passed }) => !passed),
-    'it stands on what went wrong before',
+    'a previous test failed',
   )
   startedAt = performance.now()
 })
@@ -231,7 +231,7 @@ interface VirtualMachineEvidence {
 
 const speeds: Readonly<Record<Accelerator, string>> = {
   kvm: 'Its instructions ran on the processor itself.',
-  tcg: `Its processors were emulated, instruction by instruction: compare its figures with no other.
+  tcg: `Its processors were emulated: do not compare its figures with others.
 Leases of the controllers were longer than usual, because a host that slow does not renew them in time.`,
 }
 
@@ -245,17 +245,17 @@ function formatVirtualMachineEvidence({
   const rows = shown.map(
     ({ what, passed, seconds }) => `| ${what} | ${passed ? 'yes' : 'no'} | ${seconds.toFixed(1)} s |`,
   )
-  return `# A machine with a kernel of its own
+  return `# A virtual machine with its own kernel
 
-Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes}, one host, which is control
+Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes}, one host, control
 plane and worker.
 
-The other hosts of the lab are containers: they share the kernel of the machine they are on, which has cgroup version 1
-and nothing to load. This one is a virtual machine: ${system}, cgroup version 2,
+The other hosts of the lab are containers: they share the kernel of their machine, with cgroup version 1
+and all modules loaded. This one is a virtual machine: ${system}, cgroup version 2,
 two processors, 4 GiB of memory. ${speeds[accelerator]}
 
-Its cluster.yml names no driver for cgroups and no module, as in every other suite: what is different
-follows from the facts of the host. Modules that a node needs: ${modules.join(', ')}.
+Its cluster.yml sets no cgroup driver and no module, as in every other suite: the differences
+follow from the facts of the host. Modules that a node needs: ${modules.join(', ')}.
 
 | test | passed | duration |
 |---|---|---|

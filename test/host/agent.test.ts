@@ -105,7 +105,7 @@ test('from an agent that ends at once the host rolls back by itself', async () =
   const error = (await connectHost(agentHost.host, broken, { signal })).unreachable.get('h1')
   expect(error).toMatchObject({ code: 'AGENT_NOT_STARTED', host: 'h1' })
   expect(error?.message).toContain('no such luck')
-  expect(error?.message).toContain('the previous one runs again')
+  expect(error?.message).toContain('rolling back to the previous agent')
   await pollUntil('the previous agent to answer', async () => agentHost.isReachable(), { timeoutMs: 20_000 })
   expect([await agentHost.readCurrentRelease(), await agentHost.listRollbackFiles()]).toEqual([
     formatReleaseDirectory(newer),

@@ -157,7 +157,7 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
     const again = await runProgram([...hyperkube, 'lock', '-f', file, '--arch', arch, '--check'])
     expect(again).toMatchObject({
       code: 0,
-      stdout: `${join(directory, 'cluster.lock')}: nothing to change\n`,
+      stdout: `${join(directory, 'cluster.lock')}: no changes\n`,
     })
   } finally {
     await rm(directory, { recursive: true, force: true })

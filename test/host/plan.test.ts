@@ -19,6 +19,7 @@ import {
   listUpstreamServices,
   installPlan,
 } from '../support/install-plan.ts'
+import { ensureNodeUserRbac } from '../support/node-user-rbac.ts'
 import { openLabMirror } from '../support/lab-mirror.ts'
 import { openFreshLab, startOneHost } from '../support/lab.ts'
 import { planCluster } from '../support/planned-cluster.ts'
@@ -84,7 +85,7 @@ PATH=$PATH:${containerd?.directory}
 ${importImages}
 systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
 `)
-    await grantFlannel(host, admin)
+    await grantNodeUsers(host, admin)
     await renderDerivedFiles(host, plan)
     for (const name of listUpstreamServices(plan)) {
       await pollUntil(`${name} to run`, async () => isActive(host, name), { timeoutMs: 60_000 })
@@ -225,29 +226,13 @@ async function readNode(api: KubeApi): Promise<{ ready: boolean; version: string
   )
 }
 
-/** Creates the RBAC rules that `up` creates for flannel. */
-async function grantFlannel(host: Host, admin: Credentials): Promise<void> {
+/** Creates the RBAC rules that `up` creates for flannel and kube-proxy. */
+async function grantNodeUsers(host: Host, admin: Credentials): Promise<void> {
   const api = new KubeApi(`https://${host.address}:6443`, admin)
-  const group = '/apis/rbac.authorization.k8s.io/v1'
-  const name = 'flannel'
-  const apiVersion = 'rbac.authorization.k8s.io/v1'
-  const rules = [
-    { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
-  ]
-  const role = { apiVersion, kind: 'ClusterRole', metadata: { name }, rules }
-  const binding = {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'hyperkube:flannel' }],
-  }
-  const granted = async (path: string, object: object): Promise<boolean> =>
-    api.ensure(`${group}/${path}`, object).then(() => true)
   try {
-    await pollUntil('the role of flannel', async () => granted('clusterroles', role), { timeoutMs: 60_000 })
-    await pollUntil('its binding', async () => granted('clusterrolebindings', binding), { timeoutMs: 60_000 })
+    await pollUntil('the RBAC rules', async () => ensureNodeUserRbac(api).then(() => true), {
+      timeoutMs: 60_000,
+    })
   } finally {
     api.close()
   }

@@ -113,7 +113,7 @@ test('a port that one host drops is found, and nothing else', async () => {
       severity: 'error',
       host: 'cp2',
       component: 'etcd',
-      message: 'cp1 and cp3 do not reach its port 2380/tcp (etcd): no answer',
+      message: 'cp1 and cp3 cannot reach its port 2380/tcp (etcd): no response',
     },
   ])
 })
@@ -125,7 +125,7 @@ test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp rese
     const found = await runChecks()
     expect(found).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1' }])
     expect(found[0]?.message).toMatch(
-      /^cp2 and cp3 do not reach its ports 6443\/tcp \(kube-apiserver\) and 10250\/tcp \(kubelet\): /,
+      /^cp2 and cp3 cannot reach its ports 6443\/tcp \(kube-apiserver\) and 10250\/tcp \(kubelet\): /,
     )
   },
 )
@@ -135,8 +135,7 @@ test('a host that gets nothing out is found as that one', async () => {
   expect(await runChecks()).toMatchObject([
     {
       host: 'cp3',
-      message:
-        'it does not reach ports 2379/tcp (etcd) and 6443/tcp (kube-apiserver) of cp1 and cp2: no answer',
+      message: 'cannot reach ports 2379/tcp (etcd) and 6443/tcp (kube-apiserver) of cp1 and cp2: no response',
     },
   ])
 })
@@ -149,7 +148,7 @@ test('datagrams that are lost when they are large', async () => {
       severity: 'warning',
       host: 'cp1',
       message:
-        'packets of pods have up to 1500 bytes, and from cp2 and cp3 to it only those of about 1400 arrive',
+        'pod packets have up to 1500 bytes, but from cp2 and cp3 to it only packets of about 1400 bytes arrive',
     },
   ])
 })
@@ -170,7 +169,8 @@ test('a router that cuts nothing, and says so', async () => {
       {
         code: 'PEER_UDP_SMALLER',
         host: 'cp1',
-        message: 'packets of pods have up to 1500 bytes, and from cp2 to it only those of about 1450 arrive',
+        message:
+          'pod packets have up to 1500 bytes, but from cp2 to it only packets of about 1450 bytes arrive',
       },
     ])
   } finally {
@@ -191,7 +191,7 @@ test('datagrams that are all lost', async () => {
       code: 'PEER_UDP_BLOCKED',
       severity: 'error',
       host: 'cp3',
-      message: 'cp1 and cp2 do not reach its port 4789/udp (flanneld): no answer',
+      message: 'cp1 and cp2 cannot reach its port 4789/udp (flanneld): no response',
     },
   ])
 })
@@ -212,7 +212,7 @@ test('for a host that joins, only it listens, and the others probe it', async ()
   await addFirewallRule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
   // UDP to an existing host cannot be probed, because its pod network uses the port.
   expect(await runChecks(['cp1'])).toMatchObject([
-    { host: 'cp3', message: 'cp1 does not reach its port 10250/tcp (kubelet): no answer' },
+    { host: 'cp3', message: 'cp1 cannot reach its port 10250/tcp (kubelet): no response' },
   ])
   const found = await runChecks(['cp3'])
   expect(found.map(({ code, host }) => `${code} ${host}`)).toEqual([

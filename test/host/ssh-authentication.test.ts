@@ -3,9 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
-import { checkHostKey, fingerprint } from '../../src/identity/host-key.ts'
+import { checkHostKey } from '../../src/identity/host-key.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
+import { fingerprint } from '../../src/kit/ssh-public-key.ts'
 import { connectBuiltIn } from '../../src/ssh/built-in-ssh.ts'
 import type { Hop } from '../../src/ssh/hop.ts'
 import {
@@ -140,7 +141,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
       code: 'SSH_NO_KEY_ACCEPTED',
       host: 'h1',
       message: expect.stringMatching(
-        new RegExp(`^root@${h1.address} takes none of our keys: ${key} \\(SHA256:[^)]+\\)`),
+        new RegExp(`^root@${h1.address} accepts none of the offered keys: ${key} \\(SHA256:[^)]+\\)`),
       ),
       hint: `ssh-copy-id root@${h1.address}`,
     })
@@ -189,7 +190,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     await expect(connectTo(routeTo(h1, { port: 2201 }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
       message: expect.stringMatching(
-        /takes no keys, only (password,keyboard|password, keyboard)-interactive/,
+        /accepts no keys, only (password,keyboard|password, keyboard)-interactive/,
       ),
     })
   })
@@ -198,7 +199,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     await startExtraSshd(h1, 2202, 'PasswordAuthentication=yes', 'AuthenticationMethods=publickey,password')
     await expect(connectTo(routeTo(h1, { port: 2202 }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
-      message: `root@${h1.address} wants more than a key: password`,
+      message: `root@${h1.address} requires more than a key: password`,
     })
   })
 
@@ -208,7 +209,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     const keys = paths.map((path) => ({ path, from: 'settings' as const }))
     await expect(connectTo({ ...routeTo(h1, { port: 2204 }), keys })).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
-      hint: 'name the right one in cluster.yml: ssh.key',
+      hint: 'set the right key in cluster.yml: ssh.key',
     })
   })
 

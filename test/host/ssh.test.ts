@@ -141,7 +141,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
         await expect(remote.dial('127.0.0.1', port, { signal })).rejects.toMatchObject({
           code: 'SSH_FORWARD_FORBIDDEN',
           host: 'h1',
-          message: `its sshd forbids connections to 127.0.0.1 port ${port} through it`,
+          message: `sshd forbids TCP forwarding to 127.0.0.1 port ${port}`,
           hint: expect.stringContaining('AllowTcpForwarding yes'),
         })
       }
@@ -157,7 +157,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
       stream.destroy()
       await expect(remote.dial('no-such-host.invalid', 22, { signal })).rejects.toMatchObject({
         code: 'SSH_DIAL_REFUSED',
-        message: expect.stringMatching(/^no-such-host.invalid port 22 takes no connection: \S/),
+        message: expect.stringMatching(/^cannot connect to no-such-host.invalid port 22: \S/),
       })
     })
   })
@@ -259,7 +259,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
         await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
           code: 'SSH_SUDO_PASSWORD',
           host: 'h1',
-          message: `sudo wants a password of ${user}, or gives ${user} no rights at all`,
+          message: `sudo requires a password for ${user}, or does not permit ${user} at all`,
           hint: `as root on the host: echo '${user} ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/hyperkube`,
         })
         expect((await remote.exec(['id', '-un'], { signal })).stdout).toBe(`${user}\n`)
@@ -275,7 +275,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
       await h1.exec(['mv', '/usr/bin/sudo.away', '/usr/bin/sudo'])
       await expect(rootCommand).rejects.toMatchObject({
         code: 'SSH_NO_SUDO',
-        message: 'free is not root, and there is no sudo',
+        message: 'free is not root, and sudo is not installed',
       })
       expect((await remote.exec(['id', '-u'], { signal, root: true })).stdout).toContain('0\n')
     })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { selectIngressHosts } from '../../lab/bench/addon-checks.ts'
 import { probe, listProbePods } from '../../lab/bench/workload.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { KubernetesVersion } from '../../lab/components/parts.ts'
@@ -76,7 +77,7 @@ export async function expectIngressServed(cluster: UpCluster): Promise<void> {
   await api.ensure('/api/v1/namespaces/default/secrets', buildTlsSecret(certificate, key))
   await api.ensure('/apis/networking.k8s.io/v1/namespaces/default/ingresses', ingress)
   const names = (await listProbePods(cluster.api)).map(({ name }) => name)
-  for (const { name, address } of hosts) {
+  for (const { name, address } of selectIngressHosts(hosts)) {
     const hostname = await pollUntil(
       `${name} to serve ${site}`,
       async () => fetchSite(address, certificate),

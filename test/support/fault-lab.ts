@@ -6,6 +6,7 @@ import { parseDocument, stringify } from 'yaml'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { buildClusterDocument } from '../../lab/hyperkube/cluster-document.ts'
+import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import type { Mirror } from '../../lab/mirror/server.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import { openLabMirror } from './lab-mirror.ts'
@@ -14,7 +15,7 @@ import { type CommandOutput, Terminal } from './terminal.ts'
 
 export const kubernetes = '1.36.4'
 /** Codes of findings that depend on the machine that runs the lab. `up` ignores them. */
-const labFindings = ['HOST_CGROUP_V1', 'HOST_NO_RESOLVER', 'HOST_MEMORY_SMALL', 'HOST_CPU_SMALL']
+export const labFindings = ['HOST_CGROUP_V1', 'HOST_NO_RESOLVER', 'HOST_MEMORY_SMALL', 'HOST_CPU_SMALL']
 export const upArgs = ['up', '--yes', '--ignore', labFindings.join(',')] as const
 
 /** Directory of the golden outputs, with one file for each fault. */
@@ -46,6 +47,7 @@ export class FaultLab implements AsyncDisposable {
     const lab = await openFreshLab(name)
     const hosts = await lab.up(hostNames, { disk: 'loop', diskGigabytes: 12 })
     const directory = await mkdtemp(join(tmpdir(), 'faults-'))
+    await writeKnownHosts(directory, hosts)
     await mkdir(formatOverlayPath(directory))
     const mirror = await openLabMirror(lab, { overrides: formatOverlayPath(directory) })
     return new FaultLab(lab, hosts, mirror, directory, inject('executable'))

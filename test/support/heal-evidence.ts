@@ -47,7 +47,7 @@ one machine with their clients and the load. Compare rows with each other, not w
 The cluster is in use all the time: 50 API requests and five counted writes a second through the proxy of a worker, and 100
 requests a second from there to a service of four pods. The worker is the one that the fault is on, unless it is off or cut
 off. An API request is sent once more before it counts as failed, one to the service never. Every acknowledged write is
-looked for afterwards. Times are medians; requests are of all runs together.
+checked afterwards. Times are medians; requests are of all runs together.
 
 *Detected* is when an agent counts a probe as failed, or acts; no agent needs to notice what systemd restarts at once.
 *Healed* is when the component works again, as seen from outside, and the agent of the host reports that all is healthy.
@@ -70,7 +70,7 @@ export function formatWithoutAgentsPart(
   return `${withoutAgentsTitle}
 
 Written by \`HEAL_ALONE=1 npm run e2e:full -- test/full/heal.test.ts\` on ${formatEnvironment(environment)}.
-The same faults, once, with all agents stopped: \`Restart=always\` of systemd and Kubernetes itself are all there is. It was
+The same faults, once, with all agents stopped: only \`Restart=always\` of systemd and Kubernetes itself remain. The test
 waited for ${formatDuration(timeoutMs)}.
 
 ${formatWithoutAgentsTable(results)}

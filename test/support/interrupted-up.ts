@@ -97,9 +97,9 @@ function findFailure({ events }: CommandEnd): FailedResult['failure'] | undefine
 
 function formatEnd(end: CommandEnd): string {
   const names: Readonly<Record<number, string>> = {
-    0: 'went on by itself',
+    0: 'continued by itself',
     3: 'left a host behind',
-    130: 'stopped, claim released',
+    130: 'stopped, operator lock released',
     137: 'killed',
   }
   return names[end.code] ?? `${end.code}, ${findFailure(end)?.code ?? 'without a word'}`

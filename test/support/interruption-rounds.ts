@@ -6,7 +6,12 @@ import { parseShape, listHostNames } from '../../lab/cluster/shape.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import { type UpPhases, listUpPhases } from './up-phases.ts'
 import { runInterruptedRound, type RoundResult } from './interrupted-round.ts'
-import { type Interruption, interruptionKinds, planInterruptions } from './interruption.ts'
+import { type Interruption, planInterruptions } from './interruption.ts'
+import {
+  formatInterruptionEvidence,
+  type InterruptionEvidence,
+  type InterruptionPage,
+} from './interruption-evidence.ts'
 import type { ClusterInvariants } from './cluster-invariants.ts'
 import { openFreshLab, startHostsOnDisk } from './lab.ts'
 import { createOperator, type Operator } from './operator.ts'
@@ -19,8 +24,8 @@ export interface InterruptionOptions {
   readonly rounds: number
   /** Reasons for `up` to have work, used in turn. */
   readonly workKinds: readonly WorkKind[]
-  /** Evidence file in docs/evidence. */
-  readonly evidence: string
+  /** Page in docs/evidence. */
+  readonly evidence: InterruptionPage
 }
 
 /** One `up` that has work to do and is interrupted. */
@@ -47,7 +52,7 @@ export function setUpInterruptions({
   shape,
   rounds: count,
   workKinds,
-  evidence: file,
+  evidence: page,
 }: InterruptionOptions): InterruptionRounds {
   const seed = Number(process.env['INTERRUPTIONS_SEED'] ?? randomInt(2 ** 31))
   const names = listHostNames(parseShape(shape))
@@ -78,9 +83,17 @@ export function setUpInterruptions({
   afterAll(async () => {
     try {
       const version = (await operator.must(0, 'version')).stdout.trim().split('\n')[0] ?? ''
-      const evidence = { date: new Date(), hyperkube: version, shape, seed, rounds: results }
+      const evidence = {
+        page,
+        date: new Date(),
+        hyperkube: version,
+        kubernetes,
+        shape,
+        seed,
+        rounds: results,
+      }
       await writeFile(
-        join(import.meta.dirname, '../../docs/evidence', file),
+        join(import.meta.dirname, '../../docs/evidence', `${page}.md`),
         formatInterruptionEvidence(evidence),
       )
       await operator.close()
@@ -115,53 +128,4 @@ export function setUpInterruptions({
       return result
     },
   }
-}
-
-interface InterruptionEvidence {
-  readonly date: Date
-  /** Output of `hyperkube version`. */
-  readonly hyperkube: string
-  readonly shape: string
-  readonly seed: number
-  readonly rounds: readonly (RoundResult & { readonly work: WorkKind })[]
-}
-
-/** Renders the results of all rounds. */
-function formatInterruptionEvidence({ date, hyperkube, shape, seed, rounds }: InterruptionEvidence): string {
-  const rows = rounds.map(({ interruption, work, moment, ended, recovery, problems }, index) =>
-    [
-      index + 1,
-      work,
-      interruption.kind,
-      interruption.kind.startsWith('cli') ? '' : interruption.host,
-      moment,
-      ended,
-      `${recovery.toFixed(1)} s`,
-      problems.length === 0 ? 'yes' : 'no',
-    ].join(' | '),
-  )
-  const kinds = interruptionKinds.map((kind) => {
-    const ofKind = rounds.filter(({ interruption }) => interruption.kind === kind)
-    const continued = ofKind.filter(({ ended }) => ended === 'went on by itself')
-    return `| ${kind} | ${ofKind.length} | ${continued.length} | ${ofKind.filter(({ problems }) => problems.length > 0).length} |`
-  })
-  return `# Interruptions of \`up\`
-
-Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes}, ${shape} hosts,
-seed ${seed} (\`INTERRUPTIONS_SEED=${seed}\` takes the same points again).
-
-In each round \`up\` has something to do, on fresh hosts, after a change of every component, or after drift, and it is
-interrupted when it reports a certain event. The next \`up\` follows at once. A round passes when the interrupted run
-ended as it should, the next one ended with 0 without being forced, a further one had nothing to do, no claim and no
-smoke test pod was left, all nodes were Ready, and CAs, the ids of etcd and its members, and the id of the cluster
-had not changed.
-
-| interruption | rounds | went on by itself | failed |
-|---|---|---|---|
-${kinds.join('\n')}
-
-| | what there was to do | interruption | host | at this event | how that \`up\` ended | the next \`up\` | passed |
-|---|---|---|---|---|---|---|---|
-${rows.map((row) => `| ${row} |`).join('\n')}
-`
 }

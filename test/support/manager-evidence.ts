@@ -8,20 +8,20 @@ const row = z.object({ what: z.string(), result: z.string() })
 /** Titles of the rows of the evidence table, in the order of the table. */
 const rowOrder = [
   'a leader that is killed',
-  'a leader that is stopped, and waking later as if nothing had happened',
+  'a leader that is stopped, and resumed later',
   'a leader that is cut off from the API',
   'a leader whose clock jumps by two hours, both ways',
   'permissions, as the API reports them',
   'requests for certificates of kubelets',
   'a thousand rogue requests of kubelets',
-  'an agent that says nothing',
+  'an agent that sends no heartbeat',
   'API servers restarted one after the other',
-  'a cluster that is well',
+  'a healthy cluster',
   'a node whose kubelet is too old',
   'certificates that should have been renewed',
-  'what was deleted comes back',
-  'something of an addon is gone',
-  'something of an addon is gone or changed, with addon-reconciler on',
+  'deleted objects are restored',
+  'an object of an addon is deleted',
+  'an object of an addon is deleted or changed, with addon-reconciler on',
   'space that etcd does not use',
 ]
 

@@ -28,20 +28,20 @@ export interface ScaleEvidence {
 /** Renders the results for docs/evidence. */
 export function formatScaleEvidence(evidence: ScaleEvidence): string {
   const { date, hyperkube, kubernetes, kwok, machine, changes, restMs, steps } = evidence
-  return `# Controllers of hyperkube among thousands of nodes
+  return `# Controllers of hyperkube with thousands of nodes
 
 Written by \`npm run e2e:full -- test/full/manager-scale.test.ts\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, Kubernetes ${kubernetes},
 kwok ${kwok}, one host of the lab, on a machine with ${machine}. API server, etcd, both
 managers, kwok and the clients of this test share it: compare rows with each other, not with other machines.
 
-Nodes are kwok's: it says that they are ready, and that their pods run. Their leases are renewed every 30 s. Each has a Host
+Nodes are kwok's: it reports nodes as ready and pods as running. Their leases are renewed every 30 s. Each has a Host
 object with the status of a worker's agent; it sends a heartbeat every two minutes, as agents do. Upstream's
-kube-controller-manager runs beside hyperkube's, with its usual settings. It reads pods as well, and much more; that is its
-task, and none of ours. ${formatReached(evidence)}
+kube-controller-manager runs beside hyperkube's, with its usual settings. It also reads pods and much more, which hyperkube's
+does not.${formatReached(evidence)}
 
-*Time to sync* is from the start of the process, with the lease free, until it is healthy, leads, has nothing in
-its queues and takes less than half a core. *CPU* is of one core, over ${formatDuration(restMs)} in which only heartbeats happen.
-*Latency* is from the request that changes something to a watch that shows what the controller made of it, ${changes} changes one
+*Time to sync* is from the start of the process, with the lease free, until it is healthy, leads, has empty
+queues and uses less than half a core. *CPU* is of one core, over ${formatDuration(restMs)} with only heartbeats.
+*Latency* is from the request that changes something to a watch event with the controller's reaction, ${changes} changes one
 after the other: for hyperkube's an agent that reports a component as exhausted or healthy, and the condition of
 the node; for upstream's a Namespace, and its ServiceAccount.
 
@@ -59,7 +59,7 @@ ${formatGrowth(steps)}`
 function formatReached({ requestedSizes, minutes, steps }: ScaleEvidence): string {
   const [maxNodes, largest] = [Math.max(...requestedSizes), Math.max(...steps.map(({ nodes }) => nodes))]
   if (largest === maxNodes) return ''
-  return `\n\nRequested were ${formatNumber(maxNodes)} nodes; ${formatNumber(largest)} is the largest step that ${minutes} minutes held.`
+  return `\n\nRequested were ${formatNumber(maxNodes)} nodes; ${formatNumber(largest)} is the largest step that fitted into ${minutes} minutes.`
 }
 
 export function formatFiguresTable(
@@ -90,7 +90,7 @@ function formatGrowth(steps: readonly ScaleStep[]): string {
   ])
   return `## Growth
 
-From ${formatNumber(first.nodes)} nodes to ${formatNumber(last.nodes)}, × ${sizes.toFixed(1)}. A cost is linear where it has not grown by more than half again as much.
+From ${formatNumber(first.nodes)} nodes to ${formatNumber(last.nodes)}, × ${sizes.toFixed(1)}. A cost is linear if it grew at most half again as much.
 
 ${formatTable(['cost', "hyperkube's", 'linear', "upstream's"], rows)}
 `

@@ -36,7 +36,7 @@ export async function expectDrainKeepsBudget(
   )
   const { code, stdout, stderr } = await drained
   expect(code, stderr).toBe(0)
-  expect(stdout).toContain('w1 is empty')
+  expect(stdout).toContain('w1 is drained and cordoned')
   // A drain uses only the API, so the journals of the hosts must be unchanged.
   await dryRun.expectDone()
   expect(stderr).toMatch(/shop\/web-\S+ \(ReplicaSet web-/)
@@ -57,7 +57,9 @@ export async function expectImpossibleDrainRefused(
   await replaceBudget(cluster, 2)
   const { code, stderr } = await cluster.hyperkube('node', 'drain', 'w1', '--yes')
   expect(code).toBe(1)
-  expect(stderr).toContain('DRAIN_IMPOSSIBLE: budget shop/web never lets shop/web-')
+  expect(stderr).toContain(
+    'DRAIN_IMPOSSIBLE: PodDisruptionBudget shop/web never allows the eviction of shop/web-',
+  )
   expect(await isCordoned(cluster, 'w1')).toBe(false)
 }
 
@@ -68,11 +70,11 @@ export async function expectDrainBlockedAtDeadline(cluster: UpCluster): Promise<
   )
   const seconds = (performance.now() - began) / 1000
   expect(code).toBe(1)
-  expect(stderr).toMatch(/DRAIN_BLOCKED: w1 is not empty after 10\.0 s:/)
+  expect(stderr).toMatch(/DRAIN_BLOCKED: w1 is not drained after 10\.0 s:/)
   const blocked =
-    /shop\/web-\S+, asked to go for .*: budget shop\/web never lets it go: .*minAvailable: 2.*allowed disruptions 0, healthy 2 of 2, needed 2/g
+    /shop\/web-\S+, eviction requested .* ago: PodDisruptionBudget shop\/web never allows the eviction: .*minAvailable: 2.*allowed disruptions 0, healthy 2 of 2, needed 2/g
   expect(stderr.slice(stderr.indexOf('DRAIN_BLOCKED')).match(blocked)).toHaveLength(2)
-  expect(stderr).toContain('waiting for w1 to be empty: shop/web-')
+  expect(stderr).toContain('waiting for w1 to be drained: shop/web-')
   expect(seconds).toBeLessThan(30)
   expect(await isCordoned(cluster, 'w1')).toBe(true)
   expect((await listWebPods(cluster)).filter(isAvailable)).toHaveLength(2)

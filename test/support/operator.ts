@@ -7,6 +7,7 @@ import { selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
 import { buildClusterDocument, type ClusterDocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
+import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import type { Event } from '../../src/contract/event.ts'
 import { readVersioned } from '../../src/contract/versioned.ts'
 import type { Identity } from '../../src/identity/identity.ts'
@@ -74,6 +75,8 @@ export async function createOperator(
       throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
     }
     await writeFile(file, stringify(buildClusterDocument(kubernetes, mirror.address, hosts, options)))
+    // Tests may add other hosts of the lab later.
+    await writeKnownHosts(directory, [...hosts, ...(await lab.hosts())])
     await must(0, 'init')
     await must(0, 'lock')
     return {

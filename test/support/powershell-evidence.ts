@@ -25,8 +25,8 @@ export function formatPowershellEvidence(evidence: PowerShellEvidence): string {
 Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: \`src/agent/host/windows/powershell/host.ps1\` in PowerShell ${powershell} for Windows, on ${wine}.
 
 This is neither Windows nor the PowerShell of Windows, which is 5.1: that one runs on .NET Framework, and some commands and methods
-do other things there. The program comes in a third-party package of Microsoft's, and its digest is pinned; the digests in the
-signatures of its programs were found to match once, the certificates behind them were not followed. It has a console in Wine, without which it does not
+behave differently there. The program comes in a third-party package of Microsoft's, and its digest is pinned. The digests in the
+signatures of its programs matched once; their certificates were not checked. It has a console in Wine, without which it does not
 start there, and no network.
 
 | test | passed |
@@ -35,26 +35,26 @@ ${shown.map(({ what, passed }) => `| ${escapeCell(what)} | ${passed ? 'yes' : 'n
 
 ## The contract of all hosts, with stand-ins
 
-What holds of any Windows host (\`operations/host-contract.ts\`):
+What holds for any Windows host (\`lab/windows/simulator/host-contract.ts\`):
 
 | check | passed |
 |---|---|
 ${checks.map(({ check, failed }) => `| ${escapeCell(check)} | ${failed === undefined ? 'yes' : `no: ${escapeCell(failed)}`} |`).join('\n')}
 
-## What was Windows', and what was not
+## Real commands and stand-ins
 
 PowerShell ${powershell} or Wine did these themselves: ${formatList(real)}.
 
-For these there were stand-ins (\`lab/wine/windows-commands.ps1\`), because Wine lacks what they ask, or does not keep what
-they set: ${formatList(standIns)}. They were written without a Windows at hand, refuse parameters that they do not know, and give what \`commands.ts\` says; what
-Windows does was not seen. \`Get-Service\` is PowerShell's own but for what a service depends on; \`Get-CimInstance\` and \`Invoke-CimMethod\` ask Wine's
-own manager of services and its processes.
+For these there were stand-ins (\`lab/wine/windows-commands.ps1\`), because Wine lacks what they read, or does not store what
+they set: ${formatList(standIns)}. They were written without access to Windows, refuse unknown parameters, and return the output of \`powershell-commands.ts\`; the behaviour of
+Windows was not observed. \`Get-Service\` is PowerShell's own except for dependencies; \`Get-CimInstance\` and \`Invoke-CimMethod\` use Wine's
+own service manager and processes.
 
-PowerShell 7 reads a text in JSON that is a time as a time, which 5.1 does not: a file that says nothing else would be written in other
-words here.
+PowerShell 7 parses a JSON string that is a time as a time, which 5.1 does not: a file with only such a string would change
+here.
 
-Without stand-ins HNS and CIM are not asked here: libraries that they call are missing, which is reported as it should be and then mostly leaves this
-PowerShell hanging in Wine. Tried by hand, without the script: what is declared in memory, as \`HNSCall\` is, did so in six tries of six, the same from
+Without stand-ins HNS and CIM are not used here: their libraries are missing, which is reported correctly and then mostly leaves this
+PowerShell hanging in Wine. Tried by hand, without the script: a type declared in memory, as \`HNSCall\` is, hung in six tries of six, the same from
 a file did not in one. PowerShell 7 fails on the first kind while it searches for the library. Why it hangs afterwards was not investigated.
 `
 }

@@ -66,7 +66,7 @@ export async function expectInterruptedVerifyCleanedUp(cluster: UpCluster): Prom
   const { operator } = cluster
   // Only new directories count, because a killed earlier run leaves its directory.
   const directories = async (): Promise<string[]> =>
-    (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-snapshot-'))
+    (await readdir(tmpdir())).filter((name) => name.startsWith('hyperkube-work-'))
   const before = await directories()
   const verifying = operator.start('etcd', 'snapshot', 'verify', 'before')
   await pollUntil('etcd to be started', async () => (await findScratchMembers()) !== '', {

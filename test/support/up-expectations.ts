@@ -150,7 +150,7 @@ export async function expectDriftFixed(cluster: UpCluster): Promise<void> {
     '▸ start service kube-proxy.service',
     '- file /etc/hyperkube/orphan',
     '~ file /etc/hyperkube/kubelet/config.yaml',
-    '~ program kube-controller-manager',
+    '~ binary kube-controller-manager',
   ]) {
     expect(planned.stdout).toContain(change)
   }
@@ -177,7 +177,7 @@ export async function expectResetLeavesNothing(
   for (const host of remaining) await runScript(host, 'systemctl start kubepods-besteffort-pod1.slice')
   const all = [...cluster.hosts, ...(added === undefined ? [] : [added.host])]
   const { stdout } = await runAsPlanned(cluster, all, ['reset'])
-  expect(stdout).toContain('nothing of lab is left on')
+  expect(stdout).toContain('lab is removed from')
   const before = new Map([
     ...cluster.before,
     ...(added === undefined ? [] : [[added.host.name, added.before] as const]),

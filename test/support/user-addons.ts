@@ -65,8 +65,8 @@ export async function expectFieldOwnersRespected(
   const addon = { name: 'shop', files: ['shop.yml'] }
   await operator.edit((document) => document.setIn(['spec', 'addons'], [addon]))
   const refused = await operator.must(1, 'up', '--yes')
-  expect(refused.stderr).toContain('.data.word is set by another-team, and by hyperkube to something else')
-  expect(refused.stderr).toContain('force: true of addon shop')
+  expect(refused.stderr).toContain('.data.word is set by another-team; hyperkube sets another value')
+  expect(refused.stderr).toContain('force: true for addon shop')
   await operator.edit((document) => document.setIn(['spec', 'addons'], [{ ...addon, force: true }]))
   await operator.must(0, 'up', '--yes')
   expect(await readConfigMaps(cluster, 'default')).toMatchObject({ one: 'ours' })

@@ -7,6 +7,7 @@ import { KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
 import { buildClusterDocument } from '../../lab/hyperkube/cluster-document.ts'
+import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import { loginUser } from '../../lab/windows/paths.ts'
 import { writePlaceholderArtifacts } from '../../lab/windows/placeholder-artifacts.ts'
 import { readMachineSummary, startWindowsHosts } from '../../lab/windows/start-hosts.ts'
@@ -80,6 +81,7 @@ async function startCluster(
     if (result.code === code) return result
     throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
   }
+  await writeKnownHosts(directory, [...linux, ...windows])
   await must(0, 'init')
   await must(0, 'lock')
   const api = await openAdminApi(directory, linux)

@@ -17,15 +17,15 @@ const evidence = {
   kubelet: '',
 }
 
-test('what was shown and what was not, and what was not looked at', () => {
+test('lists passed and failed tests, and what was not checked', () => {
   const text = formatWineEvidence(evidence)
   expect(text).toContain('on 2026-01-02: hyperkube 1.2.3, in Node 22.0.0 for Windows, on wine-8.0.')
   expect(text).toContain('| it begins | yes |\n| it ends | no |')
   expect(text).toContain('adapters.list, system.describe.')
-  expect(text).toContain('They were not looked at in this run.')
+  expect(text).toContain('They were not checked in this run.')
 })
 
-test('of each program whether it starts, and what it needs', () => {
+test('lists for each program whether it starts and what it loads', () => {
   const program = {
     part: 'p@v1',
     name: 'p',
@@ -45,7 +45,7 @@ test('of each program whether it starts, and what it needs', () => {
     flags: [{ program: 'p', method: 'query', flags: ['a', 'b'], missing: ['b'] }],
   })
   expect(text).toContain('and then ended: `no sockets`.')
-  expect(text).toContain('| p | a, b | the program was asked for each | b |')
+  expect(text).toContain('| p | a, b | checked with the program | b |')
   expect(text).toContain(String.raw`| p@v1 | p | yes: p 1 \| x | kernel32.dll | ws2_32.dll, x.dll? | none |`)
   expect(text).toContain('| p@v1 | p | no: fatal error | kernel32.dll | ws2_32.dll, x.dll? | evil.dll |')
 })

@@ -40,23 +40,23 @@ export function formatWineEvidence({
 
 Written by \`npm run e2e:full\` on ${date.toISOString().slice(0, 10)}: ${hyperkube}, in Node ${node} for Windows, on ${wine}.
 
-Wine is not Windows: its manager of services, its registry and its pipes are those of others, written after the same
-documents. What Windows itself does differently is not seen here. Our code makes two allowances for it: all answers of its manager bear the
+Wine is not Windows: its service manager, registry and pipes are reimplementations from the same
+documents. This does not show where Windows itself behaves differently. Our code makes two allowances for it: all responses of its manager have the
 same number, and a flag that it does not know is no failure.
 
 | test | passed |
 |---|---|
 ${shown.map(({ what, passed }) => `| ${what} | ${passed ? 'yes' : 'no'} |`).join('\n')}
 
-Its PowerShell ends at once and has done nothing. So these operations were not answered, and each said so by its name:
+Its PowerShell exits at once and does nothing. So these operations failed, each with its name:
 ${unanswered.join(', ')}.
 
-Its manager keeps neither how soon a service is started again nor that a program which ends with an error counts as failed, takes no notice of
-services that depend on another, and does not tell which do: none of that was seen.
+Its manager stores neither restart delays nor that a program which ends with an error counts as failed. It ignores service
+dependencies and does not list them: none of that was tested.
 
 ## Upstream's programs for Windows
 
-${programs.length === 0 ? 'They were not looked at in this run.' : `${formatProgramTable(programs, standIn)}\n\n${formatFlagTable(flags)}\n\n${formatKubelet(kubelet)}`}
+${programs.length === 0 ? 'They were not checked in this run.' : `${formatProgramTable(programs, standIn)}\n\n${formatFlagTable(flags)}\n\n${formatKubelet(kubelet)}`}
 `
 }
 
@@ -69,18 +69,18 @@ function formatProgramTable(programs: readonly GoProgram[], standIn: string): st
       return `| ${part} | ${name} | ${started} | ${imports.join(', ')} | ${loadedAtRuntime} | ${foreign.join(', ') || 'none'} |`
     },
   )
-  return `Programs of Go begin with ${standIn}, which this Wine lacks. It was given one without any code, whose only function is another
-name for one of Wine's own. What a program needs before it begins is in its headers; what it asks for when it runs was looked for
-among its texts, and marked with ? where no library of Windows bears that name.
+  return `Go programs load ${standIn}, which this Wine lacks. The test added one without code that forwards to
+a function of Wine. The imports of a program are in its headers; libraries that it loads at run time were searched
+in its strings, and marked with ? where no library of Windows has that name.
 
-| part | program | starts | needs | asks for | of these not in Windows Server 2022 |
+| part | program | starts | imports | loads at run time | of these not in Windows Server 2022 |
 |---|---|---|---|---|---|
 ${rows.join('\n')}`
 }
 
 function formatFlagTable(flags: readonly FlagCheck[]): string {
   const rows = flags.map(({ program, method, flags: all, missing }) => {
-    const methodText = method === 'query' ? 'the program was asked for each' : 'looked for among its texts'
+    const methodText = method === 'query' ? 'checked with the program' : 'searched in its strings'
     return `| ${program} | ${all.join(', ')} | ${methodText} | ${missing.join(', ') || 'none'} |`
   })
   return `The flags that a plan gives to each:
@@ -94,8 +94,8 @@ function formatKubelet(exitMessage: string): string {
   return exitMessage === ''
     ? 'The kubelet was not started with the settings of a plan.'
     : `containerd finds a user session, and so does not notify the service manager that it runs: it was started as a
-program. Node cannot write to a pipe of this Wine while it waits for an answer: that containerd's can be opened is all that was seen of
-the agent's own question whether it is ready. The kubelet read the settings of a plan without an error, and then ended: \`${escapeCell(exitMessage)}\`.`
+program. Node cannot write to a pipe of this Wine while it waits for a response: of the agent's readiness probe, only opening
+containerd's pipe was tested. The kubelet read the settings of a plan without an error, and then ended: \`${escapeCell(exitMessage)}\`.`
 }
 
 function escapeCell(text: string): string {

@@ -33,6 +33,6 @@ test('a failed operation is reported, and all others still run', async () => {
   const simulated = simulatedHost(newMachine(new Map()))
   simulated.faults.push('invalid-output-before')
   const { reads } = await runFirstReport(simulated.host, scratch, { changes: false, now })
-  expect(reads[0]?.error).toContain('no answer')
+  expect(reads[0]?.error).toContain('invalid output')
   expect(reads.filter(({ error }) => error !== undefined)).toHaveLength(1)
 })

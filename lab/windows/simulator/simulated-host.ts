@@ -75,9 +75,9 @@ function attempt(operation: string, handle: () => readonly unknown[]): readonly 
 
 function toFaultError(machine: Machine, injected: PowerShellFault, timeoutMs: number): HyperkubeError {
   if (injected.startsWith('invalid-output'))
-    return new HyperkubeError('POWERSHELL_INVALID_OUTPUT', 'PowerShell said something that is no answer')
+    return new HyperkubeError('POWERSHELL_INVALID_OUTPUT', 'PowerShell returned invalid output')
   advance(machine, timeoutMs)
-  return new HyperkubeError('POWERSHELL_TIMEOUT', `PowerShell has said nothing for ${timeoutMs / 1000} s`)
+  return new HyperkubeError('POWERSHELL_TIMEOUT', `PowerShell did not respond for ${timeoutMs / 1000} s`)
 }
 
 function createHandlers(machine: Machine): Handlers {

@@ -1,5 +1,6 @@
 import type { EmitEvent, StepResult } from '../../lifecycle/agents/event-stream.ts'
 import type { Finding } from '../../contract/finding.ts'
+import type { UnknownHostKey } from '../../ssh/host-key-errors.ts'
 import type { Notice } from './notice.ts'
 
 /**
@@ -28,9 +29,13 @@ export interface ActionRun {
   readonly decideProvisional: (until: Date) => Promise<ProvisionalDecision>
 }
 
-/** `cluster-name` is for changes that cannot be undone: the operator must type the name of the cluster. */
+/**
+ * `cluster-name` is for changes that cannot be undone: the operator must type the name of the cluster.
+ * `host-keys` asks whether unknown ssh host keys are accepted; a confirmation of changes does not include it.
+ */
 export type ConfirmQuestion =
   | { readonly type: 'changes' }
+  | { readonly type: 'host-keys'; readonly unknown: readonly UnknownHostKey[] }
   | { readonly type: 'cluster-name'; readonly name: string }
 
 /** `no-terminal`: there is no terminal to prompt on, and no flag confirms the changes. */

@@ -1,4 +1,3 @@
-import { forgetHostKey } from '../../identity/host-key.ts'
 import { toFailure } from '../../kit/errors.ts'
 import { joinNames } from '../../kit/text.ts'
 import { connectAgents, type ConnectedAgents } from '../../lifecycle/agents/connected-agents.ts'
@@ -13,7 +12,8 @@ import type { Remote } from '../../ssh/remote.ts'
 import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import { saveHostKeys } from '../../workspace/load-identity.ts'
 import { createBundledFileReader } from '../../workspace/open-cluster-bundle.ts'
-import { openSshConnector } from '../../workspace/ssh-connector.ts'
+import { formatAcceptCommand, openSshConnector } from '../../workspace/ssh-connector.ts'
+import { acceptHostKeys } from './accept-host-keys.ts'
 import type { ActionRun } from './action-run.ts'
 import { createDeferredAbort } from './deferred-abort.ts'
 
@@ -54,12 +54,13 @@ export async function connectCluster(
   context: WorkspaceContext,
   loaded: ClusterInputs,
   { files, forgetHostKeys, previousHosts = [] }: ConnectClusterOptions,
-  { emit }: Pick<ActionRun, 'emit'>,
+  run: Pick<ActionRun, 'emit' | 'show' | 'confirm'>,
 ): Promise<ClusterConnection> {
+  const { emit } = run
   const { cluster } = loaded
   const deferredAbort = createDeferredAbort(context.signal)
   const { signal } = deferredAbort
-  const keys = new HostKeyStore(forgetHostKeys.reduce(forgetHostKey, loaded.identity))
+  const keys = new HostKeyStore(loaded.identity, forgetHostKeys)
   const connector = await openSshConnector(context.operator, files.file, cluster, keys)
   const remotes = new Set<Remote>()
   const connectedHosts = new Set<string>()
@@ -67,7 +68,7 @@ export async function connectCluster(
   const connect = async (host: HostSpec, connectSignal: AbortSignal): Promise<Remote> => {
     const subject = { host: host.name }
     const since = context.now().toISOString()
-    emit({ type: 'waiting', for: 'its ssh server to answer', since }, subject)
+    emit({ type: 'waiting', for: 'an ssh connection', since }, subject)
     const remote = await connector.connect(host, connectSignal)
     remotes.add(remote)
     // Only the first connection starts the host's step. A later connection replaces a lost one during another
@@ -83,10 +84,15 @@ export async function connectCluster(
   }
   const release = memoizeRelease(context.findRelease)
   const connectHosts = async (hosts: readonly HostSpec[]): Promise<ConnectedAgents> => {
+    await acceptHostKeys(
+      { connector, keys, acceptCommand: formatAcceptCommand(files.file), signal },
+      hosts,
+      run,
+    )
     const names = hosts.map(({ name }) => name)
     return reportSingleStep(
       { emit, signal },
-      { step, title: `reach ${joinNames(names)}`, hosts: names },
+      { step, title: `connect to ${joinNames(names)}`, hosts: names },
       async () =>
         connectAgents(hosts, {
           connect,

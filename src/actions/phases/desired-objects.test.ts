@@ -28,6 +28,11 @@ test('enabled controllers have RBAC rules, and so has the user of the manager ce
   expect(users.join()).toContain(`"${kubelet?.certificates[0]?.subject.commonName}"`)
 })
 
-test('without a manager there are no RBAC rules', () => {
-  expect(listObjectNames('none')).toEqual([])
+test('without a manager there are only the objects of hosts', () => {
+  expect(listObjectNames('none')).toEqual([
+    'hosts.hyperkube.dev',
+    'hyperkube:host:cp1',
+    'hyperkube:host:cp1',
+    'cp1',
+  ])
 })

@@ -56,7 +56,7 @@ export async function finishRotationPhase(
       progress: (writtenCount) =>
         run.emit({
           type: 'waiting',
-          for: `all to be written, ${formatCount(writtenCount, 'object')} by now`,
+          for: `all objects to be rewritten: ${formatCount(writtenCount, 'object')} so far`,
           since: startedAt,
         }),
       report: (reason, since) => run.emit({ type: 'waiting', for: reason, since }),

@@ -5,6 +5,7 @@ import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
 import type { PlannedProvisionalChange } from '../../lifecycle/provisional/plan-provisional.ts'
 import type { SnapshotManifest } from '../../snapshot/manifest.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import type { UnknownHostKey } from '../../ssh/host-key-errors.ts'
 
 /** Something that an action shows the operator. The caller formats it. */
 export type Notice =
@@ -31,6 +32,7 @@ export type Notice =
     }
   | { readonly type: 'removal-ops'; readonly host: string; readonly ops: readonly Op[] }
   | ({ readonly type: 'restore' } & RestoreSummary)
+  | { readonly type: 'host-keys'; readonly unknown: readonly UnknownHostKey[] }
   | { readonly type: 'rejoin'; readonly host: string }
   | { readonly type: 'drain'; readonly node: string; readonly pods: SortedPods }
 

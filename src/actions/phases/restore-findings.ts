@@ -27,19 +27,19 @@ function checkVersion({ manifest, kubernetes }: RestoreFacts): Finding[] {
   const { kubernetes: snapshotVersion } = manifest.versions
   const [[, snapshotMinor], [, desiredMinor]] = [parseVersion(snapshotVersion), parseVersion(kubernetes)]
   if (snapshotMinor === desiredMinor) return []
-  const message = `the snapshot is of Kubernetes ${snapshotVersion}, and cluster.yml says ${kubernetes}`
+  const message = `the snapshot is from Kubernetes ${snapshotVersion}, but cluster.yml has ${kubernetes}`
   return snapshotMinor > desiredMinor
     ? [
         buildVersionFinding(
           'error',
-          `${message}: it may hold what the older one cannot read`,
+          `${message}; Kubernetes ${kubernetes} may not be able to read all objects`,
           formatVersionHint(snapshotVersion),
         ),
       ]
     : [
         buildVersionFinding(
           'warning',
-          `${message}: objects are read as after an upgrade`,
+          `${message}; the restore includes an upgrade of the objects`,
           formatVersionHint(snapshotVersion),
         ),
       ]
@@ -50,7 +50,7 @@ function buildVersionFinding(severity: Finding['severity'], message: string, hin
 }
 
 function formatVersionHint(version: string): string {
-  return `cluster.yml and cluster.lock of then are in the snapshot: hyperkube etcd snapshot unpack; or set spec.kubernetes to ${version}, then: hyperkube lock`
+  return `set spec.kubernetes to ${version}, then: hyperkube lock; or extract cluster.yml and cluster.lock from the snapshot: hyperkube etcd snapshot unpack FILE --key FILE`
 }
 
 /**
@@ -69,21 +69,21 @@ function checkKeys({ previousIdentity, currentIdentity }: RestoreFacts): Finding
       code: 'ETCD_RESTORE_KEYS',
       severity: 'error',
       message:
-        'Secrets in the snapshot are encrypted with a key that has been replaced since, and could not be read',
-      hint: 'the identity of then is in the snapshot: hyperkube etcd snapshot unpack; restore with that one',
+        'cluster.identity lacks the encryption key of the snapshot; its Secrets would be unreadable after the restore',
+      hint: 'extract the identity from the snapshot and restore with it: hyperkube etcd snapshot unpack FILE --key FILE --to DIRECTORY',
     },
   ]
 }
 
 function checkLeftOut({ leftOut }: RestoreFacts): Finding[] {
   if (leftOut.length === 0) return []
-  const [are, verb] = leftOut.length === 1 ? ['is a member', 'is'] : ['are members', 'are']
+  const [are, they] = leftOut.length === 1 ? ['is an etcd member', 'it'] : ['are etcd members', 'they']
   return [
     {
       code: 'ETCD_RESTORE_LEFT_OUT',
       severity: 'error',
-      message: `${joinNames(leftOut)} ${are} of etcd and ${verb} not in cluster.yml: what runs there would go on with the cluster of before`,
-      hint: 'let them leave first: hyperkube up; if they are off for good: --ignore ETCD_RESTORE_LEFT_OUT',
+      message: `${joinNames(leftOut)} ${are} but not in cluster.yml; ${they} would keep running the previous cluster`,
+      hint: 'remove such hosts first: hyperkube up; if they stay off for good: --ignore ETCD_RESTORE_LEFT_OUT',
     },
   ]
 }

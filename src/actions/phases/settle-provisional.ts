@@ -79,7 +79,7 @@ export async function rollbackAll(deps: OperatorLockDeps, changes: ProvisionalId
   await sendToHosts(
     deps,
     'rollback',
-    'hosts roll back, one after the other',
+    'roll back the provisional change, one host at a time',
     changes,
     rollBackProvisionalChange,
   )

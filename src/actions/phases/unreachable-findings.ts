@@ -3,7 +3,7 @@ import { formatError, type HyperkubeError } from '../../kit/errors.ts'
 
 /**
  * Builds findings that explain why hosts are unreachable. A finding is an error if the host is needed or its
- * ssh host key has changed; otherwise it is a warning.
+ * ssh host key is refused; otherwise it is a warning.
  */
 export function buildUnreachableFindings(
   unreachable: ReadonlyMap<string, HyperkubeError>,
@@ -11,7 +11,7 @@ export function buildUnreachableFindings(
 ): Finding[] {
   const findings = [...unreachable].map(([host, { code, message, hint, cause }]): Finding => ({
     code,
-    severity: code === 'SSH_HOST_KEY_CHANGED' || needed.has(host) ? 'error' : 'warning',
+    severity: code.startsWith('SSH_HOST_KEY_') || needed.has(host) ? 'error' : 'warning',
     message: cause === undefined ? message : `${message}: ${formatError(cause)}`,
     ...(hint === undefined ? {} : { hint }),
     host,

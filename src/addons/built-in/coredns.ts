@@ -22,7 +22,7 @@ const corednsSelector = { 'k8s-app': 'kube-dns' }
 
 export const coredns: AddonDefinition = {
   name: 'coredns',
-  description: 'names of services',
+  description: 'cluster DNS',
   setting: 'dns',
   images: ['coredns'],
   buildManifests(input) {
@@ -105,7 +105,7 @@ function buildCorednsDeployment(settings: DnsSettings, image: string, replicas: 
           serviceAccountName: corednsApp,
           // CoreDNS is itself the cluster DNS, so its pods use the resolver of the host.
           dnsPolicy: 'Default',
-          ...buildPlacement(settings, controlPlaneTolerations),
+          ...buildPlacement(settings, { tolerations: controlPlaneTolerations }),
           ...buildSpreadConstraints(corednsSelector),
           securityContext: {
             ...buildPodSecurity(65_532),
@@ -167,7 +167,7 @@ function buildCorefile(
       ? ['errors']
       : [
           'errors {',
-          '   # There is no resolver for names outside the cluster.',
+          '   # No server is configured for names outside the cluster.',
           `   consolidate 5m "no next plugin found$"`,
           '}',
         ]),
@@ -183,7 +183,7 @@ function buildCorefile(
     'prometheus :9153',
     ...(servers.length > 0 ? [`forward . ${servers.join(' ')} {`, '   max_concurrent 1000', '}'] : []),
     'cache 30 {',
-    '   # What it knows itself is known at once, and never late.',
+    '   # Names of the cluster are not cached, so changes apply at once.',
     `   disable success ${domain}`,
     `   disable denial ${domain}`,
     '}',

@@ -13,6 +13,7 @@ import {
   buildResources,
   buildServiceAccount,
   buildSubject,
+  controlPlaneSelector,
   controlPlaneTolerations,
   rbacGroup,
 } from './manifest-helpers.ts'
@@ -23,7 +24,7 @@ const configMount = '/etc/config'
 
 export const localPath: AddonDefinition = {
   name: 'local-path',
-  description: 'volumes that are directories of a node',
+  description: 'volumes in a directory of a node',
   setting: 'storage',
   images: ['local-path-provisioner', 'busybox'],
   buildManifests(input) {
@@ -75,7 +76,9 @@ function buildLocalPathRbac(): Manifest[] {
       { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
-    // This Role lets the provisioner create its helper pods in its own namespace.
+    // This Role lets the provisioner create its helper pods in its own namespace. kube-system is exempt from
+    // Pod Security, so the holder of its token could start a privileged pod on any node. Hence the
+    // provisioner runs on control planes only.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'Role',
@@ -110,7 +113,10 @@ function buildLocalPathDeployment(settings: StorageSettings, image: string): Man
         metadata: { labels: selector },
         spec: {
           serviceAccountName: localPathApp,
-          ...buildPlacement(settings, controlPlaneTolerations),
+          ...buildPlacement(settings, {
+            tolerations: controlPlaneTolerations,
+            nodeSelector: controlPlaneSelector,
+          }),
           securityContext: buildPodSecurity(65_534),
           containers: [buildContainer(settings, image)],
           volumes: [{ name: 'config', configMap: { name: 'local-path-config' } }],

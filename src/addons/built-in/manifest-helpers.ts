@@ -86,16 +86,32 @@ export function buildResources(
   }
 }
 
+interface PlacementDefaults {
+  readonly tolerations: readonly Readonly<Record<string, unknown>>[]
+  /** Labels of the nodes, unless the settings select nodes. */
+  readonly nodeSelector?: Readonly<Record<string, string>>
+}
+
 /** Builds the node selector and tolerations of pods. All built-in addons are Linux programs. */
 export function buildPlacement(
   { tolerations, nodeSelector }: PodSettings,
-  defaults: readonly Readonly<Record<string, unknown>>[],
+  defaults: PlacementDefaults,
 ): Record<string, unknown> {
+  const selector = Object.keys(nodeSelector).length === 0 ? defaults.nodeSelector : nodeSelector
   return {
-    nodeSelector: { 'kubernetes.io/os': 'linux', ...nodeSelector },
-    tolerations: tolerations ?? defaults,
+    nodeSelector: { 'kubernetes.io/os': 'linux', ...selector },
+    tolerations: tolerations ?? defaults.tolerations,
     priorityClassName: 'system-cluster-critical',
   }
+}
+
+/**
+ * Node selector of addons whose service account could take over the cluster. Root on a node can use the tokens
+ * of all pods of that node, and root on a control plane owns the cluster anyway. A kubelet cannot give itself
+ * this label.
+ */
+export const controlPlaneSelector: Readonly<Record<string, string>> = {
+  'node-role.kubernetes.io/control-plane': '',
 }
 
 /** Tolerations that allow pods on control planes, because a cluster may have only control planes. */

@@ -25,7 +25,7 @@ const tls = '/etc/metrics-server/tls'
 
 export const metricsServer: AddonDefinition = {
   name: 'metrics-server',
-  description: 'what pods and nodes use',
+  description: 'CPU and memory usage of pods and nodes',
   setting: 'metrics',
   images: ['metrics-server'],
   buildManifests(input) {
@@ -101,7 +101,7 @@ function buildMetricsServerDeployment(settings: MetricsSettings, image: string, 
         metadata: { labels: selector },
         spec: {
           serviceAccountName: metricsServerApp,
-          ...buildPlacement(settings, controlPlaneTolerations),
+          ...buildPlacement(settings, { tolerations: controlPlaneTolerations }),
           ...buildSpreadConstraints(selector),
           securityContext: buildPodSecurity(user),
           containers: [buildContainer(settings, image, hosts)],

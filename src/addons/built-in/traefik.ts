@@ -10,6 +10,7 @@ import {
   buildPodSecurity,
   buildResources,
   buildServiceAccount,
+  controlPlaneSelector,
 } from './manifest-helpers.ts'
 
 const traefikApp = 'traefik'
@@ -23,7 +24,7 @@ const firstFreePort = 1024
 
 export const traefik: AddonDefinition = {
   name: 'traefik',
-  description: 'Ingresses, on the ports of every node',
+  description: 'Ingress controller on control planes',
   setting: 'ingress',
   images: ['traefik'],
   buildManifests(input) {
@@ -37,7 +38,10 @@ export const traefik: AddonDefinition = {
   },
 }
 
-/** RBAC rules of Traefik. It reads Ingresses and their backends, including certificates. */
+/**
+ * RBAC rules of Traefik. It reads Ingresses and their backends, including certificates. Traefik can list
+ * Secrets only of all namespaces at once, so it runs on control planes by default.
+ */
 const rules = [
   { apiGroups: [''], resources: ['services', 'secrets', 'nodes'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
@@ -77,7 +81,10 @@ function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manife
           hostNetwork: true,
           dnsPolicy: 'ClusterFirstWithHostNet',
           terminationGracePeriodSeconds: 60,
-          ...buildPlacement(settings, [{ operator: 'Exists' }]),
+          ...buildPlacement(settings, {
+            tolerations: [{ operator: 'Exists' }],
+            nodeSelector: controlPlaneSelector,
+          }),
           ...buildSecurity(settings).pod,
           containers: [buildContainer(settings, image)],
         },

@@ -65,8 +65,8 @@ function buildMissingFinding(addon: string, name: string, path: string): Finding
   return {
     code: 'ADDON_SOURCE_MISSING',
     severity: 'error',
-    message: `addon ${addon}: there is no file ${name}, and no directory of that name with manifests`,
-    hint: 'names are relative to cluster.yml; in a directory *.yml, *.yaml and *.json are read',
+    message: `addon ${addon}: ${name} is neither a file nor a directory with manifests`,
+    hint: 'paths are relative to cluster.yml; in a directory hyperkube reads *.yml, *.yaml and *.json',
     path,
   }
 }

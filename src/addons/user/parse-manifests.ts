@@ -35,7 +35,7 @@ export function parseManifests(source: ManifestSource): ManifestsResult {
   // An empty source is refused. Otherwise all objects that it contained before would be removed from the
   // cluster.
   if (found.length === 0) {
-    return refuseSource([buildFinding(source, 'ADDON_SOURCE_EMPTY', 'there is no manifest in it', 1, 1)])
+    return refuseSource([buildFinding(source, 'ADDON_SOURCE_EMPTY', 'it contains no manifest', 1, 1)])
   }
   return {
     manifests: found.flatMap(({ manifest }) => manifest ?? []),
@@ -158,7 +158,7 @@ function parseYamlDocuments(text: string): YamlParseResult {
       const value: unknown = document.toJS({ maxAliasCount: maxAliases })
       if (value !== null && value !== undefined) documents.push({ value, findPosition })
     } catch {
-      return { ok: false, message: 'it repeats itself too often through aliases', position: findPosition([]) }
+      return { ok: false, message: 'it uses too many YAML aliases', position: findPosition([]) }
     }
   }
   return { ok: true, documents }

@@ -83,10 +83,10 @@ test('all problems are reported at once, each with its position', () => {
   )
   expect(formatFindings(found)).toMatchInlineSnapshot(`
     [
-      "spec.addons[0].files[0] ADDON_SOURCE_MISSING: addon shop: there is no file gone.yml, and no directory of that name with manifests",
+      "spec.addons[0].files[0] ADDON_SOURCE_MISSING: addon shop: gone.yml is neither a file nor a directory with manifests",
       "broken.yml:2:1 spec.addons[0].files[1] ADDON_SOURCE_NOT_YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
-      "empty.yml:1:1 spec.addons[0].files[2] ADDON_SOURCE_EMPTY: there is no manifest in it",
-      "laugh.yml:1:1 spec.addons[0].files[3] ADDON_SOURCE_NOT_YAML: it repeats itself too often through aliases",
+      "empty.yml:1:1 spec.addons[0].files[2] ADDON_SOURCE_EMPTY: it contains no manifest",
+      "laugh.yml:1:1 spec.addons[0].files[3] ADDON_SOURCE_NOT_YAML: it uses too many YAML aliases",
       "wrong.yml:6:7 spec.addons[0].files[4] ADDON_SOURCE_NOT_MANIFEST: kind must be text",
       "wrong.yml:9:1 spec.addons[0].files[4] ADDON_SOURCE_NOT_MANIFEST: it is not a map",
       "spec.addons[1].inline ADDON_SOURCE_NOT_MANIFEST: line 1: apiVersion is missing",

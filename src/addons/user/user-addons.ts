@@ -42,7 +42,7 @@ function readUserAddon(
       force,
       wait,
       timeoutMs: timeout,
-      description: 'your own',
+      description: 'user addon',
     },
     findings: [...findings, ...found.flatMap((one) => one.findings)],
   }

@@ -83,7 +83,7 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
     await ledgerStore.save(withResource(ledgerStore.ledger, recorded))
   const { changed, resource } = await target.make(context, recorded)
   const state = await target.inspect(resource, context)
-  if (state !== 'as-written') throw notVerified(op, state === 'absent' ? 'it is gone' : state.drift)
+  if (state !== 'as-written') throw notVerified(op, state === 'absent' ? 'missing' : state.drift)
   await ledgerStore.save(withResource(ledgerStore.ledger, resource))
   return changed ? 'done' : 'unchanged'
 }
@@ -108,10 +108,14 @@ function buildHeader(
 }
 
 function notVerified({ target, name, component }: Op, what: string): HyperkubeError {
-  return new HyperkubeError('APPLY_NOT_VERIFIED', `${target} ${name} is not as it was just made: ${what}`, {
-    component,
-    hint: 'another program changes it too: find that program, and stop it',
-  })
+  return new HyperkubeError(
+    'APPLY_NOT_VERIFIED',
+    `${target} ${name} changed right after hyperkube wrote it: ${what}`,
+    {
+      component,
+      hint: 'another program changes it: stop that program, then run the same command again',
+    },
+  )
 }
 
 async function removeResource({ host, ledgerStore, emit }: PlanRun, op: Op): Promise<OpOutcome> {
@@ -131,5 +135,5 @@ async function removeResource({ host, ledgerStore, emit }: PlanRun, op: Op): Pro
 
 /** Formats the message for a path that could not be removed yet. */
 export function formatInUse(path: string): string {
-  return `${path} is still used by a program that runs: it goes with the next run`
+  return `${path} is still in use by a running program; the next run removes it`
 }

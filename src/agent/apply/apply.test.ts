@@ -112,12 +112,12 @@ test('what was changed by hand is reported and repaired, and nothing else', asyn
   host.kernel.settings.set('vm.swappiness', '60')
   const { findings } = await diffHost(host, plan)
   expect(findings.map(({ message }) => message)).toEqual([
-    'sysctl vm.swappiness is not as it was left: it is 60, not 1',
-    'artifact etcd-1 is not as it was left: the content of etcd is another one',
-    'file /etc/hyperkube/etcd/config is not as it was left: its content is another one',
-    'directory /etc/hyperkube/kubelet is not as it was left: it is gone',
-    'file /etc/hyperkube/kubelet/config is not as it was left: it is gone',
-    '/etc/hyperkube/etcd/orphan is in a directory of ours, and no component has put it there',
+    'sysctl vm.swappiness drifted: it is 60, not 1',
+    'artifact etcd-1 drifted: the content of etcd changed',
+    'file /etc/hyperkube/etcd/config drifted: content changed',
+    'directory /etc/hyperkube/kubelet drifted: missing',
+    'file /etc/hyperkube/kubelet/config drifted: missing',
+    '/etc/hyperkube/etcd/orphan is in a directory of hyperkube, but belongs to no component',
   ])
   expect(await applyAndListOps(host, plan)).toEqual([
     'change sysctl vm.swappiness',
@@ -147,7 +147,7 @@ test('a service that was stopped or disabled by hand runs again, without a resta
   expect(host.services.units.get('kubelet.service')?.starts).toBe(1)
 })
 
-test('a service that does not come up stops the run, with its last lines', async () => {
+test('a service that does not start stops the run, with its last lines', async () => {
   const plan = buildPlanWithHost(
     runningComponent('etcd', '1', { stage: 'etcd' }),
     runningComponent('kubelet', '1'),
@@ -272,7 +272,7 @@ test('hyperkube itself comes into a directory of its version, to which a link le
   expect(await host.files.readLink('/opt/hyperkube/current')).toBe('/opt/hyperkube/hyperkube-0.1.0')
   await host.files.makeLink('/opt/hyperkube/current', '/elsewhere')
   expect((await diffHost(host, plan)).findings[0]?.message).toContain(
-    '/opt/hyperkube/current leads elsewhere',
+    '/opt/hyperkube/current points to another release',
   )
   await applyAndListOps(host, plan)
   expect((await diffHost(host, plan)).ops).toEqual([])

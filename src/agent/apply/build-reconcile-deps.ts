@@ -65,7 +65,7 @@ async function fetchProgram(
     .flatMap(({ name, artifacts }) => artifacts.map((artifact) => ({ component: name, artifact })))
     .find(({ artifact }) => isBelow(path, artifact.directory))
   if (match === undefined)
-    throw new HyperkubeError('APPLY_OP_FAILED', `the plan does not say where ${path} is from`)
+    throw new HyperkubeError('APPLY_OP_FAILED', `the plan has no artifact that contains ${path}`)
   const { artifact, component } = match
   if (artifact.from === 'this-release') {
     await files.copyIn(release.executable, to, access)

@@ -110,7 +110,7 @@ test('a certificate of another key is refused, with the reason', async () => {
     applyAndListOps(host, plan, { certificates: new Map([[file, foreignCa]]) }),
   ).rejects.toMatchObject({
     code: 'APPLY_CERTIFICATE_REFUSED',
-    message: expect.stringContaining('it does not fit its key'),
+    message: expect.stringContaining('it does not match its key'),
   })
 })
 
@@ -120,7 +120,7 @@ test('a certificate of another CA is refused, also of one with the same name', a
   await expect(
     applyAndListOps(host, plan, { certificates: await signed(plan, {}, other) }),
   ).rejects.toMatchObject({
-    message: expect.stringContaining('the authority etcd has not signed it'),
+    message: expect.stringContaining('it is not signed by CA etcd'),
   })
   // During a CA rotation both CAs are trusted, but only the first one signs.
   const both = planWith(spec, other)

@@ -53,23 +53,30 @@ function listGoneResources(plan: NodePlan, inspected: readonly InspectedResource
   const gone = inspected.filter(
     ({ resource, state }) => state === 'absent' && !planned.has(resourceKey(resource)),
   )
-  return toPresentResources(gone.map(({ resource }) => ({ resource, state: { drift: 'it is gone' } })))
+  return toPresentResources(gone.map(({ resource }) => ({ resource, state: { drift: 'missing' } })))
 }
 
 /** Reads the ledger of a host. Throws if the plan is for another operating system or another cluster. */
 export async function readLedgerFor(host: Host, plan: NodePlan): Promise<Ledger> {
   if (plan.os !== host.os) {
-    throw new HyperkubeError('APPLY_OTHER_SYSTEM', `the plan is for ${plan.os}, and this host is not`, {
-      host: plan.host,
-      hint: 'look at os of the host in cluster.yml',
-    })
+    throw new HyperkubeError(
+      'APPLY_OTHER_SYSTEM',
+      `the plan is for ${plan.os}, but the host runs another operating system`,
+      {
+        host: plan.host,
+        hint: 'set os of the host in cluster.yml, then run the same command again',
+      },
+    )
   }
   const ledger = (await readLedger(host)) ?? emptyLedger(plan.cluster)
   if (ledger.cluster.id === plan.cluster.id) return ledger
   throw new HyperkubeError(
     'APPLY_OTHER_CLUSTER',
-    `the host belongs to the cluster ${ledger.cluster.name} (${ledger.cluster.id})`,
-    { host: plan.host, hint: 'reset it first, if that cluster can do without it: hyperkube reset' },
+    `the host belongs to cluster ${ledger.cluster.name} (${ledger.cluster.id})`,
+    {
+      host: plan.host,
+      hint: 'check address of the host; if that cluster is gone, with its cluster.yml: hyperkube reset --limit HOST',
+    },
   )
 }
 
@@ -79,15 +86,15 @@ function findDrift({ host }: NodePlan, { resource, state, service }: InspectedRe
   const finding = (what: string): Finding => ({
     code: 'HOST_DRIFT',
     severity: 'warning',
-    message: `${target} ${name} is not as it was left: ${what}`,
+    message: `${target} ${name} drifted: ${what}`,
     ...subject,
   })
-  if (state === 'absent') return [finding('it is gone')]
+  if (state === 'absent') return [finding('missing')]
   if (state !== 'as-written') return state.due === true ? [] : [finding(state.drift)]
-  return service?.running === false ? [finding('it does not run, or would not after a boot')] : []
+  return service?.running === false ? [finding('not running, or not enabled at boot')] : []
 }
 
 function orphanFinding({ host }: NodePlan, { name, component }: PresentResource): Finding {
-  const message = `${name} is in a directory of ours, and no component has put it there`
+  const message = `${name} is in a directory of hyperkube, but belongs to no component`
   return { code: 'HOST_ORPHAN', severity: 'warning', message, host, component }
 }

@@ -114,7 +114,7 @@ export async function buildStartError(
   const lines = (await host.services.lines(unit, maxLogLines)).map(toPrintable)
   emit({ type: 'log', lines }, component)
   const logText = lines.length === 0 ? '' : `:\n  ${lines.join('\n  ')}`
-  return new HyperkubeError('SERVICE_FAILED', `${unit} does not come up (${how})${logText}`, {
+  return new HyperkubeError('SERVICE_FAILED', `${unit} does not start (${how})${logText}`, {
     component,
     hint: host.os === 'linux' ? `on the host: journalctl -u ${unit} -e` : `on the host: sc.exe query ${unit}`,
   })
@@ -141,7 +141,7 @@ export async function stopService(
   await waitFor(
     async () => {
       const state = await services.show(name)
-      return isDown(state) ? { found: undefined } : { for: `${name} to end (${state.active}, ${state.sub})` }
+      return isDown(state) ? { found: undefined } : { for: `${name} to stop (${state.active}, ${state.sub})` }
     },
     { clock, signal, emit: (what) => emit(what, component) },
   )

@@ -188,7 +188,7 @@ function buildStart({ plan }: PlanRun, op: Op): Pick<ServiceStart, 'action' | 'c
 function findService({ ledgerStore }: Pick<PlanRun, 'ledgerStore'>, op: Op): ManagedResource<'service'> {
   const resource = findResource(ledgerStore.ledger, op)
   if (resource?.target === 'service') return resource
-  throw new Error(`nothing is written down of ${op.name}`)
+  throw new Error(`the ledger has no service ${op.name}`)
 }
 
 /** Finds the uploaded archives of all images in a plan, including images of later stages. */

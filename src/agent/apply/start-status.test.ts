@@ -105,7 +105,7 @@ test('it may exit a few times, or for a while, but not both', () => {
     ]),
   ).toEqual({
     is: 'failed',
-    how: 'activating, auto-restart; it has ended 4 times; the last time with exit-code 1',
+    how: 'activating, auto-restart; exited 4 times; last exit: exit-code 1',
   })
   // The start counts as failed even if the service is already starting again when it is observed.
   expect(
@@ -139,7 +139,7 @@ test('what systemd itself cannot start fails at once', () => {
     ]),
   ).toEqual({
     is: 'failed',
-    how: 'activating, auto-restart; it has ended once; the last time with exit-code 203',
+    how: 'activating, auto-restart; exited once; last exit: exit-code 203',
   })
 })
 
@@ -148,7 +148,7 @@ test('a service that is not restarted has failed', () => {
     statusAfter([[0, { ...idle, active: 'failed', sub: 'failed', result: 'exit-code', status: 2 }]]),
   ).toEqual({
     is: 'failed',
-    how: 'failed; the last time with exit-code 2',
+    how: 'failed; last exit: exit-code 2',
   })
   expect(statusAfter([[0, idle]])).toMatchObject({ is: 'failed' })
   expect(statusAfter([[0, { ...idle, busy: true }]])).toMatchObject({ is: 'waiting' })
@@ -177,6 +177,6 @@ test('the reason of the last exit is kept while it starts again', () => {
   ])
   expect(verdictNow).toEqual({
     is: 'waiting',
-    for: 'x.service to run (activating, start; it has ended once; the last time with exit-code 1)',
+    for: 'x.service to run (activating, start; exited once; last exit: exit-code 1)',
   })
 })

@@ -106,10 +106,10 @@ function formatUnitState(
 ): string {
   const parts = [
     active === sub ? active : `${active}, ${sub}`,
-    ...(exits === 0 ? [] : [`it has ended ${exits === 1 ? 'once' : `${exits} times`}`]),
+    ...(exits === 0 ? [] : [`exited ${exits === 1 ? 'once' : `${exits} times`}`]),
     ...(lastExit === undefined
       ? []
-      : [`the last time with ${lastExit.result}${lastExit.status === 0 ? '' : ` ${lastExit.status}`}`]),
+      : [`last exit: ${lastExit.result}${lastExit.status === 0 ? '' : ` ${lastExit.status}`}`]),
   ]
   return parts.join('; ')
 }

@@ -109,7 +109,7 @@ async function runOneRound(
 ): Promise<ReconcileResult> {
   const { host, plan, ledgerStore, signal } = run
   const spec = buildWorkerSpec(plan, ledgerStore.ledger)
-  if (spec === undefined) throw new Error('the plan does not say which networks to keep')
+  if (spec === undefined) throw new Error('the plan has no worker networks')
   const derive = async ({ path }: { readonly path: string }): Promise<void> => {
     const op = pendingDerived.get(path)
     if (op === undefined) return

@@ -265,7 +265,7 @@ test('what could not be removed, because the agent itself runs from it, is repor
   })
   expect(exitHook).toBeDefined()
   expect(report.flatMap(({ inUse = [] }) => inUse)).toEqual([programs])
-  expect(lines.some((line) => line.includes('is still used'))).toBe(true)
+  expect(lines.some((line) => line.includes('is still in use'))).toBe(true)
   // Only the two running programs are left.
   const left = machine.files
     .all()

@@ -129,17 +129,17 @@ function toHostStatus(saved: ProvisionalState): HostProvisionalChange {
 }
 
 function rollingBackError(): HyperkubeError {
-  return new HyperkubeError('PROVISIONAL_ROLLING_BACK', 'it rolls back a provisional change at this moment', {
-    hint: 'this takes some minutes at most; when hyperkube status reports the rollback, run the same command again',
+  return new HyperkubeError('PROVISIONAL_ROLLING_BACK', 'the host is rolling back a provisional change', {
+    hint: 'wait until hyperkube status reports the rollback (some minutes at most), then run the same command again',
   })
 }
 
 function conflictError({ deadline }: ProvisionalChange): HyperkubeError {
   return new HyperkubeError(
     'PROVISIONAL_CONFLICT',
-    `another provisional change is active there, until ${deadline}`,
+    `another provisional change is active on the host until ${deadline}`,
     {
-      hint: 'hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now',
+      hint: 'to keep it: hyperkube provisional confirm; to undo it now: hyperkube provisional rollback',
     },
   )
 }
@@ -149,7 +149,7 @@ function noPreviousPlanError(): HyperkubeError {
     'PROVISIONAL_NO_PREVIOUS_PLAN',
     'no plan was ever applied completely: there is nothing to roll back to',
     {
-      hint: 'without --provisional first: hyperkube up',
+      hint: 'first run it without --provisional: hyperkube up',
     },
   )
 }

@@ -142,9 +142,9 @@ async function unpackRestored(
   const { dataInode: _, ...state } = begunState
   const archive = join(layout.uploads, uploadedFilePath(sha256))
   if ((await files.stat(archive)) === undefined || (await files.digest(archive)) !== sha256) {
-    throw new HyperkubeError('ETCD_RESTORE_NOT_UPLOADED', 'the data that was to be brought is not there', {
+    throw new HyperkubeError('ETCD_RESTORE_NOT_UPLOADED', 'the snapshot data was not uploaded to this host', {
       component: 'etcd',
-      hint: 'the same restore again brings it',
+      hint: 'run the same restore command again: it uploads the data',
     })
   }
   await writeRestoreState(host, state)
@@ -155,7 +155,7 @@ async function unpackRestored(
   await setEtcdOwner(host, restoredPath)
   await files.syncTree(restoredPath)
   const facts = await files.stat(restoredPath)
-  if (facts === undefined) throw new Error(`${restoredPath} has gone while it was written`)
+  if (facts === undefined) throw new Error(`${restoredPath} disappeared while it was written`)
   const completeState: RestoreState = { ...state, dataInode: facts.inode }
   await writeRestoreState(host, completeState)
   return completeState

@@ -24,9 +24,9 @@ export async function wipeEtcd(options: HostRunOptions<LinuxHost>): Promise<void
     action: 'remove',
     target: 'directory',
     name: etcdDataDirectory,
-    because: ['its member joins etcd again'],
+    because: ['the etcd member joins again'],
   }
-  await journalRun(run, { command: 'clear etcd' }, async () => {
+  await journalRun(run, { command: 'wipe etcd data' }, async () => {
     await runOp(run, op, async () => wipeMember(host))
   })
 }
@@ -70,8 +70,8 @@ export async function pruneMovedData({ files }: LinuxHost, prefix: string): Prom
 /** Throws if etcd runs, because its data must not be replaced while it is in use. */
 export async function refuseRunningEtcd({ services }: LinuxHost): Promise<void> {
   if (isDown(await services.show(etcdUnit))) return
-  throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd runs, and its data cannot be replaced', {
+  throw new HyperkubeError('ETCD_RESTORE_RUNNING', 'etcd is running, so its data cannot be replaced', {
     component: 'etcd',
-    hint: 'it was started meanwhile: the same command again stops it first',
+    hint: 'run the same command again: it stops etcd first',
   })
 }

@@ -48,8 +48,8 @@ export const programDirectories: readonly string[] = [
 export async function readRequiredFile(source: Pick<FactSource, 'readFile'>, path: string): Promise<string> {
   const text = await source.readFile(path)
   if (text !== undefined) return text
-  throw new HyperkubeError('FACTS_NOT_TAKEN', `${path} could not be read`, {
-    hint: 'facts are taken by root on a whole system, with /proc and /sys',
+  throw new HyperkubeError('FACTS_NOT_TAKEN', `cannot read ${path}`, {
+    hint: 'the host needs /proc and /sys, and the command must run as root',
   })
 }
 

@@ -100,10 +100,10 @@ export async function detectDrift(host: Host, plan: NodePlan): Promise<DetectedD
 
 /** Describes the drift of a resource. A certificate that is due for renewal has not drifted. */
 function describeDrift({ resource, state, unit }: InspectedResource): string | undefined {
-  if (state === 'absent') return 'it is gone'
+  if (state === 'absent') return 'missing'
   if (state !== 'as-written') return state.due === true ? undefined : state.drift
   const isDisabled = resource.target === 'service' && resource.started && unit?.enabled === false
-  return isDisabled ? 'it would not start at the next boot' : undefined
+  return isDisabled ? 'not enabled at boot' : undefined
 }
 
 function isRepairable({ components }: NodePlan, { component, target, name }: PlanResource): boolean {

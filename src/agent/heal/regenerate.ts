@@ -44,12 +44,12 @@ export async function regenerateDerivedFiles(
     const { path, from } = derived
     const isReady = await waitForSource(run, derived, before)
     if (!isReady) {
-      details.push(`${path} stays as it is: ${component} has not written ${from} yet`)
+      details.push(`${path} was not changed: ${component} has not written ${from} yet`)
       continue
     }
     const op = buildOp(run.plan, component, path)
     const outcome = await runOp(run, op, async () => applyOp(run, op))
-    details.push(outcome === 'done' ? `${path}, from ${from}` : `${path} is what ${from} says`)
+    details.push(outcome === 'done' ? `${path}, from ${from}` : `${path} already matches ${from}`)
   }
   return details
 }
@@ -87,5 +87,5 @@ function listDerivedFiles({ components }: NodePlan, component: string): readonly
 
 function buildOp({ components }: NodePlan, component: string, name: string): Op {
   const stage = components.find((one) => one.name === component)?.stage ?? 'network'
-  return { component, stage, action: 'change', target: 'derived-file', name, because: ['it is regenerated'] }
+  return { component, stage, action: 'change', target: 'derived-file', name, because: ['regenerated'] }
 }

@@ -23,8 +23,8 @@ export async function findSuspension(
     return { because: `healing is paused by ${paused.by} until ${paused.until}`, code: 'HEAL_PAUSED' }
   if (restoring) return { because: 'etcd is being restored' }
   if (claims.held !== undefined && isLockHeld(claims.held, now))
-    return { because: `${claims.held.holder} is at work` }
-  return runs.busy ? { because: 'a run is under way' } : undefined
+    return { because: `${claims.held.holder} holds the operator lock` }
+  return runs.busy ? { because: 'a run is in progress' } : undefined
 }
 
 /** Pauses healing for this many milliseconds; 0 ends the pause. Returns the active pause, if there is one. */

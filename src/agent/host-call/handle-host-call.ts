@@ -11,7 +11,7 @@ import { unfinishedUploadSuffix } from '../../contract/host-paths.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { toAsciiJson } from '../../kit/text.ts'
-import { readLines } from '../server/lines.ts'
+import { readLines } from '../../kit/lines.ts'
 import {
   type HostCallContext,
   makeAdminOnlyDirectory,
@@ -66,8 +66,8 @@ async function* respondTo({ body }: HostCall, context: HostCallContext): AsyncGe
 
 async function respondToStart(context: HostCallContext): Promise<ResponseBody> {
   if (await startAgent(context)) return { type: 'done' }
-  throw new HyperkubeError('AGENT_NOT_STARTED', 'its agent did not start', {
-    hint: `on the host: sc.exe query ${agentName}, and the last lines in ${context.paths.logs}`,
+  throw new HyperkubeError('AGENT_NOT_STARTED', 'the agent did not start', {
+    hint: `on the host: sc.exe query ${agentName}; the logs are in ${context.paths.logs}`,
   })
 }
 
@@ -155,7 +155,7 @@ async function acceptUpload(
   const [length, found] = [await readHostFileSize(files, temporary), await readHostDigest(files, temporary)]
   if (length !== size || found !== sha256) {
     await files.remove(temporary)
-    throw digestMismatchError(target, sha256, found ?? 'that of nothing')
+    throw digestMismatchError(target, sha256, found ?? 'unknown')
   }
   await files.setAccess(temporary, { uid: 0, gid: 0, mode: 0o600 })
   // Flush the file to disk, because the uploader cannot do this.

@@ -118,11 +118,11 @@ async function acceptBundledFile(
 
 function notAdministratorError(): HyperkubeError {
   return new HyperkubeError('SSH_NO_ADMINISTRATOR', 'the ssh user is not an administrator of the host', {
-    hint: 'set ssh.user in cluster.yml to a member of its group Administrators',
+    hint: 'set ssh.user in cluster.yml to a member of the group Administrators on the host',
   })
 }
 
 export function digestMismatchError(path: string, expected: string, found: string): HyperkubeError {
-  const message = `${path} is not whole: its SHA-256 should be ${expected}, and is ${found}`
+  const message = `${path} is incomplete: its SHA-256 is ${found}, expected ${expected}`
   return new HyperkubeError('UPLOAD_NOT_WHOLE', message, { hint: 'run the same command again' })
 }

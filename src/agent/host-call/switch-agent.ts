@@ -83,9 +83,9 @@ export async function switchAgent(
   if (await installAndRestart(context, version, toAgentServiceSpec(service)))
     return { type: 'installed', provisional }
   if (provisional) await rollBackAgent(context)
-  const more = provisional ? '; the previous one runs again' : ''
-  throw new HyperkubeError('AGENT_NOT_STARTED', `its agent ${version} did not start${more}`, {
-    hint: `on the host: sc.exe query ${agentName}, and the last lines in ${paths.logs}`,
+  const more = provisional ? '; the previous agent runs again' : ''
+  throw new HyperkubeError('AGENT_NOT_STARTED', `agent ${version} did not start${more}`, {
+    hint: `on the host: sc.exe query ${agentName}; the logs are in ${paths.logs}`,
   })
 }
 

@@ -85,9 +85,9 @@ async function listNames(directory: string): Promise<readonly string[]> {
 }
 
 function noSpaceError(directory: string, size: number): HyperkubeError {
-  const message = `${directory} has no room for a snapshot of ${Math.ceil(size / 2 ** 20)} MiB`
+  const message = `${directory} has no disk space for a snapshot of ${Math.ceil(size / 2 ** 20)} MiB`
   return new HyperkubeError('SNAPSHOT_NO_ROOM', message, {
     component: 'etcd',
-    hint: `on the host: df -h ${directory}, and make room; a tenth of the disk stays free for etcd`,
+    hint: `free disk space on the host: df -h ${directory}; 10 % of the disk stays reserved for etcd`,
   })
 }

@@ -41,7 +41,7 @@ export function unsupportedError(reason: string, hint: string): HyperkubeError {
  * host now. The request may be retried.
  */
 export function hostBusyError(): HyperkubeError {
-  return new HyperkubeError('HOST_BUSY', 'another operation holds this host', {
-    hint: 'controllers retry when it is free',
+  return new HyperkubeError('HOST_BUSY', 'another operation is running on this host', {
+    hint: 'no action needed: controllers retry the request',
   })
 }

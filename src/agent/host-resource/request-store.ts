@@ -98,8 +98,8 @@ function parseState(text: string, path: string): HostRequestState {
   try {
     return readVersioned(hostRequestStateFormat, JSON.parse(text))
   } catch (cause) {
-    throw new HyperkubeError('HOST_REQUESTS_NOT_READ', `${path} is not what the agent has written there`, {
-      hint: `requests of controllers are refused until then; to start with an empty state: rm ${path}`,
+    throw new HyperkubeError('HOST_REQUESTS_NOT_READ', `${path} is damaged or was changed`, {
+      hint: `the agent refuses requests of controllers until then; to start with an empty state, on the host: rm ${path}`,
       cause,
     })
   }

@@ -54,7 +54,10 @@ async function downloadOnce(
 ) {
   const { size } = await file.stat()
   const stallAbort = new AbortController()
-  const timer = setTimeout(() => stallAbort.abort(new Error(`no byte came for ${stallMs / 1000} s`)), stallMs)
+  const timer = setTimeout(
+    () => stallAbort.abort(new Error(`no data received for ${stallMs / 1000} s`)),
+    stallMs,
+  )
   try {
     const { from, total, body } = await requestRange(url, size, AbortSignal.any([signal, stallAbort.signal]))
     if (from < size) await file.truncate(from)
@@ -75,7 +78,8 @@ async function downloadOnce(
       // Writes the received bytes even after an error, so that a retry need not download them again.
       await writer.flush()
     }
-    if (total !== undefined && done < total) throw new Error(`it ended after ${done} of ${total} bytes`)
+    if (total !== undefined && done < total)
+      throw new Error(`the download ended after ${done} of ${total} bytes`)
     await file.sync()
     return hash.digest('hex')
   } catch (error) {
@@ -151,7 +155,7 @@ async function requestRange(url: string, from: number, signal: AbortSignal): Pro
   const partial = response.status === 206
   if (partial && Number(range?.[1]) !== from) {
     await response.body?.cancel()
-    throw new HyperkubeError('FETCH_REFUSED', `${url} answered with another part than was asked for`)
+    throw new HyperkubeError('FETCH_REFUSED', `${url} returned another byte range than requested`)
   }
   const length = response.headers.get('content-length')
   return {

@@ -11,8 +11,8 @@ export interface PlannedAccess {
 export async function resolveAccess(host: Host, { owner, mode }: PlannedAccess): Promise<FileAccess> {
   const ids = await host.users.find(owner)
   if (ids !== undefined) return { ...ids, mode: Number.parseInt(mode, 8) }
-  throw new HyperkubeError('APPLY_NO_OWNER', `there is no user ${owner}, who must own a file`, {
-    hint: 'a plan makes its users first: run the same command again, from its first stage on',
+  throw new HyperkubeError('APPLY_NO_OWNER', `the file owner ${owner} does not exist on the host`, {
+    hint: 'run the same command again: its first stage creates the users',
   })
 }
 
@@ -23,7 +23,7 @@ export async function findAccessDrift(
   { owner, mode }: PlannedAccess,
 ): Promise<string | undefined> {
   const ids = await host.users.find(owner)
-  if (ids === undefined) return `its owner ${owner} is gone`
+  if (ids === undefined) return `its owner ${owner} does not exist`
   if (facts.uid !== ids.uid || facts.gid !== ids.gid) {
     return `it belongs to ${facts.uid}:${facts.gid}, not to ${owner}`
   }

@@ -84,11 +84,11 @@ export class OperatorLockStore {
 function buildRefusal(reason: 'held' | 'outdated', held: HeldOperatorLock | undefined): HyperkubeError {
   const who = held?.holder ?? 'no operator'
   if (reason === 'held') {
-    return new HyperkubeError('CLAIM_HELD', `${who} is changing the cluster now`, {
-      hint: 'wait until they are done; if they are gone for good, the same command with --force-unlock',
+    return new HyperkubeError('CLAIM_HELD', `${who} holds the operator lock of the cluster`, {
+      hint: 'wait until that operator is done; to break the lock, run the same command with --force-unlock',
     })
   }
-  return new HyperkubeError('CLAIM_LOST', `the claim on the cluster has gone to ${who} meanwhile`, {
-    hint: 'ask them; hyperkube plan shows what is left to do',
+  return new HyperkubeError('CLAIM_LOST', `the operator lock of the cluster now belongs to ${who}`, {
+    hint: 'ask that operator; to see what is left to do: hyperkube plan',
   })
 }

@@ -105,8 +105,8 @@ export function createWindowsOperations(
 ): HostOperations {
   const { operations, layout } = host
   const noEtcd = async (): Promise<never> => {
-    throw new HyperkubeError('WINDOWS_NO_ETCD', 'a Windows host is never a member of etcd', {
-      hint: 'hyperkube status names the members',
+    throw new HyperkubeError('WINDOWS_NO_ETCD', 'a Windows host cannot be an etcd member', {
+      hint: 'to list the members: hyperkube etcd status',
     })
   }
   return {

@@ -151,7 +151,7 @@ export async function readLedger(host: Host): Promise<Ledger | undefined> {
     return readVersioned(ledgerFormat, JSON.parse(text.toString('utf8')))
   } catch (cause) {
     throw new HyperkubeError('APPLY_LEDGER_NOT_READ', `${ledgerPath(host)} cannot be read`, {
-      hint: `move it away: the next run then inspects the host again, and nothing is lost`,
+      hint: `on the host: mv ${ledgerPath(host)} ${ledgerPath(host)}.old; the next run inspects the host and writes the ledger again`,
       cause,
     })
   }

@@ -91,20 +91,20 @@ export type RunEventBody = Event['body']
 /** Emits an event of a run. `component` names the component that the event concerns. */
 export type EmitRunEvent = (what: RunEventBody, component?: string) => void
 
-const diskFullHint = 'make room on the host: df -h shows which disk is full'
+const diskFullHint = 'free disk space on the host: df -h shows which disk is full'
 
 /** Converts an error of an op to an error that names host, component and op. */
 function toOpError(op: Op, host: string, error: unknown): HyperkubeError {
   const subject = { host, component: op.component }
   const what = `${op.action} ${op.target} ${op.name}`
   if (isDiskFull(error)) {
-    return new HyperkubeError('APPLY_DISK_FULL', `${what}: no room is left on the disk`, {
+    return new HyperkubeError('APPLY_DISK_FULL', `${what}: the disk is full`, {
       ...subject,
       hint: diskFullHint,
     })
   }
   if (!(error instanceof HyperkubeError))
-    return new HyperkubeError('APPLY_OP_FAILED', `${what} has failed`, { ...subject, cause: error })
+    return new HyperkubeError('APPLY_OP_FAILED', `${what} failed`, { ...subject, cause: error })
   const { code, message, hint, cause } = error
   return new HyperkubeError(code, message, {
     host,
@@ -121,7 +121,7 @@ function toOpError(op: Op, host: string, error: unknown): HyperkubeError {
 export function toRunError(error: unknown, host?: string): unknown {
   if (error instanceof HyperkubeError || !isDiskFull(error)) return error
   const subject = host === undefined ? {} : { host }
-  return new HyperkubeError('APPLY_DISK_FULL', 'no room is left on the disk', {
+  return new HyperkubeError('APPLY_DISK_FULL', 'the disk is full', {
     ...subject,
     hint: diskFullHint,
   })

@@ -23,6 +23,10 @@ afterAll(async () => cluster[Symbol.asyncDispose]())
 
 const minute = 60_000
 
+async function createWorkerAndControlPlane(): Promise<readonly [RenewalTestAgent, RenewalTestAgent]> {
+  return [await cluster.createAgent('w1', 'worker'), await cluster.createAgent('cp1', 'control-plane')]
+}
+
 async function readCertificates({ planned, read }: RenewalTestAgent): Promise<string[]> {
   return Promise.all(planned.map(async ({ certificateFile }) => read(certificateFile)))
 }
@@ -81,7 +85,7 @@ test('what is good for long is left alone, and what was changed is left to an op
   expect(await agent.read('/etc/hyperkube/etcd/client.crt')).not.toBe(before[0])
 })
 
-test('nothing is done while an operator is there, or a run is under way', async () => {
+test('nothing is done while an operator is there, or a run is in progress', async () => {
   const agent = await cluster.createAgent('cp1', 'control-plane')
   const before = await readCertificates(agent)
   const { claims, runs } = agent.deps
@@ -109,10 +113,7 @@ test('an operator who has disconnected does not delay renewal', async () => {
 })
 
 test('a host without keys asks, a control plane answers, and the next look puts it in its place', async () => {
-  const [worker, controlPlane] = [
-    await cluster.createAgent('w1', 'worker'),
-    await cluster.createAgent('cp1', 'control-plane'),
-  ]
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
   const before = await readCertificates(worker)
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 15_000, problems: [] })
   expect(await readCertificates(worker)).toEqual(before)
@@ -150,10 +151,7 @@ test('of several control planes one answers, and none complains', async () => {
 })
 
 test('what one was cut over after it was approved is ended by the next', async () => {
-  const [worker, controlPlane] = [
-    await cluster.createAgent('w1', 'worker'),
-    await cluster.createAgent('cp1', 'control-plane'),
-  ]
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
   await renewLocalCertificates(worker.deps)
   for (const item of cluster.signing.items) {
     const conditions = [{ type: 'Approved', status: 'True', reason: 'ByHand' }]
@@ -164,10 +162,7 @@ test('what one was cut over after it was approved is ended by the next', async (
 })
 
 test('a requester without the previous key is refused with a reason', async () => {
-  const [worker, controlPlane] = [
-    await cluster.createAgent('w1', 'worker'),
-    await cluster.createAgent('cp1', 'control-plane'),
-  ]
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
   const [first, second] = cluster.signing.items
@@ -199,10 +194,7 @@ test('a requester without the previous key is refused with a reason', async () =
 })
 
 test('who only bears the name of a node is none', async () => {
-  const [worker, controlPlane] = [
-    await cluster.createAgent('w1', 'worker'),
-    await cluster.createAgent('cp1', 'control-plane'),
-  ]
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
   await renewLocalCertificates(worker.deps)
   for (const item of cluster.signing.items)
     cluster.signing.store({ ...item, spec: { ...item.spec, groups: ['system:authenticated'] } })
@@ -211,11 +203,29 @@ test('who only bears the name of a node is none', async () => {
   expect(conditions).toEqual(['NotRenewable', 'NotRenewable'])
 })
 
+test('a removed host and a host with another plan renew nothing', async () => {
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
+  const before = await readCertificates(worker)
+  await renewLocalCertificates(worker.deps)
+  const [kubelet] = worker.planned
+  cluster.signing.putHost(
+    'w1',
+    [kubelet].flatMap((one) => one ?? []),
+  )
+  await signForNodes(controlPlane.deps)
+  const reasons = (): (string | undefined)[] =>
+    cluster.signing.items.map(({ status }) => status.conditions?.at(-1)?.reason)
+  expect(reasons()).toEqual(['PreviousCertificate', 'NotRenewable'])
+  cluster.signing.clear()
+  cluster.signing.removeHost('w1')
+  await renewLocalCertificates(worker.deps)
+  await signForNodes(controlPlane.deps)
+  expect(new Set(reasons())).toEqual(new Set(['NotRenewable']))
+  expect(await readCertificates(worker)).toEqual(before)
+})
+
 test('a certificate for another key is not taken', async () => {
-  const [worker, controlPlane] = [
-    await cluster.createAgent('w1', 'worker'),
-    await cluster.createAgent('cp1', 'control-plane'),
-  ]
+  const [worker, controlPlane] = await createWorkerAndControlPlane()
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
   await signForNodes(controlPlane.deps)

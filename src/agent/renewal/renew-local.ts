@@ -109,15 +109,15 @@ async function installCertificates(
 
 function expiredError(expired: readonly PlannedCertificate[]): HyperkubeError {
   const files = expired.map(({ certificateFile }) => certificateFile).join(', ')
-  return new HyperkubeError('RENEWAL_TOO_LATE', `not valid any more, or not yet: ${files}`, {
-    hint: 'where cluster.yml is: hyperkube certs renew HOST; if the clock of this host is wrong, set it first',
+  return new HyperkubeError('RENEWAL_TOO_LATE', `certificates expired or not yet valid: ${files}`, {
+    hint: 'check the clock of this host: date -u; then, in the directory of cluster.yml: hyperkube certs renew HOST',
   })
 }
 
 function noApiError({ certificateFile }: PlannedCertificate): HyperkubeError {
-  const message = `${certificateFile} is due, and this host is no node that could ask for another one`
+  const message = `${certificateFile} is due for renewal, but only nodes can request certificates`
   return new HyperkubeError('RENEWAL_NO_API', message, {
-    hint: 'where cluster.yml is: hyperkube certs renew HOST',
+    hint: 'in the directory of cluster.yml: hyperkube certs renew HOST',
   })
 }
 

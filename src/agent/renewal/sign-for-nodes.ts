@@ -1,13 +1,16 @@
 import type { X509Certificate } from 'node:crypto'
+import type { RenewableCertificate } from '../../contract/host-resource.ts'
 import { agentUser, locateCaFiles, renewalSigner } from '../../contract/renewal.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { parseKubeResponse } from '../../kube/object.ts'
-import { listObjects } from '../../kube/read-objects.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { replaceObject } from '../../kube/write-objects.ts'
 import { type Ca, caKeyName, type CaName } from '../../pki/ca.ts'
 import { parseCertificates } from '../../pki/certificates.ts'
 import { checkRenewal, type TrustedCas } from '../../pki/check-renewal.ts'
+import { requestingNode } from '../../pki/check-serving-request.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { Secret } from '../../pki/secret.ts'
 import { signRequest } from '../../pki/sign.ts'
@@ -123,7 +126,7 @@ async function handleSigningRequest(
 ): Promise<void> {
   const response = readSigningResponse(item)
   const approved = response.state === 'open' && response.approved
-  const renewal = readRenewalRequest(item)
+  const renewal = { ...readRenewalRequest(item), planned: await readPlannedCertificates(client, item) }
   const now = host.clock.now()
   const decision = checkRenewal(await loadX509(), renewal, trusted, now)
   if (decision.verdict === 'refused') {
@@ -141,6 +144,19 @@ async function handleSigningRequest(
   const current = approved ? item : await addCondition(client, item, condition, 'approval')
   await replaceObject(client, withCertificate(current, certificate), { subresource: 'status' })
   log(`renewed the certificate of ${decision.spec.subject.commonName} for ${renewal.requester}`)
+}
+
+/**
+ * Reads the planned certificates of the requesting host. Only operators write the spec of a Host object, and
+ * `node remove` deletes the object, so a removed host can renew nothing.
+ */
+async function readPlannedCertificates(
+  client: KubeClient,
+  { spec: { username, groups } }: RenewalSigningRequest,
+): Promise<readonly RenewableCertificate[]> {
+  const name = requestingNode({ username, groups: groups ?? [] })
+  const object = name === undefined ? undefined : await findObject(client, hostKind, { name })
+  return object?.spec.certificates ?? []
 }
 
 async function addCondition(

@@ -53,7 +53,7 @@ export function buildSigningRequestName(request: string): string {
 }
 
 export function buildSigningRequest(
-  { request, previous, proof }: Omit<RenewalRequest, 'requester'>,
+  { request, previous, proof }: Omit<RenewalRequest, 'requester' | 'planned'>,
   usages: readonly KeyUsage[],
 ): Manifest {
   return {
@@ -70,15 +70,14 @@ export function buildSigningRequest(
   }
 }
 
-/**
- * Converts a CertificateSigningRequest to a renewal request. A requester outside the group system:nodes is
- * marked as unknown.
- */
-export function readRenewalRequest({ metadata, spec }: RenewalSigningRequest): RenewalRequest {
+/** Converts a CertificateSigningRequest to a renewal request. */
+export function readRenewalRequest({
+  metadata,
+  spec,
+}: RenewalSigningRequest): Omit<RenewalRequest, 'planned'> {
   const { annotations = {} } = metadata
   return {
-    requester:
-      spec.groups?.includes('system:nodes') === true ? spec.username : `unknown requester (${spec.username})`,
+    requester: spec.username,
     request: fromBase64(spec.request),
     previous: annotations[renewalAnnotations.previous] ?? '',
     proof: annotations[renewalAnnotations.proof] ?? '',
@@ -155,9 +154,9 @@ export async function requestSignature(
   // The API deletes a denied request within an hour; the next call then creates it again.
   throw new HyperkubeError(
     'RENEWAL_DENIED',
-    `${planned.certificateFile} is not renewed: ${response.reason}`,
+    `${planned.certificateFile} was not renewed: ${response.reason}`,
     {
-      hint: `hyperkube certs renew HOST; the request was ${name}`,
+      hint: `in the directory of cluster.yml: hyperkube certs renew HOST; the request was ${name}`,
     },
   )
 }

@@ -84,11 +84,17 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
 }
 
+/** Part of a ledger from which leftovers follow. */
+interface LedgerNames {
+  readonly resources: readonly Pick<Ledger['resources'][number], 'target' | 'name'>[]
+  readonly retainedDirectories: readonly string[]
+}
+
 /**
  * Combines the leftovers of all services that are in the ledger or whose data directories the ledger lists as
  * retained.
  */
-export function listLeftovers({ resources, retainedDirectories }: Ledger): Leftovers {
+export function listLeftovers({ resources, retainedDirectories }: LedgerNames): Leftovers {
   const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
   const parts = Object.entries(byService)
     .filter(

@@ -13,8 +13,8 @@ export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonl
     ['containers', killContainers],
     ['mounts', unmountAll],
     ['links', removeLinks],
-    ['tables of nftables', removeNftTables],
-    ['chains of iptables', removeChains],
+    ['nftables tables', removeNftTables],
+    ['iptables chains', removeChains],
     ['control groups', removePodCgroups],
     ['data', removeComponentData],
   ]
@@ -40,7 +40,7 @@ async function stopSlice({ services, clock }: LinuxHost, name: string, signal: A
     ['active', 'deactivating'].includes((await services.show(name)).active)
   if (!(await isLoaded())) return
   await services.stop(name)
-  await waitFor(async () => ((await isLoaded()) ? { for: `${name} to end` } : { found: true }), {
+  await waitFor(async () => ((await isLoaded()) ? { for: `${name} to stop` } : { found: true }), {
     clock,
     signal,
     emit: () => undefined,
@@ -64,7 +64,7 @@ const killContainers: LinuxLeftoverStep = async ({ processes, clock }, leftovers
     for (const { pid } of remaining) killed.add(pid)
     await clock.pause(checkIntervalMs, signal)
   }
-  return killed.size === 0 ? [] : [`${killed.size} processes of containers`]
+  return killed.size === 0 ? [] : [`${killed.size} container processes`]
 }
 
 /** Finds the shims of these container runtimes, their CNI plugins, and all descendants of both. */

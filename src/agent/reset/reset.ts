@@ -83,7 +83,7 @@ async function removeLeftovers(
     signal.throwIfAborted()
     const removed = await removeStep(signal).catch((cause: unknown) => {
       signal.throwIfAborted()
-      const message = `${step} of the cluster could not be taken away`
+      const message = `cannot remove ${step} of the cluster`
       throw new HyperkubeError('APPLY_OP_FAILED', message, { host: name, cause })
     })
     report.push({ step, removed })

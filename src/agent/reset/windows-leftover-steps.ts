@@ -119,7 +119,7 @@ async function restoreRoutes(
           interfaceIndex: adapter.index,
           metric: 1,
         })
-      return missing.map((destination) => `the route to ${destination} is given back`)
+      return missing.map((destination) => `restored the route to ${destination}`)
     }
     await clock.pause(2 * checkIntervalMs, signal)
   }

@@ -69,7 +69,7 @@ test.each([
   ],
   ['another mode', async () => chmod(at('two'), 0o644), 'the mode of two'],
   ['one file less', async () => rm(at('two')), 'two is missing'],
-  ['one file more', async () => writeFile(at('bin/four'), ''), 'bin/four is not of it'],
+  ['one file more', async () => writeFile(at('bin/four'), ''), 'unexpected file bin/four'],
   [
     'a link that leads elsewhere',
     async () => host.files.makeLink(`${directory}/three`, 'bin'),

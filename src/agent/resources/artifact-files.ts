@@ -47,7 +47,7 @@ export async function hashArtifactFile(
   known?: string,
 ): Promise<HashedFile> {
   const facts = await files.stat(join(directory, path))
-  if (facts === undefined) throw new Error(`${join(directory, path)} has gone while it was read`)
+  if (facts === undefined) throw new Error(`${join(directory, path)} disappeared while it was read`)
   const { mode, size, inode, modified, changed } = facts
   return {
     path,
@@ -89,13 +89,13 @@ export async function inspectArtifactFiles(
   if (missing !== undefined) return { drift: `${missing.path} is missing` }
   for (const path of found) {
     const file = known.find((one) => one.path === path)
-    if (file === undefined) return { drift: `${path} is not of it` }
+    if (file === undefined) return { drift: `unexpected file ${path}` }
     const fullPath = join(directory, path)
     const facts = await files.stat(fullPath)
     if (facts !== undefined && isUnchanged(facts, file)) continue
-    if (facts?.mode !== file.mode) return { drift: `the mode of ${path} is another one` }
+    if (facts?.mode !== file.mode) return { drift: `the mode of ${path} changed` }
     if ((await digestContent(files, fullPath)) !== file.sha256) {
-      return { drift: `the content of ${path} is another one` }
+      return { drift: `the content of ${path} changed` }
     }
   }
   return 'as-written'

@@ -28,7 +28,7 @@ export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
     if (state !== 'as-written' || from === 'url') return state
     return (await isCurrent(host, directory))
       ? state
-      : { drift: `${host.layout.currentLink} leads elsewhere` }
+      : { drift: `${host.layout.currentLink} points to another release` }
   },
 
   async make(spec, context) {
@@ -175,10 +175,10 @@ async function readReleaseDigest(
   { component }: MakeContext,
 ): Promise<string> {
   if (release.version === version) return release.digest()
-  const message = `the plan wants ${name} ${version}, and this is ${release.version}`
+  const message = `the plan needs ${name} ${version}, but this host runs ${release.version}`
   throw new HyperkubeError('APPLY_OTHER_RELEASE', message, {
     component: component.name,
-    hint: 'the host has another release than the one that planned: run the same command again',
+    hint: 'the plan was made by another release: run the same command again',
   })
 }
 

@@ -54,12 +54,12 @@ test.each([
   ['addresses', { names: { dns: ['cp1'], ip: ['fd00::2'] } }],
   ['usages', { usages: ['server'] }],
 ] as const)('one with other %s', async (what, changes) => {
-  expect(await problemsFor(changes)).toEqual([`its ${what} are not those of the plan`])
+  expect(await problemsFor(changes)).toEqual([`it does not match the plan: ${what}`])
 })
 
 test('a longer or shorter lifetime', async () => {
-  expect(await problemsFor({ lifetime: 366 * day })).toEqual(['its lifetime is not that of the plan'])
-  expect(await problemsFor({ lifetime: 30 * day })).toEqual(['its lifetime is not that of the plan'])
+  expect(await problemsFor({ lifetime: 366 * day })).toEqual(['it does not match the plan: lifetime'])
+  expect(await problemsFor({ lifetime: 30 * day })).toEqual(['it does not match the plan: lifetime'])
 })
 
 test('a certificate may end with its CA', async () => {
@@ -73,7 +73,7 @@ test('a certificate may end with its CA', async () => {
 
 test('a certificate of another CA, if CAs are given', async () => {
   const other = await createCa('etcd', 3650 * day, now)
-  expect(await problemsFor({}, now, other)).toContain('the authority etcd has not signed it')
+  expect(await problemsFor({}, now, other)).toContain('it is not signed by CA etcd')
 })
 
 test('a certificate of a CA that is being replaced is due, and nothing is wrong with it', async () => {
@@ -93,11 +93,11 @@ test('a certificate of a CA that is being replaced is due, and nothing is wrong 
 test('a certificate that is due, expired, or not valid yet', async () => {
   const later = (days: number): Date => new Date(now.getTime() + days * day)
   expect(await problemsFor({}, later(200))).toEqual([])
-  expect((await problemsFor({}, later(250)))[0]).toContain('due to be renewed')
-  expect((await problemsFor({}, later(366)))[0]).toContain('and here it is 2028-01-02')
-  expect((await problemsFor({}, later(-1)))[0]).toContain('and here it is 2026-12-31')
+  expect((await problemsFor({}, later(250)))[0]).toContain('due for renewal')
+  expect((await problemsFor({}, later(366)))[0]).toContain('but the clock of the host is at 2028-01-02')
+  expect((await problemsFor({}, later(-1)))[0]).toContain('but the clock of the host is at 2026-12-31')
 })
 
 test('text that is no certificate', () => {
-  expect(texts({ certificate: 'x', privateKey: 'y' }, [trusted])).toEqual(['it is no certificate'])
+  expect(texts({ certificate: 'x', privateKey: 'y' }, [trusted])).toEqual(['it is not a certificate'])
 })

@@ -37,17 +37,17 @@ export function findCertificateProblems(
   now: Date,
 ): readonly CertificateProblem[] {
   const read = readFacts(certificate)
-  if (read === undefined) return [defect('it is no certificate')]
+  if (read === undefined) return [defect('it is not a certificate')]
   const parsed = new X509Certificate(certificate)
   const signers = cas?.filter((ca) => isSignedBy(parsed, ca))
   return [
-    ...(matchesKey(parsed, privateKey) ? [] : [defect('it does not fit its key')]),
-    ...(signers?.length === 0 ? [defect(`the authority ${spec.ca} has not signed it`)] : []),
+    ...(matchesKey(parsed, privateKey) ? [] : [defect('it does not match its key')]),
+    ...(signers?.length === 0 ? [defect(`it is not signed by CA ${spec.ca}`)] : []),
     ...findSpecProblems(read, spec).map(defect),
     ...findLifetimeProblems(read, spec, signers).map(defect),
     ...(signers?.[0] === undefined || signers[0] === cas?.[0]
       ? []
-      : [due(`it was signed with a key of the authority ${spec.ca} that is being replaced`)]),
+      : [due(`it is signed with a key of CA ${spec.ca} that is being replaced`)]),
     ...findValidityProblems(read, now).map(due),
   ]
 }
@@ -86,16 +86,16 @@ function findSpecProblems(
 ): string[] {
   const wanted = canonicalNames(names)
   const pairs = [
-    ['its name', [found.commonName ?? ''], [subject.commonName]],
-    ['its groups', found.organizations, subject.organizations],
-    ['its DNS names', found.names.dns, wanted.dns],
-    ['its addresses', found.names.ip, wanted.ip],
-    ['its usages', found.usages, usages],
+    ['name', [found.commonName ?? ''], [subject.commonName]],
+    ['groups', found.organizations, subject.organizations],
+    ['DNS names', found.names.dns, wanted.dns],
+    ['addresses', found.names.ip, wanted.ip],
+    ['usages', found.usages, usages],
   ] as const
   return [
-    ...(found.isCa ? ['it is an authority itself'] : []),
+    ...(found.isCa ? ['it is a CA certificate'] : []),
     ...pairs.flatMap(([what, is, desired]) =>
-      isSameSet(is, desired) ? [] : [`${what} are not those of the plan`],
+      isSameSet(is, desired) ? [] : [`it does not match the plan: ${what}`],
     ),
   ]
 }
@@ -116,11 +116,12 @@ function findLifetimeProblems(
   const length = notAfter.getTime() - notBefore.getTime()
   const endsWithCa = signers?.some(({ validToDate }) => validToDate.getTime() === notAfter.getTime()) ?? true
   const fine = Math.abs(length - lifetime) <= lifetimeToleranceMs || (endsWithCa && length < lifetime)
-  return fine ? [] : ['its lifetime is not that of the plan']
+  return fine ? [] : ['it does not match the plan: lifetime']
 }
 
 function findValidityProblems(found: CertificateFacts, now: Date): string[] {
   const period = `from ${found.notBefore.toISOString()} to ${found.notAfter.toISOString()}`
-  if (!isValid(found, now)) return [`it is valid ${period}, and here it is ${now.toISOString()}`]
-  return isRenewalDue(found, now) ? [`it is valid ${period}, and due to be renewed`] : []
+  if (!isValid(found, now))
+    return [`it is valid ${period}, but the clock of the host is at ${now.toISOString()}`]
+  return isRenewalDue(found, now) ? [`it is valid ${period}, and due for renewal`] : []
 }

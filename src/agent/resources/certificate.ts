@@ -34,7 +34,7 @@ export const certificateHandler: ResourceHandler<'certificate', PlannedCertifica
     const problem = await findPairProblem(host, planned, plan)
     if (problem !== undefined) return { drift: problem.text, due: problem.due }
     const pending = renew || (await findPendingReplacement(host, planned)) !== undefined
-    return pending ? { drift: 'it is to be renewed', due: true } : 'as-written'
+    return pending ? { drift: 'due for renewal', due: true } : 'as-written'
   },
 
   async make(spec, context) {
@@ -104,10 +104,14 @@ async function findPairToInstall(
   ) {
     return undefined
   }
-  throw new HyperkubeError('APPLY_NO_CERTIFICATE', `no certificate for ${spec.certificateFile} came along`, {
-    component: component.name,
-    hint: 'run the same command again: it asks the host what is missing, and has it signed',
-  })
+  throw new HyperkubeError(
+    'APPLY_NO_CERTIFICATE',
+    `the operator sent no certificate for ${spec.certificateFile}`,
+    {
+      component: component.name,
+      hint: 'run the same command again: it signs the missing certificates',
+    },
+  )
 }
 
 /**
@@ -136,9 +140,9 @@ function certificateRefused(
   problems: readonly string[],
   component: string,
 ): HyperkubeError {
-  const message = `the certificate for ${spec.certificateFile} is not what was asked for: ${problems.join('; ')}`
+  const message = `the certificate for ${spec.certificateFile} does not match the plan: ${problems.join('; ')}`
   return new HyperkubeError('APPLY_CERTIFICATE_REFUSED', message, {
     component,
-    hint: 'run the same command again; if times are named, compare the clocks of the host and of who signs',
+    hint: 'run the same command again; if the times are wrong, compare date -u on the host and on the signing machine',
   })
 }

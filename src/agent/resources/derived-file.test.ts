@@ -25,12 +25,12 @@ test.each([
 
 test('what is no address has no network', () => {
   for (const value of ['10.244.3.1', '10.244.300.1/24', '10.244.3.1/33', 'fd00::1/64', '']) {
-    expect(() => renderDerived('${A|network}', `A=${value}\n`)).toThrow('of which there is no network')
+    expect(() => renderDerived('${A|network}', `A=${value}\n`)).toThrow('which has no network')
   }
 })
 
 test('an unknown filter is refused', () => {
-  expect(() => renderDerived('${A|upper}', 'A=1\n')).toThrow('of which there is no upper')
+  expect(() => renderDerived('${A|upper}', 'A=1\n')).toThrow('which has no upper')
 })
 
 test('nothing until all is there', () => {

@@ -26,7 +26,7 @@ export const derivedFileHandler: ResourceHandler<'derived-file', DerivedFile> = 
     // If the digests differ, a run was interrupted after the write, and the ledger has the old digest. Drift
     // is reported, so that the new digest is recorded; otherwise the comparison after a boot would fail.
     return state === 'as-written' && desiredSha256 !== sha256
-      ? { drift: 'it was written, and not written down' }
+      ? { drift: 'written, but not recorded in the ledger' }
       : state
   },
 
@@ -102,8 +102,8 @@ function applyFilter(value: string, name: string, filter: string | undefined): s
   if (filter === undefined) return value
   const network = filter === 'network' ? toNetworkAddress(value) : undefined
   if (network !== undefined) return network
-  throw new HyperkubeError('APPLY_NOT_DERIVED', `${name} is ${value}, of which there is no ${filter}`, {
-    hint: 'the component that wrote it wrote something else than this release expects',
+  throw new HyperkubeError('APPLY_NOT_DERIVED', `${name} is ${value}, which has no ${filter}`, {
+    hint: 'this release does not support the version of the component that wrote this value',
   })
 }
 

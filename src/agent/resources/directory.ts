@@ -22,7 +22,7 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
   async inspect({ name, owner, mode }, { host }) {
     const facts = await host.files.stat(name)
     if (facts === undefined) return 'absent'
-    if (facts.kind !== 'directory') return { drift: 'it is no directory' }
+    if (facts.kind !== 'directory') return { drift: 'not a directory' }
     const drift = await findAccessDrift(host, facts, { owner, mode })
     return drift === undefined ? 'as-written' : { drift }
   },
@@ -112,7 +112,7 @@ async function restoreOrRemove(
 }
 
 function pathTaken(path: string): HyperkubeError {
-  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} must be a directory, and is something else`, {
-    hint: `look what it is, and move it away: mv ${path} ${path}.old`,
+  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} must be a directory, but is not`, {
+    hint: `check what it is, then move it on the host: mv ${path} ${path}.old`,
   })
 }

@@ -71,7 +71,7 @@ export async function downloadArtifact(
   if (resumed) return downloadArtifact(artifact, deps)
   throw new HyperkubeError(
     'APPLY_WRONG_DIGEST',
-    `${artifact.url} is not what cluster.lock says: its SHA-256 is ${sha256}, and should be ${artifact.sha256}`,
+    `${artifact.url} does not match cluster.lock: its SHA-256 is ${sha256}, expected ${artifact.sha256}`,
     {
       component: deps.component,
       hint: `fix the file at its source, then check: curl -fsSL ${artifact.url} | sha256sum`,

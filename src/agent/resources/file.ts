@@ -45,9 +45,9 @@ function resolveContent({ content, path }: PlannedFile, { secrets, component }: 
   if (content.kind === 'text') return Buffer.from(content.text)
   const secret = secrets.get(content.secret)
   if (secret !== undefined) return secret.reveal()
-  throw new HyperkubeError('APPLY_NO_SECRET', `the secret ${content.secret} for ${path} did not come along`, {
+  throw new HyperkubeError('APPLY_NO_SECRET', `the operator sent no secret ${content.secret} for ${path}`, {
     component: component.name,
-    hint: 'secrets are with the operator: run the same command where the identity of the cluster is',
+    hint: 'run the same command in the directory of cluster.identity, which holds the secrets',
   })
 }
 

@@ -20,7 +20,7 @@ export const linuxFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule> = 
   async make({ name }, { component }) {
     throw new HyperkubeError('APPLY_NO_FIREWALL', `the firewall rule ${name} is not for a Linux host`, {
       component: component.name,
-      hint: 'the plan was made for another system: look at os of the host in cluster.yml',
+      hint: 'the plan is for another operating system: set os of the host in cluster.yml, then run the same command again',
     })
   },
 
@@ -58,6 +58,6 @@ async function findRule({ operations }: WindowsHost, name: string): Promise<Fire
 function compareRule(rule: FirewallRule | undefined, digest: string): ResourceObservation {
   if (rule === undefined) return 'absent'
   const { protocol, ports, enabled, inbound, allows } = rule
-  if (!enabled || !inbound || !allows) return { drift: 'it lets nothing in' }
-  return computeDigest({ protocol, ports }) === digest ? 'as-written' : { drift: 'it is for other ports' }
+  if (!enabled || !inbound || !allows) return { drift: 'it allows no inbound traffic' }
+  return computeDigest({ protocol, ports }) === digest ? 'as-written' : { drift: 'its ports changed' }
 }

@@ -51,20 +51,24 @@ export function handlersFor({ os }: Pick<Host, 'os'>): ResourceHandlers {
 
 function requireLinux(host: Host): LinuxHost {
   if (host.os === 'linux') return host
-  throw new Error('this is no Linux host')
+  throw new Error('this is not a Linux host')
 }
 
 function requireWindows(host: Host): WindowsHost {
   if (host.os === 'windows') return host
-  throw new Error('this is no Windows host')
+  throw new Error('this is not a Windows host')
 }
 
 /** Handler that always throws, for a resource kind that this operating system does not have. */
 function unsupportedHandler(target: OpTarget): AnyResourceHandler {
   const refuse = async (): Promise<never> => {
-    throw new HyperkubeError('APPLY_OTHER_SYSTEM', `there is no ${target} on this host`, {
-      hint: 'the plan was made for another system: look at os of the host in cluster.yml',
-    })
+    throw new HyperkubeError(
+      'APPLY_OTHER_SYSTEM',
+      `this operating system has no resource of type ${target}`,
+      {
+        hint: 'the plan is for another operating system: set os of the host in cluster.yml, then run the same command again',
+      },
+    )
   }
   return { inspect: refuse, recordBefore: refuse, make: refuse, remove: refuse }
 }

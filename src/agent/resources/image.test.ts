@@ -86,7 +86,7 @@ test('another image under the name is reported, and replaced by the right one', 
   host.images.present?.set(`${name}:1`, newer)
   const { findings } = await diffHost(host, plan)
   expect(findings.map(({ message }) => message)).toEqual([
-    `image ${pause} is not as it was left: ${name}:1 is another image`,
+    `image ${pause} drifted: ${name}:1 is another image`,
   ])
   expect(await applyAndListOps(host, plan)).toEqual([`change image ${pause}`])
   expect(host.images.present?.get(`${name}:1`)).toBe(digest)
@@ -119,7 +119,7 @@ test('an image that cannot be pulled is reported with its registry and a hint', 
   await expect(applyAndListOps(host, planned())).rejects.toMatchObject({
     code: 'IMAGE_NOT_PULLED',
     component: 'containerd',
-    message: `${pause} could not be pulled from registry.example`,
+    message: `cannot pull ${pause} from registry.example`,
     hint: expect.stringContaining(`crictl pull ${pause}`),
   })
 })

@@ -31,7 +31,7 @@ export const imageHandler: ResourceHandler<'image', string> = {
     const tools = findImageTools(host, ledger)
     const digests = tools && (await findImages(host, tools, [name]))
     if (tools === undefined || digests === undefined) {
-      throw new HyperkubeError('IMAGE_NO_RUNTIME', `${name} cannot be brought: containerd does not answer`, {
+      throw new HyperkubeError('IMAGE_NO_RUNTIME', `cannot load ${name}: containerd does not respond`, {
         component: component.name,
         hint: `on the host: ${host.os === 'linux' ? 'systemctl status' : 'sc.exe query'} containerd`,
       })
@@ -68,7 +68,7 @@ function compareImage(name: string, digests: ReadonlyMap<string, string>): Resou
   const { missing, other } = findWrongNames(name, digests)
   if (missing.length === listRuntimeNames(name).length) return 'absent'
   if (other.length > 0) return { drift: `${other.join(' and ')} is another image` }
-  return missing.length > 0 ? { drift: `${missing.join(' and ')} is not there` } : 'as-written'
+  return missing.length > 0 ? { drift: `missing: ${missing.join(' and ')}` } : 'as-written'
 }
 
 /**
@@ -94,8 +94,8 @@ async function loadOrPull(name: string, tools: ImageTools, context: MakeContext)
 
 function notPulled(name: string, cause: unknown): HyperkubeError {
   const registry = parseImage(name)?.registry ?? 'its registry'
-  return new HyperkubeError('IMAGE_NOT_PULLED', `${name} could not be pulled from ${registry}`, {
-    hint: `on the host: crictl pull ${name}; spec.registries names mirrors of ${registry}, and a bundle needs none`,
+  return new HyperkubeError('IMAGE_NOT_PULLED', `cannot pull ${name} from ${registry}`, {
+    hint: `on the host: crictl pull ${name}; if ${registry} is blocked, set a mirror in spec.registries or use an air-gap bundle`,
     cause,
   })
 }

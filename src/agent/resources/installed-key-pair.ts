@@ -34,7 +34,7 @@ export async function findPairProblem(
   plan: NodePlan | undefined,
 ): Promise<CertificateProblem | undefined> {
   const { certificate, privateKey } = await readInstalledPair(host, planned)
-  if (certificate === undefined) return { text: 'there is none', due: false }
+  if (certificate === undefined) return { text: 'missing', due: false }
   if (privateKey === undefined) return { text: 'its key is missing', due: false }
   const cas = plan === undefined ? undefined : findPlanCas(plan, planned.ca)
   const problems = findCertificateProblems({ certificate, privateKey }, planned, cas, host.clock.now())
@@ -52,7 +52,7 @@ async function findAccessProblem(
     [keyFile, keyMode],
   ] as const) {
     const facts = await host.files.stat(path)
-    if (facts?.kind !== 'file') return `${path} is no plain file`
+    if (facts?.kind !== 'file') return `${path} is not a regular file`
     const drift = await findAccessDrift(host, facts, { owner, mode })
     if (drift !== undefined) return drift
   }

@@ -19,9 +19,9 @@ export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
 
   async inspect({ name, value }, { host }) {
     const now = await host.kernel.readSetting(name)
-    if (now !== value) return { drift: `it is ${now ?? 'not there'}, not ${value}` }
+    if (now !== value) return { drift: `it is ${now ?? 'not set'}, not ${value}` }
     const persisted = await hasSetting(host, host.layout.sysctls, name, value)
-    return persisted ? 'as-written' : { drift: 'it would be another one after the next boot' }
+    return persisted ? 'as-written' : { drift: 'not persistent: it changes at the next boot' }
   },
 
   async recordBefore({ name, value }, { host, head }) {
@@ -33,7 +33,7 @@ export const sysctlHandler: ResourceHandler<'sysctl', SysctlSpec, LinuxHost> = {
     if (now === undefined) {
       throw new HyperkubeError('APPLY_NO_SETTING', `the kernel has no setting ${name}`, {
         component: component.name,
-        hint: 'the facts that the plan was made from are old: plan again',
+        hint: 'the plan was made from old facts: run the same command again',
       })
     }
     // The value is persisted before it is set. If the run is interrupted in between, the kernel still has the
@@ -63,7 +63,7 @@ export const kernelModuleHandler: ResourceHandler<'module', string, LinuxHost> =
   async inspect({ name }, { host }) {
     if (!(await host.kernel.isLoaded(name))) return 'absent'
     const persisted = await hasSetting(host, host.layout.modules, name, '')
-    return persisted ? 'as-written' : { drift: 'it would not be loaded at the next boot' }
+    return persisted ? 'as-written' : { drift: 'not loaded at boot' }
   },
 
   async recordBefore(_, { head }) {

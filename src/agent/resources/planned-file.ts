@@ -36,10 +36,10 @@ export async function inspectFile(
 ): Promise<ResourceObservation> {
   const facts = await host.files.stat(path)
   if (facts === undefined) return 'absent'
-  if (facts.kind !== 'file') return { drift: 'it is no plain file' }
+  if (facts.kind !== 'file') return { drift: 'not a regular file' }
   const drift = await findAccessDrift(host, facts, access)
   if (drift !== undefined) return { drift }
-  return (await host.files.digest(path)) === sha256 ? 'as-written' : { drift: 'its content is another one' }
+  return (await host.files.digest(path)) === sha256 ? 'as-written' : { drift: 'content changed' }
 }
 
 /**
@@ -105,8 +105,8 @@ async function writeWithAccess(host: Host, { path, content, owner, mode }: Plann
 }
 
 function pathTaken(path: string): HyperkubeError {
-  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} is a directory, and must be a file`, {
-    hint: `look what is in it, and move it away: mv ${path} ${path}.old`,
+  return new HyperkubeError('APPLY_PATH_TAKEN', `${path} is a directory, but must be a file`, {
+    hint: `check its content, then move it on the host: mv ${path} ${path}.old`,
   })
 }
 

@@ -108,7 +108,7 @@ export function handlerForOs<T extends OpTarget, Spec, H extends Host>(
     resource.target === handler.target
   const requireKind = (resource: LedgerResource): ManagedResource<T> => {
     if (isOfKind(resource)) return resource
-    throw new Error(`${resource.target} ${resource.name} is no ${handler.target}`)
+    throw new Error(`${resource.target} ${resource.name} is not a ${handler.target}`)
   }
   const requireSpec = ({ component, head }: MakeContext): Spec => {
     const spec = handler.findSpec(component, head.name)

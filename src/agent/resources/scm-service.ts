@@ -20,10 +20,8 @@ export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, Windo
   async inspect({ name, sha256 }, { host }) {
     const current = await findScmService(host, name)
     if (current === undefined) return 'absent'
-    if (current.startMode !== 'Auto') return { drift: 'it would not start with the host' }
-    return sha256Hex(formatServiceSettings(current)) === sha256
-      ? 'as-written'
-      : { drift: 'its settings are others' }
+    if (current.startMode !== 'Auto') return { drift: 'not enabled at boot' }
+    return sha256Hex(formatServiceSettings(current)) === sha256 ? 'as-written' : { drift: 'settings changed' }
   },
 
   async recordBefore(spec, { host, head, component }) {
@@ -74,7 +72,7 @@ export async function removeScmService(host: WindowsHost, name: string): Promise
   const { signal } = new AbortController()
   await waitFor(
     async () =>
-      (await findScmService(host, name)) === undefined ? { found: true } : { for: `${name} to be forgotten` },
+      (await findScmService(host, name)) === undefined ? { found: true } : { for: `${name} to be deleted` },
     { clock: host.clock, signal, emit: () => undefined },
   )
   return true
@@ -96,6 +94,6 @@ function serviceTaken(current: ServiceState, component: string): HyperkubeError 
   return new HyperkubeError(
     'APPLY_SERVICE_TAKEN',
     `the host already has a foreign service ${current.name}, which runs ${parseProgramPath(current)}`,
-    { component, hint: `if it is not needed any more, on the host: sc.exe delete ${current.name}` },
+    { component, hint: `if it is not needed, on the host: sc.exe delete ${current.name}` },
   )
 }

@@ -114,7 +114,7 @@ test('a run that ended with its agent still has an end event', async () => {
 })
 
 test('an unknown run is refused', async () => {
-  await expect(readEvents(runs)).rejects.toThrow('knows nothing of the run')
+  await expect(readEvents(runs)).rejects.toThrow('has no record of the run')
 })
 
 test('a run that resets the host is reported to its end, and is the last', async () => {
@@ -138,7 +138,7 @@ test('a run that resets the host is reported to its end, and is the last', async
   await left.promise
   expect(order).toEqual(['left'])
   const late = '11111111-2222-4333-8444-555555555555'
-  await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('about to end')
+  await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('is stopping')
   // The reset removed the log directory, and it was not created again.
   await expect(stat(directory)).rejects.toThrow('ENOENT')
 })
@@ -167,7 +167,7 @@ test('a full disk is reported as such, whatever was being written', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
   expect(toRunFailure(full)).toEqual({
     code: 'APPLY_DISK_FULL',
-    message: 'no room is left on the disk',
-    hint: 'make room on the host: df -h shows which disk is full',
+    message: 'the disk is full',
+    hint: 'free disk space on the host: df -h shows which disk is full',
   })
 })

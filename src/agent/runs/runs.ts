@@ -120,7 +120,7 @@ export class Runs {
   async #readPast(run: string, from: number): Promise<readonly Event[]> {
     const events = await this.#log.read(run)
     if (events === undefined) {
-      throw new HyperkubeError('AGENT_NO_SUCH_RUN', 'this host knows nothing of the run', {
+      throw new HyperkubeError('AGENT_NO_SUCH_RUN', 'this host has no record of the run', {
         host: this.#host,
       })
     }
@@ -134,7 +134,7 @@ export class Runs {
   }
 
   #stoppingError(): HyperkubeError {
-    return new HyperkubeError('AGENT_STOPPING', 'its agent is about to end', {
+    return new HyperkubeError('AGENT_STOPPING', 'the agent is stopping', {
       host: this.#host,
       hint: 'run the same command again',
     })

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
-import { readLines } from './lines.ts'
+import { readLines } from '../../kit/lines.ts'
 
 export interface BridgeOptions {
   readonly path: string
@@ -42,8 +42,8 @@ function agentNotListening(path: string, cause: Error): HyperkubeError {
 
 function hintFor(path: string, notListening: boolean): string {
   if (path === agentPipe)
-    return notListening ? 'sc.exe query hyperkube-agent' : 'the agent speaks with administrators alone'
-  return notListening ? 'systemctl status hyperkube-agent' : 'the agent speaks with root alone: try sudo'
+    return notListening ? 'sc.exe query hyperkube-agent' : 'only administrators can connect to the agent'
+  return notListening ? 'systemctl status hyperkube-agent' : 'only root can connect to the agent: use sudo'
 }
 
 /** Named pipe of the agent on a Windows host. Only administrators can connect. */

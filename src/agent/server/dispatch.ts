@@ -89,7 +89,7 @@ async function dispatchRequest(
       return { type: 'running', run: body.run }
     case 'wipe-etcd':
       await claims.requireHeld(body.claim)
-      await runs.start(body.run, 'clear etcd', async (emit, stop) => work.wipeEtcd(body.run, emit, stop))
+      await runs.start(body.run, 'wipe etcd data', async (emit, stop) => work.wipeEtcd(body.run, emit, stop))
       return { type: 'running', run: body.run }
     case 'end-restore':
       await claims.requireHeld(body.claim)

@@ -40,7 +40,7 @@ test('the supervisor is notified that the agent is ready, and then that it lives
 test('an agent that does not respond sends no notification, until it does again', async () => {
   expect(await beats(100, [succeed, fail, succeed])).toEqual({
     notified: ['READY=1', 'WATCHDOG=1', 'WATCHDOG=1'],
-    complaints: ['it does not answer itself: no agent listens'],
+    complaints: ['the agent does not respond to its own check: no agent listens'],
   })
 })
 

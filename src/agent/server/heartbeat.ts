@@ -38,7 +38,7 @@ export async function runHeartbeat({ supervisor, checkAgent, log, signal }: Hear
       await checkAgent(deadline)
       await supervisor.notify('WATCHDOG=1', deadline)
     } catch (error) {
-      log(`it does not answer itself: ${formatError(error)}`)
+      log(`the agent does not respond to its own check: ${formatError(error)}`)
     }
     await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
   }
@@ -59,7 +59,7 @@ export async function requestHello(path: string, signal: AbortSignal): Promise<v
     signal,
   })
   const { body } = readVersioned(responseFormat, JSON.parse(responses.join('')))
-  if (body.type !== 'hello') throw new Error(`the answer was ${body.type}`)
+  if (body.type !== 'hello') throw new Error(`unexpected response ${body.type}`)
 }
 
 /** The service manager that started the agent. It restarts the agent if notifications stop. */

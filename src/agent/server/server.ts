@@ -7,7 +7,7 @@ import { linuxLayout } from '../host/layout.ts'
 import { toRunFailure } from '../runs/runs.ts'
 import { agentPipe } from './bridge.ts'
 import { buildResponse, handleRequest, type ServerDeps } from './dispatch.ts'
-import { readLines } from './lines.ts'
+import { readLines } from '../../kit/lines.ts'
 
 /**
  * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for

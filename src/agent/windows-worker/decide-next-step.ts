@@ -31,7 +31,7 @@ export function decideNextStep(context: ReconcileContext): ReconcileDecision {
       return { kind: 'step', step: findReopenStep(context, step) ?? step }
     const giveUpStep = findGiveUpStep(context, step)
     if (giveUpStep !== undefined) return { kind: 'step', step: giveUpStep }
-    backoffReason ??= `${step.do} was tried a moment ago`
+    backoffReason ??= `the next try of ${step.do}`
     if (blocking) return { kind: 'wait', reason: backoffReason }
   }
   return backoffReason === undefined ? { kind: 'healthy' } : { kind: 'wait', reason: backoffReason }
@@ -75,8 +75,8 @@ function* reconcilePodNetwork(context: ReconcileContext, overlay: Overlay): Desi
 
 /** Returns what is missing before any network can be created. */
 function findMissingPrerequisite({ spec, observed }: ReconcileContext): string | undefined {
-  if (observed.subnet === undefined) return 'the node to be registered and to have got its subnet'
-  if (observed.networks === undefined) return 'HNS to answer'
+  if (observed.subnet === undefined) return 'the node to be registered and to get its subnet'
+  if (observed.networks === undefined) return 'HNS to respond'
   return findAdapter(spec, observed) === undefined ? `an adapter with the address ${spec.address}` : undefined
 }
 

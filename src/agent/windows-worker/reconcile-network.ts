@@ -93,7 +93,7 @@ export function* waitForNetwork(
 ): DesiredSteps {
   const since = state.started.flanneld?.at ?? now
   if (now - since > networkTimeoutMs) yield { step: { do: 'stop', role: 'flanneld' }, blocking: true }
-  yield { wait: `flannel to make the network ${name}` }
+  yield { wait: `flannel to create the network ${name}` }
 }
 
 /** Reserves the source address in the same IPAM store as pod addresses, so it is never given to a pod. */

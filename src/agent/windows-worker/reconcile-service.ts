@@ -27,14 +27,14 @@ export function* reconcileService(
   for (const step of listReplaceSteps(role, program, programs)) yield { step, blocking: false }
   const isCurrent = target === program.sha256
   const existing = observed.services.get(service.name)
-  if (existing === undefined && target === undefined) yield { wait: `the program of ${role}` }
+  if (existing === undefined && target === undefined) yield { wait: `the binary of ${role}` }
   if (existing === undefined || (isCurrent && !matchesSpec(existing, service))) {
     yield { step: { do: 'put', role }, blocking: true }
     return
   }
   const orphan = findOrphan(observed, existing, program.path)
   if (orphan !== undefined)
-    yield { step: { do: 'end', role, process: orphan, why: 'was left by its runner' }, blocking: true }
+    yield { step: { do: 'end', role, process: orphan, why: 'outlived its service' }, blocking: true }
   const settings = [service.commandLine, ...service.environment, ...service.dependsOn]
   const basis = isCurrent ? [target, ...settings, ...dependencies].join(' ') : 'a previous program'
   if (existing.state === 'Stopped') yield { step: { do: 'start', role, basis }, blocking: true }
@@ -110,5 +110,5 @@ export function* waitForTransition(
     observed.processes.find(({ id }) => id === processId)
   if (process !== undefined && now - since > stopTimeoutMs)
     yield { step: { do: 'end', role, process, why: 'does not stop' }, blocking: true }
-  yield { wait: `${role}, which is about to start or stop` }
+  yield { wait: `${role} to start or stop` }
 }

@@ -69,9 +69,9 @@ test('all requested hosts are reported when none has the image', async () => {
     .catch((reason: unknown) => reason)
   expect(error).toMatchObject({ code: 'IMAGE_NOT_FOUND' })
   expect(inWords(error)).toMatchInlineSnapshot(`
-    "neither registry.example nor a mirror of it gives a/pause: 2 were asked
-      https://one.example/v2/a/pause/manifests/3.10?ns=registry.example could not be read: no server is there
-      https://registry.example/v2/a/pause/manifests/3.10 answered with status 404"
+    "neither registry.example nor its mirrors provide a/pause: 2 tried
+      cannot read https://one.example/v2/a/pause/manifests/3.10?ns=registry.example: no server is there
+      https://registry.example/v2/a/pause/manifests/3.10 returned status 404"
   `)
 })
 
@@ -126,9 +126,9 @@ test('a token is sent only to the host that requested it', async () => {
 })
 
 test.each([
-  ['Basic realm="x"', 'it wants a login'],
+  ['Basic realm="x"', 'it requires a login'],
   ['Bearer realm="http://auth.example"', 'without encryption'],
-  ['Bearer realm="https://empty.example"', 'gives none'],
+  ['Bearer realm="https://empty.example"', 'returned no token'],
 ])('%s leads to no token', async (challenge, why) => {
   const { transport } = fakeSites((url) =>
     url.startsWith('https://empty')

@@ -127,25 +127,25 @@ function buildUrls(
 
 /** Builds the error for a response that is not a manifest, for example the login page of a proxy. */
 function notAManifest(url: string): HyperkubeError {
+  return new HyperkubeError('REGISTRY_NOT_A_MANIFEST', `the response of ${url} is not an image manifest`, {
+    hint: `to see the response: curl -fL '${url}'`,
+  })
+}
+
+function wrongDigest(url: string, expectedDigest: string, found: string): HyperkubeError {
   return new HyperkubeError(
-    'REGISTRY_NOT_A_MANIFEST',
-    `${url} answered with something that describes no image`,
+    'REGISTRY_WRONG_DIGEST',
+    `${url} has digest ${found}, expected ${expectedDigest}`,
     {
-      hint: `look what it is: curl -fL '${url}'`,
+      hint: 'a mirror or proxy changes the content: check spec.registries and the proxy',
     },
   )
 }
 
-function wrongDigest(url: string, expectedDigest: string, found: string): HyperkubeError {
-  return new HyperkubeError('REGISTRY_WRONG_DIGEST', `${url} should be ${expectedDigest}, and is ${found}`, {
-    hint: 'a mirror or proxy on the way changes it: check them',
-  })
-}
-
 function notFound({ registry, repository }: ImageReference, failures: readonly unknown[]): HyperkubeError {
-  const message = `neither ${registry} nor a mirror of it gives ${repository}`
+  const message = `neither ${registry} nor its mirrors provide ${repository}`
   return new HyperkubeError('IMAGE_NOT_FOUND', message, {
-    cause: new AggregateError(failures, `${failures.length} were asked`),
+    cause: new AggregateError(failures, `${failures.length} tried`),
   })
 }
 
@@ -164,9 +164,9 @@ async function fetchAnonymousToken(
 ): Promise<string> {
   const { realm, ...scope } = readChallenge(challenge ?? '')
   const url = realm === undefined ? null : URL.parse(realm)
-  if (url === null) throw noToken(at, 'it wants a login')
+  if (url === null) throw noToken(at, 'it requires a login')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && at.startsWith('http:'))) {
-    throw noToken(at, `it sends us to ${realm} without encryption`)
+    throw noToken(at, `it redirects to ${realm} without encryption`)
   }
   for (const name of ['service', 'scope'] as const) {
     const value = scope[name]
@@ -175,7 +175,7 @@ async function fetchAnonymousToken(
   const text = await readAllText(await fetchBytes(transport, url.href, signal), url.href, maxTokenBytes)
   const { token, access_token: other } = tokenResponse.safeParse(jsonIn(text)).data ?? {}
   const found = token ?? other
-  if (found === undefined) throw noToken(at, `${url.host} gives none`)
+  if (found === undefined) throw noToken(at, `${url.host} returned no token`)
   return found
 }
 
@@ -197,6 +197,6 @@ function jsonIn(text: string): unknown {
 
 function noToken(at: string, why: string): HyperkubeError {
   return new HyperkubeError('REGISTRY_NO_TOKEN', `${new URL(at).host} allows no anonymous access: ${why}`, {
-    hint: 'name a mirror that does, in spec.registries',
+    hint: 'set a mirror that allows anonymous access in spec.registries',
   })
 }

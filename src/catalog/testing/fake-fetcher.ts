@@ -27,7 +27,7 @@ export function fakeFetcher(respond: (url: string) => FakeResponse | undefined):
       return found
     }
     if ('status' in found) throw urlStatusError(requestedUrl, found.status)
-    if ('cut' in found) throw urlUnreachableError(requestedUrl, new Error('the connection broke'))
+    if ('cut' in found) throw urlUnreachableError(requestedUrl, new Error('the connection failed'))
     if (!/^https?:/.test(found.redirect)) throw insecureRedirectError(requestedUrl, found.redirect)
     return read(found.redirect, limit, signal, requestedUrl)
   }

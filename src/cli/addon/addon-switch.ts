@@ -39,6 +39,6 @@ export function requireKnownAddon(cluster: Cluster, name: string): void {
   if (known.includes(name)) return
   const suggestion = suggestWord(name, known)
   throw new HyperkubeError('ADDON_UNKNOWN', `there is no addon ${name}`, {
-    hint: suggestion === undefined ? `there are ${known.join(', ')}` : `did you mean ${suggestion}?`,
+    hint: suggestion === undefined ? `known addons: ${known.join(', ')}` : `did you mean ${suggestion}?`,
   })
 }

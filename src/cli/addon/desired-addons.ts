@@ -1,3 +1,4 @@
+import { refuseUnknownHostKeys } from '../../actions/phases/accept-host-keys.ts'
 import { connectCluster } from '../../actions/phases/connect.ts'
 import { hasHostDependentDns } from '../../addons/built-in/coredns.ts'
 import { type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
@@ -65,7 +66,12 @@ async function readFactsFromHosts(
   }
   let facts = emptyFacts.facts
   const { code } = await runWithProgress(context, settings, async (run) => {
-    await using connected = await connectCluster(context, inputs, { files: options, forgetHostKeys }, run)
+    await using connected = await connectCluster(
+      context,
+      inputs,
+      { files: options, forgetHostKeys },
+      refuseUnknownHostKeys(run),
+    )
     facts = await readHostFacts(connected.connected.sessions)
     return { code: exitCodes.ok, result: { outcome: 'unchanged' } }
   })

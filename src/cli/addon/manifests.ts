@@ -36,7 +36,7 @@ function redactManifest(manifest: Manifest): Pick<ShownManifest, 'manifest' | 'o
   if (isSecret(manifest)) return { manifest: clearSecretValues(manifest), omitted: 'its values' }
   const { caBundle }: { caBundle?: unknown } = Object(manifest['spec'])
   if (manifest.kind === 'APIService' && caBundle === '') {
-    return { manifest, omitted: 'caBundle, which is the CA of the cluster' }
+    return { manifest, omitted: 'caBundle (the CA of the cluster)' }
   }
   return { manifest }
 }

@@ -1,3 +1,4 @@
+import { refuseUnknownHostKeys } from '../../actions/phases/accept-host-keys.ts'
 import { connectCluster } from '../../actions/phases/connect.ts'
 import { createRemoteLookup } from '../../actions/phases/propose.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -34,7 +35,12 @@ export async function observeClusterAddons(
   }
   let observation: AddonsObservation | undefined
   const { code } = await runWithProgress(context, settings, async (run) => {
-    await using connected = await connectCluster(context, inputs, { files: options, forgetHostKeys }, run)
+    await using connected = await connectCluster(
+      context,
+      inputs,
+      { files: options, forgetHostKeys },
+      refuseUnknownHostKeys(run),
+    )
     const facts = await readHostFacts(connected.connected.sessions)
     using clusterClient = await createClusterClient(
       listClusterEndpoints(inputs.cluster),
@@ -56,9 +62,9 @@ export async function observeClusterAddons(
 function buildUnreachableError(): HyperkubeError {
   return new HyperkubeError(
     'ADDON_API_UNREACHABLE',
-    'no API server answers, and addons are in the cluster alone',
+    'no API server responds, so the state of addons is unknown',
     {
-      hint: 'hyperkube status says what is wrong; hyperkube up brings it up',
+      hint: 'find the cause: hyperkube doctor; if the cluster does not exist yet: hyperkube up',
     },
   )
 }

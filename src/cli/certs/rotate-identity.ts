@@ -28,9 +28,9 @@ export const rotateIdentityKey: CertsAction = async ({ context, options, cluster
   }
   printResult(context.stdout, options.output, document, () =>
     [
-      `${file} opens ${paths.identity} now, and ${paths.key} does no more\n`,
-      `  → keep ${paths.key} elsewhere as long as you keep snapshots from before, then: mv ${file} ${paths.key}\n`,
-      `  → ${paths.identity} has changed: keep it in git\n`,
+      `${paths.identity} is now encrypted with ${file}; ${paths.key} no longer decrypts it\n`,
+      `  → move ${paths.key} to a safe location, because earlier snapshots need it; then: mv ${file} ${paths.key}\n`,
+      `  → ${paths.identity} has changed: commit it\n`,
     ].join(''),
   )
   return exitCodes.ok

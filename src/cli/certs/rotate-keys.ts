@@ -106,9 +106,9 @@ async function finishPhase(
 }
 
 const phaseTexts: Readonly<Record<ReplacementPhase, string>> = {
-  trust: '1 of 3: the new one is known to all, and not used yet',
-  switch: '2 of 3: the new one is used, and the previous one still trusted',
-  distrust: '3 of 3: the previous one is not trusted any more',
+  trust: 'phase 1 of 3: hosts trust the new key and still use the previous key',
+  switch: 'phase 2 of 3: hosts use the new key and still trust the previous key',
+  distrust: 'phase 3 of 3: hosts no longer trust the previous key',
 }
 
 function formatPhases(phases: ReadonlyMap<KeyName, ReplacementPhase>): string {
@@ -125,11 +125,11 @@ function formatRotationResult(
 ): string {
   if (code !== exitCodes.ok) return ''
   const kubeconfigText = keys.includes('kubernetes')
-    ? 'kubeconfigs that were handed out are of no use any more: hyperkube kubeconfig\n'
+    ? 'earlier kubeconfigs no longer work; create new ones: hyperkube kubeconfig\n'
     : ''
   const notStartedText =
     notStarted.length === 0
       ? ''
-      : `${joinNames(notStarted)}: not begun, as others were under way; the same command again\n`
-  return `${joinNames(keys)}: replaced; nothing trusts the previous ${keys.length === 1 ? 'one' : 'ones'} any more\n${notStartedText}${kubeconfigText}${file} has changed: keep it in git\n`
+      : `${joinNames(notStarted)}: not started, because other rotations were in progress; run the same command again\n`
+  return `${joinNames(keys)}: rotated; the previous ${keys.length === 1 ? 'key is' : 'keys are'} no longer trusted\n${notStartedText}${kubeconfigText}${file} has changed: commit it\n`
 }

@@ -7,7 +7,7 @@ import { confirmChanges, exitCodeByConfirmation } from './confirm.ts'
 async function confirm(more: Partial<GlobalOptions>, environment: InMemoryOptions = {}, canPrompt = true) {
   const { context, collectResult } = createInMemoryContext({}, environment)
   const options: GlobalOptions = { file: 'cluster.yml', output: 'table', input: true, ...more }
-  const confirmation = await confirmChanges(context, options, canPrompt)
+  const confirmation = await confirmChanges({ ...context, typedCommand: 'up' }, options, canPrompt)
   const result = confirmation === 'confirmed' || exitCodeByConfirmation[confirmation]
   return { result, ...collectResult(0) }
 }
@@ -30,7 +30,10 @@ test('--yes confirms, also without a terminal', async () => {
 })
 
 test('without a terminal nothing is done and the flag is named', async () => {
-  const noPrompt = { result: 2, stderr: expect.stringContaining('  → --yes confirms all changes\n') }
+  const noPrompt = {
+    result: 2,
+    stderr: expect.stringContaining('  → to confirm all changes: hyperkube up --yes\n'),
+  }
   expect(await confirm({})).toMatchObject(noPrompt)
   expect(await confirm({ input: false }, { replies: [true] })).toMatchObject(noPrompt)
   expect(await confirm({}, { replies: [true] }, false)).toMatchObject(noPrompt)

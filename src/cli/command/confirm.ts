@@ -29,9 +29,9 @@ export async function confirmByName(
 ): Promise<Confirmation> {
   return promptToConfirm(context, options, canPrompt, async (prompts) => {
     const input = await prompts.text({
-      message: `type the name of the cluster (${name}) to continue, or nothing to stop`,
+      message: `type the cluster name (${name}) to continue, or press Enter to cancel`,
       fallback: '',
-      check: (text) => (text === name || text === '' ? undefined : `its name is ${name}`),
+      check: (text) => (text === name || text === '' ? undefined : `the cluster name is ${name}`),
     })
     return input === name
   })
@@ -47,9 +47,9 @@ async function promptToConfirm(
   const prompts = canPrompt ? choosePrompts(context, options) : undefined
   if (prompts === undefined) {
     context.stderr.write(
-      'USAGE: changes need a confirmation, and there is no terminal; nothing was changed\n',
+      'USAGE: changes need a confirmation, but prompts are not possible; nothing was changed\n',
     )
-    context.stderr.write('  → --yes confirms all changes\n')
+    context.stderr.write(`  → to confirm all changes: hyperkube ${context.typedCommand ?? 'COMMAND'} --yes\n`)
     return 'no-terminal'
   }
   if (await prompt(prompts)) return 'confirmed'
@@ -73,7 +73,7 @@ export async function promptProvisional(
     const prompts = choosePrompts({ openPrompts, signal: AbortSignal.any([signal, tick]) }, options)
     if (prompts === undefined) return 'no-prompt'
     try {
-      const message = `confirm the change? ${formatDuration(remainingMs)} are left; no rolls back now, Ctrl-C leaves it provisional`
+      const message = `Keep the provisional change? Time left: ${formatDuration(remainingMs)}. No rolls back now; Ctrl-C leaves the change provisional.`
       return (await prompts.confirm({ message, fallback: false })) ? 'confirm' : 'rollback'
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error

@@ -8,8 +8,9 @@ const maxTimerMs = 2 ** 31 - 1
 /** Parses the value of --timeout into milliseconds. */
 export function parseTimeoutFlag(text: string): number {
   const milliseconds = parseDuration(text)
-  if (milliseconds === undefined) throw new InvalidArgumentError('write it as 30s, 5m or 1h30m')
-  if (milliseconds > maxTimerMs) throw new InvalidArgumentError('24 days are the most')
+  if (milliseconds === undefined)
+    throw new InvalidArgumentError('expected a duration such as 30s, 5m or 1h30m')
+  if (milliseconds > maxTimerMs) throw new InvalidArgumentError('the maximum is 24 days')
   return milliseconds
 }
 
@@ -27,7 +28,7 @@ export async function withDeadline<T>(
     'TIMEOUT',
     `the command did not end within ${formatDuration(milliseconds)}`,
     {
-      hint: 'run the same command with a longer --timeout, or without',
+      hint: 'run the same command with a longer --timeout, or without --timeout',
     },
   )
   const deadline = new AbortController()

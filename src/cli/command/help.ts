@@ -69,7 +69,7 @@ export function formatOverview(commands: readonly Pick<Subcommand, 'name' | 'sum
   return `Installs Kubernetes on a list of machines and manages its whole life cycle.
 
   ${program} init --host root@192.168.1.11=control-plane --host root@192.168.1.21=worker
-  ${program} validate
+  ${program} up
 
 Commands:
 ${formatRows(commands)}

@@ -10,8 +10,13 @@ export const runFlags = z.object({
   progress: z.enum(progressKinds),
 })
 
-/** Adds the flags of every command that connects to hosts and shows progress. */
-export function addRunFlags(command: Command): Command {
+/**
+ * Adds the flags of every command that connects to hosts and shows progress. Only commands that bring hosts
+ * to their plans can accept the keys of unknown hosts.
+ */
+export function addRunFlags(command: Command, unknownHosts: 'accepted' | 'refused' = 'accepted'): Command {
+  if (unknownHosts === 'accepted')
+    command.option('--accept-new-host-keys', 'accept the SSH host keys of unknown hosts without a prompt')
   return command
     .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
     .option('--forget-host-key <host>', 'accept the new SSH host key of this host (repeatable)', appendValues)
@@ -29,13 +34,13 @@ function appendValues(text: string, previous: readonly string[] = []): readonly 
 /** Parses the value of --server: the URL of an API server. */
 export function parseServerFlag(text: string): string {
   const url = URL.parse(text)
-  if (url?.protocol !== 'https:') throw new InvalidArgumentError('write it as https://HOST:PORT')
+  if (url?.protocol !== 'https:') throw new InvalidArgumentError('expected https://HOST:PORT')
   return url.origin
 }
 
 /** Parses the value of --limit. Repeated flags are combined. */
 export function parseLimitFlag(text: string, previous: readonly string[] = []): readonly string[] {
   const names = text.split(',').map((name) => name.trim())
-  if (names.includes('')) throw new InvalidArgumentError('write it as cp1,w1')
+  if (names.includes('')) throw new InvalidArgumentError('expected host names such as cp1,w1')
   return [...new Set([...previous, ...names])]
 }

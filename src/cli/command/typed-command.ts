@@ -1,3 +1,5 @@
+import { quoteShellIfNeeded } from '../../kit/text.ts'
+
 /**
  * Flags that are not repeated, with the number of their values: those that change only how a command asks and
  * prints, and those by which an operator accepts a risk once.
@@ -6,14 +8,22 @@ const omittedFlags: ReadonlyMap<string, number> = new Map([
   ['-y', 0],
   ['--yes', 0],
   ['--no-input', 0],
+  ['-v', 0],
+  ['--verbose', 0],
+  ['-q', 0],
+  ['--quiet', 0],
   ['--debug', 0],
   ['--progress', 1],
   ['-o', 1],
   ['--output', 1],
   ['--timeout', 1],
+  ['--accept-new-host-keys', 0],
   ['--forget-host-key', 1],
   ['--force-unlock', 0],
 ])
+
+/** Matches short flags that are not repeated, written as one word such as -yv. */
+const combinedShortFlags = /^-[yvq]{2,}$/
 
 /**
  * Formats the typed arguments as a command that is safe to run again: it keeps all arguments that decide what
@@ -23,8 +33,9 @@ export function formatTypedCommand(args: readonly string[]): string {
   const kept: string[] = []
   for (let index = 0; index < args.length; index++) {
     const arg = args[index] ?? ''
-    const values = omittedFlags.get(arg.replace(/=.*$/s, ''))
-    if (values === undefined) kept.push(quoteForShell(arg))
+    const values =
+      omittedFlags.get(arg.replace(/=.*$/s, '')) ?? (combinedShortFlags.test(arg) ? 0 : undefined)
+    if (values === undefined) kept.push(quoteShellIfNeeded(arg))
     else if (!arg.includes('=')) index += values
   }
   return kept.join(' ')
@@ -36,10 +47,10 @@ export function formatTypedCommand(args: readonly string[]): string {
  */
 export function findResumeCommand(command: string): string {
   if (!/^(upgrade|node (add|remove|replace))\b/.test(command)) return command
-  const fileFlags = command.match(/(?<=\s)(?:-f|--file|--key)(?:\s|=)(?:'[^']*'|\S+)/g) ?? []
-  return ['up', ...fileFlags].join(' ')
+  return ['up', ...listClusterFlags(command)].join(' ')
 }
 
-function quoteForShell(arg: string): string {
-  return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`
+/** Lists the flags of a formatted command that choose the cluster: its cluster.yml and its key. */
+export function listClusterFlags(command: string): readonly string[] {
+  return command.match(/(?<=\s)(?:-f|--file|--key)(?:\s|=)(?:'[^']*'|\S+)/g) ?? []
 }

@@ -123,7 +123,7 @@ describe('addon show', () => {
     expect(await runHyperkube('addon show traefik', files)).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'traefik is off in cluster.yml\n',
+      stderr: 'traefik is disabled in cluster.yml\n',
     })
     const unknown = await runHyperkube('addon show corends', files)
     expect(unknown.code).toBe(1)

@@ -27,9 +27,9 @@ import { formatAddonChanges } from '../text/addons-text.ts'
 const stateCells: Readonly<Record<AddonStatus['state'], TableCell>> = {
   ready: { text: 'ready', colour: 'green' },
   unready: { text: 'not ready', colour: 'red' },
-  changes: { text: 'to be changed', colour: 'yellow' },
-  absent: { text: 'not there yet', colour: 'yellow' },
-  undesired: { text: 'to be removed', colour: 'yellow' },
+  changes: { text: 'change pending', colour: 'yellow' },
+  absent: { text: 'not installed', colour: 'yellow' },
+  undesired: { text: 'removal pending', colour: 'yellow' },
   off: { text: 'off', colour: 'dim' },
 }
 
@@ -37,7 +37,7 @@ const columns: readonly TableColumn<AddonStatus>[] = [
   { head: 'NAME', cell: ({ name }) => ({ text: name }) },
   { head: 'STATE', cell: ({ state }) => stateCells[state] },
   { head: 'VERSION', cell: ({ version }) => ({ text: version ?? '-' }) },
-  { head: 'WHAT IT IS', cell: ({ about }) => ({ text: about }) },
+  { head: 'DESCRIPTION', cell: ({ about }) => ({ text: about }) },
 ]
 
 /** Formats a table of addons, followed by the reasons why addons are not ready. */
@@ -70,7 +70,7 @@ export const addonCommand: CommandGroup = {
       definition: buildAddonCommand(listAddons, {
         examples: [['hyperkube addon list', 'list addons, their versions and their health']],
         sharedFlags: ['file', 'key', 'output'],
-        configure: addRunFlags,
+        configure: (command) => addRunFlags(command, 'refused'),
       }),
     },
     {
@@ -83,7 +83,7 @@ export const addonCommand: CommandGroup = {
         ],
         sharedFlags: ['file', 'key', 'output'],
         configure: (command) =>
-          addRunFlags(command.addArgument(new Argument('[addon]', 'addon name (default: all)'))),
+          addRunFlags(command.addArgument(new Argument('[addon]', 'addon name (default: all)')), 'refused'),
       }),
     },
     {
@@ -99,7 +99,10 @@ export const addonCommand: CommandGroup = {
         ],
         sharedFlags: ['file', 'key', 'output'],
         configure: (command) =>
-          addRunFlags(command.addArgument(new Argument('[addon...]', 'addon names (default: all)'))),
+          addRunFlags(
+            command.addArgument(new Argument('[addon...]', 'addon names (default: all)')),
+            'refused',
+          ),
       }),
     },
     {
@@ -140,7 +143,7 @@ async function listAddons(context: CommandContext, options: Options, cluster: Cl
   if (observation === undefined) return code
   const disabledAddons = [...listAddonSwitches(cluster)]
     .filter(([name, isOn]) => !isOn && observation.states.every((state) => state.name !== name))
-    .map(([name]): AddonStatus => ({ name, state: 'off', about: 'switched off in cluster.yml' }))
+    .map(([name]): AddonStatus => ({ name, state: 'off', about: 'disabled in cluster.yml' }))
   const addons = [...observation.states, ...disabledAddons]
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'AddonList', addons }
   printResult(context.stdout, options.output, document, () => formatAddonList(addons, context.paint))
@@ -165,7 +168,7 @@ async function diffAddons(
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'AddonDifferences', addons: differences }
   printResult(context.stdout, options.output, document, () =>
     differences.length === 0
-      ? 'nothing to do\n'
+      ? 'no changes\n'
       : formatAddonChanges({ differences }, { wide: true, diff: true }, context.paint).trimStart(),
   )
   return differences.length === 0 ? exitCodes.ok : exitCodes.changesPending
@@ -185,7 +188,7 @@ async function showAddons(
   if (hasErrors(findings)) return exitCodes.failure
   for (const name of names) {
     if (listAddonSwitches(cluster).get(name) === false)
-      context.stderr.write(`${name} is off in ${options.file}\n`)
+      context.stderr.write(`${name} is disabled in ${options.file}\n`)
   }
   const manifests = addons.flatMap(listShownManifests)
   const document = { apiVersion: 'v1', kind: 'List', items: manifests.map(({ manifest }) => manifest) }
@@ -201,13 +204,13 @@ async function switchAddon(
   cluster: Cluster,
   { name, on }: { readonly name: string; readonly on: boolean },
 ): Promise<ExitCode> {
-  const state = on ? 'on' : 'off'
+  const state = on ? 'enabled' : 'disabled'
   if (listAddonSwitches(cluster).get(name) === on) {
-    context.stderr.write(`${name} is ${state} already\n`)
+    context.stderr.write(`${name} is already ${state}\n`)
     return exitCodes.ok
   }
   await context.replaceFile(file, setAddonEnabled(await context.readFile(file), cluster, name, on), 0o644)
-  const next = `hyperkube plan${formatFileFlag(file)} shows what that changes, hyperkube up${formatFileFlag(file)} does it`
+  const next = `preview: hyperkube plan${formatFileFlag(file)}; apply: hyperkube up${formatFileFlag(file)}`
   context.stderr.write(`${name} is ${state} in ${file}; ${next}\n`)
   return exitCodes.ok
 }

@@ -72,7 +72,7 @@ test('it is verified with the identity, or with the key that was printed', async
   const verified = await runWithFiles(`bundle verify ${file}`)
   expect(verified).toMatchObject({
     code: 0,
-    stdout: `${file} is as it was made for shop: Kubernetes 1.37.1, 12 files, 1 image\n`,
+    stdout: `${file} is a valid bundle of shop: Kubernetes 1.37.1, 12 files, 1 image\n`,
   })
   const { publicKey }: { publicKey: string } = JSON.parse(created.stdout)
   expect((await runHyperkube(`bundle verify ${file} --public-key ${publicKey}`)).code).toBe(0)
@@ -92,13 +92,13 @@ test('a flipped byte is refused, with the name of what it is in', async () => {
   const refused = await runWithFiles(`bundle verify ${flipped}`)
   expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toContain(
-    'BUNDLE_DAMAGED: the bundle is not as it was made: the content of artifacts/linux-amd64/kubelet\n',
+    'BUNDLE_DAMAGED: the bundle is damaged: the content of artifacts/linux-amd64/kubelet\n',
   )
 })
 
 test('a lock is made from it without network access, and is the same', async () => {
   const offline = await runHyperkube('lock --check', { ...files, ...bundledCluster() })
-  expect(offline).toMatchObject({ code: 0, stdout: 'cluster.lock: nothing to change\n' })
+  expect(offline).toMatchObject({ code: 0, stdout: 'cluster.lock: no changes\n' })
   const { 'cluster.lock': lock = '', ...without } = files
   const again = await runHyperkube('lock', { ...without, ...bundledCluster() })
   expect(again.files.get('cluster.lock')).toBe(lock)

@@ -89,7 +89,7 @@ async function runCreate(context: CommandContext, options: Options): Promise<Exi
   printResult(context.stdout, options.output, summary, () =>
     toPrintable(
       `${file}: ${formatContent(manifest)}, ${Math.round(size / 1e6)} MB\n` +
-        `signed; others verify it with --public-key ${publicKey}\n`,
+        `signed; verify elsewhere: hyperkube bundle verify ${file} --public-key ${publicKey}\n`,
     ),
   )
   return exitCodes.ok
@@ -103,11 +103,11 @@ async function runVerify(
   const file = requestedFile ?? (await findDefaultFile(context, options))
   const key = await loadTrustedKey(context, options)
   const manifest = await verifyBundle(readBundleFile(context, file), key, ({ path }) =>
-    context.stderr.write(toPrintable(`${path} is whole\n`)),
+    context.stderr.write(toPrintable(`verified ${path}\n`)),
   )
   const summary = buildSummary(file, manifest, formatPublicKey(key))
   printResult(context.stdout, options.output, summary, () =>
-    toPrintable(`${file} is as it was made for ${manifest.cluster}: ${formatContent(manifest)}\n`),
+    toPrintable(`${file} is a valid bundle of ${manifest.cluster}: ${formatContent(manifest)}\n`),
   )
   return exitCodes.ok
 }
@@ -116,8 +116,8 @@ async function findDefaultFile(context: CommandContext, options: Options): Promi
   const { cluster } = await loadCluster(context, options.file)
   const file = cluster && findBundlePath(options.file, cluster)
   if (file !== undefined) return file
-  throw new HyperkubeError('BUNDLE_NOT_READ', `${options.file} names no bundle`, {
-    hint: 'say which one: hyperkube bundle verify FILE',
+  throw new HyperkubeError('BUNDLE_NOT_READ', `${options.file} has no bundle in spec.artifacts`, {
+    hint: 'pass the bundle: hyperkube bundle verify FILE',
   })
 }
 
@@ -209,7 +209,7 @@ function selectLock(cluster: Cluster, lock: Lock): Lock {
   const release = findKubernetesRelease(spec.kubernetes)
   const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
   if (problem !== undefined) {
-    throw new HyperkubeError(problem.code, problem.message, { hint: 'hyperkube lock' })
+    throw new HyperkubeError(problem.code, problem.message, { hint: 'update cluster.lock: hyperkube lock' })
   }
   const hostSystems = new Set(spec.hosts.map(({ os }) => os))
   return {

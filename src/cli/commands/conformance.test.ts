@@ -70,7 +70,7 @@ describe('hyperkube conformance', () => {
     expect(code).toBe(0)
     expect(stdout.split('\n')).toHaveLength(6)
     expect(stdout).not.toContain('Garbage collector')
-    expect(stderr).toBe('5 tests, 1 left out\n')
+    expect(stderr).toBe('5 tests, 1 excluded\n')
     expect(await readdir(root)).not.toContain('report')
     const json = JSON.parse((await runConformance(' --list -o json')).stdout)
     expect(json).toMatchObject({ kind: 'ConformanceTestList', leftOut: [] })
@@ -83,7 +83,7 @@ describe('hyperkube conformance', () => {
     )
     await writeSuite(passed)
     const { code, stdout, stderr } = await runConformance(` --only ${join(root, 'only')}`)
-    expect([code, stdout]).toEqual([0, expect.stringContaining('passed: 1 of 1 that ran passed, in ')])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('passed: 1 of 1 test passed, in ')])
     expect(stderr).toContain('00:00 1/1 passed [sig-network] DNS should provide DNS for the cluster')
     expect(await readdir(join(root, 'report'))).toEqual(['e2e.log', 'report.json'])
     expect(await text('report/e2e.log')).toContain('SUCCESS!')
@@ -124,8 +124,8 @@ describe('hyperkube conformance', () => {
         …
       interrupted [sig-storage] Projected secret optional updates should be reflected in volume [Conformance] [NodeConformance] (32.0 s)
         Interrupted by User
-      left out: 3 tests, the run ended before
-      failed: 1 of 3 that ran passed against Kubernetes v1.37.1
+      excluded: 3 tests, the run ended early
+      failed: 1 of 3 tests passed against Kubernetes v1.37.1
       log:    /report/e2e.log
       junit:  /report/junit_01.xml
       report: /report/report.json
@@ -138,7 +138,7 @@ describe('hyperkube conformance', () => {
   test('ends with 1 when no test could run', async () => {
     await writeSuite(`cat ${testdata}/no-cluster.txt; exit 1`)
     const { code, stdout } = await runConformance()
-    expect([code, stdout]).toEqual([1, expect.stringContaining('problem SynchronizedBeforeSuite has failed')])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('problem SynchronizedBeforeSuite failed')])
   })
 
   test('when it is interrupted the suite is too, with all that it began, and what was done is said', async () => {
@@ -156,16 +156,16 @@ while :; do wait; done`)
     interruption.abort()
     const { code, stdout, stderr } = collectResult(await running)
     expect(code).toBe(130)
-    expect(stderr).toContain('stopping: e2e.test removes what it has made')
-    expect(stdout).toContain('interrupted: 1 of 1 that ran passed')
-    expect(stdout).toContain('left out: 5 tests, the run ended before')
+    expect(stderr).toContain('stopping: e2e.test deletes its objects')
+    expect(stdout).toContain('interrupted: 1 of 1 test passed')
+    expect(stdout).toContain('excluded: 5 tests, the run ended early')
     expect(await text('report/e2e.log')).toContain('stopping\n')
     const child = Number(await text('child'))
     await pollUntil('its child to be gone', async () => !isThere(child), { timeoutMs: 5000, intervalMs: 5 })
   })
 
   test.each([
-    ['--without-image httpd', 2, 'known are nginx'],
+    ['--without-image httpd', 2, 'expected one of nginx'],
     ['--only /nowhere', 1, 'CONFORMANCE_NAMES_NOT_READ'],
     ['--server ftp://x', 2, 'https://HOST:PORT'],
   ])('%s is refused', async (words, code, output) => {

@@ -112,7 +112,7 @@ export const conformanceCommand: LeafCommand = {
 function parseParallelFlag(text: string): number {
   const parallel = Number(text)
   if (/^\d{1,2}$/.test(text) && parallel > 0) return parallel
-  throw new InvalidArgumentError('it is a number from 1 to 99')
+  throw new InvalidArgumentError('expected a number from 1 to 99')
 }
 
 /** Returns the --focus pattern. Tests named with --only run even if they are not conformance tests. */
@@ -147,7 +147,7 @@ function listTests(
   printResult(context.stdout, options.output, document, () =>
     chosen.map((name) => `${toPrintable(name)}\n`).join(''),
   )
-  const omittedText = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
+  const omittedText = leftOut.length === 0 ? '' : `, ${leftOut.length} excluded`
   context.stderr.write(`${formatCount(chosen.length, 'test')}${omittedText}\n`)
   return exitCodes.ok
 }
@@ -155,7 +155,7 @@ function listTests(
 function requireTests({ chosen }: Selection): void {
   if (chosen.length > 0) return
   throw new HyperkubeError('CONFORMANCE_NO_TEST', 'no test is selected', {
-    hint: 'hyperkube conformance --list shows what --focus, --skip and --only leave',
+    hint: 'check --focus, --skip and --only: hyperkube conformance --list',
   })
 }
 
@@ -164,9 +164,9 @@ async function readNames({ readFile }: CommandContext, file: string): Promise<st
     const isMissing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError(
       'CONFORMANCE_NAMES_NOT_READ',
-      `${file} ${isMissing ? 'does not exist' : 'could not be read'}`,
+      `${file} ${isMissing ? 'does not exist' : 'cannot be read'}`,
       {
-        hint: 'it has the name of a test in each line, as hyperkube conformance --list prints them',
+        hint: 'write one test name per line, as printed by: hyperkube conformance --list',
         ...(isMissing ? {} : { cause }),
       },
     )
@@ -178,6 +178,7 @@ function formatKnownImages(): string {
 }
 
 function addImage(text: string, previous: readonly string[] = []): readonly string[] {
-  if (!Object.hasOwn(testsByImage, text)) throw new InvalidArgumentError(`known are ${formatKnownImages()}`)
+  if (!Object.hasOwn(testsByImage, text))
+    throw new InvalidArgumentError(`expected one of ${formatKnownImages()}`)
   return [...previous, text]
 }

@@ -6,7 +6,7 @@ test('lists which controllers there are, and which are on', async () => {
   const { code, stdout } = await runHyperkube('controller-manager list -o wide --controllers *,-version-skew')
   expect(code).toBe(0)
   const [head, first, ...others] = stdout.split('\n').map((line) => line.replaceAll(/  +/g, '  '))
-  expect(head).toBe('CONTROLLER  ON  DEFAULT  WATCHES  WHAT IT DOES  MAY')
+  expect(head).toBe('CONTROLLER  ON  DEFAULT  WATCHES  DESCRIPTION  PERMISSIONS')
   expect(first).toBe(
     'version-skew  no  on  nodes  reports nodes whose kubelet version is not supported by the API server  get /version; create, patch events in default',
   )
@@ -15,7 +15,7 @@ test('lists which controllers there are, and which are on', async () => {
   )
   const { stdout: short } = await runHyperkube('controller-manager list')
   expect(short).toMatch(
-    /^CONTROLLER +ON +DEFAULT +WHAT IT DOES\nversion-skew +yes +on +reports nodes whose kubelet/,
+    /^CONTROLLER +ON +DEFAULT +DESCRIPTION\nversion-skew +yes +on +reports nodes whose kubelet/,
   )
   const { stdout: json } = await runHyperkube('controller-manager list -o json')
   expect(JSON.parse(json)).toMatchObject({
@@ -41,7 +41,10 @@ test.each([
   ['--kubeconfig k', 'KUBECONFIG_NOT_READ: k cannot be read'],
   ['list --controllers foo', 'MANAGER_CONTROLLER_UNKNOWN: there is no controller foo'],
   ['list --listen 0.0.0.0:80', 'MANAGER_NOT_LOOPBACK: '],
-  ['list --leader-elect-retry-period 2', 'MANAGER_OPTIONS: --leader-elect-retry-period: write it as'],
+  [
+    'list --leader-elect-retry-period 2',
+    'MANAGER_OPTIONS: --leader-elect-retry-period: must be a duration such as',
+  ],
 ])('%j is reported in one line', async (words, line) => {
   const { code, stderr } = await runHyperkube(`controller-manager ${words}`.trim())
   expect(code).toBe(1)

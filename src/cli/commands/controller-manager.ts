@@ -141,7 +141,7 @@ function formatControllers(
   paint: Paint,
   wide: boolean,
 ): string {
-  const summary = { head: 'WHAT IT DOES', cell: (row: ControllerDefinition) => ({ text: row.summary }) }
+  const summary = { head: 'DESCRIPTION', cell: (row: ControllerDefinition) => ({ text: row.summary }) }
   const columns = [
     { head: 'CONTROLLER', cell: ({ name }: ControllerDefinition) => ({ text: name }) },
     { head: 'ON', cell: (row: ControllerDefinition) => ({ text: chosen.includes(row) ? 'yes' : 'no' }) },
@@ -154,7 +154,10 @@ function formatControllers(
     },
     summary,
     // This column is the last one, because it may be long.
-    { head: 'MAY', cell: ({ rules }: ControllerDefinition) => ({ text: rules.map(formatRule).join('; ') }) },
+    {
+      head: 'PERMISSIONS',
+      cell: ({ rules }: ControllerDefinition) => ({ text: rules.map(formatRule).join('; ') }),
+    },
   ]
   return formatTable([...columns, ...(wide ? wideColumns : [summary])], rows, paint)
 }

@@ -44,7 +44,7 @@ test('where there is none it says how to make one', async () => {
   const { code, stdout } = await runHyperkube(`etcd snapshot list --from ${directory}/none`, files)
   expect([code, stdout.replaceAll(directory, 'DIR')]).toEqual([
     0,
-    'there is none yet in DIR/none: hyperkube etcd snapshot save\n',
+    'no snapshots in DIR/none; save one: hyperkube etcd snapshot save\n',
   ])
 })
 

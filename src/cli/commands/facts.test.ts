@@ -97,7 +97,7 @@ test('of a Windows host whose PowerShell does not answer, what is known without 
   } as const
   await expect(command.run(context, { args: [], options })).rejects.toBe(failure)
   expect(collectResult(1).stdout).toMatchInlineSnapshot(`
-    "win1: Windows build 20348, amd64; all else could not be asked
+    "win1: Windows build 20348, amd64; other facts are unavailable
       size       2 CPUs, 8.0 GiB of memory
       addresses  Ethernet 10.0.0.31/24
       disks      C:\\ 32.0 of 64.0 GiB free

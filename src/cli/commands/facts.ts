@@ -95,13 +95,17 @@ export async function readWindowsFacts(
 function requireLinuxRoot({ platform, isRoot }: FactsEnvironment): void {
   if (platform === 'win32') return
   if (platform !== 'linux') {
-    throw new HyperkubeError('FACTS_NOT_TAKEN', `no node of a cluster runs ${platform}`, {
-      hint: 'run it on a host of the cluster',
-    })
+    throw new HyperkubeError(
+      'FACTS_NOT_TAKEN',
+      `hosts of a cluster run Linux or Windows; this machine runs ${platform}`,
+      {
+        hint: 'run the command on a host of the cluster: ssh root@HOST hyperkube facts',
+      },
+    )
   }
   if (!isRoot) {
-    throw new HyperkubeError('FACTS_NOT_ROOT', 'only root sees all of a host', {
-      hint: 'sudo hyperkube facts',
+    throw new HyperkubeError('FACTS_NOT_ROOT', 'only root can read all facts of a host', {
+      hint: 'run as root: sudo hyperkube facts',
     })
   }
 }
@@ -122,7 +126,7 @@ function formatFacts({ host, system }: Facts): string {
 
 /** Formats the basic facts of a Windows host whose PowerShell did not respond. */
 function formatBasicFacts({ host, system }: BasicFacts): string {
-  return formatRows(`${host}: Windows build ${system.build}, ${system.arch}; all else could not be asked`, [
+  return formatRows(`${host}: Windows build ${system.build}, ${system.arch}; other facts are unavailable`, [
     ...listCommonRows(system),
     ['also here', system.foreignServices.join(', ')],
   ])
@@ -199,7 +203,7 @@ function listWindowsRows(system: Windows): Row[] {
     ['features', features.join(', ')],
     ['networks', system.networks.map(({ name, type }) => `${name} (${type})`).join(', ')],
     ['also here', system.foreignServices.join(', ')],
-    ['pending', system.rebootPending ? 'a restart' : ''],
+    ['pending', system.rebootPending ? 'a reboot' : ''],
   ]
 }
 

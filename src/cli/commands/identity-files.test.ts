@@ -27,8 +27,8 @@ test.each([
     'a wrong file',
     { 'cluster.yml': 'x: y' },
     'SPEC_NOT_VALID',
-    'something is wrong with cluster.yml',
-    'hyperkube validate -f cluster.yml',
+    'cluster.yml has errors',
+    'show the errors: hyperkube validate -f cluster.yml',
   ],
   [
     'no identity',
@@ -45,12 +45,12 @@ test.each([
     `${key} is not the key of cluster.identity`,
     'run the same command with the right key: --key FILE',
   ],
-  ['no key in the key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'not a key file', 'backup'],
+  ['no key in the key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'has an invalid format', 'backup'],
   [
     'a damaged identity',
     { 'cluster.identity': all['cluster.identity']?.replace('aes', 'AES') },
     'IDENTITY_DAMAGED',
-    'cluster.identity: the sealed identity has been changed',
+    'cluster.identity: the sealed identity was changed',
     'backup',
   ],
   [

@@ -23,7 +23,7 @@ test('without a lock images are known by their names', async () => {
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
     "NAME   IMAGE                         DIGEST      FOR
-    pause  registry.k8s.io/pause:3.10.2  not locked  the sandbox of every pod
+    pause  registry.k8s.io/pause:3.10.2  not locked  sandbox of every pod
     "
   `)
 })
@@ -40,7 +40,7 @@ test('with a lock each has its digest, in short for people and whole for program
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'ImageList',
-    items: [{ name: 'pause', image: pause, digest, for: 'the sandbox of every pod' }],
+    items: [{ name: 'pause', image: pause, digest, for: 'sandbox of every pod' }],
   })
 })
 

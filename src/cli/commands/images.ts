@@ -19,12 +19,12 @@ interface NeededImage {
 }
 
 const purposes: Readonly<Record<string, string>> = {
-  pause: 'the sandbox of every pod',
-  coredns: 'names of services: dns',
-  'metrics-server': 'what pods and nodes use: metrics',
-  traefik: 'the way in from outside: ingress',
-  'local-path-provisioner': 'volumes on nodes: storage',
-  busybox: 'helpers of volumes: storage',
+  pause: 'sandbox of every pod',
+  coredns: 'cluster DNS: dns',
+  'metrics-server': 'resource usage of pods and nodes: metrics',
+  traefik: 'ingress controller: ingress',
+  'local-path-provisioner': 'local volumes: storage',
+  busybox: 'helper pods of local volumes: storage',
 }
 
 function listNeededImages(cluster: Cluster, lock: Lock | undefined): readonly NeededImage[] {

@@ -22,10 +22,10 @@ test('a file, an identity and its key are made, and fit together', async () => {
   const { code, stdout, files } = await runHyperkube(first)
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\ncluster.yml\n` })
   expect(files.get('cluster.yml')).toMatchInlineSnapshot(`
-    "# A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
-    # hyperkube validate      says what is wrong with it, and where
-    # hyperkube schema --help says how an editor learns to complete it
-    # Every setting: docs/reference/cluster.md in the sources of hyperkube
+    "# A Kubernetes cluster that hyperkube manages. Commit this file.
+    # Check this file:       hyperkube validate
+    # Set up your editor:    hyperkube schema --help
+    # List of all settings:  docs/reference/cluster.md in the hyperkube repository
     apiVersion: hyperkube.dev/v1
     kind: Cluster
     metadata:
@@ -59,13 +59,13 @@ test('a file, an identity and its key are made, and fit together', async () => {
 test('it says what to commit, what to keep, and what losing it costs; never a secret', async () => {
   const { stdout, stderr, files } = await runHyperkube(first)
   expect(stderr).toMatchInlineSnapshot(`
-    "commit cluster.yml and cluster.identity, and cluster.lock once it is there
-    keep the key out of git, and a copy of it in another place:
+    "commit cluster.yml and cluster.identity; also commit cluster.lock, which hyperkube up creates
+    do not commit the key, and keep a backup of it on another machine:
       /home/me/.config/hyperkube/keys/shop.key
-      without it hyperkube cannot change, repair or rotate the cluster; pods go on running
-      with it and cluster.identity one has full access to the cluster and can read every secret
-      → hyperkube lock
-      → hyperkube plan
+      without the key, hyperkube cannot change, repair or rotate the cluster; pods keep running
+      the key and cluster.identity together give full access to the cluster and its secrets
+      → to preview the changes (optional): hyperkube plan
+      → to create or update the cluster: hyperkube up
     "
   `)
   const { cas } = await unsealIdentity(
@@ -96,27 +96,36 @@ test('for programs the result is a document', async () => {
 test('every file is named after the cluster’s own', async () => {
   const { stdout, stderr } = await runHyperkube(`${first} -f a/prod.yaml --key my.key`, { 'a/other': '' })
   expect(stdout).toBe('my.key\na/prod.identity\na/prod.yaml\n')
-  expect(stderr).toContain('commit a/prod.yaml and a/prod.identity, and a/prod.lock once it is there\n')
-  expect(stderr).toContain('  → hyperkube lock -f a/prod.yaml\n')
+  expect(stderr).toContain(
+    'commit a/prod.yaml and a/prod.identity; also commit a/prod.lock, which hyperkube up creates\n',
+  )
+  expect(stderr).toContain('hyperkube plan -f a/prod.yaml --key my.key\n')
+  expect(stderr).toContain('hyperkube up -f a/prod.yaml --key my.key\n')
   expect(stderr).not.toContain('.gitignore')
   const beside = await runHyperkube(`${first} --key shop.key`)
-  expect(beside.stderr).toContain('warning: shop.key lies where cluster.yml does; add it to .gitignore')
+  expect(beside.stderr).toContain(
+    'warning: shop.key is in the directory of cluster.yml; add it to .gitignore',
+  )
 })
 
 test('nothing is written when something is there that does not fit', async () => {
   const other = await runHyperkube('init --host 10.0.0.1=control-plane')
   const identity = other.files.get('cluster.identity') ?? ''
   const cases: [string, Record<string, string>, string][] = [
-    [first, { 'cluster.yml': 'mine' }, 'SPEC_NOT_WRITTEN: cluster.yml exists already'],
-    ['init --defaults', { 'cluster.yml': 'mine' }, 'SPEC_NOT_WRITTEN: cluster.yml exists already'],
-    ['init --name shop', { 'cluster.yml': byHand }, 'SPEC_NOT_WRITTEN: cluster.yml exists already'],
+    [first, { 'cluster.yml': 'mine' }, 'SPEC_NOT_WRITTEN: cluster.yml already exists'],
+    ['init --defaults', { 'cluster.yml': 'mine' }, 'SPEC_NOT_WRITTEN: cluster.yml already exists'],
+    ['init --name shop', { 'cluster.yml': byHand }, 'SPEC_NOT_WRITTEN: cluster.yml already exists'],
     [
       first,
       { [key]: 'mine' },
-      `IDENTITY_KEY_EXISTS: ${key} exists already: it is the key of another cluster`,
+      `IDENTITY_KEY_EXISTS: ${key} already exists: it is the key of another cluster`,
     ],
     ['init', { 'cluster.yml': byHand, [key]: 'mine' }, 'IDENTITY_KEY_EXISTS'],
-    [`${first} --key notes`, { notes: 'hello, world' }, 'IDENTITY_KEY_NOT_READ: the key file is not a key'],
+    [
+      `${first} --key notes`,
+      { notes: 'hello, world' },
+      'IDENTITY_KEY_NOT_READ: the key file has an invalid format',
+    ],
     [first, { 'cluster.identity': identity }, `IDENTITY_KEY_NOT_READ: ${key} does not exist`],
     [
       `${first} --key /home/me/.config/hyperkube/keys/cluster.key`,
@@ -158,7 +167,9 @@ test('cut short before the last file, the same command goes on', async () => {
 test('a file that was written by hand gets an identity', async () => {
   const { code, stdout, stderr, files } = await runHyperkube('init', { 'cluster.yml': byHand })
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\n` })
-  expect(stderr).toContain('a cluster that runs already has another\n')
+  expect(stderr).toContain(
+    'cluster.identity is for a new cluster; a running cluster needs its own identity file\n',
+  )
   expect(files.get('cluster.yml')).toBe(byHand)
 })
 
@@ -167,7 +178,7 @@ test('when all is there nothing changes, and it says so', async () => {
   const again = await runHyperkube('init', withoutFiles(files))
   expect(again).toMatchObject({ code: 0, stdout: '', files })
   expect(again.stderr).toContain(
-    `nothing to do: cluster.yml is there, and ${key} opens cluster.identity\n  → hyperkube lock\n`,
+    `nothing to do: cluster.yml exists, and ${key} decrypts cluster.identity\n  → to preview the changes (optional): hyperkube plan\n  → to create or update the cluster: hyperkube up\n`,
   )
 })
 
@@ -178,7 +189,7 @@ test.each(['init', 'init --name shop', 'init --yes', 'init --no-input'])(
     const ran = await runHyperkube(words, {}, options)
     expect(ran).toMatchObject({ code: 2, stdout: '', prompts: [], files: new Map() })
     expect(ran.stderr).toBe(
-      'USAGE: which hosts are in the cluster? There is no terminal for prompts\n' +
+      'USAGE: without a terminal, flags must set the hosts of the cluster\n' +
         '  → --host root@192.168.1.11=control-plane for each machine, --from-rke FILE, or --defaults\n',
     )
   },
@@ -212,30 +223,30 @@ private_registries:
     stdout: '/home/me/.config/hyperkube/keys/local.key\ncluster.identity\ncluster.yml\n',
   })
   expect(stderr).toMatchInlineSnapshot(`
-    "mapped: it has a place in the new file
+    "mapped: converted to a setting of the new file
       rke.yml:2:5 nodes[0].address -> spec.hosts[0].address
       rke.yml:3:5 nodes[0].user -> spec.hosts[0].ssh.user
       rke.yml:4:5 nodes[0].role -> spec.hosts[0].roles
       rke.yml:10:5 private_registries[0].url -> spec.registries[0].host
 
-    dropped: hyperkube needs no such setting
+    dropped: hyperkube does not need this setting
       rke.yml:5:5 nodes[0].docker_socket -> hyperkube runs containerd, without Docker
 
-    unsupported: you must decide
-      rke.yml:8:3 network.plugin -> flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own
-      rke.yml:11:5 private_registries[0].password -> a password is never copied; give it to hyperkube as the secret registry-example, and change it: it stood in a file
+    unsupported: needs your decision
+      rke.yml:8:3 network.plugin -> replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none
+      rke.yml:11:5 private_registries[0].password -> passwords are never copied; change it, then store it: hyperkube secret set registry-example
 
-    unknown: no key of RKE1
+    unknown: not an RKE1 key
       rke.yml:6:5 nodes[0].hostnam_override -> RKE1 has no such key and ignored it; did you mean hostname_override?
 
     4 mapped, 1 dropped, 2 unsupported, 1 unknown
-    commit cluster.yml and cluster.identity, and cluster.lock once it is there
-    keep the key out of git, and a copy of it in another place:
+    commit cluster.yml and cluster.identity; also commit cluster.lock, which hyperkube up creates
+    do not commit the key, and keep a backup of it on another machine:
       /home/me/.config/hyperkube/keys/local.key
-      without it hyperkube cannot change, repair or rotate the cluster; pods go on running
-      with it and cluster.identity one has full access to the cluster and can read every secret
-      → hyperkube lock
-      → hyperkube plan
+      without the key, hyperkube cannot change, repair or rotate the cluster; pods keep running
+      the key and cluster.identity together give full access to the cluster and its secrets
+      → to preview the changes (optional): hyperkube plan
+      → to create or update the cluster: hyperkube up
     "
   `)
   expect(files.get('cluster.yml')).not.toContain('hunter2')

@@ -61,8 +61,8 @@ export const initCommand: LeafCommand = {
     if (!(await context.exists(options.file))) return createCluster(context, options, initFlags)
     if (Object.values(initFlags).every((value) => value === undefined))
       return createIdentityOnly(context, options)
-    throw new HyperkubeError('SPEC_NOT_WRITTEN', `${options.file} exists already`, {
-      hint: 'it is never overwritten; -f names another, and hyperkube init alone makes the identity for it',
+    throw new HyperkubeError('SPEC_NOT_WRITTEN', `${options.file} already exists`, {
+      hint: 'hyperkube never overwrites it; use another file with -f FILE, or create only its identity: hyperkube init',
     })
   },
 }
@@ -89,8 +89,8 @@ async function createCluster(context: CommandContext, options: Options, initFlag
   const state = await checkIdentityFiles(context, options, cluster.metadata.name)
   const created = await createIdentityFiles(context, options, state)
   await context.createFile(file, text, 0o644).catch((cause: unknown) => {
-    throw new HyperkubeError('SPEC_NOT_WRITTEN', `${file} could not be written`, {
-      hint: `${state.paths.identity} and its key are there; the same command goes on`,
+    throw new HyperkubeError('SPEC_NOT_WRITTEN', `cannot write ${file}`, {
+      hint: `${state.paths.identity} and its key exist; run the same command again to continue`,
       cause,
     })
   })
@@ -111,7 +111,7 @@ async function createClusterText(
   if (questions !== undefined) {
     return (await promptClusterFile(context, options, questions, initFlags.name)) ?? exitCodes.failure
   }
-  context.stderr.write('USAGE: which hosts are in the cluster? There is no terminal for prompts\n')
+  context.stderr.write('USAGE: without a terminal, flags must set the hosts of the cluster\n')
   context.stderr.write(
     '  → --host root@192.168.1.11=control-plane for each machine, --from-rke FILE, or --defaults\n',
   )
@@ -128,7 +128,7 @@ async function createIdentityOnly(context: CommandContext, options: Options): Pr
   if (created.length > 0) {
     context.stderr.write(
       toPrintable(
-        `${state.paths.identity} makes this a new cluster; a cluster that runs already has another\n`,
+        `${state.paths.identity} is for a new cluster; a running cluster needs its own identity file\n`,
       ),
     )
   }
@@ -145,7 +145,7 @@ function printCreated(
   printResult(stdout, options.output, document, () => toPrintable(files.map((file) => `${file}\n`).join('')))
   stderr.write(
     files.length === 0
-      ? toPrintable(`nothing to do: ${options.file} is there, and ${paths.key} opens ${paths.identity}\n`)
+      ? toPrintable(`nothing to do: ${options.file} exists, and ${paths.key} decrypts ${paths.identity}\n`)
       : formatFileAdvice(options, paths),
   )
   stderr.write(formatNextCommands(options))

@@ -143,7 +143,7 @@ async function mergeIntoFile(
 function parseLifetimeFlag(text: string): number {
   const milliseconds = parseDuration(text)
   if (milliseconds === undefined || milliseconds < 60_000) {
-    throw new InvalidArgumentError('write it as 30m, 8h or 720h; a minute is the least')
+    throw new InvalidArgumentError('expected a duration of at least 1m, such as 30m, 8h or 720h')
   }
   return milliseconds
 }

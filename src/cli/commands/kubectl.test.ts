@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { type Lock, readLock } from '../../catalog/lock.ts'
 import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
@@ -39,9 +39,9 @@ interface Call {
   readonly path: string
 }
 
-async function runKubectl(programPath: string, args: readonly string[]): Promise<[number, Call[]]> {
+async function runKubectl(programPath: string, args: readonly string[]): Promise<[number, Call[], string]> {
   const calls: Call[] = []
-  const { context } = createInMemoryContext(files, { cacheDirectory: directory })
+  const { context, collectResult } = createInMemoryContext(files, { cacheDirectory: directory })
   const { privateFiles } = createLocalFiles()
   const code = await runCommandLine(programPath, args, {
     ...context,
@@ -53,7 +53,7 @@ async function runKubectl(programPath: string, args: readonly string[]): Promise
       return 7
     },
   })
-  return [code, calls]
+  return [code, calls, collectResult(code).stderr]
 }
 
 test('arguments pass untouched, and the exit code comes back', async () => {
@@ -75,4 +75,13 @@ test('the kubeconfig is private, leads to loopback, and is removed afterwards', 
     clusters: [{ name: 'shop', cluster: { server: expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/) } }],
   })
   await expect(stat(call?.path ?? '')).rejects.toThrow('ENOENT')
+})
+
+test('a temporary directory that cannot be written has its own error code', async () => {
+  vi.stubEnv('TMPDIR', join(directory, 'missing'))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const [code, calls, stderr] = await runKubectl('hyperkube', ['kubectl', 'get', 'nodes'])
+  expect([code, calls]).toEqual([1, []])
+  expect(stderr).toMatch(/^TMPDIR_NOT_WRITTEN: cannot write to the temporary directory .+missing: ENOENT/)
+  expect(stderr).toContain('or set TMPDIR to another directory\n')
 })

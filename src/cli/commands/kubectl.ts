@@ -13,9 +13,9 @@ import { type CommandContext, exitCodes, type LeafCommand } from '../command/com
 import { formatFindings } from '../command/print.ts'
 import { buildCacheName, fetchLockedArtifact, findLocalArtifact } from '../environment/locked-program.ts'
 import { cacheProgram } from '../environment/program-cache.ts'
-import { openByteProgress } from '../etcd/progress.ts'
-import { createWorkDirectory } from '../etcd/work-directory.ts'
+import { createTemporaryDirectory, writeTemporary } from '../environment/temporary-directory.ts'
 import { openTunnelServer } from '../kubectl/tunnel-server.ts'
+import { openByteProgress } from '../render/byte-progress.ts'
 
 /** Lifetime of the credentials. A longer `kubectl logs -f` must be started again. */
 const lifetimeMs = 3_600_000
@@ -42,7 +42,7 @@ export const kubectlCommand: LeafCommand = {
       return remote.dial(address, cluster.spec.api.port, { signal })
     })
     await using tunnel = await openTunnelServer(dials, context.signal)
-    await using work = await createWorkDirectory()
+    await using work = await createTemporaryDirectory()
     const { operator } = context
     const { kubernetes } = identity.cas
     const credentials = await issueAdminCredentials(kubernetes, operator, context.now(), lifetimeMs)
@@ -54,7 +54,7 @@ export const kubectlCommand: LeafCommand = {
     }
     const kubeconfig = buildEmbeddedKubeconfig(access, { ca: trustedCas(kubernetes), ...credentials })
     const file = join(work.path, 'kubeconfig')
-    await context.privateFiles.create(file, kubeconfig.revealText())
+    await writeTemporary(async () => context.privateFiles.create(file, kubeconfig.revealText()))
     return await context.runForeground([kubectl, ...args], { KUBECONFIG: file })
   },
 }

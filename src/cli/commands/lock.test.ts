@@ -59,11 +59,11 @@ test('a first lock is written, and a second run has nothing to change', async ()
     + image pause: registry.k8s.io/pause:3.10.2
     "
   `)
-  expect(first.stderr).toContain(`downloading ${flannel}: upstream publishes no checksum of it\n`)
+  expect(first.stderr).toContain(`downloading ${flannel} to compute its checksum; upstream publishes none\n`)
   expect(first.stderr).toContain('wrote cluster.lock; commit it\n')
   expect(lockedTargets(first.files.get('cluster.lock'))).toEqual(['linux/amd64'])
   const second = await lock('lock', Object.fromEntries(first.files))
-  expect(second).toMatchObject({ code: 0, stdout: 'cluster.lock: nothing to change\n', files: first.files })
+  expect(second).toMatchObject({ code: 0, stdout: 'cluster.lock: no changes\n', files: first.files })
   expect(second.stderr).not.toContain('wrote')
 })
 
@@ -117,7 +117,9 @@ test('a file that was replaced under its URL is warned about', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster })
   const { code, stderr } = await lock('lock --check', Object.fromEntries(files), { [flannel]: 'evil' })
   expect(code).toBe(3)
-  expect(stderr).toContain('warning: flannel linux/amd64 is another one than before, in the same place\n')
+  expect(stderr).toContain(
+    'warning: the content of flannel linux/amd64 has changed, but its version and URL have not\n',
+  )
 })
 
 test('all failures are reported, and the old lock is kept', async () => {
@@ -130,11 +132,9 @@ test('all failures are reported, and the old lock is kept', async () => {
   )
   expect(failed).toMatchObject({ code: 1, stdout: '' })
   expect(failed.stderr).toContain(
-    'LOCK_NOT_RESOLVED: some versions or checksums could not be looked up; nothing was written',
+    'LOCK_NOT_RESOLVED: cannot resolve all versions and checksums; cluster.lock was not written',
   )
-  expect(failed.stderr).toContain(
-    `${kubelet} answered with status 404\n  ${flannel} answered with status 503\n`,
-  )
+  expect(failed.stderr).toContain(`${kubelet} returned status 404\n  ${flannel} returned status 503\n`)
   expect(failed.files.get('cluster.lock')).toBe(files.get('cluster.lock'))
 })
 

@@ -46,7 +46,9 @@ export const lockCommand: LeafCommand = {
     const after = await resolveClusterLock(context, options, cluster, listTargets(cluster, arches), report)
     const changes = compareLocks(before, after)
     for (const { what } of changes.filter(({ replaced }) => replaced)) {
-      context.stderr.write(toPrintable(`warning: ${what} is another one than before, in the same place\n`))
+      context.stderr.write(
+        toPrintable(`warning: the content of ${what} has changed, but its version and URL have not\n`),
+      )
     }
     if (changes.length > 0 && !check) await writeLock(context, file, after, report)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes }
@@ -57,12 +59,12 @@ export const lockCommand: LeafCommand = {
 
 function addArch(text: string, arches: readonly Arch[] = []): readonly Arch[] {
   const parsed = archSchema.safeParse(text)
-  if (!parsed.success) throw new InvalidArgumentError(`an arch is one of ${archSchema.options.join(', ')}`)
+  if (!parsed.success) throw new InvalidArgumentError(`expected one of ${archSchema.options.join(', ')}`)
   return [...new Set([...arches, parsed.data])]
 }
 
 function formatChanges(file: string, changes: readonly LockChange[]): string {
-  if (changes.length === 0) return `${file}: nothing to change\n`
+  if (changes.length === 0) return `${file}: no changes\n`
   return toPrintable(changes.map(formatChange).join(''))
 }
 

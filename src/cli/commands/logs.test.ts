@@ -10,8 +10,8 @@ test.each([
   ['logs kublet', 2, 'Allowed choices are hyperkube-agent'],
   ['logs ../etc', 2, "value '../etc' is invalid"],
   ['logs \u001B[2J', 2, String.raw`value '\u001b[2J' is invalid`],
-  ['logs --since yesterday', 2, 'write it as 10m'],
-  ['logs --lines many', 2, 'write it as a number'],
+  ['logs --since yesterday', 2, 'expected a duration or a time such as 10m'],
+  ['logs --lines many', 2, 'expected a number from 0 to 1000000'],
   ['logs --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
 ])('%s is not right', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)

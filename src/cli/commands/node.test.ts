@@ -16,7 +16,7 @@ test.each([
   ['node drian w1', 'did you mean hyperkube node drain?'],
   ['node add w2', "required option '--address <address>' not specified"],
   ['node replace w1 --by w2', "required option '--address <address>' not specified"],
-  ['node drain w1 --deadline soon', 'write it as 30s, 5m or 1h30m'],
+  ['node drain w1 --deadline soon', 'expected a duration such as 30s, 5m or 1h30m'],
 ])('%s is not right', async (words, problem) => {
   const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])

@@ -107,6 +107,7 @@ export const nodeCommand: CommandGroup = {
                   parseTimeoutFlag,
                 )
                 .option('--force', 'also delete unmanaged pods'),
+              'refused',
             ),
           ),
       }),
@@ -123,6 +124,7 @@ export const nodeCommand: CommandGroup = {
               command
                 .addArgument(new Argument('<host>', 'host name in cluster.yml, or node name'))
                 .option('--force', 'also undo cordons set by others'),
+              'refused',
             ),
           ),
       }),
@@ -132,6 +134,6 @@ export const nodeCommand: CommandGroup = {
 
 function addRole(text: string, previous: readonly string[] = []): readonly string[] {
   const parsed = hostRole.safeParse(text)
-  if (!parsed.success) throw new InvalidArgumentError(`a role is one of ${hostRole.options.join(', ')}`)
+  if (!parsed.success) throw new InvalidArgumentError(`expected one of ${hostRole.options.join(', ')}`)
   return [...new Set([...previous, parsed.data])]
 }

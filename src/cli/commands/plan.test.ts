@@ -34,11 +34,11 @@ test('says what would happen where, and then in which order', async () => {
     "production: Kubernetes 1.37.1 on 5 hosts
 
     cp1, cp2 and cp3 (control-plane)
-      + 12 programs, 6 images, 42 files, 1 derived file, 17 certificates, 23 directories, 6 users, 4 kernel modules, 8 kernel settings
+      + 12 binaries, 6 images, 42 files, 1 derived file, 17 certificates, 23 directories, 6 users, 4 kernel modules, 8 kernel settings
       starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, hyperkube-controller-manager, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
 
     w1 and w2 (worker)
-      + 8 programs, 6 images, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
+      + 8 binaries, 6 images, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
       starts hyperkube-agent, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
 
     addons
@@ -82,7 +82,7 @@ test('says each single thing of the hosts that are asked for', async () => {
       hyperkube-agent
         + directory /etc/hyperkube/agent
         + directory /var/lib/hyperkube/agent
-        + program hyperkube-0.0.0
+        + binary hyperkube-0.0.0
         + service hyperkube-agent.service
         ▸ start service hyperkube-agent.service
       containerd
@@ -90,10 +90,10 @@ test('says each single thing of the hosts that are asked for', async () => {
         + directory /etc/hyperkube/containerd/certs.d
         + directory /etc/cni/net.d
         + directory /opt/cni/bin
-        + program containerd-2.3.7
-        + program runc-1.5.2
-        + program cni-plugins-1.9.1
-        + program crictl-1.36.0
+        + binary containerd-2.3.7
+        + binary runc-1.5.2
+        + binary cni-plugins-1.9.1
+        + binary crictl-1.36.0
         + image registry.k8s.io/pause:3.10.2
         + file /etc/hyperkube/containerd/config.toml
         + file /etc/crictl.yaml
@@ -111,7 +111,7 @@ test('says each single thing of the hosts that are asked for', async () => {
       kubelet
         + directory /etc/hyperkube/kubelet
         + directory /var/lib/kubelet
-        + program kubelet-1.37.1
+        + binary kubelet-1.37.1
         + file /etc/hyperkube/kubelet/ca.crt
         + file /etc/hyperkube/kubelet/config.yaml
         + file /etc/hyperkube/kubelet/kubeconfig
@@ -121,7 +121,7 @@ test('says each single thing of the hosts that are asked for', async () => {
         ▸ start service kubelet.service
       flanneld
         + directory /etc/hyperkube/flanneld
-        + program flannel-0.28.7
+        + binary flannel-0.28.7
         + file /etc/hyperkube/flanneld/ca.crt
         + file /etc/hyperkube/flanneld/net-conf.json
         + file /etc/hyperkube/flanneld/kubeconfig
@@ -131,7 +131,7 @@ test('says each single thing of the hosts that are asked for', async () => {
         ▸ start service flanneld.service
       kube-proxy
         + directory /etc/hyperkube/kube-proxy
-        + program kube-proxy-1.37.1
+        + binary kube-proxy-1.37.1
         + file /etc/hyperkube/kube-proxy/ca.crt
         + file /etc/hyperkube/kube-proxy/config.yaml
         + file /etc/hyperkube/kube-proxy/kubeconfig
@@ -226,11 +226,11 @@ describe('against a previous plan', () => {
         7. controllers on cp1
         8. controllers on cp2
         9. controllers on cp3
-       10. kubelet and network on cp1, pods moved away first
-       11. kubelet and network on cp2, pods moved away first
-       12. kubelet and network on cp3, pods moved away first
-       13. kubelet and network on w1, pods moved away first
-       14. kubelet and network on w2, pods moved away first
+       10. kubelet and network on cp1, drained first
+       11. kubelet and network on cp2, drained first
+       12. kubelet and network on cp3, drained first
+       13. kubelet and network on w1, drained first
+       14. kubelet and network on w2, drained first
       "
     `)
   })
@@ -238,7 +238,7 @@ describe('against a previous plan', () => {
   test('what is no plan is refused', async () => {
     const { code, stderr } = await plan('--against previous.json', { 'previous.json': '{}' })
     expect(code).toBe(1)
-    expect(stderr).toContain('PLAN_NOT_READ: previous.json does not hold a plan')
+    expect(stderr).toContain('PLAN_NOT_READ: previous.json is not a plan file')
   })
 })
 
@@ -260,10 +260,10 @@ describe('when something is wrong', () => {
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toMatchInlineSnapshot(`
-      "cp1, cp2, cp3, w1 and w2: error HOST_KERNEL_FEATURE: the kernel 6.1.0 has no overlay, which layers of images need
-        → modprobe overlay; if that fails, install the modules of the kernel
-      cp1, cp2, cp3, w1 and w2: warning HOST_SWAP: the host has swap: pods get none of it, and the figures of its memory mislead
-        → swapoff -a, and take it out of /etc/fstab
+      "cp1, cp2, cp3, w1 and w2: error HOST_KERNEL_FEATURE: the kernel 6.1.0 has no overlay, which container images need
+        → modprobe overlay; if that fails, install the kernel module package
+      cp1, cp2, cp3, w1 and w2: warning HOST_SWAP: swap is on: pods do not use it, and it makes memory metrics misleading
+        → swapoff -a; then remove it from /etc/fstab
       "
     `)
   })
@@ -272,13 +272,13 @@ describe('when something is wrong', () => {
     const { 'cluster.lock': _, ...without } = files
     const { code, stderr } = await runHyperkube('plan --facts facts', without)
     expect(code).toBe(1)
-    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → hyperkube lock\n')
+    expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → create it: hyperkube lock\n')
   })
 
   test('facts that are no facts are named by their file', async () => {
     const { code, stderr } = await plan('', { 'facts/w1.json': '{"kind": "Facts"}' })
     expect(code).toBe(1)
-    expect(stderr).toContain('FACTS_NOT_READ: facts/w1.json does not hold the facts of a host')
+    expect(stderr).toContain('FACTS_NOT_READ: facts/w1.json does not contain the facts of a host')
   })
 
   test('what only recorded facts can be compared with is a matter of the command line', async () => {

@@ -77,5 +77,5 @@ function formatResult(action: ProvisionalAction, hosts: readonly string[]): stri
   if (hosts.length === 0) return ''
   return action === 'confirm'
     ? `the change is confirmed on ${joinNames(hosts)}\n`
-    : `${joinNames(hosts)} roll back now, one after the other; hyperkube status shows their progress\n`
+    : `${joinNames(hosts)} roll back now, one host at a time; show the progress: hyperkube status\n`
 }

@@ -43,8 +43,8 @@ describe('hyperkube proxy', () => {
   })
 
   test('says when no certificate names its address', async () => {
-    const { stderr } = await runUntil('proxy --listen 127.0.0.9:0', '→ listen at 127.0.0.1')
-    expect(stderr).toContain('certificates of the API servers do not name 127.0.0.9')
+    const { stderr } = await runUntil('proxy --listen 127.0.0.9:0', '→ listen on 127.0.0.1')
+    expect(stderr).toContain('the certificates of the API servers do not contain 127.0.0.9')
   })
 
   test('does not start if the port is in use', async () => {

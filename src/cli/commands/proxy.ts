@@ -44,8 +44,8 @@ export const proxyCommand: LeafCommand = {
       print(`serving the API of ${cluster.metadata.name} at ${url} until Ctrl-C`)
       print(`  → hyperkube kubeconfig --server ${url}${formatFileFlag(options.file)} > kubeconfig`)
       if (!isInCertificates(host, cluster)) {
-        print(`certificates of the API servers do not name ${host}, so clients will refuse them`)
-        print(`  → listen at 127.0.0.1, or put it into spec.api.sans and run hyperkube up`)
+        print(`the certificates of the API servers do not contain ${host}, so clients will reject them`)
+        print(`  → listen on 127.0.0.1, or add ${host} to spec.api.sans and run: hyperkube up`)
       }
       if (!signal.aborted) await once(signal, 'abort')
     } finally {
@@ -59,7 +59,7 @@ export const proxyCommand: LeafCommand = {
 function parseListenFlag(text: string): string {
   const { host, port } = parseAddress(text)
   if (host === '' || !/:\d+$/.test(text) || port > 65_535) {
-    throw new InvalidArgumentError('write it as 127.0.0.1:6443')
+    throw new InvalidArgumentError('expected ADDRESS:PORT, such as 127.0.0.1:6443')
   }
   return text
 }

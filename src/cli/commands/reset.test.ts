@@ -20,7 +20,7 @@ test.each(['reset --yes', 'reset --yes --force-unlock', 'reset --dry-run'])(
   async (commandLine) => {
     const { code, stdout, stderr } = await runHyperkube(`${commandLine} --progress plain`, files)
     expect(code).toBe(1)
-    expect(stderr).toContain('error RESET_NO_HOST: none of the hosts to reset can be reached: cp1')
+    expect(stderr).toContain('error RESET_NO_HOST: no host to reset is reachable: cp1')
     expect(stderr).not.toContain('is removed')
     expect(stderr).toContain(
       `hyperkube ${commandLine.replace(' --yes', '').replace(' --force-unlock', '')}\n`,

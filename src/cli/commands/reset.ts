@@ -84,6 +84,6 @@ function buildResetDocument({ cluster, hosts, code }: ResetCommandResult): objec
 
 function formatResetResult({ cluster, hosts, volumes }: ResetCommandResult): string {
   if (hosts.length === 0) return ''
-  const data = volumes === undefined ? '' : `volumes of pods, where there were any, stay in ${volumes}\n`
-  return `nothing of ${cluster} is left on ${joinNames(hosts)}\n${data}`
+  const data = volumes === undefined ? '' : `volumes of pods, if any, stay in ${volumes}\n`
+  return `${cluster} is removed from ${joinNames(hosts)}\n${data}`
 }

@@ -84,8 +84,8 @@ function checkNotEmpty(text: string): string | undefined {
 
 function checkSecretName(name: string): void {
   if (dnsLabel.safeParse(name).success) return
-  throw new HyperkubeError('SECRET_NAME', `${name} is no name for a secret`, {
-    hint: 'lower-case letters, digits and dashes: backup-access-key',
+  throw new HyperkubeError('SECRET_NAME', `${name} is not a valid secret name`, {
+    hint: 'use lower-case letters, digits and dashes, such as backup-access-key',
   })
 }
 
@@ -95,8 +95,8 @@ async function readSecretValue(
   file: string,
 ): Promise<Secret> {
   const text = await files.read(file).catch((cause: unknown) => {
-    throw new HyperkubeError('SECRET_NOT_READ', `${file} could not be read`, {
-      hint: `look at ls -l ${file}`,
+    throw new HyperkubeError('SECRET_NOT_READ', `cannot read ${file}`, {
+      hint: `check the permissions: ls -l ${file}`,
       cause,
     })
   })

@@ -73,7 +73,7 @@ function limitObservation(timeout: number | undefined): Pick<ObserveOptions, 'ti
   return timeout === undefined ? {} : { timeoutMs: Math.max(timeout / 2, timeout - printReserveMs) }
 }
 
-const fromApiHint = 'no host is reachable by ssh; if the API is, use: hyperkube status --from-api\n'
+const fromApiHint = 'no host is reachable by ssh; if the API is reachable: hyperkube status --from-api\n'
 
 /** Observes the status with new connections, because hosts may have become reachable or unreachable. */
 async function observeStatus(

@@ -6,9 +6,9 @@ import { clusterFiles, clusterIdentity } from '../etcd/testing/fixtures.ts'
 import { runHyperkube } from '../testing/run-in-memory.ts'
 
 test.each([
-  ['support-bundle --out cluster.yml', 2, 'cluster.yml is there already'],
-  ['support-bundle --out nowhere/bundle.tar.gz', 2, 'there is no directory nowhere'],
-  ['support-bundle --since ever', 2, 'write it as 10m'],
+  ['support-bundle --out cluster.yml', 2, 'cluster.yml already exists'],
+  ['support-bundle --out nowhere/bundle.tar.gz', 2, 'the directory nowhere does not exist'],
+  ['support-bundle --since ever', 2, 'expected a duration or a time such as 10m'],
   ['support-bundle --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
 ])('%s is not right', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)

@@ -63,10 +63,10 @@ export const supportBundleCommand: LeafCommand = {
     const { name } = cluster.metadata
     const path = out ?? `${name}-support-${formatFileTimestamp(now())}.tar.gz`
     const problem = (await context.exists(path))
-      ? `${path} is there already`
+      ? `${path} already exists`
       : (await context.exists(dirname(path)))
         ? undefined
-        : `there is no directory ${dirname(path)}`
+        : `the directory ${dirname(path)} does not exist`
     if (problem !== undefined) {
       stderr.write(`USAGE: ${toPrintable(problem)}\n  → hyperkube support-bundle --out FILE\n`)
       return exitCodes.usage

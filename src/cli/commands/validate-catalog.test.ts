@@ -51,12 +51,12 @@ test('controllers are held against those that there are, and a schedule of snaps
       "
     `)
   expect(await validateWith(`  manager: none\n${snapshots}`)).toMatchInlineSnapshot(`
-    "cluster.yml:8:22: error SPEC_SNAPSHOTS_NOT_TAKEN: spec.etcd.snapshots would not be taken: the controller snapshot-schedule is off
-      → have it on in spec.manager.controllers, or take the schedule out
+    "cluster.yml:8:22: error SPEC_SNAPSHOTS_NOT_TAKEN: spec.etcd.snapshots has no effect, because the controller snapshot-schedule is disabled
+      → enable snapshot-schedule in spec.manager.controllers, or remove spec.etcd.snapshots
     "
   `)
   expect(await validateWith("  etcd: { snapshots: { schedule: 'daily' } }\n")).toMatchInlineSnapshot(`
-    "cluster.yml:7:34: error SPEC_WRONG_VALUE: spec.etcd.snapshots.schedule must be five fields as cron reads them, such as 0 */6 * * *
+    "cluster.yml:7:34: error SPEC_WRONG_VALUE: spec.etcd.snapshots.schedule must be a cron schedule with five fields, such as 0 */6 * * *
     "
   `)
   expect(await validateWith(`  manager: { controllers: ['*', disk-cordoner] }\n${snapshots}`)).not.toContain(
@@ -70,11 +70,11 @@ test('flags are held against the programs of the version, each at its place and 
   expect(stdout).toMatchInlineSnapshot(`
     "cluster.yml:13:27: error FLAG_VALUE: spec.hosts[0].components.kubelet.args.fail-swap-on --fail-swap-on takes true or false, not "no"
     cluster.yml:14:23: error FLAG_UNKNOWN: spec.hosts[0].components.kubelet.args.max-podz kubelet 1.37.1 has no flag --max-podz
-      → did you mean max-pods? If not, take it out; kubelet --help lists the flags that there are
+      → did you mean max-pods? If not, remove it; kubelet --help lists all flags
     cluster.yml:25:21: error FLAG_UNKNOWN: spec.components.kubeProxy.args.source-vip kube-proxy 1.37.1 has no flag --source-vip on Linux
       → set it in the components of a Windows host
     cluster.yml:29:26: error FLAG_UNKNOWN: spec.components.flanneld.args.iptables-resinc flanneld 0.28.7 has no flag --iptables-resinc
-      → did you mean iptables-resync? If not, take it out; flanneld --help lists the flags that there are
+      → did you mean iptables-resync? If not, remove it; flanneld --help lists all flags
     "
   `)
 })

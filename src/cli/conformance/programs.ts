@@ -94,8 +94,8 @@ async function downloadArtifact(
   if (sha256 === expectedSha256) return target
   throw new HyperkubeError(
     'CONFORMANCE_WRONG_DIGEST',
-    `${url} is not what its checksum file says: its SHA-256 is ${sha256}, and should be ${expectedSha256}`,
-    { hint: 'fix the file at its source, or name a program that you have with --program or --kubectl' },
+    `${url} does not match its checksum file: the SHA-256 is ${sha256}, expected ${expectedSha256}`,
+    { hint: 'fix the file on the mirror, or use local binaries: --program PATH --kubectl PATH' },
   )
 }
 
@@ -114,7 +114,7 @@ async function fetchPublishedDigest(
   )
   if (checksumResult.ok) return checksumResult.sha256
   throw new HyperkubeError('CONFORMANCE_CHECKSUM', `${checksumUrl} ${checksumResult.reason}`, {
-    hint: 'fix it at its source, or name a program that you have with --program or --kubectl',
+    hint: 'fix the checksum file on the mirror, or use local binaries: --program PATH --kubectl PATH',
   })
 }
 

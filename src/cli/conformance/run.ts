@@ -62,7 +62,7 @@ export async function runConformance(
         progress.onEvent(event, suiteProgress)
       }
     }
-    progress.writeLine(`${formatCount(chosen.length, 'test')} to run; all of it is in ${files.log}`)
+    progress.writeLine(`running ${formatCount(chosen.length, 'test')}; full log: ${files.log}`)
     const writeOnce = createOnceWriter(progress.writeLine)
     const run = async (names: readonly string[], number: number): Promise<number> => {
       const parser = new GinkgoOutputParser(names)
@@ -84,8 +84,7 @@ export async function runConformance(
         log: join(processDirectory, 'e2e.log'),
         onLine: (line) => handleEvents(parser.readLine(line)),
         signal,
-        onStopping: () =>
-          writeOnce('stopping: e2e.test removes what it has made, for a minute and a half at most'),
+        onStopping: () => writeOnce('stopping: e2e.test deletes its objects, which takes at most 90 seconds'),
       })
       handleEvents(parser.finish())
       return code
@@ -147,7 +146,7 @@ async function prepareReportDirectory(
   await makePrivateDirectory(directory)
   const [firstEntry] = await readdir(directory)
   if (firstEntry === undefined) return directory
-  throw new HyperkubeError('CONFORMANCE_REPORT_EXISTS', `there is something in ${directory} already`, {
-    hint: '--report names another directory',
+  throw new HyperkubeError('CONFORMANCE_REPORT_EXISTS', `the report directory ${directory} is not empty`, {
+    hint: 'use an empty directory: --report DIRECTORY',
   })
 }

@@ -1,10 +1,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { watchLines } from '../../kit/lines.ts'
 
 export interface SuiteProcessOptions {
   readonly argv: Argv
@@ -42,7 +42,7 @@ export async function runSuiteProcess(options: SuiteProcessOptions): Promise<num
   log.on('error', logClosed.reject).on('close', logClosed.resolve)
   child.stdout.pipe(log, { end: false })
   child.stderr.pipe(log, { end: false })
-  createInterface({ input: child.stdout }).on('line', options.onLine)
+  watchLines(child.stdout, options.onLine)
   let killTimer: NodeJS.Timeout | undefined
   const stop = (): void => {
     options.onStopping()
@@ -74,8 +74,8 @@ async function waitForExit(
     const [code]: unknown[] = await once(child, 'close')
     return typeof code === 'number' ? code : 1
   } catch (cause) {
-    throw new HyperkubeError('CONFORMANCE_NOT_RUN', `${program} could not be run`, {
-      hint: 'does it run on this kind of machine? try it with --version',
+    throw new HyperkubeError('CONFORMANCE_NOT_RUN', `cannot run ${program}`, {
+      hint: `check that the binary is for this machine: ${program} --version`,
       cause,
     })
   }

@@ -42,8 +42,8 @@ function detectTarget(): ArtifactTarget {
   if (process.platform === 'linux' && arch !== undefined) return { os: 'linux', arch }
   throw new HyperkubeError(
     'CONFORMANCE_NO_PROGRAM',
-    `upstream’s tests are fetched for Linux on amd64 and arm64, and this is ${process.platform} on ${process.arch}`,
-    { hint: 'name programs that run here with --program and --kubectl' },
+    `hyperkube downloads the upstream tests only for Linux on amd64 and arm64; this machine is ${process.platform} on ${process.arch}`,
+    { hint: 'use local binaries: --program PATH --kubectl PATH' },
   )
 }
 
@@ -65,8 +65,8 @@ export async function listSuite(
   } catch (cause) {
     signal.throwIfAborted()
     if (cause instanceof HyperkubeError && cause.code === 'CONFORMANCE_NOT_LISTED') throw cause
-    throw new HyperkubeError('CONFORMANCE_NOT_LISTED', `${program} does not say which tests it has`, {
-      hint: `are --focus and --skip patterns as Go knows them? is it upstream’s e2e.test? try ${program} --version`,
+    throw new HyperkubeError('CONFORMANCE_NOT_LISTED', `${program} did not list its tests`, {
+      hint: `check that --focus and --skip are Go regular expressions, and that the binary is upstream’s e2e.test: ${program} --version`,
       cause,
     })
   } finally {

@@ -41,17 +41,17 @@ function formatLeftOut({ leftOut, tests }: ConformanceReport): string[] {
     .map(({ reason }) => ({ why: reason?.[0] ?? 'no reason given' }))
   return [
     ...groupByText(leftOut, ({ why }) => why).map(
-      ([why, group]) => `left out: ${formatCount(group.length, 'test')}, ${why}`,
+      ([why, group]) => `excluded: ${formatCount(group.length, 'test')}, ${why}`,
     ),
     ...groupByText(skippedBySuite, ({ why }) => why).map(
-      ([why, group]) => `skipped:  ${formatCount(group.length, 'test')} by itself: ${toPrintable(why)}`,
+      ([why, group]) => `skipped:  ${formatCount(group.length, 'test')} by e2e.test: ${toPrintable(why)}`,
     ),
   ]
 }
 
 function formatSummary({ counts, outcome, seconds, versions }: ConformanceReport, paint: Paint): string {
   const colour = outcome === 'passed' ? 'green' : 'red'
-  const figures = `${counts.passed} of ${counts.ran} that ran passed`
+  const figures = `${counts.passed} of ${formatCount(counts.ran, 'test')} passed`
   const testedVersion =
     versions.kubernetes === undefined ? '' : ` against Kubernetes ${toPrintable(versions.kubernetes)}`
   return `${paint(colour, outcome)}: ${figures}${testedVersion}, in ${formatDuration(seconds * 1000)}`

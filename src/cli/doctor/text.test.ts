@@ -15,7 +15,7 @@ const formatObservation = (observation: ClusterHealthObservation, wide = false):
   formatDoctor(buildDoctorDocument('first', observation.at, diagnose(observation)), { wide }, plain)
 
 test('a healthy cluster is one line', () => {
-  expect(formatObservation(buildHealthyCluster())).toBe('nothing is wrong\n')
+  expect(formatObservation(buildHealthyCluster())).toBe('no problems found\n')
 })
 
 test('a cause is a paragraph, its effects are lines, and a count comes last', () => {
@@ -33,20 +33,20 @@ test('a cause is a paragraph, its effects are lines, and a count comes last', ()
   )
   expect(formatObservation(observation)).toMatchInlineSnapshot(`
     "error HOST_UNREACHABLE w1 is unreachable, for 2 min 00 s
-      seen   ssh to 10.0.0.101: connect ETIMEDOUT
-      seen   node condition: Kubelet stopped posting node status.
-      means  It is off, or the network fails. Pods of a worker start elsewhere after five minutes. etcd and the API continue while more than half of the control planes run.
-      type   start w1, or fix its network; if it is lost for good: hyperkube node remove w1
-      it does not recover without an operator
+      evidence    ssh to 10.0.0.101: connect ETIMEDOUT
+      evidence    node condition: Kubelet stopped posting node status.
+      meaning     It is off, or the network fails. Pods of a worker start elsewhere after five minutes. etcd and the API continue while more than half of the control planes run.
+      action      start w1, or fix its network; if it is lost permanently: hyperkube node remove w1
+      needs manual action
       effect: error NODE_NOT_READY node w1 is not ready, for 2 min 00 s
       effect: error PEERS_UNREACHABLE w2/kubelet: other nodes are unreachable from this one, for 2 min 00 s
 
-    warning HEAL_PAUSED nothing is healed on cp1 until 2026-11-15T13:00:00.000Z
-      seen   paused by ana
-      means  The pause ends on its own, after a day at the latest.
-      type   hyperkube heal resume cp1
+    warning HEAL_PAUSED healing on cp1 is paused until 2026-11-15T13:00:00.000Z
+      evidence    paused by ana
+      meaning     The pause ends on its own, after a day at the latest.
+      action      hyperkube heal resume cp1
 
-    1 error, 1 warning; 2 more follow from them
+    1 error, 1 warning; 2 effects
     "
   `)
 })
@@ -71,11 +71,11 @@ test('actions of the agent come between the evidence and the command', () => {
   )
   expect(formatObservation(observation)).toMatchInlineSnapshot(`
     "error HEALTH_NO_RESPONSE w1/kubelet: kubelet runs, but does not answer, for 2 min 00 s
-      seen   probe health_no_response: HEALTH_NO_RESPONSE was seen
-      means  Connections are refused, reset or time out: the component hangs, is suspended, or has just started. The agent restarts it after a few failed probes.
-      agent  2026-11-15T11:59:30.000Z restarted it: it did not answer 3 times
-      next   watches; it acts when the same happens a few times in a row
-      type   hyperkube logs kubelet --limit w1
+      evidence    probe health_no_response: HEALTH_NO_RESPONSE was seen
+      meaning     Connections are refused, reset or time out: the component hangs, is suspended, or has just started. The agent restarts it after a few failed probes.
+      agent did   2026-11-15T11:59:30.000Z restarted the component: it did not answer 3 times
+      agent next  watches; acts after several failures in a row
+      action      hyperkube logs kubelet --limit w1
 
     1 error
     "

@@ -20,7 +20,7 @@ export function formatDoctor(
 ): string {
   const now = new Date(at)
   const causes = findings.filter(({ causedBy }) => causedBy === undefined)
-  if (causes.length === 0) return `${paint('green', 'nothing is wrong')}\n`
+  if (causes.length === 0) return `${paint('green', 'no problems found')}\n`
   const paragraphs = causes.map((cause) => {
     const effects = findings.filter(({ causedBy }) => causedBy === formatDiagnosisKey(cause))
     return [...formatCause(cause, now, paint), ...formatEffects(effects, wide, now, paint)]
@@ -32,12 +32,12 @@ function formatCause(finding: DoctorFinding, now: Date, paint: Paint): string[] 
   const { evidence, meaning, command, healing, needsOperator } = finding
   return [
     formatHeadline(finding, now, paint),
-    ...evidence.map((line) => `  seen   ${toPrintable(line)}`),
-    ...(meaning === '' ? [] : [`  means  ${meaning}`]),
-    ...(healing?.lastAction === undefined ? [] : [`  agent  ${toPrintable(healing.lastAction)}`]),
-    ...(healing === undefined ? [] : [`  next   ${toPrintable(healing.nextAction)}`]),
-    `  ${paint('bold', 'type')}   ${toPrintable(command)}`,
-    ...(needsOperator ? [`  ${paint('yellow', 'it does not recover without an operator')}`] : []),
+    ...evidence.map((line) => `  evidence    ${toPrintable(line)}`),
+    ...(meaning === '' ? [] : [`  meaning     ${meaning}`]),
+    ...(healing?.lastAction === undefined ? [] : [`  agent did   ${toPrintable(healing.lastAction)}`]),
+    ...(healing === undefined ? [] : [`  agent next  ${toPrintable(healing.nextAction)}`]),
+    `  ${paint('bold', 'action')}      ${toPrintable(command)}`,
+    ...(needsOperator ? [`  ${paint('yellow', 'needs manual action')}`] : []),
   ]
 }
 
@@ -63,7 +63,7 @@ function formatSince(since: string | undefined, now: Date): string {
 function formatEffects(findings: readonly DoctorFinding[], wide: boolean, now: Date, paint: Paint): string[] {
   return findings.flatMap((finding) => [
     `  effect: ${formatHeadline(finding, now, paint)}`,
-    ...(wide ? finding.evidence.map((line) => `    seen   ${toPrintable(line)}`) : []),
+    ...(wide ? finding.evidence.map((line) => `    evidence    ${toPrintable(line)}`) : []),
   ])
 }
 
@@ -78,5 +78,5 @@ function formatSummary(findings: readonly DoctorFinding[]): string {
     ...(warnings === 0 ? [] : [formatCount(warnings, 'warning')]),
   ]
   const effects = findings.length - causes.length
-  return `${parts.join(', ')}${effects === 0 ? '' : `; ${effects} more ${effects === 1 ? 'follows' : 'follow'} from them`}`
+  return `${parts.join(', ')}${effects === 0 ? '' : `; ${formatCount(effects, 'effect')}`}`
 }

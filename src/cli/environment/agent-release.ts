@@ -32,13 +32,12 @@ export async function findAgentRelease(
     executable === undefined ? resolve(import.meta.dirname, '../../dist') : dirname(executable)
   const file = isThisMachine ? executable : join(directory, name)
   if (!(await fileExists(file))) {
-    throw new HyperkubeError(
-      'RELEASE_NOT_THERE',
-      `there is no executable for ${os === 'linux' ? '' : `${os} on `}${arch} at ${file}`,
-      {
-        hint: executable === undefined ? 'npm run executable' : `put ${name} of the same release beside it`,
-      },
-    )
+    throw new HyperkubeError('RELEASE_NOT_THERE', `no hyperkube executable for ${os} on ${arch} at ${file}`, {
+      hint:
+        executable === undefined
+          ? 'build it: npm run executable'
+          : `copy ${name} of the same release to ${directory}`,
+    })
   }
   const hash = createHash('sha256')
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)

@@ -37,7 +37,7 @@ export function findLocalArtifact({ artifacts }: Lock, wanted: LockedArtifact['c
       component === wanted && os === process.platform && arch === architectures[process.arch],
   )
   if (artifact !== undefined) return artifact
-  const message = `cluster.lock has no ${wanted} that runs on ${process.platform} on ${process.arch}`
+  const message = `cluster.lock has no ${wanted} for ${process.platform} on ${process.arch}`
   throw new HyperkubeError('PROGRAM_NOT_LOCKED', message, {
     hint: 'run the same command on a Linux machine with the architecture of the hosts',
   })
@@ -66,8 +66,8 @@ export async function fetchLockedArtifact(
   if (sha256 === artifact.sha256) return target
   throw new HyperkubeError(
     'PROGRAM_CHANGED',
-    `${artifact.url} does not match cluster.lock: its SHA-256 is ${sha256}, and should be ${artifact.sha256}`,
-    { hint: 'fix the file at its source; hyperkube lock --check shows whether upstream has changed it' },
+    `${artifact.url} does not match cluster.lock: the SHA-256 is ${sha256}, expected ${artifact.sha256}`,
+    { hint: 'check whether upstream changed the file: hyperkube lock --check; otherwise fix the mirror' },
   )
 }
 

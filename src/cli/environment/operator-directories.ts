@@ -24,8 +24,8 @@ function requireHome(home: () => string): string {
   try {
     return home()
   } catch (cause) {
-    throw new HyperkubeError('NO_HOME', 'you have no home directory to keep keys in', {
-      hint: '--key names a file elsewhere',
+    throw new HyperkubeError('NO_HOME', 'your user has no home directory, where keys are stored by default', {
+      hint: 'use a key file elsewhere: --key FILE',
       cause,
     })
   }

@@ -37,5 +37,5 @@ export type EtcdCommandAction = (invocation: EtcdInvocation) => Promise<ExitCode
 export function parseKeepFlag(text: string): number {
   const keep = Number(text)
   if (/^\d{1,6}$/.test(text) && keep > 0) return keep
-  throw new InvalidArgumentError('it is a number from 1 on')
+  throw new InvalidArgumentError('expected a number of at least 1')
 }

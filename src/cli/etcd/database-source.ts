@@ -41,13 +41,9 @@ async function openLocalFile(
   const path = resolve(given)
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile() !== true) {
-    throw new HyperkubeError(
-      'SNAPSHOT_NOT_FOUND',
-      `${given} is neither a host with a member of etcd nor a file`,
-      {
-        hint: 'hyperkube etcd snapshot fetch HOST; hyperkube etcd status names them',
-      },
-    )
+    throw new HyperkubeError('SNAPSHOT_NOT_FOUND', `${given} is neither an etcd host nor a local file`, {
+      hint: 'list the etcd members: hyperkube etcd status; then: hyperkube etcd snapshot fetch HOST',
+    })
   }
   return {
     title: path,
@@ -149,9 +145,9 @@ async function* readRemoteFile(
     yield* readChunks(stdout)
     const { code, stderr } = await ended
     if (code === 0) return
-    throw new HyperkubeError('SNAPSHOT_NOT_READ', `${path} could not be read: ${stderr.trim()}`, {
+    throw new HyperkubeError('SNAPSHOT_NOT_READ', `cannot read ${path}: ${stderr.trim()}`, {
       host: remote.host,
-      hint: 'the same command again; hyperkube etcd snapshot fetch HOST:FILE takes another one',
+      hint: 'run the same command again, or use another file: hyperkube etcd snapshot fetch HOST:FILE',
     })
   } finally {
     kill()
@@ -177,13 +173,13 @@ function buildNotFoundError(
   fileName: string | undefined,
   databases: readonly HostDatabase[],
 ): HyperkubeError {
-  const missingText = fileName === undefined ? 'no database' : `no ${fileName}`
+  const missingText = fileName === undefined ? 'no etcd database' : `no ${fileName}`
   const names = databases.map(({ name }) => name).toReversed()
   return new HyperkubeError('SNAPSHOT_NOT_FOUND', `there is ${missingText} in ${directory}`, {
     host,
     hint:
       names.length === 0
-        ? 'hosts keep some where spec.etcd.snapshots has a schedule; others may have one: hyperkube status --from-api'
-        : `it has ${truncateList(names, 5)}`,
+        ? 'hosts back up etcd only with a schedule in spec.etcd.snapshots; find backups of other hosts: hyperkube status --from-api'
+        : `files there: ${truncateList(names, 5)}`,
   })
 }

@@ -8,12 +8,12 @@ import { type EtcdPrograms, startTemporaryEtcd } from '../../snapshot/temporary-
 import { requireLock } from '../../workspace/load-lock.ts'
 import { exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
+import { createTemporaryDirectory } from '../environment/temporary-directory.ts'
 import type { EtcdCommandAction } from './action.ts'
 import { openDatabaseSource } from './database-source.ts'
 import { prepareEtcdPrograms } from './programs.ts'
 import { formatSavedSnapshot, saveToStores } from './save-to-stores.ts'
 import { buildSnapshotSpec } from './save.ts'
-import { createWorkDirectory } from './work-directory.ts'
 
 /**
  * Makes a restorable snapshot from a database that a host has saved on its own, or from a local file. The
@@ -35,7 +35,7 @@ export const fetchSnapshot: EtcdCommandAction = async (invocation) => {
         progress: progress.track(`reading ${source.title}`),
         signal,
         async details(part) {
-          progress.writeLine('it is complete; testing a restore')
+          progress.writeLine('the database is complete; testing a restore')
           const programs = await prepareEtcdPrograms(
             { clusterFile: options.file, cluster, lock },
             { ...context, progress },
@@ -59,7 +59,7 @@ export const fetchSnapshot: EtcdCommandAction = async (invocation) => {
   printResult(stdout, options.output, document, () =>
     toPrintable(
       formatSavedSnapshot(saved, source.title) +
-        `to bring the cluster back to it: hyperkube etcd snapshot restore ${basename(name, '.snapshot')}\n`,
+        `to restore it: hyperkube etcd snapshot restore ${basename(name, '.snapshot')}\n`,
     ),
   )
   return exitCodes.ok
@@ -71,7 +71,7 @@ async function countRestoredKeys(
   file: string,
   signal: AbortSignal,
 ): Promise<KeyCount> {
-  await using work = await createWorkDirectory()
+  await using work = await createTemporaryDirectory()
   await using etcd = await startTemporaryEtcd(programs, file, work.path, signal)
   return await etcd.countKeys()
 }

@@ -2,8 +2,8 @@ import { parseSnapshotTime, type SnapshotStore, type StoredSnapshot } from '../.
 import { exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
+import { formatMegabytes } from '../render/byte-progress.ts'
 import type { EtcdCommandAction } from './action.ts'
-import { formatMegabytes } from './progress.ts'
 import { openSnapshotStores } from './stores.ts'
 
 /** A snapshot and the store that holds it. */
@@ -28,7 +28,7 @@ export const listSnapshots: EtcdCommandAction = async (invocation) => {
   const document = { apiVersion: 'hyperkube.dev/v1', kind: 'EtcdSnapshotList', items }
   printResult(context.stdout, options.output, document, () =>
     items.length === 0
-      ? `there is none yet in ${stores.all.map(({ title }) => title).join(' and ')}: hyperkube etcd snapshot save\n`
+      ? `no snapshots in ${stores.all.map(({ title }) => title).join(' and ')}; save one: hyperkube etcd snapshot save\n`
       : formatTable(snapshotColumns, items, context.paint),
   )
   return exitCodes.ok

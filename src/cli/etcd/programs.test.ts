@@ -10,7 +10,7 @@ import { runProgram } from '../../kit/command.ts'
 import { clusterSchema as schema } from '../../spec/cluster.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { prepareEtcdPrograms } from './programs.ts'
-import { openByteProgress } from './progress.ts'
+import { openByteProgress } from '../render/byte-progress.ts'
 
 const arch = process.arch === 'x64' ? 'amd64' : 'arm64'
 const folder = `etcd-v3.7.3-linux-${arch}`

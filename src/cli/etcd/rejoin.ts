@@ -15,8 +15,10 @@ export const rejoinEtcd: EtcdCommandAction = async ({ context, options, flags, c
   const members = listClusterEndpoints(cluster).filter(({ etcd }) => etcd)
   const endpoint = members.find(({ host }) => host === name)
   if (endpoint === undefined) {
-    context.stderr.write('USAGE: which member? hyperkube etcd rejoin HOST\n')
-    context.stderr.write(`  → one of ${joinNames(members.map(({ host }) => host))}\n`)
+    context.stderr.write(`USAGE: ${name ?? ''} is not an etcd host of cluster.yml\n`)
+    context.stderr.write(
+      `  → hyperkube etcd rejoin HOST, with one of ${joinNames(members.map(({ host }) => host))}\n`,
+    )
     return exitCodes.usage
   }
   const command = `etcd rejoin ${endpoint.host}`

@@ -4,10 +4,10 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { formatCount } from '../../kit/text.ts'
 import type { SnapshotManifest } from '../../snapshot/manifest.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
+import { type ByteProgress, formatMegabytes, openByteProgress } from '../render/byte-progress.ts'
 import type { EtcdInvocation } from './action.ts'
-import { type ByteProgress, formatMegabytes, openByteProgress } from './progress.ts'
+import { createSnapshotDirectory } from './snapshot-directory.ts'
 import { openSnapshotStores } from './stores.ts'
-import { createWorkDirectory } from './work-directory.ts'
 
 export interface SavedSnapshot {
   readonly name: string
@@ -31,12 +31,13 @@ export async function saveToStores(
   const { signal } = context
   const stores = await openSnapshotStores(invocation, flags.to)
   for (const store of stores.all) await requireFreeName(store, name, signal)
-  await using work = await createWorkDirectory(stores.directory)
+  await using work = await createSnapshotDirectory(stores.directory)
   using progress = openByteProgress(context)
   const file = join(work.path, name)
   const manifest = await write(file, progress)
   const { size } = await stat(file)
-  for (const store of stores.all) await store.put(name, file, progress.track(`to ${store.title}`), signal)
+  for (const store of stores.all)
+    await store.put(name, file, progress.track(`copying to ${store.title}`), signal)
   return { name, manifest, size, locations: stores.all.map(({ title }) => title) }
 }
 
@@ -47,8 +48,8 @@ export async function saveToStores(
 async function requireFreeName(store: SnapshotStore, name: string, signal: AbortSignal): Promise<void> {
   const stored = await store.list(signal)
   if (stored.every((one) => one.name !== name)) return
-  throw new HyperkubeError('SNAPSHOT_EXISTS', `there is a ${name} in ${store.title} already`, {
-    hint: 'a snapshot never takes the place of another: give it a name that is free, or none',
+  throw new HyperkubeError('SNAPSHOT_EXISTS', `${store.title} already has a snapshot ${name}`, {
+    hint: 'hyperkube never overwrites snapshots; choose another name, or omit the name',
   })
 }
 

@@ -47,7 +47,7 @@ export async function saveMemberSnapshot(
     return await saveSnapshot(file, spec, {
       client: etcd.client,
       observed: { ...observed, members },
-      progress: progress.track('etcd’s database'),
+      progress: progress.track('reading the etcd database'),
       signal,
     })
   })
@@ -70,8 +70,8 @@ function chooseSnapshotName({ name, cluster }: EtcdInvocation, taken: Date): str
   const snapshotFileName =
     name === undefined ? buildSnapshotName(cluster.metadata.name, taken) : addSnapshotExtension(name)
   if (snapshotName.safeParse(snapshotFileName).success) return snapshotFileName
-  throw new HyperkubeError('SNAPSHOT_NAME', `${snapshotFileName} is no name for a snapshot`, {
-    hint: 'letters, digits, dots and dashes: hyperkube etcd snapshot save before-upgrade',
+  throw new HyperkubeError('SNAPSHOT_NAME', `${snapshotFileName} is not a valid snapshot name`, {
+    hint: 'use letters, digits, dots and dashes: hyperkube etcd snapshot save before-upgrade',
   })
 }
 

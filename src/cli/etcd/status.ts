@@ -5,8 +5,8 @@ import { openEtcd } from '../../workspace/open-cluster.ts'
 import { exitCodes } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
+import { formatMegabytes } from '../render/byte-progress.ts'
 import type { EtcdCommandAction } from './action.ts'
-import { formatMegabytes } from './progress.ts'
 
 /** Shows the members of etcd: leader, database sizes and problems. */
 export const showEtcdStatus: EtcdCommandAction = async ({ context, options, cluster, identity }) => {

@@ -51,8 +51,8 @@ type BucketSpec = Cluster['spec']['etcd']['backup']['s3']
 /** Opens the bucket of cluster.yml with the keys from the identity. */
 function openClusterBucket(s3: BucketSpec, identity: Identity): SnapshotStore {
   if (s3 === undefined) {
-    throw new HyperkubeError('SNAPSHOT_STORE_UNKNOWN', 'cluster.yml names no bucket', {
-      hint: 'spec.etcd.backup.s3 says where it is',
+    throw new HyperkubeError('SNAPSHOT_STORE_UNKNOWN', 'cluster.yml has no S3 bucket for snapshots', {
+      hint: 'set the bucket in spec.etcd.backup.s3',
     })
   }
   const { prefix, accessKey, secretKey, ...location } = s3
@@ -66,7 +66,7 @@ function openClusterBucket(s3: BucketSpec, identity: Identity): SnapshotStore {
 function readSecretText({ secrets }: Identity, name: string): string {
   const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined
   if (secret !== undefined) return secret.revealText()
-  throw new HyperkubeError('SNAPSHOT_STORE_NO_SECRET', `the identity has no secret ${name}`, {
-    hint: `put it there from a file: hyperkube secret set ${name} --from-file FILE`,
+  throw new HyperkubeError('SNAPSHOT_STORE_NO_SECRET', `the cluster identity has no secret ${name}`, {
+    hint: `store it: hyperkube secret set ${name} --from-file FILE`,
   })
 }

@@ -39,8 +39,8 @@ export async function unpackSnapshot(
   const document = { ...manifest, kind: 'EtcdSnapshotUnpacked', name: basename(file), files }
   printResult(stdout, output, document, () =>
     toPrintable(
-      `of ${manifest.cluster.name}, as of ${manifest.created}:\n${files.map((path) => `  ${path}\n`).join('')}` +
-        `once cluster.yml names the hosts: hyperkube etcd snapshot restore ${file} -f ${join(to, 'cluster.yml')} --key ${key}\n`,
+      `extracted the files of ${manifest.cluster.name}, as of ${manifest.created}:\n${files.map((path) => `  ${path}\n`).join('')}` +
+        `check the hosts in cluster.yml, then run: hyperkube etcd snapshot restore ${file} -f ${join(to, 'cluster.yml')} --key ${key}\n`,
     ),
   )
   return exitCodes.ok

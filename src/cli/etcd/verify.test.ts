@@ -29,7 +29,8 @@ async function verify(bytes: Buffer): Promise<string> {
  * Output for a snapshot that passes all checks. The command then fails, because the lock contains no etcd for
  * this machine.
  */
-const completeOutput = /it is whole and of this cluster; restoring it\nPROGRAM_NOT_LOCKED/
+const completeOutput =
+  /the snapshot is complete and belongs to this cluster; testing a restore\nPROGRAM_NOT_LOCKED/
 
 test('a snapshot of this cluster is accepted', async () => {
   expect(await verify(await buildSnapshot(clusterIdentity, clusterFiles['cluster.identity'] ?? ''))).toMatch(

@@ -8,12 +8,12 @@ import { addSnapshotExtension, type ReportBytes } from '../../snapshot/store.ts'
 import { verifySnapshot } from '../../snapshot/verify.ts'
 import { exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
+import { createTemporaryDirectory } from '../environment/temporary-directory.ts'
+import { formatMegabytes, openByteProgress } from '../render/byte-progress.ts'
 import type { EtcdCommandAction, EtcdInvocation } from './action.ts'
 import { prepareEtcdPrograms } from './programs.ts'
-import { formatMegabytes, openByteProgress } from './progress.ts'
 import { openSnapshotStores } from './stores.ts'
 import { loadSnapshotTrust } from './trust.ts'
-import { createWorkDirectory } from './work-directory.ts'
 
 /** Restores a snapshot into a temporary etcd on this machine and counts its keys. */
 export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
@@ -22,14 +22,14 @@ export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
   const startedAt = now()
   const trust = await loadSnapshotTrust(context, options, await invocation.identity())
   const source = await findSnapshotSource(invocation, name)
-  await using work = await createWorkDirectory()
+  await using work = await createTemporaryDirectory()
   using progress = openByteProgress(context)
   const { manifest, found } = await verifySnapshot(
     reportRead(source, progress.track(`reading ${source.name}`)),
     {
       trust,
       async programs(text) {
-        progress.writeLine('it is whole and of this cluster; restoring it')
+        progress.writeLine('the snapshot is complete and belongs to this cluster; testing a restore')
         const lock = readLock(`cluster.lock of ${source.name}`, text)
         return prepareEtcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
       },
@@ -49,7 +49,7 @@ export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
   }
   printResult(stdout, options.output, document, () =>
     toPrintable(
-      `${source.name} is good: ${formatCount(found.keys, 'key')}, revision ${found.revision}, ` +
+      `${source.name} is valid: ${formatCount(found.keys, 'key')}, revision ${found.revision}, ` +
         `${formatMegabytes(source.size)} MB, restored in ${seconds.toFixed(1)} s\n` +
         `  of ${manifest.cluster.name}, taken ${manifest.created}, Kubernetes ${manifest.versions.kubernetes}, ` +
         `etcd ${manifest.versions.etcd}\n`,
@@ -92,9 +92,9 @@ export async function findSnapshotSource(invocation: EtcdInvocation, given: stri
   const locations = stores.map(({ title }) => title).join(', nor in ')
   throw new HyperkubeError(
     'SNAPSHOT_NOT_FOUND',
-    `${given} is no file, and there is no ${name} in ${locations}`,
+    `${given} is not a file, and there is no ${name} in ${locations}`,
     {
-      hint: 'hyperkube etcd snapshot list',
+      hint: 'list all snapshots: hyperkube etcd snapshot list',
     },
   )
 }

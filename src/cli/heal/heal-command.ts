@@ -33,9 +33,9 @@ const minPauseMs = 60_000
 /** Parses the value of --for into milliseconds. */
 export function parsePauseFlag(text: string): number {
   const time = parseDuration(text)
-  if (time === undefined) throw new InvalidArgumentError('write it as 30m or 1h')
+  if (time === undefined) throw new InvalidArgumentError('expected a duration such as 30m or 1h')
   if (time < minPauseMs || time > maxHealPauseMs) {
-    throw new InvalidArgumentError('a minute is the least, and a day the most')
+    throw new InvalidArgumentError('expected a duration from 1m to 24h')
   }
   return time
 }

@@ -58,7 +58,7 @@ function healingCell(row: Row): TableCell {
   if ('reason' in row) return { text: 'unreachable', colour: 'red' }
   const { paused, suspended, plan } = row.response
   if (paused !== undefined) return { text: `paused until ${paused.until} by ${paused.by}`, colour: 'yellow' }
-  if (suspended !== undefined) return { text: `not now: ${suspended}`, colour: 'yellow' }
+  if (suspended !== undefined) return { text: `suspended: ${suspended}`, colour: 'yellow' }
   return plan === undefined ? { text: 'no plan yet', colour: 'dim' } : { text: 'on', colour: 'green' }
 }
 

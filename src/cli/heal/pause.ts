@@ -18,9 +18,9 @@ const defaultPauseMs = 3_600_000
 export const pauseHealing: HealCommand = async (commandContext) => {
   const { context, options, flags, hosts } = commandContext
   const { for: time = defaultPauseMs, dryRun, all } = flags
-  const verb = dryRun ? 'would heal' : 'heal'
+  const verb = dryRun ? 'would' : 'will'
   context.stderr.write(
-    `for ${formatDuration(time)} the agents of ${joinNames(hosts)} ${verb} nothing: what fails there stays so until then, or until hyperkube heal resume\n`,
+    `agents of ${joinNames(hosts)} ${verb} not repair failures for ${formatDuration(time)}, or until hyperkube heal resume\n`,
   )
   if (dryRun) return exitCodes.changesPending
   // Named hosts need no confirmation. --all needs one, because it is easily typed by mistake.
@@ -32,7 +32,7 @@ export const pauseHealing: HealCommand = async (commandContext) => {
 export const resumeHealing: HealCommand = async (commandContext) => {
   const { context, flags, hosts } = commandContext
   if (!flags.dryRun) return setPause(commandContext, 0)
-  context.stderr.write(`the agents of ${joinNames(hosts)} would heal again\n`)
+  context.stderr.write(`agents of ${joinNames(hosts)} would resume healing\n`)
   return exitCodes.changesPending
 }
 
@@ -56,9 +56,9 @@ async function setPause(commandContext: HealCommandContext, time: number): Promi
 function formatPauses(replies: readonly HostReply<{ readonly paused?: HealPause | undefined }>[]): string {
   const describeReply = (reply: (typeof replies)[number]): string =>
     'reason' in reply
-      ? `unreachable, and unchanged: ${reply.reason}`
+      ? `unreachable, not changed: ${reply.reason}`
       : reply.response.paused === undefined
-        ? 'heals'
+        ? 'healing is on'
         : `healing is paused until ${reply.response.paused.until}, by ${reply.response.paused.by}`
   return groupByText(replies, describeReply)
     .map(([text, matching]) => toPrintable(`${joinNames(matching.map(({ host }) => host))}: ${text}\n`))

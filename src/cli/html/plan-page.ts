@@ -49,7 +49,7 @@ function renderHosts(plans: readonly NodePlan[], { ops, hostsToRemove }: Proposa
   })
   const removed = hostsToRemove.map(
     ({ host }) =>
-      `<tr><td class="name">${escapeHtml(host)}</td><td colspan="3" class="bad">leaves the cluster; everything that hyperkube installed is removed</td></tr>`,
+      `<tr><td class="name">${escapeHtml(host)}</td><td colspan="3" class="bad">removed from the cluster; everything that hyperkube installed on it is deleted</td></tr>`,
   )
   return `<h2>Hosts</h2>
 <div class="scroll"><table>

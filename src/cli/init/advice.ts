@@ -10,23 +10,21 @@ export function formatFileAdvice(
   { identity, key }: IdentityPaths,
 ): string {
   const isKeyBesideFile = givenKey !== undefined && isInside(dirname(file), key)
-  return toPrintable(`commit ${file} and ${identity}, and ${buildLockPath(file)} once it is there
-keep the key out of git, and a copy of it in another place:
+  return toPrintable(`commit ${file} and ${identity}; also commit ${buildLockPath(file)}, which hyperkube up creates
+do not commit the key, and keep a backup of it on another machine:
   ${key}
-  without it hyperkube cannot change, repair or rotate the cluster; pods go on running
-  with it and ${identity} one has full access to the cluster and can read every secret
-${isKeyBesideFile ? `warning: ${key} lies where ${file} does; add it to .gitignore, or move it away\n` : ''}`)
+  without the key, hyperkube cannot change, repair or rotate the cluster; pods keep running
+  the key and ${identity} together give full access to the cluster and its secrets
+${isKeyBesideFile ? `warning: ${key} is in the directory of ${file}; add it to .gitignore, or move it\n` : ''}`)
 }
 
 /** Lists the commands that come after init. */
 export function formatNextCommands({ file, key }: ClusterFiles): string {
   const flags = file === 'cluster.yml' ? '' : ` -f ${file}`
   const keyFlags = key === undefined ? flags : `${flags} --key ${key}`
-  const lines = [
-    ['lock', flags],
-    ['plan', keyFlags],
-  ]
-  return toPrintable(lines.map(([name, rest]) => `  → hyperkube ${name}${rest}\n`).join(''))
+  return toPrintable(`  → to preview the changes (optional): hyperkube plan${keyFlags}
+  → to create or update the cluster: hyperkube up${keyFlags}
+`)
 }
 
 function isInside(directory: string, path: string): boolean {

@@ -15,7 +15,7 @@ test('the example is written without a question, and is valid', async () => {
 })
 
 test('what it shows as defaults are the defaults', () => {
-  const [before = '', after = ''] = renderExampleFile('shop').split('  # From here on')
+  const [before = '', after = ''] = renderExampleFile('shop').split('  # Defaults of common settings')
   const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
   expect(shown).toMatch(/^ {2}network:\n/)
   expect(read(before + shown)).toEqual(read(before))

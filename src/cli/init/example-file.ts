@@ -14,12 +14,12 @@ metadata:
 spec:
   kubernetes: ${newestKubernetes}
   hosts:
-    # This machine itself, without ssh. A local host is a cluster of its own.
+    # This machine, without ssh. A local host must be the only host of its cluster.
     - name: cp1
       address: localhost
       local: true
       roles: [control-plane, worker]
-    # Hosts that are reached by ssh, in its place:
+    # To use hosts over ssh instead, replace the host above:
     # - name: cp1
     #   address: 192.168.1.11
     #   roles: [control-plane]
@@ -29,18 +29,18 @@ spec:
     #   roles: [worker]
     #   ssh: { user: root }
 
-  # From here on all is as it would be anyway. Take the # away to change it.
+  # Defaults of common settings. To change a setting, remove its #.
   # network:
-  #   plugin: flannel           # none: bring a network of your own
-  #   pods: 10.244.0.0/16       # addresses that nothing else around the hosts uses
+  #   plugin: flannel           # none: you install another CNI plugin
+  #   pods: 10.244.0.0/16       # must not overlap with other networks of the hosts
   #   services: 10.96.0.0/16
   # api:
   #   port: 6443
-  #   sans: []                  # more names in the API servers' certificates
+  #   sans: []                  # more DNS names and IP addresses in the API server certificates
   # security:
-  #   podSecurity: baseline     # or privileged, or restricted
-  # artifacts: upstream         # or { mirror: https://... }
+  #   podSecurity: baseline     # or: privileged, restricted
+  # artifacts: upstream         # or: { mirror: https://... }
   # rollout:
-  #   maxUnavailable: 10%       # workers that may be away at once
+  #   maxUnavailable: 10%       # workers that may be unavailable at the same time
 `)
 }

@@ -1,8 +1,8 @@
 /** Header of a new cluster.yml, for readers who do not know hyperkube. */
-const header = `# A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
-# hyperkube validate      says what is wrong with it, and where
-# hyperkube schema --help says how an editor learns to complete it
-# Every setting: docs/reference/cluster.md in the sources of hyperkube
+const header = `# A Kubernetes cluster that hyperkube manages. Commit this file.
+# Check this file:       hyperkube validate
+# Set up your editor:    hyperkube schema --help
+# List of all settings:  docs/reference/cluster.md in the hyperkube repository
 `
 
 export function addFileHeader(yaml: string): string {

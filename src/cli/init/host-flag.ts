@@ -13,11 +13,14 @@ export type HostFlag = z.infer<typeof hostFlagSchema>
 export function parseHostFlag(text: string, hosts: readonly HostFlag[] = []): readonly HostFlag[] {
   const [, user, address, names] = /^(?:([^@=]+)@)?([^@=]+)=(.+)$/.exec(text) ?? []
   if (address === undefined || names === undefined) {
-    throw new InvalidArgumentError('write it as root@192.168.1.11=control-plane')
+    throw new InvalidArgumentError(
+      'expected [USER@]ADDRESS=ROLE[,ROLE], such as root@192.168.1.11=control-plane',
+    )
   }
   const roles = names.split(',').map((name) => {
     const parsed = hostRole.safeParse(name)
-    if (!parsed.success) throw new InvalidArgumentError(`a role is one of ${hostRole.options.join(', ')}`)
+    if (!parsed.success)
+      throw new InvalidArgumentError(`unknown role; use one of ${hostRole.options.join(', ')}`)
     return parsed.data
   })
   return [...hosts, { user, address, roles }]

@@ -39,8 +39,10 @@ export async function checkIdentityFiles(
 function buildKeyExistsError(path: string, name: string): HyperkubeError {
   return new HyperkubeError(
     'IDENTITY_KEY_EXISTS',
-    `${path} exists already: it is the key of another cluster called ${name}, or of an init that was cut short`,
-    { hint: `--key FILE makes another key; --key ${path} takes this one` },
+    `${path} already exists: it is the key of another cluster named ${name}, or of an interrupted init`,
+    {
+      hint: `to use this key, run the same command with --key ${path}; to create another key: --key NEW_FILE`,
+    },
   )
 }
 
@@ -63,8 +65,8 @@ export async function createIdentityFiles(
   await context.privateFiles
     .create(paths.identity, await sealIdentity(identity, key))
     .catch((cause: unknown) => {
-      throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `${paths.identity} could not be written`, {
-        hint: `its key is there; the same command with --key ${paths.key} goes on`,
+      throw new HyperkubeError('IDENTITY_NOT_WRITTEN', `cannot write ${paths.identity}`, {
+        hint: `the key was written; to continue, run the same command with --key ${paths.key}`,
         cause,
       })
     })
@@ -73,8 +75,8 @@ export async function createIdentityFiles(
 
 async function createKeyDirectory({ makePrivateDirectory }: CommandContext, path: string): Promise<void> {
   await makePrivateDirectory(path).catch((cause: unknown) => {
-    throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `the directory ${path} could not be made`, {
-      hint: '--key FILE puts the key elsewhere',
+    throw new HyperkubeError('IDENTITY_KEY_NOT_WRITTEN', `cannot create the directory ${path}`, {
+      hint: 'to store the key in another directory, run the same command with --key FILE',
       cause,
     })
   })

@@ -54,7 +54,7 @@ test('when the identity cannot be written, it says how to go on', async () => {
   const args = `init --name shop --host 10.0.0.1=control-plane -f ${file} --key ${key}`
   const failed = await runHyperkube(args, {}, { files: blocked })
   expect(failed).toMatchObject({ code: 1, stdout: '' })
-  expect(failed.stderr).toContain(`its key is there; the same command with --key ${key} goes on`)
+  expect(failed.stderr).toContain(`the key was written; to continue, run the same command with --key ${key}`)
   expect(await runHyperkube(args, {}, { files: createLocalFiles() })).toMatchObject({ code: 0 })
 })
 

@@ -15,14 +15,14 @@ export async function promptClusterFile(
   prompts: Prompts,
   givenName: string | undefined,
 ): Promise<string | undefined> {
-  await prompts.begin('A new cluster. Ctrl-C leaves, and nothing is written.')
+  await prompts.begin('New cluster. Ctrl-C cancels; files are written only at the end.')
   const name = givenName ?? (await promptName(prompts))
   // Checks the identity files before the other prompts, so a failure does not discard replies.
   await checkIdentityFiles(context, options, name)
   const text = renderClusterDraft(await promptCluster(prompts, name))
   await prompts.show(options.file, text)
-  const message = `Write ${options.file}, and make the cluster’s identity?`
+  const message = `Write ${options.file} and create the cluster identity?`
   const isConfirmed = await prompts.confirm({ message, fallback: true })
-  await prompts.end(isConfirmed ? 'These are the files:' : 'Nothing was written.')
+  await prompts.end(isConfirmed ? 'Creating these files:' : 'Nothing was written.')
   return isConfirmed ? text : undefined
 }

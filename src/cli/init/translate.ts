@@ -14,10 +14,10 @@ import { formatFinding } from '../command/print.ts'
 import { addFileHeader } from './file-header.ts'
 
 const headings: Readonly<Record<KeyVerdict, string>> = {
-  mapped: 'mapped: it has a place in the new file',
-  dropped: 'dropped: hyperkube needs no such setting',
-  unsupported: 'unsupported: you must decide',
-  unknown: 'unknown: no key of RKE1',
+  mapped: 'mapped: converted to a setting of the new file',
+  dropped: 'dropped: hyperkube does not need this setting',
+  unsupported: 'unsupported: needs your decision',
+  unknown: 'unknown: not an RKE1 key',
 }
 
 /**

@@ -11,22 +11,22 @@ test('the operator is asked, sees the file, and gets the answers in it', async (
     stdout: '/home/me/.config/hyperkube/keys/shop.key\ncluster.identity\ncluster.yml\n',
   })
   expect(prompts.join('\n')).toMatchInlineSnapshot(`
-    "A new cluster. Ctrl-C leaves, and nothing is written.
-    What is the cluster called?
-    Which version of Kubernetes?
-    Machine 1: its address?
-    As whom does ssh log in at 10.0.0.1?
-    What is 10.0.0.1 for?
-    Machine 2: its address? Nothing, if there are no more.
-    As whom does ssh log in at 10.0.0.2?
-    What is 10.0.0.2 for?
-    Machine 3: its address? Nothing, if there are no more.
-    Pods get addresses in 10.244.0.0/16, services in 10.96.0.0/16. Are these in use around your machines?
+    "New cluster. Ctrl-C cancels; files are written only at the end.
+    Cluster name?
+    Kubernetes version?
+    Host 1: IP address or DNS name?
+    SSH user on 10.0.0.1?
+    Role of 10.0.0.1?
+    Host 2: IP address or DNS name? Leave empty to finish.
+    SSH user on 10.0.0.2?
+    Role of 10.0.0.2?
+    Host 3: IP address or DNS name? Leave empty to finish.
+    Pod network 10.244.0.0/16, service network 10.96.0.0/16. Do your hosts already use these addresses?
     cluster.yml
-    # A Kubernetes cluster, as hyperkube builds and keeps it. Commit this file.
-    # hyperkube validate      says what is wrong with it, and where
-    # hyperkube schema --help says how an editor learns to complete it
-    # Every setting: docs/reference/cluster.md in the sources of hyperkube
+    # A Kubernetes cluster that hyperkube manages. Commit this file.
+    # Check this file:       hyperkube validate
+    # Set up your editor:    hyperkube schema --help
+    # List of all settings:  docs/reference/cluster.md in the hyperkube repository
     apiVersion: hyperkube.dev/v1
     kind: Cluster
     metadata:
@@ -48,8 +48,8 @@ test('the operator is asked, sees the file, and gets the answers in it', async (
           ssh:
             user: ops
 
-    Write cluster.yml, and make the cluster’s identity?
-    These are the files:"
+    Write cluster.yml and create the cluster identity?
+    Creating these files:"
   `)
   expect(prompts.join('\n')).toContain(files.get('cluster.yml'))
   expect((await runHyperkube('validate', Object.fromEntries(files))).code).toBe(0)
@@ -57,7 +57,7 @@ test('the operator is asked, sees the file, and gets the answers in it', async (
 
 test('a name that was given is not asked for', async () => {
   const { prompts } = await runHyperkube('init --name shop', {}, { replies: [] })
-  expect(prompts.slice(1)).toEqual(['Which version of Kubernetes?'])
+  expect(prompts.slice(1)).toEqual(['Kubernetes version?'])
 })
 
 test('a wrong answer is refused at once, in the words of the file’s own check', async () => {
@@ -70,10 +70,10 @@ test('a wrong answer is refused at once, in the words of the file’s own check'
   expect(code).toBe(130)
   expect(prompts.slice(1).filter((line) => !line.includes('?'))).toEqual([
     'The Shop: must be a DNS label: lower-case letters, digits and dashes',
-    ': a cluster needs a control plane',
+    ': enter a host: the cluster needs at least one control plane',
     '10.0.0.1/8: must be an IP address or a host name',
-    ': a cluster needs a control plane',
-    '10.0.0.1: this machine is in the cluster already',
+    ': enter a host: the cluster needs at least one control plane',
+    '10.0.0.1: this host is already in the list',
   ])
 })
 
@@ -83,9 +83,9 @@ test('networks are asked for when they clash, until they do not', async () => {
   const { code, files, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(0)
   expect(files.get('cluster.yml')).toContain('    pods: 10.42.0.0/16\n    services: 172.16.0.0/16\n')
-  expect(prompts).toContain('172.16.0.1/16: this is an address inside a network')
-  expect(prompts.find((line) => line.startsWith('These networks do not fit'))).toContain(
-    '10.0.0.1 lies in the pods network 10.0.0.0/8',
+  expect(prompts).toContain('172.16.0.1/16: must be the first address of the network')
+  expect(prompts.find((line) => line.startsWith('These networks overlap or are invalid'))).toContain(
+    '10.0.0.1 is in spec.network.pods 10.0.0.0/8',
   )
 })
 
@@ -93,7 +93,7 @@ test('default networks that overlap with hosts are asked for directly', async ()
   const replies = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
   const { code, files, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(0)
-  expect(prompts.join('\n')).not.toContain('Are these in use')
+  expect(prompts.join('\n')).not.toContain('Do your hosts already use')
   expect(files.get('cluster.yml')).toContain('    pods: 192.168.0.0/16\n    services: 10.96.0.0/16\n')
 })
 
@@ -118,5 +118,5 @@ test('without confirmation no file is written', async () => {
 test('a name whose key exists ends it before more is asked', async () => {
   const files = { '/home/me/.config/hyperkube/keys/shop.key': 'mine' }
   const { code, prompts } = await runHyperkube('init', files, { replies: ['shop', 'never'] })
-  expect({ code, last: prompts.at(-1) }).toEqual({ code: 1, last: 'What is the cluster called?' })
+  expect({ code, last: prompts.at(-1) }).toEqual({ code: 1, last: 'Cluster name?' })
 })

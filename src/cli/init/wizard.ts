@@ -10,7 +10,7 @@ import { type ClusterDraft, type HostDraft, type NetworkDraft, renderClusterDraf
 
 export async function promptName(prompts: Prompts): Promise<string> {
   return prompts.text({
-    message: 'What is the cluster called?',
+    message: 'Cluster name?',
     fallback: 'cluster',
     check: (input) => findSchemaError(dnsLabel, input),
   })
@@ -19,7 +19,7 @@ export async function promptName(prompts: Prompts): Promise<string> {
 /** Asks for all settings of a first cluster.yml other than the name, until they are valid. */
 export async function promptCluster(prompts: Prompts, name: string): Promise<ClusterDraft> {
   const kubernetes = await prompts.select({
-    message: 'Which version of Kubernetes?',
+    message: 'Kubernetes version?',
     choices: kubernetesReleases.map(({ kubernetes: value }) => ({ value, label: value })),
     fallback: newestKubernetes,
   })
@@ -27,10 +27,10 @@ export async function promptCluster(prompts: Prompts, name: string): Promise<Clu
 }
 
 const purposes = [
-  { value: 'both', label: 'control plane, and it runs your pods too', roles: ['control-plane', 'worker'] },
+  { value: 'both', label: 'control plane and worker', roles: ['control-plane', 'worker'] },
   { value: 'control-plane', label: 'control plane', roles: ['control-plane'] },
   { value: 'worker', label: 'worker', roles: ['worker'] },
-  { value: 'etcd', label: 'etcd alone, for large clusters', roles: ['etcd'] },
+  { value: 'etcd', label: 'etcd only, for large clusters', roles: ['etcd'] },
 ] as const satisfies readonly { value: string; label: string; roles: readonly HostRole[] }[]
 
 async function promptHosts(prompts: Prompts): Promise<readonly HostDraft[]> {
@@ -38,17 +38,17 @@ async function promptHosts(prompts: Prompts): Promise<readonly HostDraft[]> {
   for (;;) {
     const first = hosts.length === 0
     const hostAddress = await prompts.text({
-      message: `Machine ${hosts.length + 1}: its address?${first ? '' : ' Nothing, if there are no more.'}`,
+      message: `Host ${hosts.length + 1}: IP address or DNS name?${first ? '' : ' Leave empty to finish.'}`,
       check: (input) => checkAddress(input, hosts),
     })
     if (hostAddress === '') return hosts
     const user = await prompts.text({
-      message: `As whom does ssh log in at ${hostAddress}?`,
+      message: `SSH user on ${hostAddress}?`,
       fallback: hosts.at(-1)?.user ?? 'root',
       check: (input) => findSchemaError(sshSchema.shape.user, input),
     })
     const purpose = await prompts.select({
-      message: `What is ${hostAddress} for?`,
+      message: `Role of ${hostAddress}?`,
       choices: purposes,
       fallback: first ? 'both' : 'worker',
     })
@@ -60,22 +60,22 @@ async function promptHosts(prompts: Prompts): Promise<readonly HostDraft[]> {
 function checkAddress(input: string, hosts: readonly HostDraft[]): string | undefined {
   if (input === '') {
     const hasControlPlane = hosts.some(({ roles }) => roles.includes('control-plane'))
-    return hasControlPlane ? undefined : 'a cluster needs a control plane'
+    return hasControlPlane ? undefined : 'enter a host: the cluster needs at least one control plane'
   }
-  if (hosts.some((host) => host.address === input)) return 'this machine is in the cluster already'
+  if (hosts.some((host) => host.address === input)) return 'this host is already in the list'
   return findSchemaError(address, input)
 }
 
 async function promptNetworks(prompts: Prompts, draft: ClusterDraft): Promise<ClusterDraft> {
   const { pods, services } = networkSchema.parse({})
   const defaults = { pods: pods.join(), services: services.join() }
-  const message = `Pods get addresses in ${defaults.pods}, services in ${defaults.services}. Are these in use around your machines?`
+  const message = `Pod network ${defaults.pods}, service network ${defaults.services}. Do your hosts already use these addresses?`
   if (findNetworkProblems(draft) === '' && !(await prompts.confirm({ message, fallback: false })))
     return draft
   let current = draft
   do {
     const problems = findNetworkProblems(current)
-    if (problems !== '') await prompts.show('These networks do not fit', problems)
+    if (problems !== '') await prompts.show('These networks overlap or are invalid', problems)
     current = { ...draft, network: await promptNetworkRanges(prompts, current.network ?? defaults) }
   } while (findNetworkProblems(current) !== '')
   return current
@@ -88,14 +88,15 @@ async function promptNetworkRanges(
   const promptRange = async (message: string, fallback: string): Promise<string> =>
     prompts.text({ message, fallback, check: checkNetworkRange })
   return {
-    pods: await promptRange('A network for pods?', pods),
-    services: await promptRange('A network for services?', services),
+    pods: await promptRange('Pod network (CIDR)?', pods),
+    services: await promptRange('Service network (CIDR)?', services),
   }
 }
 
 function checkNetworkRange(input: string): string | undefined {
   return (
-    findSchemaError(cidr, input) ?? (isNetwork(input) ? undefined : 'this is an address inside a network')
+    findSchemaError(cidr, input) ??
+    (isNetwork(input) ? undefined : 'must be the first address of the network')
   )
 }
 

@@ -50,7 +50,7 @@ export async function openTunnelServer(
 }
 
 async function dialFirst(dials: readonly DialServer[], signal: AbortSignal): Promise<Duplex> {
-  let problem: unknown = new Error('there is no API server')
+  let problem: unknown = new Error('cluster.yml has no control plane')
   for (const dial of dials) {
     try {
       return await dial(signal)

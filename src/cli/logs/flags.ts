@@ -18,7 +18,7 @@ export function parseTimeFlag(text: string): LogTime {
   if (ago !== undefined) return { ago }
   const at = new Date(/^\d{4}-\d\d-\d\d/.test(text) ? text : Number.NaN)
   if (Number.isNaN(at.getTime()))
-    throw new InvalidArgumentError('write it as 10m, 2h or 2026-11-15T12:00:00Z')
+    throw new InvalidArgumentError('expected a duration or a time such as 10m, 2h or 2026-11-15T12:00:00Z')
   return { at }
 }
 
@@ -26,7 +26,7 @@ const maxLines = 1_000_000
 
 export function parseLinesFlag(text: string): number {
   const lines = /^\d{1,7}$/.test(text) ? Number(text) : maxLines + 1
-  if (lines > maxLines) throw new InvalidArgumentError('write it as a number, up to a million')
+  if (lines > maxLines) throw new InvalidArgumentError('expected a number from 0 to 1000000')
   return lines
 }
 

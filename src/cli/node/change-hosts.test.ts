@@ -29,7 +29,7 @@ test('what cannot be is refused before anything is looked at, and the file stays
   const lastControlPlane = await runAction(removeNode, 'cp1')
   expect(lastControlPlane).toMatchObject({ code: exitCodes.failure, isFileUnchanged: true })
   expect(lastControlPlane.stderr).toContain('control-plane')
-  expect(lastControlPlane.stderr).toContain('nothing was changed, also not in cluster.yml')
+  expect(lastControlPlane.stderr).toContain('no host was changed, and cluster.yml was not written')
 })
 
 test('names are held against the file', async () => {

@@ -82,10 +82,10 @@ test('the pods to move are shown, and moved after confirmation', async () => {
   const { code, stderr } = await drain(api, {}, { replies: [true] })
   expect(code).toBe(0)
   expect(stderr).toContain(
-    'w1 takes no new pods, and these are moved away\n  shop/web (ReplicaSet web)\n  shop/cache (ReplicaSet web)\n1 pod of the node itself, or ended already: left alone\n',
+    'w1 is cordoned; these pods are evicted:\n  shop/web (ReplicaSet web)\n  shop/cache (ReplicaSet web)\n1 pod not evicted: DaemonSet, static or ended\n',
   )
   expect(stderr).toContain('w1: warning NODE_PODS_LOCAL_DATA')
-  expect(stderr).toContain('move pods away from w1')
+  expect(stderr).toContain('drain w1')
   expect(api.pods.map(({ metadata }) => metadata.name)).toEqual(['log'])
   expect(formatDrainResult('w1', 0)).toContain('hyperkube node uncordon w1')
 })
@@ -109,7 +109,7 @@ test('pods without a controller are evicted only with --force', async () => {
   expect([api.pods.length, readNodeCordon(api)]).toEqual([1, 'none'])
   const forced = await drain(api, { yes: true, force: true })
   expect(forced.code).toBe(0)
-  expect(forced.stderr).toContain('shop/by-hand (gone for good)')
+  expect(forced.stderr).toContain('shop/by-hand (no controller: not created again)')
   expect(api.pods).toEqual([])
 })
 
@@ -118,11 +118,13 @@ test('a budget that can never be met is refused at once, or waited for until the
   api.setBudgets(buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }))
   const refused = await drain(api, { yes: true })
   expect([refused.code, readNodeCordon(api)]).toEqual([1, 'none'])
-  expect(refused.stderr).toContain('error DRAIN_IMPOSSIBLE: budget shop/web never lets shop/web go')
+  expect(refused.stderr).toContain(
+    'error DRAIN_IMPOSSIBLE: PodDisruptionBudget shop/web never allows the eviction of shop/web',
+  )
   const timedOut = await drain(api, { yes: true, ignore: ['DRAIN_IMPOSSIBLE'], deadline: 10_000 })
   expect([timedOut.code, readNodeCordon(api)]).toEqual([1, 'ours'])
   expect(timedOut.stderr).toMatch(
-    /DRAIN_BLOCKED: w1 is not empty after 10\.0 s:\n {6}shop\/web, .*budget shop\/web/,
+    /DRAIN_BLOCKED: w1 is not drained after 10\.0 s:\n {6}shop\/web, .*PodDisruptionBudget shop\/web/,
   )
   expect(timedOut.stderr).toContain('no host was changed')
   expect(timedOut.events).toContainEqual(expect.objectContaining({ type: 'waiting' }))

@@ -41,8 +41,8 @@ export const runDrain: NodeAction = async ({ context, options, cluster, name }) 
 
 /** Describes the state of a node after it was drained. */
 export function formatDrainResult(node: string, code: ExitCode): string {
-  const hint = `hyperkube node uncordon ${node} lets pods come back`
-  if (code === exitCodes.ok) return `${node} is empty, and takes no new pods; ${hint}\n`
+  const hint = `to allow pods again: hyperkube node uncordon ${node}`
+  if (code === exitCodes.ok) return `${node} is drained and cordoned; ${hint}\n`
   return code === exitCodes.interrupted ? `${node} may be cordoned; ${hint}\n` : ''
 }
 
@@ -64,7 +64,7 @@ export const runUncordon: NodeAction = async ({ context, options, cluster, name 
     node,
     outcome: changed ? (dryRun ? 'pending' : 'done') : 'unchanged',
   }
-  const changedText = dryRun ? 'would take pods again' : 'takes pods again'
+  const changedText = dryRun ? 'would be uncordoned' : 'is uncordoned'
   printResult(context.stdout, options.output, document, () =>
     changed ? `${node} ${changedText}\n` : `${node} is not cordoned\n`,
   )

@@ -43,7 +43,7 @@ async function readNodes({
   } catch (error) {
     const isConnection = error instanceof HyperkubeError && /^(?:SSH|KUBE)_/.test(error.code)
     if (context.signal.aborted || !isConnection) throw error
-    context.stderr.write(`nodes are unknown, because the API did not answer: ${formatError(error)}\n`)
+    context.stderr.write(`the API did not respond, so the state of nodes is unknown: ${formatError(error)}\n`)
     context.stderr.write('  → hyperkube doctor\n')
     return undefined
   }

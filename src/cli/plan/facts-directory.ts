@@ -10,8 +10,8 @@ export async function readFacts(
   directory: string,
 ): Promise<ReadonlyMap<string, Facts>> {
   const names = await context.listDirectory(directory).catch((cause: unknown) => {
-    throw new HyperkubeError('FACTS_NOT_READ', `the facts in ${directory} could not be read`, {
-      hint: 'name a directory with a file HOST.json for each host',
+    throw new HyperkubeError('FACTS_NOT_READ', `cannot read the facts in ${directory}`, {
+      hint: '--facts needs a directory with a file HOST.json for each host; to record one: hyperkube facts --host HOST -o json, on the host',
       cause,
     })
   })
@@ -27,10 +27,10 @@ export async function readFacts(
     if (byHost.has(facts.host)) {
       throw new HyperkubeError(
         'FACTS_DUPLICATE',
-        `${file} has facts of ${facts.host}, which another file has too`,
+        `${file} has facts of ${facts.host}, but another file has them too`,
         {
           host: facts.host,
-          hint: 'remove the older one',
+          hint: 'delete the older file',
         },
       )
     }
@@ -43,8 +43,8 @@ function parseFacts(file: string, text: string): Facts {
   try {
     return readVersioned(factsFormat, JSON.parse(text))
   } catch (cause) {
-    throw new HyperkubeError('FACTS_NOT_READ', `${file} does not hold the facts of a host`, {
-      hint: 'record them again',
+    throw new HyperkubeError('FACTS_NOT_READ', `${file} does not contain the facts of a host`, {
+      hint: 'record the facts again, on the host: hyperkube facts --host HOST -o json',
       cause,
     })
   }

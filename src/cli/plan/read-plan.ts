@@ -11,8 +11,8 @@ export async function readPlan(
   try {
     return readVersioned(planFormat, JSON.parse(await readFile(file)))
   } catch (cause) {
-    throw new HyperkubeError('PLAN_NOT_READ', `${file} does not hold a plan`, {
-      hint: `hyperkube plan --out ${file} writes one`,
+    throw new HyperkubeError('PLAN_NOT_READ', `${file} is not a plan file`, {
+      hint: `to write one: hyperkube plan --out ${file}`,
       cause,
     })
   }

@@ -111,7 +111,7 @@ export function describeActivity({ openOps, wait, transfers, lastOp, startedAt }
   }
   if (lastOp !== undefined)
     return { text: prefixComponent(lastOp.op.component, formatEndedOp(lastOp.op)), since: lastOp.time }
-  return { text: 'begins', since: startedAt }
+  return { text: 'starting', since: startedAt }
 }
 
 /** Returns the completed share of all transfers of a host. */

@@ -2,7 +2,7 @@ import type { Op } from '../../contract/op.ts'
 import { targetNouns } from '../text/op-summary.ts'
 
 const verbs: Readonly<Record<Op['action'], readonly [done: string, doing: string]>> = {
-  create: ['new', 'making'],
+  create: ['created', 'creating'],
   change: ['changed', 'changing'],
   remove: ['removed', 'removing'],
   start: ['started', 'starting'],

@@ -62,7 +62,7 @@ test('a wait of a host is printed once it lasts', () => {
   ])
 })
 
-test('half a minute of silence ends with who is furthest behind', () => {
+test('half a minute of silence ends with the slowest host', () => {
   const recordedEvents = Array.from({ length: 80 }, (_, half): RecordedEvent => [
     half / 2,
     { type: 'progress', done: half, total: 118, unit: 'MB' },
@@ -70,7 +70,7 @@ test('half a minute of silence ends with who is furthest behind', () => {
     'kubelet',
   ])
   expect(formatLines([...startedRun, ...recordedEvents])).toBe(
-    '00:00 [1/1] etcd on cp1\n00:30 [1/1] 0 of 1 host done; furthest behind is cp1: kubelet 60 of 118 MB\n',
+    '00:00 [1/1] etcd on cp1\n00:30 [1/1] 0 of 1 host done; slowest host cp1: kubelet 60 of 118 MB\n',
   )
 })
 
@@ -97,7 +97,7 @@ test('a finding is not printed again as a failure', () => {
     [1, { type: 'run-ended', result: { outcome: 'failed', failure: failure } }],
   ]
   expect(formatLines([runStarted, ...recordedEvents])).toBe(
-    'w1: error HOST_SWAP: swap is on\nfailed after 1.0 s, nothing was changed\n  → once that is fixed: hyperkube up\n',
+    'w1: error HOST_SWAP: swap is on\nfailed after 1.0 s, nothing was changed\n  → fix the errors above, then run: hyperkube up\n',
   )
 })
 

@@ -76,7 +76,7 @@ function formatStillRunning({ last }: LineThrottle, run: RunState, { time }: Eve
       ([, a], [, b]) => a.endedOps - b.endedOps || describeActivity(a).since - describeActivity(b).since,
     )
   const slowestText =
-    slowest === undefined ? '' : `; furthest behind is ${slowest[0]}: ${describeActivity(slowest[1]).text}`
+    slowest === undefined ? '' : `; slowest host ${slowest[0]}: ${describeActivity(slowest[1]).text}`
   return `${formatStepNumber(run, step.id)}${done} of ${formatCount(step.hosts.length, 'host')} done${slowestText}`
 }
 

@@ -6,11 +6,11 @@ import { formatEndSummary } from './summary.ts'
 
 const failed = {
   outcome: 'failed',
-  failure: { code: 'SERVICE_FAILED', message: 'kubelet.service does not come up' },
+  failure: { code: 'SERVICE_FAILED', message: 'kubelet.service does not start' },
 } as const
 const rolledBack = {
   outcome: 'failed',
-  failure: { code: 'ROLLOUT_ROLLED_BACK', message: 'w1 was rolled back and is healthy' },
+  failure: { code: 'ROLLOUT_ROLLED_BACK', message: 'the rollback of w1 succeeded' },
 } as const
 const step = 'network/w1'
 
@@ -26,7 +26,7 @@ const entries: readonly RecordedEvent[] = [
 
 test('the summary has the failure of a host, its rollback, and the command that continues an upgrade', () => {
   const summary = formatEndSummary(reduceEvents(initialRunState, toEvents(entries)), (_, text) => text)
-  expect(summary).toContain('w1: SERVICE_FAILED: kubelet.service does not come up')
-  expect(summary).toContain('ROLLOUT_ROLLED_BACK: w1 was rolled back and is healthy')
-  expect(summary).toContain('→ once that is fixed: hyperkube up')
+  expect(summary).toContain('w1: SERVICE_FAILED: kubelet.service does not start')
+  expect(summary).toContain('ROLLOUT_ROLLED_BACK: the rollback of w1 succeeded')
+  expect(summary).toContain('→ fix the errors above, then run: hyperkube up')
 })

@@ -4,13 +4,13 @@ import type { EventBody } from '../../lifecycle/agents/event-stream.ts'
 export function formatStopping(
   because: Extract<EventBody, { type: 'stopping' }>['because'],
 ): readonly string[] {
-  const finishing = 'finishing what is being done, then giving the claim on the cluster back'
+  const finishing = 'finishing the current operations, then releasing the operator lock'
   switch (because) {
     case 'interrupted':
-      return [`interrupted: ${finishing}`, 'Ctrl-C once more ends at once']
+      return [`interrupted: ${finishing}`, 'press Ctrl-C again to stop at once']
     case 'timeout':
-      return [`the time is over: ${finishing}`]
+      return [`timeout: ${finishing}`]
     default:
-      return ['the claim on the cluster is lost: finishing what is being done']
+      return ['the operator lock is lost: finishing the current operations']
   }
 }

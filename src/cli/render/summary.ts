@@ -41,13 +41,10 @@ function formatClosing(state: RunState): readonly string[] {
     case 'failed':
       return [
         `failed after ${elapsed}, ${formatChanges(state)}`,
-        `  → once that is fixed: hyperkube ${command}${state.changes === 0 ? '' : ', which goes on from here'}`,
+        `  → fix the errors above, then ${state.changes === 0 ? 'run' : 'resume'}: hyperkube ${command}`,
       ]
     case 'interrupted':
-      return [
-        `interrupted after ${elapsed}, ${formatChanges(state)}`,
-        `  → hyperkube ${command} goes on from here`,
-      ]
+      return [`interrupted after ${elapsed}, ${formatChanges(state)}`, `  → to resume: hyperkube ${command}`]
     default:
       return countedSteps.length === 0
         ? []

@@ -6,6 +6,7 @@ import {
 } from '../../actions/phases/action-run.ts'
 import { type CommandContext, type ExitCode, exitCodes, type GlobalOptions } from '../command/command.ts'
 import { confirmByName, confirmChanges, promptProvisional } from '../command/confirm.ts'
+import { confirmHostKeys } from '../command/confirm-host-keys.ts'
 import { formatNotice } from '../text/notice-text.ts'
 import {
   type DisplayFlags,
@@ -64,10 +65,16 @@ export function createActionRun(
   return {
     emit,
     show: (notice) => print(formatNotice(notice, context.paintProgress)),
-    confirm: async (question) =>
-      question.type === 'changes'
-        ? confirmChanges(context, options, canPrompt)
-        : confirmByName(context, options, question.name, canPrompt),
+    confirm: async (question) => {
+      switch (question.type) {
+        case 'changes':
+          return confirmChanges(context, options, canPrompt)
+        case 'host-keys':
+          return confirmHostKeys(context, options, question.unknown, canPrompt)
+        default:
+          return confirmByName(context, options, question.name, canPrompt)
+      }
+    },
     decideProvisional: async (until) =>
       canPrompt ? promptProvisional(context, options, until) : 'no-prompt',
   }

@@ -76,7 +76,7 @@ test('a failure is printed with its hint, how to continue, and the path of the l
   expect(stderr).toBe(`✗ CLAIM_HELD: anna holds the claim
   → wait
 failed after 0 ms, nothing was changed
-  → once that is fixed: hyperkube up
+  → fix the errors above, then run: hyperkube up
 the log of this run: /logs/1
 `)
   expect(log.at(-1)?.body).toMatchObject({ result: { outcome: 'failed', failure: { code: 'CLAIM_HELD' } } })
@@ -86,7 +86,7 @@ test('several failures at once are not unexpected errors', async () => {
   const errors = ['w1', 'w2'].map((host) => new HyperkubeError('SSH_LOST', 'it is gone', { host }))
   const { stderr } = await run(async () => Promise.reject(new AggregateError(errors, '2 of 3 failed')))
   expect(stderr).toContain('✗ SSH_LOST: 2 of 3 failed\n      w1: it is gone\n      w2: it is gone\n')
-  expect(stderr).not.toContain('mistake of ours')
+  expect(stderr).not.toContain('bug in hyperkube')
 })
 
 test('an unexpected error asks for a report with the log, and shows its stack with --debug', async () => {
@@ -94,7 +94,7 @@ test('an unexpected error asks for a report with the log, and shows its stack wi
   const { ended, stderr } = await run(task)
   expect(ended.code).toBe(1)
   expect(stderr).toContain(
-    '✗ UNEXPECTED: x is not a function\n  → this is a mistake of ours; please report it',
+    '✗ UNEXPECTED: x is not a function\n  → this is a bug in hyperkube; report it with the log of this run',
   )
   expect(stderr).not.toContain('run-with-progress.test.ts')
   expect((await run(task, { debug: true })).stderr).toContain('run-with-progress.test.ts')
@@ -113,10 +113,8 @@ test('an interruption is reported at once, and ends with 130', async () => {
   )
   expect(ended.code).toBe(130)
   expect(listTypes(log)).toEqual(['run-started', 'stopping', 'run-ended'])
-  expect(stderr).toContain(
-    'interrupted: finishing what is being done, then giving the claim on the cluster back',
-  )
-  expect(stderr).toContain('→ hyperkube up goes on from here\n')
+  expect(stderr).toContain('interrupted: finishing the current operations, then releasing the operator lock')
+  expect(stderr).toContain('→ to resume: hyperkube up\n')
 })
 
 test('so does one in answer to a question', async () => {
@@ -163,7 +161,7 @@ test('without a log the run goes on, and says so', async () => {
   }
   const { ended, stderr } = await run(async () => done, {}, { commandLogs: runLogs })
   expect(ended).toMatchObject({ code: 0, log: undefined })
-  expect(stderr).toContain('warning RUN_LOG_NOT_WRITTEN: no log of this run is kept: EACCES\n')
+  expect(stderr).toContain('warning RUN_LOG_NOT_WRITTEN: cannot write the log of this run: EACCES\n')
 })
 
 test('the tree needs a terminal, and is off with --debug', async () => {

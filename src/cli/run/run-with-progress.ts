@@ -117,7 +117,7 @@ async function awaitOutcome(
     const unexpected = flattenErrors(error).find((item) => !(item instanceof HyperkubeError))
     if (unexpected === undefined) return buildFailedOutcome(error)
     if (unexpected instanceof Error) onUnexpected(unexpected.stack ?? '')
-    return buildFailedOutcome(error, 'this is a mistake of ours; please report it with the log of this run')
+    return buildFailedOutcome(error, 'this is a bug in hyperkube; report it with the log of this run')
   }
 }
 
@@ -135,8 +135,8 @@ function buildNoLogFinding(problem: string): Parameters<EmitEvent>[0] {
   const finding = {
     code: 'RUN_LOG_NOT_WRITTEN',
     severity: 'warning',
-    message: `no log of this run is kept: ${problem}`,
-    hint: 'XDG_STATE_HOME names another directory',
+    message: `cannot write the log of this run: ${problem}`,
+    hint: 'set XDG_STATE_HOME to a writable directory',
   } as const
   return { type: 'finding', finding }
 }

@@ -37,14 +37,14 @@ const status = {
 test('the cluster is one line above the hosts, and details follow below', () => {
   expect(`${formatClusterLine('first', status, plain)}\n${formatClusterDetails(status)}`)
     .toMatchInlineSnapshot(`
-    "first: Kubernetes 1.37; 4 of 5 hosts reachable, 4 of 5 nodes ready, 3 of 3 API servers ready, 3 of 3 etcd members healthy (cp2 leads, 24.1 MB)
+    "first: Kubernetes 1.37; 4 of 5 hosts reachable, 4 of 5 nodes ready, 3 of 3 API servers ready, 3 of 3 etcd members healthy (leader cp2, 24.1 MB)
 
     healing is paused on cp1 until 2026-11-15T13:00:00.000Z, by ana
     certificates: the first to expire is /etc/hyperkube/kubelet/client.crt of w1, on 2027-02-01
     addons: coredns is ready
     addon traefik is not ready: Deployment kube-system/traefik: 0 of 1
     recent actions of agents:
-      2026-11-15T11:59:30Z w1/kubelet: restarted it: it did not answer 3 times
+      2026-11-15T11:59:30Z w1/kubelet: restarted the component: it did not answer 3 times
     "
   `)
 })

@@ -2,7 +2,7 @@ import { joinNames, toPrintable } from '../../kit/text.ts'
 import { formatHealAction } from '../../lifecycle/doctor/healing.ts'
 import type { ClusterStatusReport, HealthyCount } from '../../lifecycle/status/status-report.ts'
 import type { Paint } from '../command/command.ts'
-import { formatMegabytes } from '../etcd/progress.ts'
+import { formatMegabytes } from '../render/byte-progress.ts'
 
 /** Formats the status of the whole cluster as one line, which is shown above the hosts. */
 export function formatClusterLine(name: string, status: ClusterStatusReport, paint: Paint): string {
@@ -10,7 +10,7 @@ export function formatClusterLine(name: string, status: ClusterStatusReport, pai
   const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
     paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
   const size = etcd.size === undefined ? '' : `, ${formatMegabytes(etcd.size)} MB`
-  const leader = etcd.leader === undefined ? '' : ` (${etcd.leader} leads${size})`
+  const leader = etcd.leader === undefined ? '' : ` (leader ${etcd.leader}${size})`
   const parts = [
     formatCount(hosts, 'hosts reachable'),
     formatCount(nodes, 'nodes ready'),

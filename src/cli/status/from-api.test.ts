@@ -115,7 +115,7 @@ test('a kubeconfig alone shows the reported status, the problems and their age',
   storeHealthyHost()
   storeNode('w1', false)
   storeHost('w1', {
-    ...{ agent: '0.1.0', heartbeat: '2026-11-15T11:39:00.000Z', suspended: 'ana is at work' },
+    ...{ agent: '0.1.0', heartbeat: '2026-11-15T11:39:00.000Z', suspended: 'ana holds the operator lock' },
     components: [
       healthyComponent,
       { component: 'flanneld', state: 'exhausted', since, because: 'no answer' },
@@ -130,15 +130,15 @@ test('a kubeconfig alone shows the reported status, the problems and their age',
     "reported by the cluster through the API; hosts were not checked
     degraded since 2026-11-15T11:40:00Z: 1 of 2 nodes ready, 1 of 2 agents reporting, 1 of 1 etcd members healthy
 
-    HOST  HEARTBEAT        COMPONENTS  ETCD   NODE
-    cp1   12.0 s ago       1/1         leads  ready
-    w1    21 min 00 s ago  1/2         -      not ready
+    HOST  HEARTBEAT        COMPONENTS  ETCD    NODE
+    cp1   12.0 s ago       1/1         leader  ready
+    w1    21 min 00 s ago  1/2         -       not ready
 
-    w1: no heartbeat of its agent since 2026-11-15T11:39:00Z; hyperkube doctor checks it over ssh
+    w1: no heartbeat from the agent since 2026-11-15T11:39:00Z; to check the host over ssh: hyperkube doctor
     w1: flanneld: exhausted: no answer
     w1: kubelet: disk-space: 3 % free
     w1: node: kubelet stopped posting
-    w1: ana is at work
+    w1: ana holds the operator lock
     certificates: the first to expire is on cp1, on 2027-09-01
     snapshots: the newest is etcd-2026-11-15T06-00-00Z.db on cp1
     "
@@ -158,9 +158,13 @@ test('a missing summary and a summary without a leader are reported', async () =
   storeHealthyHost()
   expect((await shown()).stdout).toContain('no controller manager has reported')
   storeSummary()
-  expect((await shown()).stdout).toContain('no leader updates this summary; on control planes')
+  expect((await shown()).stdout).toContain(
+    'this summary is outdated: no controller manager is leader; on control planes',
+  )
   storeLease('2026-11-15T11:30:00.000000Z')
-  expect((await shown()).stdout).toContain('no leader has updated this summary for 30 min 00 s')
+  expect((await shown()).stdout).toContain(
+    'this summary is outdated: no controller manager has updated it for 30 min 00 s',
+  )
 })
 
 test('a node whose agent has never reported is shown as unhealthy', async () => {

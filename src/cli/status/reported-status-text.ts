@@ -44,8 +44,8 @@ function formatHeading({ summary, leaderRenewedAt }: ReportedStatus, now: Date, 
   ]
   const ageText =
     age === undefined
-      ? 'no leader updates this summary'
-      : `no leader has updated this summary for ${formatDuration(age)}`
+      ? 'this summary is outdated: no controller manager is leader'
+      : `this summary is outdated: no controller manager has updated it for ${formatDuration(age)}`
   return [
     source,
     `${paint(colours[state], state)} since ${since.slice(0, 19)}Z: ${parts.join(', ')}\n`,
@@ -89,7 +89,7 @@ function componentsCell({ heartbeatExpired, status: { components } }: ReportedHo
 
 function etcdCell({ heartbeatExpired, status: { etcd } }: ReportedHost): TableCell {
   if (etcd === undefined) return { text: '-', colour: 'dim' }
-  const text = etcd.ready ? (etcd.leader === etcd.id ? 'leads' : 'healthy') : 'unhealthy'
+  const text = etcd.ready ? (etcd.leader === etcd.id ? 'leader' : 'healthy') : 'unhealthy'
   return { text, colour: heartbeatExpired ? 'dim' : etcd.ready ? 'green' : 'red' }
 }
 
@@ -103,15 +103,15 @@ function listProblems(reportedHost: ReportedHost): string[] {
   const since = heartbeat === undefined ? '' : ` since ${heartbeat.slice(0, 19)}Z`
   return [
     ...(heartbeatExpired
-      ? [`${host}: no heartbeat of its agent${since}; hyperkube doctor checks it over ssh`]
+      ? [`${host}: no heartbeat from the agent${since}; to check the host over ssh: hyperkube doctor`]
       : []),
     ...components
       .filter(({ state }) => state !== 'healthy')
       .map(({ component, state, because }) => `${host}: ${component}: ${formatHealth(state, because)}`),
     ...failing
       .filter(({ component }) => !unhealthyComponents.has(component))
-      .map(({ component, probe, message }) => `${host}: ${component}: ${probe}: ${message ?? 'it fails'}`),
-    ...(etcd?.ready === false ? [`${host}: etcd: its member is not ready`] : []),
+      .map(({ component, probe, message }) => `${host}: ${component}: ${probe}: ${message ?? 'failed'}`),
+    ...(etcd?.ready === false ? [`${host}: etcd: the member is not ready`] : []),
     ...(etcd?.alarms ?? []).map(({ alarm }) => `${host}: etcd: alarm ${alarm}`),
     ...(node?.healthy === false ? [`${host}: node: ${node.reason}`] : []),
   ]

@@ -63,8 +63,8 @@ test('active, overdue and rolled back provisional changes are one line each', ()
       .split('\n\n')[1]
       ?.split('\n') ?? []
   expect(linesAt('2026-11-15T12:00:00Z')).toEqual([
-    'provisional until 2026-11-15T12:10:00Z: cp1; hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now',
-    'rolled back, because the provisional change was not confirmed until 2026-11-15T12:10:00Z: w1 at 2026-11-15T12:12:03Z; hyperkube plan shows the changes',
+    'provisional until 2026-11-15T12:10:00Z: cp1; to keep the change: hyperkube provisional confirm; to roll back now: hyperkube provisional rollback',
+    'rolled back, because the provisional change was not confirmed by 2026-11-15T12:10:00Z: w1 at 2026-11-15T12:12:03Z; to see the changes: hyperkube plan',
     '',
   ])
   expect(linesAt('2026-11-15T12:13:00Z')[0]).toContain('still provisional after 2026-11-15T12:10:00Z: cp1;')

@@ -82,7 +82,7 @@ function listProblems(status: HostStatusReport): string[] {
     ...services
       .filter(({ state }) => state !== 'active')
       .map(({ name, state }) => `${host}: ${name} is ${state}; ${formatLogCommand(name)}`),
-    ...(agentError === undefined ? [] : [`${host}: its agent does not answer: ${agentError}`]),
+    ...(agentError === undefined ? [] : [`${host}: the agent does not answer: ${agentError}`]),
     ...unhealthy
       .filter(({ component }) => !stopped.has(component))
       .map(({ component, state, because }) => `${host}: ${component}: ${formatHealth(state, because)}`),

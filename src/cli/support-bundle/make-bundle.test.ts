@@ -195,9 +195,9 @@ test('a bundle contains everything available, lists what is missing, and has no 
   expect(formatSupportBundle('a.tar.gz', { ...bundle, size: 1_240_000 })).toBe(
     [
       `a.tar.gz: ${manifest.files.length} files from cp1 and win1, 1.2 MB`,
-      '  without w1, which was unreachable',
-      '  10 missing entries: manifest.json lists them with reasons',
-      '  secrets were removed; check the contents before you share it',
+      '  not included, because unreachable: w1',
+      '  10 missing entries: reasons in manifest.json',
+      '  secrets were removed; check the contents before you share the bundle',
       '',
     ].join('\n'),
   )

@@ -9,17 +9,11 @@ export function formatSupportBundle(path: string, { manifest, size }: SupportBun
   const from = reachable.length === 0 ? '' : ` from ${joinNames(reachable)}`
   const lines = [
     `${path}: ${formatCount(files.length, 'file')}${from}, ${(size / 1e6).toFixed(1)} MB`,
-    ...(unreachable.length === 0
-      ? []
-      : [
-          `  without ${joinNames(unreachable)}, which ${unreachable.length === 1 ? 'was' : 'were'} unreachable`,
-        ]),
+    ...(unreachable.length === 0 ? [] : [`  not included, because unreachable: ${joinNames(unreachable)}`]),
     ...(omitted.length === unreachable.length
       ? []
-      : [
-          `  ${formatCount(omitted.length - unreachable.length, 'missing entry')}: manifest.json lists them with reasons`,
-        ]),
-    '  secrets were removed; check the contents before you share it',
+      : [`  ${formatCount(omitted.length - unreachable.length, 'missing entry')}: reasons in manifest.json`]),
+    '  secrets were removed; check the contents before you share the bundle',
   ]
   return toPrintable(lines.map((line) => `${line}\n`).join(''))
 }

@@ -126,7 +126,7 @@ function createFakeFiles(contents: Map<string, string>): LocalFiles {
     },
     createFile: create,
     replaceFile: replace,
-    privateFiles: { read, create, replace },
+    privateFiles: { read, mode: async () => 0o600, create, replace },
     makePrivateDirectory: async () => undefined,
   }
 }

@@ -37,7 +37,7 @@ addons
   ~ shop: 1 object changed, 1 object removed
       ~ Deployment shop/web
       - Secret shop/old
-      still to be waited for: a run was interrupted
+      an earlier run was interrupted before the addon was ready
 `)
   expect(formatAddonChanges({ differences: [] }, plain, paint)).toBe('')
 })
@@ -45,7 +45,5 @@ addons
 test('wide lists every object, diff shows changed fields', () => {
   const text = formatAddonChanges({ differences: [newAddon, changed] }, { wide: true, diff: true }, paint)
   expect(text).toContain('      + ConfigMap shop/a\n')
-  expect(text).toContain(
-    '          spec.replicas: 1 → 2\n          data.word: is a secret, and another one\n',
-  )
+  expect(text).toContain('          spec.replicas: 1 → 2\n          data.word: the secret value changes\n')
 })

@@ -36,7 +36,9 @@ function formatAddon(difference: AddonDifference, { wide, diff }: AddonsTextOpti
   // A new addon gets only a heading, unless `wide` or `diff` is set.
   const isNew = isEntirelyNew(difference)
   const rest =
-    unfinished === true ? `      ${paint('dim', 'still to be waited for: a run was interrupted')}\n` : ''
+    unfinished === true
+      ? `      ${paint('dim', 'an earlier run was interrupted before the addon was ready')}\n`
+      : ''
   return `${heading}${wide || diff || !isNew ? lines.join('') : ''}${rest}`
 }
 
@@ -78,25 +80,25 @@ function explainBlocked(
   object: Extract<DesiredObjectChange, { change: 'conflict' | 'refused' | 'unknown' }>,
 ): string {
   if (object.change !== 'conflict') return object.reason
-  return `others have set ${object.conflicts.map(({ path }) => path).join(', ')}`
+  return `set by another field manager: ${object.conflicts.map(({ path }) => path).join(', ')}`
 }
 
 type Field = Extract<DesiredObjectChange, { change: 'change' }>['fields'][number]
 
 function formatField({ path, before, after, hidden }: Field): string {
   const change =
-    hidden === true ? 'is a secret, and another one' : `${formatValue(before)} → ${formatValue(after)}`
+    hidden === true ? 'the secret value changes' : `${formatValue(before)} → ${formatValue(after)}`
   return toPrintable(`          ${path}: ${change}\n`)
 }
 
 function formatValue(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value)
+  return value === undefined ? 'unset' : JSON.stringify(value)
 }
 
 const pruneSuffixes: Readonly<Record<PrunedObject['action'], string>> = {
   remove: '',
-  forget: ' stays, as it is not the addon’s any more',
-  hold: ' stays as long as something needs it',
+  forget: ' stays: the addon no longer owns it',
+  hold: ' stays while other objects need it',
 }
 
 function formatPruned(object: PrunedObject, paint: Paint): string {

@@ -2,10 +2,12 @@ import { dirname } from 'node:path'
 import type { Notice, RestoreSummary } from '../../actions/phases/notice.ts'
 import { etcdDataDirectory } from '../../contract/etcd-restore.ts'
 import type { KeyCount } from '../../etcd/member.ts'
+import { describePublicKey, listKeysCommand } from '../../kit/ssh-public-key.ts'
 import { formatCount, joinNames, toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import { findController, formatPodName, type SortedPods } from '../../lifecycle/drain/pod.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import type { UnknownHostKey } from '../../ssh/host-key-errors.ts'
 import type { Paint } from '../command/command.ts'
 import { formatOpSummary } from './op-summary.ts'
 import { formatProposal } from './proposal-text.ts'
@@ -21,13 +23,15 @@ export function formatNotice(notice: Notice, paint: Paint): string {
     case 'no-provisional-change':
       return 'there is no provisional change\n'
     case 'already-rolled-back':
-      return `${joinNames(notice.hosts)} rolled back before that; hyperkube up applies the change again\n`
+      return `already rolled back: ${joinNames(notice.hosts)}; to apply the change again: hyperkube up\n`
     case 'reset':
       return formatReset(notice.cluster, notice.hosts, notice.isWholeCluster)
     case 'removal-ops':
       return `${notice.host}\n${formatOpSummary(notice.ops, paint)}`
     case 'restore':
       return formatRestore(notice)
+    case 'host-keys':
+      return formatUnknownHostKeys(notice.unknown)
     case 'rejoin':
       return formatRejoin(notice.host)
     default:
@@ -47,17 +51,28 @@ function formatProposalNotice(
 
 function formatReset({ metadata }: Cluster, hosts: readonly string[], isWholeCluster: boolean): string {
   const changes = isWholeCluster
-    ? `the cluster ${metadata.name} ends, with all that runs in it and all that its etcd holds`
-    : `${joinNames(hosts)}: all pods on it end`
-  return `${changes}; everything that hyperkube has put on ${joinNames(hosts)} is removed.\nData of pods in directories of a host stays there.\n`
+    ? `the cluster ${metadata.name} is deleted, with all its pods and all its etcd data`
+    : `all pods on ${joinNames(hosts)} stop`
+  return `${changes}; everything that hyperkube installed on ${joinNames(hosts)} is removed.\nPod data in host directories is kept.\n`
+}
+
+/** Lists unknown ssh host keys for the operator who must compare them. */
+function formatUnknownHostKeys(unknown: readonly UnknownHostKey[]): string {
+  const lines = unknown.map(
+    ({ name, address, port, key }) =>
+      `  ${name} (${address}${port === 22 ? '' : ` port ${port}`}): ${describePublicKey(key)}\n`,
+  )
+  return toPrintable(
+    `these ssh host keys are unknown:\n${lines.join('')}to compare them, on the console of each host: ${listKeysCommand}\n`,
+  )
 }
 
 function formatRejoin(host: string): string {
   return [
     `${host} rejoins etcd:`,
-    '  the other members remove it and continue without it',
-    '  what is left of its data is moved aside, and kept on the host',
-    '  it copies all data from the others and votes when it has caught up (as with hyperkube up)',
+    `  the other etcd members remove ${host}`,
+    `  the etcd data on ${host} is moved to another directory and kept`,
+    `  ${host} joins as a learner, copies all data and then becomes a voting member`,
     '',
   ].join('\n')
 }
@@ -65,16 +80,16 @@ function formatRejoin(host: string): string {
 /** Describes what happens to the pods of a node, for the operator who must confirm it. */
 function formatPodMoves(node: string, { moving, unmanaged, staying }: SortedPods): string {
   const podsToEvict = [...moving, ...unmanaged]
-  const head = podsToEvict.length === 0 ? 'there are none to move' : 'these are moved away'
+  const head = podsToEvict.length === 0 ? 'there are no pods to evict' : 'these pods are evicted:'
   const lines = podsToEvict.map((pod) => {
     const owner = findController(pod)
-    return `  ${formatPodName(pod)} ${owner === undefined ? '(gone for good)' : `(${owner.kind} ${owner.name})`}\n`
+    return `  ${formatPodName(pod)} ${owner === undefined ? '(no controller: not created again)' : `(${owner.kind} ${owner.name})`}\n`
   })
   const stayingText =
     staying.length === 0
       ? ''
-      : `${formatCount(staying.length, 'pod')} of the node itself, or ended already: left alone\n`
-  return toPrintable(`${node} takes no new pods, and ${head}\n${lines.join('')}${stayingText}`)
+      : `${formatCount(staying.length, 'pod')} not evicted: DaemonSet, static or ended\n`
+  return toPrintable(`${node} is cordoned; ${head}\n${lines.join('')}${stayingText}`)
 }
 
 /** Describes the effect of a restore for the operator who must confirm it. */
@@ -82,19 +97,20 @@ export function formatRestore({ name, manifest, now, current, members, hosts }: 
   const { cluster, created, revision, keys } = manifest
   const age = formatDuration(now.getTime() - Date.parse(created))
   return [
-    `${cluster.name} becomes again what it was ${age} ago: ${name}, taken ${created}, ${formatCount(keys, 'key')}, revision ${revision}`,
+    `${cluster.name} is restored to its state ${age} ago: snapshot ${name}, taken ${created}, ${formatCount(keys, 'key')}, revision ${revision}`,
     `  lost: ${formatLostChanges(revision, current)}`,
-    `  stops for a while: kubelets, controllers, API servers and etcd on ${joinNames(hosts)}; pods go on running`,
-    `  pods that are younger than the snapshot end, and those that were deleted since come again`,
-    `  etcd’s data of now stays on ${joinNames(members)} in ${dirname(etcdDataDirectory)}/before-restore-TIME`,
+    `  stopped during the restore: kubelets, controllers, API servers and etcd on ${joinNames(hosts)}; pods keep running`,
+    '  pods created after the snapshot are deleted; pods deleted after the snapshot are created again',
+    `  the current etcd data is kept on ${joinNames(members)} in ${dirname(etcdDataDirectory)}/before-restore-TIME`,
     '',
   ].join('\n')
 }
 
 function formatLostChanges(revision: number, current: KeyCount | undefined): string {
-  if (current === undefined) return 'all that was written since; no member of etcd answers to say how much'
+  if (current === undefined)
+    return 'all changes since the snapshot; their number is unknown, because no etcd member answers'
   const changes = Math.max(0, current.revision - revision)
   return changes === 0
     ? `nothing: etcd is at revision ${current.revision}`
-    : `${formatCount(changes, 'change')}, all that was written since: etcd is at revision ${current.revision} with ${formatCount(current.keys, 'key')}`
+    : `${formatCount(changes, 'change')} since the snapshot: etcd is at revision ${current.revision} with ${formatCount(current.keys, 'key')}`
 }

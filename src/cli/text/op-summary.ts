@@ -4,7 +4,7 @@ import type { Paint } from '../command/command.ts'
 
 /** Names of op targets for people, most important first. */
 export const targetNouns: Readonly<Record<OpTarget, string>> = {
-  artifact: 'program',
+  artifact: 'binary',
   image: 'image',
   file: 'file',
   'derived-file': 'derived file',

@@ -45,7 +45,7 @@ function formatRemovedHosts({ hostsToRemove }: Proposal, paint: Paint): string {
   return hostsToRemove
     .map(({ host }) => {
       const name = paint('bold', toPrintable(host))
-      return `\n${name} (not in cluster.yml any more)\n  ${paint('red', '-')} leaves the cluster, with everything of ours on it\n`
+      return `\n${name} (no longer in cluster.yml)\n  ${paint('red', '-')} removed from the cluster; everything that hyperkube installed on it is deleted\n`
     })
     .join('')
 }
@@ -55,7 +55,7 @@ function formatClusterChanges({ clusterChanges }: Proposal, paint: Paint): strin
   const lines = describeObjectChanges(clusterChanges).map(
     (text) => `  ${paint('yellow', '~')} ${toPrintable(text)}\n`,
   )
-  return `\n${paint('bold', 'in the cluster')}\n${lines.join('')}`
+  return `\n${paint('bold', 'Kubernetes objects')}\n${lines.join('')}`
 }
 
 function formatHostsHeading(plans: readonly NodePlan[], paint: Paint): string {

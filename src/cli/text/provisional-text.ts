@@ -26,16 +26,16 @@ export function formatProvisionalPlan({
   )
     .filter(([services]) => services !== '')
     .map(([services, hosts]) => `${services} on ${joinNames(hosts.map(([host]) => host))}`)
-  const restarts = restartCosts.length === 0 ? 'restarts nothing' : `restarts ${restartCosts.join('; ')}`
+  const restarts = restartCosts.length === 0 ? 'restarts no service' : `restarts ${restartCosts.join('; ')}`
   return toPrintable(
-    `provisional until ${formatDuration(durationMs)} after the last step: unless confirmed, hosts roll back one after the other (${order}), which ${restarts}\n`,
+    `provisional for ${formatDuration(durationMs)} after the last step; unless confirmed, hosts roll back one after the other: ${order}\nthe rollback ${restarts}\n`,
   )
 }
 
 /** Describes what happens to the applied part of a change after an interrupted or failed run. */
 export function formatUnfinished({ durationMs }: PlannedProvisionalChange, startedAt: Date): string {
   const until = formatTimestamp(new Date(startedAt.getTime() + durationMs).toISOString())
-  return `the applied part is provisional: hosts roll back by themselves from ${until} on; the same command resumes it, hyperkube provisional rollback rolls back now\n`
+  return `the applied part is provisional: hosts start to roll back at ${until}\n  → to resume: run the same command; to roll back now: hyperkube provisional rollback\n`
 }
 
 export function formatProvisionalEnd({ state, until }: ProvisionalEnd): string {
@@ -43,9 +43,9 @@ export function formatProvisionalEnd({ state, until }: ProvisionalEnd): string {
     case 'confirmed':
       return 'the change is confirmed\n'
     case 'rolling-back':
-      return 'hosts roll back by themselves now, one after the other; hyperkube status shows their progress\n'
+      return 'hosts now roll back one after the other; to follow the rollback: hyperkube status\n'
     default:
-      return `provisional until ${until}: hyperkube provisional confirm keeps it; otherwise hosts roll back by themselves, one after the other\n`
+      return `provisional until ${until}, then hosts roll back one after the other; to keep the change: hyperkube provisional confirm\n`
   }
 }
 
@@ -61,10 +61,10 @@ function formatPending(changes: ProvisionalChangesByHost, now: Date): string[] {
   const deadlines = [...pending.values()].map(({ deadline }) => Date.parse(deadline))
   return Math.min(...deadlines) > now.getTime()
     ? [
-        `provisional until ${formatFirstDeadline(pending)}: ${hosts}; hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now`,
+        `provisional until ${formatFirstDeadline(pending)}: ${hosts}; to keep the change: hyperkube provisional confirm; to roll back now: hyperkube provisional rollback`,
       ]
     : [
-        `still provisional after ${formatFirstDeadline(pending)}: ${hosts}; hosts roll back one after the other; why one does not: journalctl -u hyperkube-agent on the host`,
+        `still provisional after ${formatFirstDeadline(pending)}: ${hosts}; hosts roll back one after the other; if a host does not, on that host: journalctl -u hyperkube-agent -n 50`,
       ]
 }
 
@@ -72,7 +72,7 @@ function formatRolledBack(changes: ProvisionalChangesByHost): string[] {
   return [...Map.groupBy(selectRolledBack(changes), ([, { deadline }]) => formatTimestamp(deadline))].map(
     ([deadline, hosts]) => {
       const hostTimes = hosts.map(([host, { at }]) => `${host} at ${formatTimestamp(at)}`)
-      return `rolled back, because the provisional change was not confirmed until ${deadline}: ${joinNames(hostTimes)}; hyperkube plan shows the changes`
+      return `rolled back, because the provisional change was not confirmed by ${deadline}: ${joinNames(hostTimes)}; to see the changes: hyperkube plan`
     },
   )
 }

@@ -95,7 +95,7 @@ test('a host that rolled back in between is named, and an unreachable host may d
   expect(alreadyRolledBack).toMatchObject({
     code: 3,
     hosts: [],
-    output: expect.stringContaining('cp1 rolled back before'),
+    output: expect.stringContaining('already rolled back: cp1;'),
   })
   expect(
     await endChange({ action: 'confirm', changes: { cp1: provisional }, unreachable: ['w2'] }),

@@ -2,6 +2,7 @@ import { archSchema } from '../../catalog/artifacts.ts'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
+import { formatCount } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildLockPath } from '../../workspace/cluster-paths.ts'
 import { selectImages } from '../../workspace/cluster-registry.ts'
@@ -47,5 +48,7 @@ function findProblem(
   const release = findKubernetesRelease(cluster.spec.kubernetes)
   const [first, ...others] = checkLock(lock, release, targets, selectImages(cluster, release.images))
   if (first === undefined) return undefined
-  return others.length === 0 ? first.message : `${first.message}, and ${others.length} more differences`
+  return others.length === 0
+    ? first.message
+    : `${first.message}, and ${formatCount(others.length, 'other difference')}`
 }

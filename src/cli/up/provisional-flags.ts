@@ -17,16 +17,16 @@ const maxSlotMs = 3_600_000
 /** Parses the value of --provisional into milliseconds. */
 export function parseProvisionalFlag(text: string): number {
   const time = parseDuration(text)
-  if (time === undefined) throw new InvalidArgumentError('write it as 10m or 1h30m')
+  if (time === undefined) throw new InvalidArgumentError('expected a duration such as 10m or 1h30m')
   if (time < minProvisionalMs || time > maxProvisionalMs)
-    throw new InvalidArgumentError('a minute is the least, and a day the most')
+    throw new InvalidArgumentError('must be between 1m and 24h')
   return time
 }
 
 /** Parses the value of --rollback-interval into milliseconds. */
 export function parseSlotFlag(text: string): number {
   const time = parseDuration(text)
-  if (time === undefined) throw new InvalidArgumentError('write it as 30s or 2m')
-  if (time > maxSlotMs) throw new InvalidArgumentError('an hour is the most')
+  if (time === undefined) throw new InvalidArgumentError('expected a duration such as 30s or 2m')
+  if (time > maxSlotMs) throw new InvalidArgumentError('the maximum is 1h')
   return time
 }

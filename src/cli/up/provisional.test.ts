@@ -72,7 +72,7 @@ test('every host knows its previous plan before any change, and the time starts 
     provisional: { state: 'provisional', until: '2026-11-15T12:10:00Z' },
   })
   expect(output).toContain(
-    'provisional until 10 min 00 s after the last step: unless confirmed, hosts roll back one after the other (cp1, w2 and w1), which restarts containerd on cp1, w1 and w2\n',
+    'provisional for 10 min 00 s after the last step; unless confirmed, hosts roll back one after the other: cp1, w2 and w1\nthe rollback restarts containerd on cp1, w1 and w2\n',
   )
   const started = requests.flatMap((request) =>
     request.type === 'begin-provisional' ? [request.provisional] : [],
@@ -165,7 +165,7 @@ test('a failed run says what happens next, and hosts keep their first deadline',
     },
   })
   expect(result).toMatchObject({ error: expect.anything() })
-  expect(output).toContain('hosts roll back by themselves from 2026-11-15T12:10:00Z on')
+  expect(output).toContain('hosts start to roll back at 2026-11-15T12:10:00Z\n')
   expect(types).not.toContain('move-provisional')
 })
 

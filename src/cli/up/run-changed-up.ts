@@ -24,6 +24,6 @@ export function reportInvalidChange(
   { file, findings }: InvalidFileChange,
 ): ExitCode {
   stderr.write(formatFindings(findings))
-  stderr.write(`nothing was changed, also not in ${file}\n`)
+  stderr.write(`no host was changed, and ${file} was not written\n`)
   return exitCodes.failure
 }

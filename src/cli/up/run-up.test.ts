@@ -3,7 +3,7 @@ import { buildUnreachableFindings } from '../../actions/phases/unreachable-findi
 import { HyperkubeError } from '../../kit/errors.ts'
 import { emptyProposal } from '../../lifecycle/proposal/proposal.ts'
 import { formatFindings } from '../command/print.ts'
-import { buildUpDocument, formatUpResult, type UpResult } from './run-up.ts'
+import { buildUpDocument, formatNextCommand, formatUpResult, type UpResult } from './run-up.ts'
 
 const result: UpResult = {
   code: 0,
@@ -49,9 +49,24 @@ test('what would become of it, as a plan', () => {
 test('and for people', () => {
   expect(formatUpResult(result)).toBe('shop is up on cp1 and w1\n')
   expect(formatUpResult({ ...result, code: 3, leftBehind: ['w2'] })).toBe(
-    'shop is up on cp1 and w1\nleft behind: w2; hyperkube up once they answer\n',
+    'shop is up on cp1 and w1\nskipped, because unreachable: w2; to apply the rest later: hyperkube up\n',
+  )
+  expect(formatUpResult({ ...result, code: 3, leftBehind: ['w2'] }, ['-f shop.yml'])).toContain(
+    ': hyperkube up -f shop.yml\n',
   )
   expect(formatUpResult({ ...result, code: 1, hosts: [] })).toBe('')
+})
+
+test('after a successful up the next command lists the nodes of the same cluster', () => {
+  expect(formatNextCommand(result, [])).toBe('  → to list the nodes: hyperkube kubectl get nodes\n')
+  expect(formatNextCommand(result, ['-f shop.yml', '--key k'])).toBe(
+    '  → to list the nodes: hyperkube -f shop.yml --key k kubectl get nodes\n',
+  )
+  expect(formatNextCommand({ code: 0, provisional: { state: 'confirmed', until: '' } }, [])).toContain(
+    'nodes',
+  )
+  expect(formatNextCommand({ code: 0, provisional: { state: 'provisional', until: '' } }, [])).toBe('')
+  for (const code of [1, 3, 130] as const) expect(formatNextCommand({ code }, [])).toBe('')
 })
 
 test('unreachable hosts are findings with a reason and a hint', () => {

@@ -11,6 +11,7 @@ import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
+import { listClusterFlags } from '../command/typed-command.ts'
 import { runAction } from '../run/run-action.ts'
 import { resultNames, type RunSummary } from '../run/run-with-progress.ts'
 import { formatProvisionalEnd } from '../text/provisional-text.ts'
@@ -38,7 +39,14 @@ export async function runUp(
 ): Promise<ExitCode> {
   const result = await performUp(context, options, inputs)
   if (result.code === exitCodes.usage) return result.code
-  printResult(context.stdout, options.output, buildUpDocument(result), () => formatUpResult(result))
+  const clusterFlags = listClusterFlags(context.typedCommand ?? '')
+  printResult(context.stdout, options.output, buildUpDocument(result), () =>
+    formatUpResult(result, clusterFlags),
+  )
+  const { progress, dryRun } = upFlags.parse(options)
+  const canPrintHint = progress !== 'json' && options.quiet !== true
+  if (inputs.command === 'up' && !dryRun && canPrintHint)
+    context.stderr.write(formatNextCommand(result, clusterFlags))
   return result.code
 }
 
@@ -118,10 +126,27 @@ export function buildUpDocument(result: UpResult): object {
   }
 }
 
-/** Formats the result for people. Errors are not repeated, because they were already printed. */
-export function formatUpResult({ cluster, hosts, leftBehind, provisional }: UpResult): string {
+/**
+ * Formats the result for people. Errors are not repeated, because they were already printed. `clusterFlags`
+ * are the flags of suggested commands.
+ */
+export function formatUpResult(
+  { cluster, hosts, leftBehind, provisional }: UpResult,
+  clusterFlags: readonly string[] = [],
+): string {
   if (hosts.length === 0) return ''
   const skippedText =
-    leftBehind.length === 0 ? '' : `left behind: ${joinNames(leftBehind)}; hyperkube up once they answer\n`
+    leftBehind.length === 0
+      ? ''
+      : `skipped, because unreachable: ${joinNames(leftBehind)}; to apply the rest later: ${['hyperkube up', ...clusterFlags].join(' ')}\n`
   return `${cluster} is up on ${joinNames(hosts)}\n${skippedText}${provisional === undefined ? '' : formatProvisionalEnd(provisional)}`
+}
+
+/** Formats the command to run after a successful `up`. A provisional change has its own next command. */
+export function formatNextCommand(
+  { code, provisional }: Pick<UpResult, 'code' | 'provisional'>,
+  clusterFlags: readonly string[],
+): string {
+  if (code !== exitCodes.ok || (provisional !== undefined && provisional.state !== 'confirmed')) return ''
+  return `  → to list the nodes: ${['hyperkube', ...clusterFlags, 'kubectl get nodes'].join(' ')}\n`
 }

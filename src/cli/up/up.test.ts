@@ -117,7 +117,7 @@ test('a cluster is bootstrapped only with all of its control planes', async () =
   expect(findings).toEqual(['warning SSH_UNREACHABLE', 'error ROLLOUT_QUORUM'])
   expect(result).toMatchObject({
     code: 1,
-    result: { failure: { hint: 'bring it back, or take cp3 out of cluster.yml; then: hyperkube up' } },
+    result: { failure: { hint: 'make cp3 reachable, or remove it from cluster.yml; then: hyperkube up' } },
   })
 })
 

@@ -29,7 +29,7 @@ export function createHostCallContext(
 
 export function requireWindows(command: string): void {
   if (process.platform === 'win32') return
-  throw new HyperkubeError('WINDOWS_ONLY', `${command} is for hosts of Windows, and this is none`, {
-    hint: 'hyperkube help',
+  throw new HyperkubeError('WINDOWS_ONLY', `${command} runs only on Windows hosts`, {
+    hint: 'list all commands: hyperkube help',
   })
 }

@@ -25,6 +25,13 @@ export const builtInResources: readonly FakeResource[] = [
   resource('apps', 'ReplicaSet', 'replicasets'),
   resource('apps', 'StatefulSet', 'statefulsets'),
   resource('apiregistration.k8s.io', 'APIService', 'apiservices', false),
+  resource('admissionregistration.k8s.io', 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false),
+  resource(
+    'admissionregistration.k8s.io',
+    'ValidatingAdmissionPolicyBinding',
+    'validatingadmissionpolicybindings',
+    false,
+  ),
   resource('apiextensions.k8s.io', 'CustomResourceDefinition', 'customresourcedefinitions', false),
   resource('certificates.k8s.io', 'CertificateSigningRequest', 'certificatesigningrequests', false),
   resource('coordination.k8s.io', 'Lease', 'leases'),

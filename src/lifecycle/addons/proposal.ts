@@ -45,8 +45,8 @@ export function checkPolicyEnforcement({ spec }: Cluster, policies: readonly Obj
     {
       code: 'NETWORK_POLICY_UNENFORCED',
       severity: 'warning',
-      message: `flannel enforces no policies, so these let everything through: ${truncateList(names, 5)}`,
-      hint: 'use a network that does: spec.network.plugin: none, and for example Calico or Cilium as an addon',
+      message: `flannel does not enforce NetworkPolicies, so these have no effect: ${truncateList(names, 5)}`,
+      hint: 'set spec.network.plugin: none and install a network plugin that enforces them as an addon, for example Calico or Cilium',
     },
   ]
 }
@@ -113,7 +113,7 @@ function findBlockedChanges({ addon, objects }: AddonDifference): Finding[] {
   return objects.flatMap((object): Finding[] => {
     const what = `addon ${addon}: ${describeReference(object)}`
     if (object.change === 'conflict') {
-      const message = `${what}: ${describeConflicts(object.conflicts)}, and by hyperkube to something else`
+      const message = `${what}: ${describeConflicts(object.conflicts)}; hyperkube sets another value`
       return [{ code: 'ADDON_CONFLICT', severity: 'error', message, hint: object.hint }]
     }
     if (object.change === 'refused') {

@@ -74,7 +74,7 @@ test('a newer one stays, and is started if it does not run', async () => {
   await expect(install('0.1.0-aaaaaaaa', '0.3.0-bbbbbbbb')).rejects.toMatchObject({
     code: 'AGENT_TOO_NEW',
     host: 'cp1',
-    hint: 'use hyperkube 0.3.0, or one minor before it',
+    hint: 'on this machine use hyperkube 0.3.0, or a release of the minor version before it',
   })
 })
 
@@ -82,7 +82,7 @@ test('an agent that does not start is reported with its last output', async () =
   const broken = hostWith(undefined, 'inactive', [], result(1, '', 'no such luck\n'))
   await expect(installAgent(broken, async () => release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
     code: 'AGENT_NOT_STARTED',
-    message: 'its agent did not start: no such luck',
+    message: 'the agent did not start: no such luck',
   })
 })
 

@@ -62,9 +62,9 @@ const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm6
 function toArch(machine: string, { host }: Remote): Arch {
   const arch = arches[machine]
   if (arch !== undefined) return arch
-  throw new HyperkubeError('HOST_ARCH', `hyperkube has no programs for ${machine}`, {
+  throw new HyperkubeError('HOST_ARCH', `hyperkube has no binaries for the architecture ${machine}`, {
     host,
-    hint: 'hosts are x86_64 or aarch64',
+    hint: 'use a host with x86_64 or aarch64',
   })
 }
 
@@ -96,7 +96,7 @@ async function switchAgent(
 
 function requireStarted({ host }: Remote, { code, stderr }: ExecResult): void {
   if (code === 0) return
-  throw new HyperkubeError('AGENT_NOT_STARTED', `its agent did not start: ${stderr.trim()}`, {
+  throw new HyperkubeError('AGENT_NOT_STARTED', `the agent did not start: ${stderr.trim()}`, {
     host,
     hint: `on the host: journalctl -u ${agentUnit}`,
   })
@@ -108,10 +108,14 @@ function parseVersion(directory: string): string | undefined {
 }
 
 function buildTooNewError({ host }: Remote, { version }: AgentRelease, found: string): HyperkubeError {
-  return new HyperkubeError('AGENT_TOO_NEW', `its agent is hyperkube ${found}, and this is ${version}`, {
-    host,
-    hint: `use hyperkube ${found.replace(/-[^-]*$/, '')}, or one minor before it`,
-  })
+  return new HyperkubeError(
+    'AGENT_TOO_NEW',
+    `the agent is hyperkube ${found}, which is too new for this hyperkube ${version}`,
+    {
+      host,
+      hint: `on this machine use hyperkube ${found.replace(/-[^-]*$/, '')}, or a release of the minor version before it`,
+    },
+  )
 }
 
 /** Confirms a new agent, which cancels its rollback. Called after the agent has answered. */

@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { type Event, eventFormat, eventTypes } from '../../contract/event.ts'
 import {
@@ -10,8 +9,9 @@ import {
 import { readVersionedLenient } from '../../contract/versioned.ts'
 import { createMutex } from '../../kit/concurrency.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { toAsciiJson } from '../../kit/text.ts'
+import { toAsciiJson, toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
+import { readProgramLines } from '../../ssh/program-lines.ts'
 import type { Remote, RunningProgram } from '../../ssh/remote.ts'
 import { buildHostCommand, formatAgentHint } from './host-program.ts'
 
@@ -31,11 +31,11 @@ export class AgentLink {
   /** Responses carry no request id and arrive in order, so each request waits for the previous response. */
   readonly #runExclusive = createMutex()
 
-  constructor(host: string, conversation: RunningProgram, hint: string) {
+  constructor(host: string, conversation: RunningProgram, hint: string, maxLineBytes?: number) {
     this.#host = host
     this.#hint = hint
     this.#conversation = conversation
-    this.#lines = createInterface({ input: conversation.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
+    this.#lines = readProgramLines(conversation, { host, what: 'the agent', hint }, maxLineBytes)
   }
 
   /** Sends a request and returns its response. If the agent refuses the request, its error is thrown. */
@@ -89,12 +89,24 @@ export class AgentLink {
 
   async #next(): Promise<unknown> {
     const { value, done } = await this.#lines.next()
-    if (done !== true) return JSON.parse(value)
+    if (done !== true) return this.#parse(value)
     const { code, stderr } = await this.#conversation.ended
-    throw new HyperkubeError('AGENT_GONE', `its agent hung up (${code}) ${stderr.trim()}`, {
-      host: this.#host,
-      hint: this.#hint,
-    })
+    throw new HyperkubeError(
+      'AGENT_GONE',
+      `the agent closed the connection (exit code ${code}) ${stderr.trim()}`,
+      {
+        host: this.#host,
+        hint: this.#hint,
+      },
+    )
+  }
+
+  #parse(line: string): unknown {
+    try {
+      return JSON.parse(line)
+    } catch {
+      throw this.#unexpectedResponse(toPrintable(line.slice(0, 200)))
+    }
   }
 
   #refusal({ code, message, hint }: ResponseTo<'refused'>): HyperkubeError {
@@ -105,14 +117,10 @@ export class AgentLink {
   }
 
   #unexpectedResponse(type: string): HyperkubeError {
-    return new HyperkubeError(
-      'AGENT_PROTOCOL_ERROR',
-      `its agent answered with ${type}, which was not asked`,
-      {
-        host: this.#host,
-        hint: 'hyperkube version, here and on the host',
-      },
-    )
+    return new HyperkubeError('AGENT_PROTOCOL_ERROR', `the agent sent an unexpected response: ${type}`, {
+      host: this.#host,
+      hint: 'compare the versions: run hyperkube version on this machine and on the host',
+    })
   }
 }
 
@@ -148,7 +156,7 @@ export async function requestOnce<T extends AgentResponseBody['type']>(
   } catch (error) {
     signal.throwIfAborted()
     if (!timeout.aborted) throw error
-    throw new HyperkubeError('TIMED_OUT', `waited ${formatDuration(timeoutMs)} for its agent to answer`, {
+    throw new HyperkubeError('TIMED_OUT', `the agent did not respond within ${formatDuration(timeoutMs)}`, {
       host,
       hint: formatAgentHint(remote),
     })

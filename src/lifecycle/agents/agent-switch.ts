@@ -112,7 +112,7 @@ systemctl daemon-reload
 systemctl restart ${agentUnit} && exit 0
 journalctl --no-pager --quiet --output=cat --lines=5 --unit=${agentUnit} >&2
 if [ -L ${rollbackDirectory}/previous ]; then
-  echo 'the previous one runs again' >&2
+  echo 'rolling back to the previous agent' >&2
   systemctl start ${timer}.service
 fi
 exit 1

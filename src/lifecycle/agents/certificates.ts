@@ -58,10 +58,10 @@ async function signRequests(
     if (spec === undefined || ca === undefined) {
       throw new HyperkubeError(
         'PKI_REQUEST_NOT_PLANNED',
-        `it asks for a certificate that is not planned: ${path}`,
+        `the host requests a certificate that its plan does not contain: ${path}`,
         {
           host: plan.host,
-          hint: 'plan again; if the plan is right, do not trust the host that asks',
+          hint: 'check the plan: hyperkube plan; if the plan is correct, do not trust this host',
         },
       )
     }

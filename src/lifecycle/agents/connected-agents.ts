@@ -159,11 +159,11 @@ async function handshake(
       : `on the host: type ${buildWindowsPaths(windows.base).logs}\\hyperkube-agent.log`
   const hello = await session.request({ type: 'hello' }, 'hello').catch((cause: unknown) => {
     if (!hasCode(cause, 'TIMED_OUT')) throw cause
-    const message = `its agent ${version} does not answer; the host rolls back to the previous one, if it had one`
+    const message = `agent ${version} does not respond; the host rolls back to its previous agent, if there is one`
     throw new HyperkubeError('AGENT_NOT_STARTED', message, { host, hint, cause })
   })
   if (hello.version === version) return { restore: hello.restore, provisional: hello.provisional }
-  const message = `its new agent ${version} did not answer, and the host rolled back to ${hello.version}`
+  const message = `agent ${version} did not respond, and the host rolled back to agent ${hello.version}`
   throw new HyperkubeError('AGENT_ROLLED_BACK', message, { host, hint })
 }
 

@@ -136,7 +136,7 @@ function buildRefusal(
   if (refused !== undefined) return dropHost(refused.reason)
   return new HyperkubeError(
     'CLAIM_NO_MAJORITY',
-    `${granted} of ${controlPlanes} control planes answer; ${needed} must, or two operators could work at once`,
-    { hint: 'bring them back first' },
+    `only ${granted} of ${controlPlanes} control planes are reachable; the operator lock needs ${needed}`,
+    { hint: 'find the unreachable hosts: hyperkube doctor; then run the same command again' },
   )
 }

@@ -23,7 +23,7 @@ export async function findHostProgram(remote: Remote, signal: AbortSignal): Prom
   const { host, windows } = remote
   const version = await windows?.readCurrentVersion(signal)
   if (windows === undefined || version === undefined) {
-    throw new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not on the host', {
+    throw new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not installed on the host', {
       host,
       hint: 'hyperkube up',
     })

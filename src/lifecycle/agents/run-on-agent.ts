@@ -38,9 +38,9 @@ async function followRun(
     throw new HyperkubeError(code, message, { host, ...(hint === undefined ? {} : { hint }) })
   }
   if (result?.outcome === 'interrupted') {
-    throw new HyperkubeError('AGENT_INTERRUPTED', 'its agent was stopped in the middle of the work', {
+    throw new HyperkubeError('AGENT_INTERRUPTED', 'the agent was stopped before its run ended', {
       host,
-      hint: 'run the same command again: it goes on where this one ended',
+      hint: 'run the same command again to resume',
     })
   }
 }

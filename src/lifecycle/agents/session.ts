@@ -101,8 +101,8 @@ export class Session {
   async #open(): Promise<AgentLink> {
     try {
       const opened = await pollUntil(
-        `the agent of ${this.host} to answer`,
-        async () => this.#tryOpenUnlessUninstalled(),
+        `the agent of ${this.host} to respond`,
+        async () => this.#tryOpenUnlessFinal(),
         {
           timeoutMs: this.#timeoutMs,
           intervalMs: 500,
@@ -116,27 +116,25 @@ export class Session {
       this.#link = undefined
       if (!(error instanceof HyperkubeError) || error.code !== 'TIMED_OUT') throw error
       const { message, cause } = error
-      const hint = 'once it is back, run the same command again: it goes on where this one ended'
+      const hint = 'find the cause: hyperkube doctor; then run the same command again to resume'
       throw new HyperkubeError('TIMED_OUT', message, { hint, cause })
     }
   }
 
-  /**
-   * Tries once to open a link. If an agent that has answered before is now uninstalled, returns the error,
-   * which ends the retries.
-   */
-  async #tryOpenUnlessUninstalled(): Promise<AgentLink | HyperkubeError> {
+  /** Tries once to open a link. Returns an error that no further try can avoid, which ends the retries. */
+  async #tryOpenUnlessFinal(): Promise<AgentLink | HyperkubeError> {
     try {
       return await this.#tryOpen()
     } catch (error) {
-      if (
-        this.#timeoutMs === reconnectTimeoutMs &&
-        error instanceof HyperkubeError &&
-        error.code === 'AGENT_NOT_THERE'
-      )
-        return error
+      if (error instanceof HyperkubeError && this.#isFinal(error)) return error
       throw error
     }
+  }
+
+  /** True if an agent that has answered before is now uninstalled, or if the host floods its connection. */
+  #isFinal({ code }: HyperkubeError): boolean {
+    const isUninstalled = this.#timeoutMs === reconnectTimeoutMs && code === 'AGENT_NOT_THERE'
+    return isUninstalled || code === 'SSH_OUTPUT_TOO_LONG'
   }
 
   async #tryOpen(): Promise<AgentLink> {

@@ -109,7 +109,7 @@ function imageUpload(path: string, archive: ImageArchive): ArtifactUpload {
 function buildMissingError(what: string, { host, os, arch }: NodePlan): HyperkubeError {
   return new HyperkubeError('BUNDLE_INCOMPLETE', `the bundle has no ${what} for ${os}/${arch}`, {
     host,
-    hint: 'create it again from the same cluster.lock on a machine with internet access: hyperkube bundle create',
+    hint: 'create the bundle again from the same cluster.lock, on a machine with internet access: hyperkube bundle create',
   })
 }
 
@@ -128,7 +128,7 @@ export async function uploadToHost(
     const { remote } = session
     try {
       if (remote === undefined)
-        throw new HyperkubeError('SSH_LOST', 'the way to it was lost', { host: session.host })
+        throw new HyperkubeError('SSH_LOST', 'the ssh connection was lost', { host: session.host })
       await sendUploads(remote, uploads, options)
       return
     } catch (error) {
@@ -210,7 +210,7 @@ async function listUploaded(
   ] as const
   const { code, stdout, stderr } = await remote.exec(argv, { signal, root: true })
   if (code !== 0) {
-    throw new HyperkubeError('BUNDLE_NOT_DELIVERED', `${uploadDirectory} cannot be used: ${stderr.trim()}`, {
+    throw new HyperkubeError('BUNDLE_NOT_DELIVERED', `cannot use ${uploadDirectory}: ${stderr.trim()}`, {
       host: remote.host,
       hint: `on the host: ls -ld ${uploadDirectory}; df -h ${posix.dirname(uploadDirectory)}`,
     })

@@ -27,7 +27,10 @@ export function dialThroughHosts(endpoints: readonly HostEndpoint[], findRemote:
   return async (address, port, signal) => {
     const host = hostAt.get(address)
     if (host !== undefined) return dialOnHost(host, findRemote)(address, port, signal)
-    throw new HyperkubeError('SSH_UNREACHABLE', `there is no way to ${address}`)
+    throw new HyperkubeError(
+      'SSH_UNREACHABLE',
+      `cannot connect to ${address}: no known host has this address`,
+    )
   }
 }
 
@@ -36,7 +39,9 @@ export function dialOnHost(host: string, findRemote: FindRemote): Dial {
   return async (address, port, signal) => {
     const remote = await findRemote(host)
     if (remote !== undefined) return remote.dial(address, port, { signal })
-    throw new HyperkubeError('SSH_UNREACHABLE', `there is no way to ${address}`, { host })
+    throw new HyperkubeError('SSH_UNREACHABLE', `cannot connect to ${address}: the host is unreachable`, {
+      host,
+    })
   }
 }
 

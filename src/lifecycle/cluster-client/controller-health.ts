@@ -51,5 +51,7 @@ export async function checkControllers(ca: string, dial: Dial, signal: AbortSign
 
 function explainFailure(status: number | undefined, text: string): string {
   const failing = parseFailingChecks(text)
-  return failing.length > 0 ? `fails ${truncateList(failing, maxNamed)}` : `answers with status ${status}`
+  return failing.length > 0
+    ? `fails the checks ${truncateList(failing, maxNamed)}`
+    : `returns status ${status}`
 }

@@ -118,12 +118,12 @@ test('a controller that is not healthy is named with its failing checks', async 
     'kube-controller-manager': healthy,
     'kube-scheduler': { status: 500, text },
   })
-  expect(reason).toBe('kube-scheduler fails leaderElection')
+  expect(reason).toBe('kube-scheduler fails the checks leaderElection')
   const unclear = await checkHost('cp1', {
     'kube-controller-manager': { status: 401, text: 'Unauthorized' },
     'kube-scheduler': healthy,
   })
-  expect(unclear.reason).toBe('kube-controller-manager answers with status 401')
+  expect(unclear.reason).toBe('kube-controller-manager returns status 401')
 })
 
 test('a controller that refuses connections is not ready', async () => {
@@ -136,7 +136,7 @@ test('a controller that refuses connections is not ready', async () => {
 test('a controller with a certificate of another CA is not ready', async () => {
   const responses = { 'kube-controller-manager': healthy, 'kube-scheduler': healthy }
   const { reason, requests } = await checkHost('cp1', responses, otherIdentity)
-  expect(reason).toContain('kube-controller-manager: is not one of ours')
+  expect(reason).toContain('kube-controller-manager: its certificate is not signed by the CA of the cluster')
   expect(requests).toEqual([])
 })
 

@@ -6,6 +6,7 @@ import { trustedCas } from '../../identity/trusted-keys.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { listObjects } from '../../kube/read-objects.ts'
+import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
 import { checkReadiness, getServerVersion as versionOf } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
 import type { HostAddress } from '../../plan/topology.ts'
@@ -132,8 +133,11 @@ export async function createClusterClient(
     },
     uncordon: async (host) => uncordon(api, nodeName(host)),
     async removeNode(host) {
-      await removeHostObjects(api, nodeName(host))
-      await removeObject(api, nodeKind, { name: nodeName(host) })
+      const name = nodeName(host)
+      // Another host of cluster.yml may have the same node name.
+      if (objects?.nodes.has(name) !== true) await refuseRemovedHost(api, name, now)
+      await removeHostObjects(api, name)
+      await removeObject(api, nodeKind, { name })
     },
     observeEtcd: async (until) => observeEtcd(etcd, { signal: until, timeoutMs: serverTimeoutMs }),
     listNodes: async (until) => (await listObjects(api, nodeKind, { signal: until })).items,
@@ -150,7 +154,7 @@ export async function createClusterClient(
     async etcdHealthy(hosts) {
       return findFirstNotReady(hosts, async (host) => {
         const { ready: isHealthy, reason } = await etcd.health(etcdUrl(host))
-        return isHealthy ? undefined : (reason ?? 'it does not say why')
+        return isHealthy ? undefined : (reason ?? 'etcd reports no reason')
       })
     },
     async apiReady(hosts) {
@@ -169,8 +173,8 @@ export async function createClusterClient(
     async isVoter(host) {
       const { members } = await etcd.members()
       const member = members.find(hasPeerAddress(toMember(host).address))
-      if (member === undefined) return `${host} is no member`
-      return member.learner ? `${host} still learns` : undefined
+      if (member === undefined) return `${host} is not an etcd member`
+      return member.learner ? `${host} is still a learner` : undefined
     },
     drainFindings: async (hosts) => forecastDrains(api, hosts.map(nodeName)),
     removedApis: async (version) => checkRemovedApis(api, servers, version),

@@ -39,8 +39,8 @@ export function findRemovedApis(desiredVersion: string, apis: readonly Deprecate
   return [...names].toSorted().map((name) => ({
     code: 'UPGRADE_API_REMOVED',
     severity: 'error',
-    message: `clients use ${name}, which ${desiredVersion} does not serve any more`,
-    hint: 'find the clients in the audit log and move them to a newer version; if none needs it: --ignore UPGRADE_API_REMOVED',
+    message: `clients use ${name}, which Kubernetes ${desiredVersion} no longer serves`,
+    hint: 'find these clients in the audit log and migrate them to a newer API version; if no client needs this API: --ignore UPGRADE_API_REMOVED',
   }))
 }
 

@@ -12,6 +12,8 @@ export type ClusterObjectChange =
   | { readonly kind: 'object'; readonly manifest: Manifest }
   /** An object that hyperkube created and that is no longer desired. */
   | { readonly kind: 'orphan'; readonly object: ObjectReference }
+  /** A host in cluster.yml with the node name of a host that was removed. The API refuses its writes. */
+  | { readonly kind: 'readmission'; readonly node: string }
   | { readonly kind: 'node'; readonly settings: NodeSettings }
   | { readonly kind: 'smoke-test'; readonly host: string }
 
@@ -32,7 +34,7 @@ export function describeObjectChanges(changes: readonly ClusterObjectChange[]): 
       )
       .map(describeChange),
     ...objectGroups.flatMap((one) => summarize('object', one)),
-    ...objectGroups.flatMap((one) => summarize('orphan', one)).map((text) => `${text}, which goes`),
+    ...objectGroups.flatMap((one) => summarize('orphan', one)).map((text) => `${text} (removed)`),
   ]
 }
 
@@ -44,7 +46,7 @@ interface ObjectGroup {
 
 const objectGroups: readonly ObjectGroup[] = [
   { findOwner: readController, text: (names) => `RBAC rules of ${names}` },
-  { findOwner: findOwningHost, text: (names) => `what the cluster keeps of ${names}` },
+  { findOwner: findOwningHost, text: (names) => `cluster objects of ${names}` },
 ]
 
 function readController({ name }: Pick<ObjectReference, 'name'>): string | undefined {
@@ -58,9 +60,10 @@ function toObjectReference(change: ClusterObjectChange): Pick<ObjectReference, '
 }
 
 function describeChange(change: ClusterObjectChange): string {
+  if (change.kind === 'readmission') return `API access of ${change.node}, a name that was removed before`
   if (change.kind === 'node') return `labels and taints of node ${change.settings.name}`
-  if (change.kind === 'smoke-test') return `the smoke test of ${change.host}, which was interrupted`
-  if (change.kind === 'orphan') return `${describeReference(change.object)}, which goes`
+  if (change.kind === 'smoke-test') return `interrupted smoke test of ${change.host}`
+  if (change.kind === 'orphan') return `${describeReference(change.object)} (removed)`
   const { kind, metadata } = change.manifest
   return `${kind} ${metadata.name}`
 }

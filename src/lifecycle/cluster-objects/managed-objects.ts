@@ -1,4 +1,6 @@
 import type { ObjectReference } from '../../addons/reference.ts'
+import type { ComponentPlan } from '../../contract/component-plan.ts'
+import type { RenewableCertificate } from '../../contract/host-resource.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildBaseObjects } from '../../kube/base-objects.ts'
 import { clusterStatusCrd } from '../../kube/cluster-status.ts'
@@ -15,9 +17,9 @@ export interface ManagedObjects {
   readonly labelled: readonly Manifest[]
   /**
    * Names of the nodes in cluster.yml. Objects of these nodes are not pruned, even if the host is
-   * unreachable. Undefined if the cluster has no controllers.
+   * unreachable.
    */
-  readonly nodes: ReadonlySet<string> | undefined
+  readonly nodes: ReadonlySet<string>
 }
 
 export interface ManagedObjectsInput {
@@ -30,11 +32,10 @@ export interface ManagedObjectsInput {
 export const partLabel = 'hyperkube.dev/part'
 
 export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInput): ManagedObjects {
-  const base = buildBaseObjects({ windows: cluster.spec.hosts.some(({ os }) => os === 'windows') })
-  if (cluster.spec.manager === 'none') return { base, labelled: [], nodes: undefined }
+  const controllers = cluster.spec.manager === 'none' ? [] : [clusterStatusCrd, ...rules]
   return {
-    base,
-    labelled: [hostCrd, clusterStatusCrd, ...rules, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
+    base: buildBaseObjects({ windows: cluster.spec.hosts.some(({ os }) => os === 'windows') }),
+    labelled: [hostCrd, ...controllers, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
     nodes: new Set(listClusterEndpoints(cluster).flatMap(({ node }) => node ?? [])),
   }
 }
@@ -46,10 +47,24 @@ export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInp
 function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   if (node === undefined) return []
   const { apiVersion, kind } = hostKind
-  const kubelet = components.find(({ name }) => name === 'kubelet')
-  const names = kubelet?.certificates.find(({ usages }) => usages.includes('server'))?.names
-  const spec = names === undefined ? {} : { names }
+  const find = (name: string): ComponentPlan | undefined => components.find((one) => one.name === name)
+  const names = find('kubelet')?.certificates.find(({ usages }) => usages.includes('server'))?.names
+  // A control plane has the CA keys and signs its own certificates.
+  const certificates = find('kube-apiserver') === undefined ? listRenewable(components) : []
+  const spec = {
+    ...(names === undefined ? {} : { names }),
+    certificates,
+    etcdMember: find('etcd') !== undefined,
+  }
   return [...buildHostRbac(node.name), { apiVersion, kind, metadata: { name: node.name }, spec }]
+}
+
+/** Lists the subjects of all planned certificates, each once. */
+function listRenewable(components: readonly ComponentPlan[]): RenewableCertificate[] {
+  const all = components.flatMap(({ certificates }) =>
+    certificates.map(({ ca, subject }): RenewableCertificate => ({ ca, subject })),
+  )
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 /** Adds the label by which objects to prune are found. */

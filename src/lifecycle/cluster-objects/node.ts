@@ -45,9 +45,9 @@ export function explainNotReadyNodes(nodes: readonly Node[], wanted: readonly st
 }
 
 export function explainNotReady(node: Node | undefined): string | undefined {
-  if (node === undefined) return 'it has not registered'
+  if (node === undefined) return 'the node is not registered'
   const ready = node.status?.conditions.find(({ type }) => type === 'Ready')
-  return ready?.status === 'True' ? undefined : (ready?.message ?? 'it has not said how it is')
+  return ready?.status === 'True' ? undefined : (ready?.message ?? 'the node has no Ready condition')
 }
 
 /** A condition, other than Ready, that makes a node unhealthy. */

@@ -4,12 +4,13 @@ import { createTestCa, type TestCa } from '../../kit/testing/test-ca.ts'
 import { hostKind } from '../../kube/host-resource.ts'
 import { buildRole } from '../../kube/rbac.ts'
 import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
+import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
 import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { describeObjectChanges } from './changes.ts'
-import { buildManagedObjects, partLabel } from './managed-objects.ts'
+import { buildManagedObjects } from './managed-objects.ts'
 import { applyObjectChanges, findObjectChanges, removeHostObjects } from './object-changes.ts'
 
 let ca: TestCa
@@ -69,10 +70,20 @@ test('the first time all is put there, hosts once the API knows what they are; t
   const first = await up()
   expect(first).toContain('CustomResourceDefinition hosts.hyperkube.dev')
   expect(first).toContain('ClusterRole hyperkube:flannel')
-  expect(first.at(-1)).toBe('what the cluster keeps of cp1, one.example.com')
-  expect(hostKind.schema.parse(objects.get(`${hostsPath}/one.example.com`)).spec).toEqual({
+  expect(first.at(-1)).toBe('cluster objects of cp1, one.example.com')
+  const { spec } = hostKind.schema.parse(objects.get(`${hostsPath}/one.example.com`))
+  expect(spec).toMatchObject({
     names: { dns: ['one.example.com'], ip: ['10.0.0.2'] },
+    etcdMember: false,
   })
+  // A node may renew each certificate of its plan, and each subject names this node.
+  expect(spec.certificates?.map((one) => `${one.ca} ${one.subject.commonName}`)).toEqual([
+    'kubernetes hyperkube:apiserver-proxy:w1',
+    'kubernetes system:node:one.example.com',
+    'kubernetes hyperkube:flannel:one.example.com',
+    'kubernetes hyperkube:kube-proxy:one.example.com',
+  ])
+  expect(objects.get(`${hostsPath}/cp1`)).toMatchObject({ spec: { certificates: [] } })
   // Host db1 is only an etcd member and does not use the API, so it has no Host object.
   expect(namesOf(hostsPath)).toEqual(['cp1', 'one.example.com'])
   expect(namesOf(roles)).toContain('hyperkube:host:one.example.com')
@@ -86,7 +97,7 @@ test('requests of controllers stay, and foreign changes to our fields are revert
   await up()
   objects.change(`${hostsPath}/cp1`, { spec: { requests: [{ id: 'x' }], names: { ip: ['6.6.6.6'] } } })
   objects.change(`${roles}/${encodeURIComponent('hyperkube:controller:some')}`, { rules: [{ verbs: ['*'] }] })
-  expect(await up()).toEqual(['RBAC rules of some', 'what the cluster keeps of cp1'])
+  expect(await up()).toEqual(['RBAC rules of some', 'cluster objects of cp1'])
   expect(objects.get(`${hostsPath}/cp1`)).toMatchObject({
     spec: { requests: [{ id: 'x' }], names: { ip: ['10.0.0.1'] } },
   })
@@ -97,7 +108,7 @@ test('a controller that is off loses its RBAC rules, and what is not ours stays'
   await up()
   objects.put(`${roles}/theirs`, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' })
   const some = buildDesired(cluster, rules.slice(0, 1))
-  expect(await up(some)).toEqual(['RBAC rules of more, which goes'])
+  expect(await up(some)).toEqual(['RBAC rules of more (removed)'])
   expect(namesOf(roles)).toContain('theirs')
   expect(namesOf(roles)).not.toContain('hyperkube:controller:more')
   expect(await up(some)).toEqual([])
@@ -109,29 +120,46 @@ test('a host that does not answer keeps what is its own, one that has left does 
   const silent = buildDesired(cluster)
   const ofControlPlane = silent.labelled.filter(({ metadata }) => !metadata.name.endsWith('one.example.com'))
   expect(await up({ ...silent, labelled: ofControlPlane })).toEqual([])
-  const [controlPlane] = cluster.spec.hosts
-  const rest = { ...cluster, spec: { ...cluster.spec, hosts: [controlPlane].flatMap((one) => one ?? []) } }
+  const remaining = cluster.spec.hosts.filter(({ name }) => name !== 'w1')
+  const rest = { ...cluster, spec: { ...cluster.spec, hosts: remaining } }
   // While the node exists, the removal of the host is not complete and its objects stay.
   objects.put('/api/v1/nodes/one.example.com', { apiVersion: 'v1', kind: 'Node' })
   expect(await up(buildDesired(rest))).toEqual([])
   objects.remove('/api/v1/nodes/one.example.com')
-  expect(await up(buildDesired(rest))).toEqual(['what the cluster keeps of one.example.com, which goes'])
+  expect(await up(buildDesired(rest))).toEqual(['cluster objects of one.example.com (removed)'])
   expect([...namesOf(hostsPath), ...namesOf(roles)].join()).not.toContain('one.example.com')
   await removeHostObjects(api, 'cp1')
   await removeHostObjects(api, 'cp1')
   expect(namesOf(hostsPath)).toEqual([])
 })
 
-test('without controllers nothing of all that is there', async () => {
-  const { objects, up, namesOf } = await setup()
+test('a removed host is refused by the API until cluster.yml has its name again', async () => {
+  const { objects, api, up } = await setup()
+  const path = '/api/v1/namespaces/kube-system/configmaps/hyperkube-removed-hosts'
+  // The objects of the cluster do not exist yet.
+  await refuseRemovedHost(api, 'gone', new Date('2026-11-17T10:00:00Z'))
+  await up()
+  expect(await up()).toEqual([])
+  await refuseRemovedHost(api, 'one.example.com', new Date('2026-11-17T11:00:00Z'))
+  expect(objects.get(path)).toMatchObject({
+    data: { gone: '2026-11-17T10:00:00.000Z', 'one.example.com': '2026-11-17T11:00:00.000Z' },
+  })
+  expect(await up()).toContain('API access of one.example.com, a name that was removed before')
+  expect(objects.get(path)?.['data']).toEqual({ gone: '2026-11-17T10:00:00.000Z' })
+  expect(await up()).toEqual([])
+})
+
+test('without controllers their objects go, and the objects of hosts stay', async () => {
+  const { up, namesOf } = await setup()
   await up()
   const none = buildDesired({ ...cluster, spec: { ...cluster.spec, manager: 'none' } })
-  const gone = await up(none)
-  expect(gone).toContain('CustomResourceDefinition clusterstatuses.hyperkube.dev, which goes')
-  expect(gone.at(-1)).toBe('what the cluster keeps of cp1, one.example.com, which goes')
-  expect(namesOf(definitions)).toEqual([])
-  const labelled = [hostsPath, roles].flatMap((path) => objects.all(path))
-  expect(labelled.filter(({ metadata }) => partLabel in (metadata.labels ?? {}))).toEqual([])
+  expect(await up(none)).toEqual([
+    'CustomResourceDefinition clusterstatuses.hyperkube.dev (removed)',
+    'RBAC rules of some, more (removed)',
+  ])
+  // Control planes renew certificates according to the Host objects, also without controllers.
+  expect(namesOf(definitions)).toEqual(['hosts.hyperkube.dev'])
+  expect(namesOf(hostsPath)).toEqual(['cp1', 'one.example.com'])
   expect(namesOf(roles)).toContain('hyperkube:flannel')
   expect(await up(none)).toEqual([])
 })

@@ -8,6 +8,7 @@ import { buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { createUntypedKind, type Kind, type KubeObject, type Manifest, satisfies } from '../../kube/object.ts'
 import { findObject, listObjects, objectExists } from '../../kube/read-objects.ts'
+import { isRemovedHosts, listReadmitted, readmitHost } from '../../kube/removed-hosts.ts'
 import { applyObject, deleteKubeObject } from '../../kube/write-objects.ts'
 import type { ClusterObjectChange } from './changes.ts'
 import { findOwningHost, type ManagedObjects, partLabel } from './managed-objects.ts'
@@ -44,8 +45,10 @@ export async function findObjectChanges(
   const present = new Map(listed.flat().map((object) => [formatReferenceKey(toReference(object)), object]))
   const desired = new Set(labelled.map((manifest) => formatReferenceKey(toReference(manifest))))
   const toPrune = [...present].flatMap(([key, object]) => (desired.has(key) ? [] : [object]))
+  const removedHosts = found[base.findIndex(isRemovedHosts)]
   return [
     ...base.flatMap((manifest, index) => compareObject(manifest, found[index])),
+    ...listReadmitted(removedHosts, nodes).map((node) => ({ kind: 'readmission', node }) as const),
     ...labelled.flatMap((manifest) =>
       compareObject(manifest, present.get(formatReferenceKey(toReference(manifest)))),
     ),
@@ -79,11 +82,11 @@ async function findOrphans(
 ): Promise<ClusterObjectChange[]> {
   const objects = toPrune.map(toReference)
   const names = new Set(objects.flatMap((object) => findOwningHost(object) ?? []))
-  const unknown = [...names].filter((name) => nodes !== undefined && !nodes.has(name))
+  const unknown = [...names].filter((name) => !nodes.has(name))
   const removing = await settleAll(
     unknown.map(async (name) => ((await objectExists(api, nodeKind, { name })) ? [name] : [])),
   )
-  const keptNodes = new Set([...(nodes ?? []), ...removing.flat()])
+  const keptNodes = new Set([...nodes, ...removing.flat()])
   return objects
     .filter((object) => !keptNodes.has(findOwningHost(object) ?? ''))
     .map((object) => ({ kind: 'orphan', object }))
@@ -112,6 +115,7 @@ export async function applyObjectChanges(
     others.filter((manifest) => isCrd(toReference(manifest))),
     async (manifest) => waitUntilEstablished(api, manifest),
   )
+  for (const change of changes) if (change.kind === 'readmission') await readmitHost(api, change.node)
   await forEachConcurrently(hostObjects, async (manifest) => applyDefined(api, manifest))
   const orphans = changes.flatMap((change) => (change.kind === 'orphan' ? [change.object] : []))
   // CRDs are deleted last, because deleting a CRD also deletes all objects of its kind.
@@ -138,7 +142,7 @@ async function waitUntilEstablished(api: KubeClient, manifest: Manifest): Promis
     const object = found ?? (await applyObject(api, manifest, { force: true }))
     return findUnreadyReason(object) === undefined
   }
-  await pollUntil(`the API to take up ${metadata.name}`, check, {
+  await pollUntil(`the API to establish ${metadata.name}`, check, {
     timeoutMs: applyTimeoutMs,
     signal: api.signal,
   })
@@ -154,7 +158,7 @@ async function applyDefined(api: KubeClient, manifest: Manifest): Promise<void> 
     )
     return isUnknown ? undefined : { made }
   }
-  const what = `the API to know what a ${manifest.kind} is`
+  const what = `the API to serve the kind ${manifest.kind}`
   const { made } = await pollUntil(what, attempt, { timeoutMs: applyTimeoutMs, signal: api.signal })
   await made
 }

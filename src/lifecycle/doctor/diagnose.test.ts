@@ -418,7 +418,7 @@ describe('a host is removed only through another control plane', () => {
   const findCommand = (observation: ClusterHealthObservation, host: string): string | undefined =>
     diagnose(observation).find((one) => one.code === 'HOST_UNREACHABLE' && one.host === host)?.command
   const remove = (host: string): string =>
-    `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`
+    `start ${host}, or fix its network; if it is lost permanently: hyperkube node remove ${host}`
   const wait = (host: string): string => `start ${host}, or fix its network, then: hyperkube doctor`
 
   test('a worker, and one of three control planes', () => {
@@ -457,7 +457,7 @@ const coredns = {
 } as const
 
 test.each([
-  ['DiskPressure', 'disk-pressure', 'NODE_DISK_PRESSURE', 'on w1: df -h, and free space'],
+  ['DiskPressure', 'disk-pressure', 'NODE_DISK_PRESSURE', 'on w1: df -h, then free disk space'],
   [
     'MemoryPressure',
     'memory-pressure',
@@ -476,7 +476,7 @@ test.each([
       since: '2026-11-15T11:58:00.000Z',
       evidence: [
         `node condition ${condition}: kubelet has ${condition}`,
-        `taint ${key}:NoSchedule keeps new pods away`,
+        `taint ${key}:NoSchedule prevents new pods`,
       ],
       command,
     },
@@ -595,7 +595,7 @@ test('a diagnosis contains the last and next action of the agent', () => {
     {
       code: 'HEALTH_NO_RESPONSE',
       healing: {
-        lastAction: '2026-11-15T11:59:00.000Z restarted it: it did not answer',
+        lastAction: '2026-11-15T11:59:00.000Z restarted the component: it did not answer',
         nextAction: 'an operator is needed: eight restarts did not help',
       },
       needsOperator: true,

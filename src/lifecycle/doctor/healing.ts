@@ -2,10 +2,10 @@ import type { ComponentHealth, HealAction, HostHealth } from '../../contract/hea
 import type { HealingStatus } from './diagnosis.ts'
 
 const actionTexts: Readonly<Record<HealAction['action'], string>> = {
-  restart: 'restarted it',
+  restart: 'restarted the component',
   regenerate: 'regenerated derived files',
   repair: 'repaired the files of the plan',
-  'capture-logs': 'captured its logs',
+  'capture-logs': 'captured logs',
   'give-up': 'stopped healing',
   refuse: 'refused to act',
   recovered: 'confirmed recovery',
@@ -52,8 +52,8 @@ export function describeHealing(
 }
 
 const nextTexts: Readonly<Record<ComponentHealth['state'], string>> = {
-  healthy: 'watches; it acts when the same happens a few times in a row',
-  unhealthy: 'acts when the same happens a few times in a row',
+  healthy: 'watches; acts after several failures in a row',
+  unhealthy: 'acts after several failures in a row',
   healing: 'waits for the result',
   blocked: 'waits',
   exhausted: 'an operator is needed',

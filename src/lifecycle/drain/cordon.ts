@@ -101,6 +101,6 @@ export async function requireNode(
 
 export function buildNodeUnknownError(name: string): HyperkubeError {
   return new HyperkubeError('NODE_UNKNOWN', `the cluster has no node ${name}`, {
-    hint: 'kubectl get nodes shows those that it has',
+    hint: 'list the nodes: kubectl get nodes',
   })
 }

@@ -8,14 +8,14 @@ import {
 import { buildBudget, buildPod, type PodFixture } from './testing/drained-node.ts'
 
 test.each<[string, DisruptionBudget]>([
-  ['none of its pods may ever be away', buildBudget('a', { maxUnavailable: 0 })],
-  ['none of its pods may ever be away', buildBudget('a', { maxUnavailable: '0%' }, { expectedPods: 0 })],
-  [
-    '2 pods must be healthy at any time, and there are 2',
-    buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2 }),
-  ],
+  ['it allows no disruption', buildBudget('a', { maxUnavailable: 0 })],
+  ['it allows no disruption', buildBudget('a', { maxUnavailable: '0%' }, { expectedPods: 0 })],
+  ['it requires 2 healthy pods and selects 2', buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2 })],
   ['(minAvailable: 100%)', buildBudget('a', { minAvailable: '100%' }, { desiredHealthy: 2 })],
-  ['3 pods must be healthy', buildBudget('a', { minAvailable: 3 }, { desiredHealthy: 3, currentHealthy: 0 })],
+  [
+    'it requires 3 healthy pods',
+    buildBudget('a', { minAvailable: 3 }, { desiredHealthy: 3, currentHealthy: 0 }),
+  ],
 ])('it can never be met: %s', (why, budget) => {
   expect(explainImpossible(budget)).toContain(why)
 })

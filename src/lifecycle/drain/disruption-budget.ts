@@ -60,7 +60,7 @@ export function explainImpossible({
 }: DisruptionBudget): string | undefined {
   const { minAvailable, maxUnavailable } = spec
   if (maxUnavailable === 0 || maxUnavailable === '0%') {
-    return `none of its pods may ever be away (maxUnavailable: ${maxUnavailable})`
+    return `it allows no disruption (maxUnavailable: ${maxUnavailable})`
   }
   // A status of an older generation was computed for an older spec.
   if (status === undefined || status.observedGeneration < generation || status.expectedPods === 0) {
@@ -68,13 +68,13 @@ export function explainImpossible({
   }
   const { desiredHealthy, expectedPods } = status
   return desiredHealthy >= expectedPods
-    ? `${desiredHealthy} pods must be healthy at any time, and there are ${expectedPods} (minAvailable: ${minAvailable})`
+    ? `it requires ${desiredHealthy} healthy pods and selects ${expectedPods} (minAvailable: ${minAvailable})`
     : undefined
 }
 
 /** Formats the counts in the status of a budget. */
 export function formatBudgetStatus({ status }: DisruptionBudget): string {
-  if (status === undefined) return 'it has not been counted yet'
+  if (status === undefined) return 'it has no status yet'
   const { disruptionsAllowed, currentHealthy, expectedPods, desiredHealthy } = status
   return `allowed disruptions ${disruptionsAllowed}, healthy ${currentHealthy} of ${expectedPods}, needed ${desiredHealthy}`
 }

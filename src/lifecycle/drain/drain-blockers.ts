@@ -49,17 +49,19 @@ export async function findDrainBlockers(
   const isStuck = notReadyReason !== undefined && refused.length < remainingPods.length
   const texts = formatRemainingPods(remainingPods, budgets, now().getTime())
   return {
-    texts: isStuck ? [`${node} is not ready, and nothing ends on it: ${notReadyReason}`, ...texts] : texts,
-    hint: isStuck ? `bring ${node} back` : hintFor(refused, remainingPods),
+    texts: isStuck
+      ? [`${node} is not ready, so its pods cannot terminate: ${notReadyReason}`, ...texts]
+      : texts,
+    hint: isStuck ? `find out why ${node} is not ready: hyperkube doctor` : hintFor(refused, remainingPods),
   }
 }
 
 function hintFor(refused: readonly RemainingPod[], remainingPods: readonly RemainingPod[]): string {
   const { namespace, name } = (refused[0] ?? remainingPods[0])?.pod.metadata ?? {}
-  if (namespace === undefined) return 'hyperkube status says how the cluster is'
+  if (namespace === undefined) return 'check the cluster: hyperkube status'
   return refused[0]?.refusal?.byBudget === true
-    ? `more replicas, or a budget that allows more: kubectl -n ${namespace} get poddisruptionbudgets; then the same command again`
-    : `kubectl -n ${namespace} describe pod ${name} says more; then the same command again`
+    ? `add replicas or relax the PodDisruptionBudget: kubectl -n ${namespace} get poddisruptionbudgets; then run the same command again`
+    : `find the cause: kubectl -n ${namespace} describe pod ${name}; then run the same command again`
 }
 
 /** Formats one line for each pod that blocks a drain. Refused pods come first, then terminating ones. */
@@ -79,11 +81,11 @@ function formatRemainingPod(
   now: number,
 ): string {
   const [name, time] = [formatPodName(pod), formatDuration(Math.max(0, now - since))]
-  if (refusal === undefined) return `${name} is ending, for ${time} now`
+  if (refusal === undefined) return `${name} has been terminating for ${time}`
   const own = findBudgets(pod, budgets)
   const isCounted = refusal.byBudget || own.length > 1
   const reason = isCounted ? explainBudgets(own) : undefined
-  return `${name}, asked to go for ${time} now: ${reason ?? refusal.message}`
+  return `${name}, eviction requested ${time} ago: ${reason ?? refusal.message}`
 }
 
 /** Explains how these budgets block a pod; undefined if no budget is given. */
@@ -93,12 +95,12 @@ function explainBudgets(budgets: readonly DisruptionBudget[]): string | undefine
   if (budgets.length > 1) return formatOverlappingBudgets(budgets)
   const [name, impossible] = [formatObjectKey(budget.metadata), explainImpossible(budget)]
   return impossible === undefined
-    ? `budget ${name} does not let it go yet: ${formatBudgetStatus(budget)}`
-    : `budget ${name} never lets it go: ${impossible}; ${formatBudgetStatus(budget)}`
+    ? `PodDisruptionBudget ${name} does not allow the eviction now: ${formatBudgetStatus(budget)}`
+    : `PodDisruptionBudget ${name} never allows the eviction: ${impossible}; ${formatBudgetStatus(budget)}`
 }
 
 /** Explains that the API never evicts a pod that several budgets select. */
 export function formatOverlappingBudgets(budgets: readonly DisruptionBudget[]): string {
   const names = budgets.map(({ metadata }) => formatObjectKey(metadata))
-  return `budgets ${names.join(' and ')} both count it, and the API evicts no such pod`
+  return `PodDisruptionBudgets ${names.join(' and ')} select the pod, and the API evicts no pod that several of them select`
 }

@@ -107,7 +107,7 @@ test('a budget is asked again, less and less often, until it lets the pod go', a
   expect(evictions(server).length).toBeLessThan(8)
   expect(server.requests.filter(({ path }) => path === '/api/v1/pods').length).toBeGreaterThan(20)
   expect(reported.join('\n')).toMatch(
-    /^w1 to be empty: shop\/web-2, asked to go for .* now: budget shop\/web does not let it go yet: allowed disruptions 0, healthy 2 of 2, needed 1$/m,
+    /^w1 to be drained: shop\/web-2, eviction requested .* ago: PodDisruptionBudget shop\/web does not allow the eviction now: allowed disruptions 0, healthy 2 of 2, needed 1$/m,
   )
 })
 
@@ -123,14 +123,14 @@ test('at the deadline all that blocks is named, and the node stays cordoned', as
   expect(error).toMatchObject({
     code: 'DRAIN_BLOCKED',
     message: expect.stringMatching(
-      /^w1 is not empty after 10\.0 s:\n  shop\/web, asked to go for \d.* s now: budget shop\/web never lets it go: 2 pods must be healthy at any time, and there are 2 \(minAvailable: 2\); allowed disruptions 0, healthy 2 of 2, needed 2\n  shop\/slow is ending, for \d.* s now$/,
+      /^w1 is not drained after 10\.0 s:\n  shop\/web, eviction requested \d.* s ago: PodDisruptionBudget shop\/web never allows the eviction: it requires 2 healthy pods and selects 2 \(minAvailable: 2\); allowed disruptions 0, healthy 2 of 2, needed 2\n  shop\/slow has been terminating for \d.* s$/,
     ),
     hint: expect.stringContaining('hyperkube node uncordon w1'),
   })
   expect(podNames(api)).toEqual(['web', 'slow'])
   expect(api.node && readCordon(api.node)).toBe('ours')
   // A budget that never allows an eviction is reported at once.
-  expect(reported[0]).toContain('budget shop/web never lets it go')
+  expect(reported[0]).toContain('PodDisruptionBudget shop/web never allows the eviction')
 })
 
 test('a pod that takes its time is waited for', async () => {
@@ -144,7 +144,7 @@ test('a pod that takes its time is waited for', async () => {
   const { error, reported, server } = await drained(api)
   expect(error).toBeUndefined()
   expect(evictions(server)).toHaveLength(1)
-  expect(reported[0]).toContain('shop/web is ending')
+  expect(reported[0]).toContain('shop/web has been terminating')
 })
 
 test('what heeds no cordon and comes back is another pod, and left alone', async () => {
@@ -200,8 +200,11 @@ test('on a node that is not ready nothing ends, and that is said', async () => {
     status: { conditions: [{ type: 'Ready', status: 'Unknown', message: 'it is silent' }] },
   })
   const { error, reported } = await drained(api, { deadline: 5000 })
-  expect(reported[0]).toContain('w1 is not ready, and nothing ends on it: it is silent')
-  expect(error).toMatchObject({ code: 'DRAIN_BLOCKED', hint: expect.stringContaining('bring w1 back') })
+  expect(reported[0]).toContain('w1 is not ready, so its pods cannot terminate: it is silent')
+  expect(error).toMatchObject({
+    code: 'DRAIN_BLOCKED',
+    hint: expect.stringContaining('find out why w1 is not ready: hyperkube doctor'),
+  })
 })
 
 test('an API that is away for a moment is waited for', async () => {

@@ -22,7 +22,7 @@ export interface DrainOptions {
   /** True to evict pods without a controller too. */
   readonly force: boolean
   /**
-   * True if the host and its pods are lost for good. Then only the pod objects are deleted and no budget is
+   * True if the host and its pods are lost permanently. Then only the pod objects are deleted and no budget is
    * checked. Must not be set for a host that is only unreachable: its pods may still run, so singleton
    * workloads would run twice.
    */
@@ -71,15 +71,15 @@ export async function drain(api: KubeClient, node: string, options: DrainOptions
       const { texts } = await explain()
       const more = texts.length - maxReported
       const named = texts.length === 0 ? reason : texts.slice(0, maxReported).join('; ')
-      waiting(`${node} to be empty: ${named}${more > 0 ? `; and ${more} more` : ''}`)
+      waiting(`${node} to be drained: ${named}${more > 0 ? `; and ${more} more` : ''}`)
     },
     async toTimeoutError(reason) {
       const { texts, hint } = await explain()
       const lines = texts.length === 0 ? [reason] : texts
       return new HyperkubeError(
         'DRAIN_BLOCKED',
-        `${node} is not empty after ${formatDuration(deadline)}:${lines.map((line) => `\n  ${line}`).join('')}`,
-        { hint: `${hint}; ${node} stays cordoned until hyperkube node uncordon ${node}` },
+        `${node} is not drained after ${formatDuration(deadline)}:${lines.map((line) => `\n  ${line}`).join('')}`,
+        { hint: `${hint}; ${node} stays cordoned until you run: hyperkube node uncordon ${node}` },
       )
     },
     now,

@@ -26,7 +26,7 @@ test('of pods that simply move there is nothing to say', async () => {
 
 test('pods without a controller are named', async () => {
   expect(await forecast(new DrainedNode(buildPod('by-hand', { controller: '' })))).toEqual([
-    'warning NODE_PODS_UNMANAGED these pods have no controller and are not created again once they have ended on w1: shop/by-hand',
+    'warning NODE_PODS_UNMANAGED these pods have no controller; after their eviction from w1 they will not run again: shop/by-hand',
   ])
 })
 
@@ -53,7 +53,9 @@ test('data that ends with a pod is reported, and volumes that are directories of
   api.api.put('/api/v1/persistentvolumes/v2', object('PersistentVolume', 'v2', { csi: { driver: 'x' } }))
   expect(await forecast(api)).toEqual([
     expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*emptyDir.*: shop\/cache$/),
-    expect.stringMatching(/^warning NODE_PODS_LOCAL_DATA .*directories of w1.*: shop\/database$/),
+    expect.stringMatching(
+      /^warning NODE_PODS_LOCAL_DATA these pods use local volumes of w1.*: shop\/database$/,
+    ),
   ])
 })
 
@@ -68,7 +70,7 @@ test('budgets that can never be met are errors, and so are pods that two of them
     buildBudget('back', { maxUnavailable: 1, selector: { matchLabels: { tier: 'back' } } }),
   )
   expect(await forecast(api)).toEqual([
-    'error DRAIN_IMPOSSIBLE shop/api is never let go: budgets shop/web and shop/back both count it, and the API evicts no such pod',
-    'error DRAIN_IMPOSSIBLE budget shop/web never lets shop/web-1, shop/web-2 go: 2 pods must be healthy at any time, and there are 2 (minAvailable: 2)',
+    'error DRAIN_IMPOSSIBLE shop/api can never be evicted: PodDisruptionBudgets shop/web and shop/back select the pod, and the API evicts no pod that several of them select',
+    'error DRAIN_IMPOSSIBLE PodDisruptionBudget shop/web never allows the eviction of shop/web-1, shop/web-2: it requires 2 healthy pods and selects 2 (minAvailable: 2)',
   ])
 })

@@ -56,14 +56,14 @@ async function forecastNode(
     ...localDataFinding(
       node,
       podsToEvict.filter(hasEphemeralData),
-      'what these pods have written into volumes of their own (emptyDir) ends with them',
-      'if they need it again, let them write it out first',
+      'the drain deletes the emptyDir data of these pods',
+      'copy the data that you need before the drain',
     ),
     ...localDataFinding(
       node,
       bound,
-      `these pods have volumes that are directories of ${node}, and run nowhere else`,
-      'they wait until the node takes pods again; before it leaves for good, copy their data',
+      `these pods use local volumes of ${node} and cannot run on another node`,
+      'the pods stay pending until the node is uncordoned; copy their data before you remove the node',
     ),
   ]
 }
@@ -94,7 +94,10 @@ function findImpossibleEvictions(
   const once = counted.filter(({ own }) => own.length === 1)
   return [
     ...twice.map(({ pod, own }) =>
-      buildImpossibleFinding(node, `${formatPodName(pod)} is never let go: ${formatOverlappingBudgets(own)}`),
+      buildImpossibleFinding(
+        node,
+        `${formatPodName(pod)} can never be evicted: ${formatOverlappingBudgets(own)}`,
+      ),
     ),
     ...budgets.flatMap((budget) => {
       const blocked = once.filter(({ own }) => own[0] === budget).map(({ pod }) => pod)
@@ -104,7 +107,7 @@ function findImpossibleEvictions(
       return [
         buildImpossibleFinding(
           node,
-          `budget ${formatObjectKey(budget.metadata)} never lets ${named} go: ${reason}`,
+          `PodDisruptionBudget ${formatObjectKey(budget.metadata)} never allows the eviction of ${named}: ${reason}`,
         ),
       ]
     }),
@@ -116,7 +119,7 @@ function buildImpossibleFinding(node: string, message: string): Finding {
     code: 'DRAIN_IMPOSSIBLE',
     severity: 'error',
     message,
-    hint: 'more replicas, or a budget that allows more: kubectl get poddisruptionbudgets -A',
+    hint: 'add replicas or relax the PodDisruptionBudget: kubectl get poddisruptionbudgets -A',
     host: node,
   }
 }

@@ -140,8 +140,8 @@ export function buildUnmanagedFinding(node: string, pods: readonly Pod[]): Findi
   return {
     code: 'NODE_PODS_UNMANAGED',
     severity: 'warning',
-    message: `these pods have no controller and are not created again once they have ended on ${node}: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
-    hint: 'keep what you need of them: kubectl get pod NAME -o yaml; --force says that they may go',
+    message: `these pods have no controller; after their eviction from ${node} they will not run again: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
+    hint: 'save the manifests that you need: kubectl get pod NAME -o yaml; --force evicts these pods',
     host: node,
   }
 }

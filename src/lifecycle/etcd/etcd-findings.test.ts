@@ -15,7 +15,7 @@ test('one of three that is left never decides anything, and how it comes back is
       code: 'ROLLOUT_QUORUM',
       severity: 'error',
       message: 'etcd has no quorum without cp2 and cp3: 2 of 3 members are needed',
-      hint: 'bring them back, and into cluster.yml; if they are lost for good: hyperkube etcd recover',
+      hint: 'make their hosts reachable and list them in cluster.yml; if they are lost permanently: hyperkube etcd recover',
     },
   ])
 })
@@ -44,6 +44,10 @@ test('hosts of different etcd clusters are named by side', () => {
     ['cp3', 'b'],
   ])
   expect(checkEtcdSplitBrain(ids)).toMatchObject([
-    { code: 'ETCD_SPLIT_BRAIN', severity: 'error', message: 'there are 2 etcds: cp1 | cp2 and cp3' },
+    {
+      code: 'ETCD_SPLIT_BRAIN',
+      severity: 'error',
+      message: 'the hosts run 2 separate etcd clusters: cp1 | cp2 and cp3',
+    },
   ])
 })

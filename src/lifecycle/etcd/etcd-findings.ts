@@ -23,7 +23,7 @@ export function checkLostQuorum(
       code: 'ROLLOUT_QUORUM',
       severity: 'error',
       message: `etcd has no quorum without ${names}: ${needed} of ${voters.length} members are needed`,
-      hint: 'bring them back, and into cluster.yml; if they are lost for good: hyperkube etcd recover',
+      hint: 'make their hosts reachable and list them in cluster.yml; if they are lost permanently: hyperkube etcd recover',
     },
   ]
 }
@@ -40,8 +40,8 @@ export function checkEtcdSplitBrain(ids: ReadonlyMap<string, string>): Finding[]
     {
       code: 'ETCD_SPLIT_BRAIN',
       severity: 'error',
-      message: `there are ${sides.size} etcds: ${texts.join(' | ')}`,
-      hint: 'hosts that were left out when etcd was recovered do not belong to it any more: hyperkube reset --limit HOST,…',
+      message: `the hosts run ${sides.size} separate etcd clusters: ${texts.join(' | ')}`,
+      hint: 'reset the hosts that were skipped when etcd was recovered: hyperkube reset --limit HOST,…',
     },
   ]
 }

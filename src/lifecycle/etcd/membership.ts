@@ -55,7 +55,7 @@ export async function promoteLearner(
   options: ClusterWaitOptions,
 ): Promise<void> {
   try {
-    await retryUntilTimeout(options, `${name} does not catch up with the other members of etcd`, async () => {
+    await retryUntilTimeout(options, `${name} does not catch up with the other etcd members`, async () => {
       const observed = await observeEtcd(etcd)
       await memberPromote(etcd, observed, findMember(observed, address).id)
     })
@@ -113,7 +113,7 @@ async function retryUntilTimeout(
     toTimeoutError: (reason) =>
       new HyperkubeError('ETCD_LEARNER_STUCK', `${problem}: ${reason}`, {
         component: 'etcd',
-        hint: 'look at its disk and at the way between the hosts, then: hyperkube up',
+        hint: 'check the disk of the host and its network to the other members: hyperkube etcd status; then: hyperkube up',
       }),
     now,
     deadline: now().getTime() + timeoutMs,
@@ -134,7 +134,7 @@ function reasonToWait(error: unknown): string {
 function findMember({ members }: EtcdObservation, address: string): EtcdMember {
   const member = members.find(hasPeerAddress(address))
   if (member !== undefined) return member
-  throw new EtcdError('ETCD_MEMBERS_CHANGED', `no host at ${address} is a member any more`)
+  throw new EtcdError('ETCD_MEMBERS_CHANGED', `etcd no longer has a member at ${address}`)
 }
 
 /** True if the member belongs to the host with this address. */

@@ -21,17 +21,17 @@ export async function prepareEtcdRejoin(session: Session, options: RejoinOptions
   const tasks = [
     {
       step: 'forget',
-      title: `the other members forget ${host}`,
+      title: `remove ${host} from etcd`,
       work: async () => removeEtcdMember(host),
     },
     {
       step: 'stop',
-      title: `stop what is left of etcd on ${host}`,
+      title: `stop etcd on ${host}`,
       work: async () => runOnAgent(session, emit, { type: 'stop-services', claim, components: ['etcd'] }),
     },
     {
       step: 'clear',
-      title: `move its data aside`,
+      title: `move the etcd data of ${host} aside`,
       work: async () => runOnAgent(session, emit, { type: 'wipe-etcd', claim }),
     },
   ]

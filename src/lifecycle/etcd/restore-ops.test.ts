@@ -97,7 +97,7 @@ test('hosts with and without data are listed', () => {
   expect(finding).toMatchObject({
     code: 'ETCD_RESTORE_UNFINISHED',
     severity: 'error',
-    message: 'an etcd restore was started and is not finished: cp1 has its data, cp2 has started',
+    message: 'an etcd restore was started and is not finished: data restored on cp1, begun on cp2',
   })
 })
 

@@ -84,19 +84,15 @@ export function checkUnfinishedRestore(restores: RestoreProgressByHost): Finding
   const withData = [...restores].filter(([, { state }]) => state === 'data-restored').map(([host]) => host)
   const others = [...restores.keys()].filter((host) => !withData.includes(host))
   const parts = [
-    ...(withData.length === 0
-      ? []
-      : [`${formatNames(withData)} ${withData.length === 1 ? 'has its' : 'have their'} data`]),
-    ...(others.length === 0
-      ? []
-      : [`${formatNames(others)} ${others.length === 1 ? 'has' : 'have'} started`]),
+    ...(withData.length === 0 ? [] : [`data restored on ${formatNames(withData)}`]),
+    ...(others.length === 0 ? [] : [`begun on ${formatNames(others)}`]),
   ]
   return [
     {
       code: 'ETCD_RESTORE_UNFINISHED',
       severity: 'error',
       message: `an etcd restore was started and is not finished: ${parts.join(', ')}`,
-      hint: 'the same command resumes it: hyperkube etcd snapshot restore NAME',
+      hint: 'resume the restore: hyperkube etcd snapshot restore NAME',
     },
   ]
 }

@@ -70,7 +70,7 @@ export async function restoreEtcd(
   const steps: readonly RestoreStep[] = [
     {
       step: 'found',
-      title: 'install etcd, without its data',
+      title: 'install etcd without data',
       hosts: newMembers.map(({ plan }) => plan.host),
       work: async (session) => prepareMember(inputs, newMembers, session, options),
     },

@@ -47,7 +47,7 @@ test('built-in addons go together, user addons one by one, and removed addons la
     'addon coredns, metrics-server',
     'addon shop',
     'addon more',
-    'addon old, which goes',
+    'addon old (removed)',
   ])
   for (const { work: act } of works) await act()
   expect(done).toEqual([

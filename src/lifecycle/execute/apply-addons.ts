@@ -59,7 +59,7 @@ export function planAddonTasks(
     ...pending
       .filter((addon) => !isBuiltIn(addon))
       .map((addon) => buildAddonTask(addon.name, async () => applyAddon(addon))),
-    ...removed.map((one) => buildAddonTask(`${one.addon}, which goes`, async () => removeAddon(one))),
+    ...removed.map((one) => buildAddonTask(`${one.addon} (removed)`, async () => removeAddon(one))),
   ]
 }
 

@@ -90,13 +90,13 @@ function planTasks(
   const receivers = bundle === undefined ? [] : selectUploadPlans(plans, ops).map(({ host }) => host)
   const uploadTask = buildTask(
     'deliver',
-    `files for ${formatNames(receivers)}, out of the bundle`,
+    `files of the air-gap bundle for ${formatNames(receivers)}`,
     receivers,
     async () => {
       if (bundle !== undefined) await uploadArtifacts(bundle, plans, ops, sessions, options)
     },
   )
-  const smokeTestTask = buildTask('verify', 'pods and services on every node', [], async () =>
+  const smokeTestTask = buildTask('verify', 'smoke test of pods and services on every node', [], async () =>
     runSmokeTest({
       ...options,
       plans: plansToTest,
@@ -108,7 +108,7 @@ function planTasks(
   const provisionalHosts = [...(provisional?.hosts.keys() ?? [])]
   const beginProvisionalTask = buildTask(
     'provisional',
-    `what ${formatNames(provisionalHosts)} would go back to`,
+    `rollback targets of ${formatNames(provisionalHosts)}`,
     provisionalHosts,
     async () => {
       if (provisional !== undefined) await beginProvisionalChange(provisional, sessions, claim)
@@ -116,7 +116,7 @@ function planTasks(
   )
   const extendProvisionalTask = buildTask(
     'provisional-deadline',
-    `the deadline of the provisional change on ${formatNames(provisionalHosts)}`,
+    `rollback deadline of the provisional change on ${formatNames(provisionalHosts)}`,
     provisionalHosts,
     async () => {
       if (provisional !== undefined) await extendProvisionalChange(provisional, sessions, claim)

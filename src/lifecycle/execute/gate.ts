@@ -84,7 +84,7 @@ async function checkQuorumWithout(
   const needed = members.length < 3 ? others.length : quorumSize(members.length)
   return healthy >= needed
     ? undefined
-    : `${healthy} of ${needed} others are healthy: ${reasons.filter(Boolean).join('; ')}`
+    : `${healthy} of ${needed} other etcd members are healthy: ${reasons.filter(Boolean).join('; ')}`
 }
 
 function buildTimeoutError(gate: Gate, reason: string): HyperkubeError {
@@ -92,7 +92,7 @@ function buildTimeoutError(gate: Gate, reason: string): HyperkubeError {
     'GATE_NOT_PASSED',
     `timed out while waiting until ${describeGate(gate)}: ${reason}`,
     {
-      hint: 'fix that, then run the same command again: it continues where this one ended',
+      hint: 'fix the cause, then run the same command again: it continues where this run ended',
     },
   )
 }

@@ -101,7 +101,9 @@ async function waitUntilCleared({ windows }: Remote, signal: AbortSignal): Promi
     await windows?.removePrograms(signal)
     return true
   }
-  await pollUntil('its agent to go', clear, { timeoutMs: resetTimeoutMs, intervalMs: 500, signal }).catch(
-    () => undefined,
-  )
+  await pollUntil('the agent to be removed', clear, {
+    timeoutMs: resetTimeoutMs,
+    intervalMs: 500,
+    signal,
+  }).catch(() => undefined)
 }

@@ -37,11 +37,11 @@ export async function rollbackStep(step: ApplyStep, error: unknown, deps: Rollba
     return new HyperkubeError(
       'ROLLBACK_FAILED',
       `${reason}; the rollback of ${names} failed too: ${formatError(rollbackError)}`,
-      { hint: 'hyperkube status shows the state of the hosts', cause: error },
+      { hint: 'check the hosts: hyperkube status', cause: error },
     )
   }
-  return new HyperkubeError('ROLLOUT_ROLLED_BACK', `${reason}; ${names} was rolled back and is healthy`, {
-    hint: 'no other host was changed after it; fix the cause, then: hyperkube up',
+  return new HyperkubeError('ROLLOUT_ROLLED_BACK', `${reason}; the rollback of ${names} succeeded`, {
+    hint: 'no other host was changed after the failure; fix the cause, then: hyperkube up',
     cause: error,
   })
 }

@@ -31,7 +31,7 @@ const previous = {
 function fails(times: number): AgentScript {
   let left = times
   return async function* () {
-    const failure = { code: 'SERVICE_FAILED', message: 'kubelet.service does not come up' }
+    const failure = { code: 'SERVICE_FAILED', message: 'kubelet.service does not start' }
     yield { type: 'run-ended', result: left-- > 0 ? { outcome: 'failed', failure } : { outcome: 'done' } }
   }
 }
@@ -87,7 +87,7 @@ test('pods go, the host is changed, and they may come back once it is well', asy
   expect(requests.map(({ type }) => type)).toEqual(['hello', 'apply', 'attach'])
 })
 
-test('what does not come up goes back to what it was, and that is what is said', async () => {
+test('what does not start goes back to what it was, and that is what is said', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup(
     'w1',
@@ -100,7 +100,7 @@ test('what does not come up goes back to what it was, and that is what is said',
   )
   await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({
     code: 'ROLLOUT_ROLLED_BACK',
-    message: expect.stringMatching(/kubelet.service does not come up.*w1 was rolled back/),
+    message: expect.stringMatching(/kubelet.service does not start.*the rollback of w1 succeeded/),
   })
   const applied = requests.flatMap((request) => (request.type === 'apply' ? [request.plan] : []))
   expect(applied.map(({ components }) => components.find(({ name }) => name === 'kubelet')?.version)).toEqual(
@@ -159,7 +159,7 @@ test('leadership is transferred before a member restarts, and a failed transfer 
   await runApplyStep(restarts, stepInputs, options)
   expect(done).toEqual(['release leadership cp1', 'gates'])
   const client = createFakeClusterClient({
-    releaseEtcdLeadership: async () => Promise.reject(new Error('etcd does not answer')),
+    releaseEtcdLeadership: async () => Promise.reject(new Error('etcd is unreachable')),
   })
   await runApplyStep(restarts, stepInputs, { ...options, client })
   expect(requests.filter(({ type }) => type === 'apply')).toHaveLength(2)

@@ -103,13 +103,13 @@ export async function waitForEncryptionLoaded(
     async () => {
       for (const server of api.servers) {
         if (await isOutdated(server))
-          return `${new URL(server).hostname} to read its configuration of encryption`
+          return `${new URL(server).hostname} to load its encryption configuration`
       }
       return undefined
     },
     (reason) =>
       new HyperkubeError('KEYS_NOT_LOADED', `waited five minutes for ${reason}`, {
-        hint: 'on that host: journalctl -u kube-apiserver | grep encryption; then the same command again',
+        hint: 'on that host: journalctl -u kube-apiserver | grep encryption; then run the same command again',
       }),
   )
 }

@@ -34,7 +34,7 @@ export async function waitUntilTrusted(
   wait: RotationWaitOptions,
 ): Promise<ReadonlyMap<string, number>> {
   const isDone = ({ data }: RootCaConfigMap): boolean => hasCertificate(data['ca.crt'] ?? '', certificate)
-  const roots = await waitForNamespaces(api, isDone, 'to have the new CA', wait)
+  const roots = await waitForNamespaces(api, isDone, 'to receive the new CA', wait)
   return new Map(roots.map((root) => [root.metadata.namespace, lastChange(root.metadata)]))
 }
 
@@ -45,7 +45,7 @@ export async function waitUntilDistrusted(
   wait: RotationWaitOptions,
 ): Promise<void> {
   const isDone = ({ data }: RootCaConfigMap): boolean => !hasCertificate(data['ca.crt'] ?? '', certificate)
-  await waitForNamespaces(api, isDone, 'to lose the previous CA', wait)
+  await waitForNamespaces(api, isDone, 'to drop the previous CA', wait)
 }
 
 /**
@@ -66,12 +66,12 @@ async function waitForNamespaces(
     async () => {
       found = (await listObjects(api, kind, options)).items
       const remaining = found.filter((root) => !isDone(root)).length
-      if (found.length === 0) return 'controllers to tell pods whom to trust'
+      if (found.length === 0) return 'kube-controller-manager to publish the CA to namespaces'
       return remaining === 0 ? undefined : `${remaining} of ${found.length} namespaces ${what}`
     },
     (reason) =>
       new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-        hint: 'on control planes: journalctl -u kube-controller-manager -n 50; then the same command again',
+        hint: 'on control planes: journalctl -u kube-controller-manager -n 50; then run the same command again',
       }),
   )
   return found

@@ -35,7 +35,7 @@ export async function waitUntilPublished(
     },
     (reason) =>
       new HyperkubeError('KEYS_NOT_PUBLISHED', `waited two minutes for ${reason}`, {
-        hint: `kubectl -n ${authenticationConfigMap.namespace} get configmap ${authenticationConfigMap.name} -o yaml; then the same command again`,
+        hint: `kubectl -n ${authenticationConfigMap.namespace} get configmap ${authenticationConfigMap.name} -o yaml; then run the same command again`,
       }),
   )
 }

@@ -174,7 +174,7 @@ export async function restartWorkloads(
     },
     (reason) =>
       new HyperkubeError('KEYS_PODS_NOT_READY', `waited ten minutes for restarted pods: ${reason}`, {
-        hint: 'kubectl describe tells why; then the same command again',
+        hint: 'find the cause with kubectl describe; then run the same command again',
       }),
   )
 }

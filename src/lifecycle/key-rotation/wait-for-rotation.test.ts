@@ -154,7 +154,7 @@ test('no key is used before every server has it, and missing servers are reporte
     api.metrics = metricsOf(identity)
   }
   await runStep(api, 'encryption', identity, { report, signal: stop.signal })
-  expect(reported).toEqual(['127.0.0.1 to read its configuration of encryption'])
+  expect(reported).toEqual(['127.0.0.1 to load its encryption configuration'])
 })
 
 const pem = (identity: Identity, use: 'current' | 'other'): string => {
@@ -223,7 +223,7 @@ test('pods that started before they could trust the next CA are named and not re
   const identity = await after('kubernetes', 1)
   const { findings, received } = await runStep(podsApi(identity), 'kubernetes', identity)
   expect(findings).toEqual([
-    'KEYS_PODS_TRUST_PREVIOUS: pods started before they could know the new CA: default/web, default/alone',
+    'KEYS_PODS_TRUST_PREVIOUS: these pods started before they could receive the new CA: default/web, default/alone',
   ])
   expect(received.filter((line) => line.startsWith('PATCH'))).toEqual([])
 })
@@ -269,7 +269,7 @@ test('the previous CA is removed from what the API publishes', async () => {
   root(both)
   await expect(runStep(api, 'kubernetes', identity)).rejects.toMatchObject({
     code: 'KEYS_NOT_PUBLISHED',
-    message: expect.stringContaining('1 of 1 namespaces to lose the previous CA'),
+    message: expect.stringContaining('1 of 1 namespaces to drop the previous CA'),
   })
   root(pem(identity, 'current'))
   await runStep(api, 'kubernetes', identity)

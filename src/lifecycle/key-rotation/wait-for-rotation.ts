@@ -44,15 +44,15 @@ const rotationSteps: ReadonlyMap<string, RotationStep> = new Map<
   `${KeyName} ${ReplacementPhase}`,
   RotationStep
 >([
-  ['kubernetes trust', { title: 'pods that trust the new CA', run: waitForPodTrust }],
+  ['kubernetes trust', { title: 'all pods trust the new CA', run: waitForPodTrust }],
   ['kubernetes distrust', buildForgetStep('kubernetes')],
-  ['front-proxy trust', { title: 'the new CA as published by the API', run: waitForProxyTrust }],
+  ['front-proxy trust', { title: 'the API publishes the new CA', run: waitForProxyTrust }],
   ['front-proxy distrust', buildForgetStep('front-proxy')],
-  ['service-account switch', { title: 'tokens that were signed with the previous key', run: checkTokens }],
-  ['encryption trust', { title: 'all API servers can read what the new key writes', run: waitForEncryption }],
+  ['service-account switch', { title: 'no tokens of the previous key are left', run: checkTokens }],
+  ['encryption trust', { title: 'all API servers have loaded the new key', run: waitForEncryption }],
   [
     'encryption switch',
-    { title: 'all Secrets and ConfigMaps written with the new key', run: rewriteEncrypted },
+    { title: 'all Secrets and ConfigMaps are encrypted with the new key', run: rewriteEncrypted },
   ],
   [
     'encryption distrust',
@@ -80,8 +80,8 @@ async function waitForPodTrust(cluster: RotationContext): Promise<readonly Findi
     {
       code: 'KEYS_PODS_TRUST_PREVIOUS',
       severity: 'error',
-      message: `pods started before they could know the new CA: ${truncateList(others, 6)}`,
-      hint: 'kubectl rollout restart, and the same command again; or with --restart-pods',
+      message: `these pods started before they could receive the new CA: ${truncateList(others, 6)}`,
+      hint: 'restart them with kubectl rollout restart, then run the same command again; or run the same command with --restart-pods',
     },
   ]
 }
@@ -95,7 +95,7 @@ async function waitForProxyTrust(cluster: RotationContext): Promise<readonly Fin
 
 function buildForgetStep(ca: PublishedCa): RotationStep {
   return {
-    title: 'the previous CA removed from what the API publishes',
+    title: 'the API no longer publishes the previous CA',
     async run(cluster) {
       const { identity, api, signal } = cluster
       const slot = ca === 'kubernetes' ? 'kubernetes' : 'frontProxy'
@@ -125,7 +125,7 @@ async function checkTokens({ identity, api, now, signal }: RotationContext): Pro
       : [
           buildTokenFinding(
             `pods may have tokens of the previous key until ${new Date(expiry).toISOString()}`,
-            'the same command again then: it drops the previous key',
+            'run the same command again after that time to remove the previous key',
           ),
         ]),
     ...(secretNames.length === 0
@@ -133,7 +133,7 @@ async function checkTokens({ identity, api, now, signal }: RotationContext): Pro
       : [
           buildTokenFinding(
             `Secrets hold tokens of the previous key, which never expire: ${truncateList(secretNames, 6)}`,
-            'delete them, create them again where they are needed, and run the same command again',
+            'delete these Secrets, create those that you need again, then run the same command again',
           ),
         ]),
   ]
@@ -169,6 +169,6 @@ async function requireNothingLeft({ identity, etcd, signal }: RotationContext): 
   if (remaining.length === 0) return
   const message = `etcd holds ${remaining.length} objects that are encrypted with ${replacement.previous.name}: ${truncateList(remaining, 3)}`
   throw new HyperkubeError('KEYS_STILL_ENCRYPTED', message, {
-    hint: 'the same command again rewrites them',
+    hint: 'run the same command again to rewrite them',
   })
 }

@@ -66,7 +66,7 @@ test('a failing journalctl is reported with its message', async () => {
   }
   await expect(Array.fromAsync(readHostLog(remote, { components: [] }, options))).rejects.toMatchObject({
     code: 'COMMAND_FAILED',
-    message: String.raw`journalctl ended with 1: open: \u001b[31mno`,
+    message: String.raw`journalctl failed with exit code 1: open: \u001b[31mno`,
   })
 })
 

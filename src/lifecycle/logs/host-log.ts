@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline'
 import type { HostCallBody } from '../../contract/host-call.ts'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
 import { toPrintable } from '../../kit/text.ts'
+import { readProgramLines } from '../../ssh/program-lines.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { streamHostResponses } from '../../ssh/windows/call-host.ts'
 import { findHostProgram } from '../agents/host-program.ts'
@@ -52,41 +52,69 @@ function formatLogTime(when: LogTime): string {
 export interface ReadLogOptions {
   readonly mask: SecretMask
   readonly signal: AbortSignal
+  readonly limits?: LogLimits
 }
+
+/** Limits of what a host may send, in bytes. */
+export interface LogLimits {
+  /** Default: the limit of a line from any program. */
+  readonly maxLineBytes?: number
+  /** All lines that are kept in memory, because they arrive in reverse order. */
+  readonly maxReversedBytes: number
+}
+
+const defaultLimits: LogLimits = { maxReversedBytes: 128 << 20 }
+/** Maximum number of components with their own masking state. All further ones share one state. */
+const maxMasks = 1000
 
 /** Reads the log of a host line by line and masks secrets. Changes nothing and does not use the agent. */
 export async function* readHostLog(
   remote: Remote,
   query: LogQuery,
-  { mask, signal }: ReadLogOptions,
+  options: ReadLogOptions,
 ): AsyncGenerator<LogLine> {
   /** A secret may span several lines, so each component has its own masking state. */
   const masks = new Map<string, (line: string) => string>()
-  for await (const line of readLines(remote, query, signal)) {
-    const maskLine = masks.get(line.component) ?? mask.lines()
-    masks.set(line.component, maskLine)
+  // A host that sends more lines than requested must not fill the memory of the caller.
+  let remaining = query.follow === true ? Infinity : (query.lines ?? Infinity)
+  for await (const line of readRawLog(remote, query, options)) {
+    if (remaining <= 0) return
+    remaining--
+    const component = masks.size < maxMasks || masks.has(line.component) ? line.component : ''
+    const maskLine = masks.get(component) ?? options.mask.lines()
+    masks.set(component, maskLine)
     yield { ...line, message: truncateMessage(line.message.split('\n').map(maskLine).join('\n')) }
   }
 }
 
-function readLines(remote: Remote, query: LogQuery, signal: AbortSignal): AsyncIterable<LogLine> {
+function readRawLog(
+  remote: Remote,
+  query: LogQuery,
+  { signal, limits = defaultLimits }: ReadLogOptions,
+): AsyncIterable<LogLine> {
   return remote.windows === undefined
-    ? readJournal(remote, query, signal)
+    ? readJournal(remote, query, limits, signal)
     : readWindowsLog(remote, query, signal)
 }
 
-async function* readJournal(remote: Remote, query: LogQuery, signal: AbortSignal): AsyncGenerator<LogLine> {
+async function* readJournal(
+  remote: Remote,
+  query: LogQuery,
+  { maxLineBytes, maxReversedBytes }: LogLimits,
+  signal: AbortSignal,
+): AsyncGenerator<LogLine> {
   const running = await remote.open(buildJournalArgs(query), { signal, root: true })
   try {
     running.stdin.end()
-    const texts = createInterface({ input: running.stdout, crlfDelay: Infinity })
-    for await (const text of needsReverse(query) ? reverse(texts) : texts) {
+    const origin = { host: remote.host, what: 'journalctl', hint: 'on the host: journalctl --disk-usage' }
+    const texts = readProgramLines(running, origin, maxLineBytes)
+    for await (const text of needsReverse(query) ? reverse(texts, maxReversedBytes, remote.host) : texts) {
       const line = parseJournalLine(remote.host, text)
       if (line !== undefined) yield line
     }
     const { code, stderr } = await running.ended
     if (code !== 0 && stderr.trim() !== '') {
-      const message = `journalctl ended with ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`
+      const message = `journalctl failed with exit code ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`
       throw new HyperkubeError('COMMAND_FAILED', message, { host: remote.host })
     }
   } finally {
@@ -94,8 +122,26 @@ async function* readJournal(remote: Remote, query: LogQuery, signal: AbortSignal
   }
 }
 
-async function* reverse(texts: AsyncIterable<string>): AsyncGenerator<string> {
-  yield* (await Array.fromAsync(texts)).toReversed()
+async function* reverse(
+  texts: AsyncIterable<string>,
+  maxBytes: number,
+  host: string,
+): AsyncGenerator<string> {
+  const all: string[] = []
+  let size = 0
+  for await (const text of texts) {
+    // An empty line takes memory, too.
+    size += text.length + 32
+    if (size > maxBytes) {
+      const message = `journalctl wrote more than ${maxBytes >> 20} MiB and was stopped`
+      throw new HyperkubeError('SSH_OUTPUT_TOO_LONG', message, {
+        host,
+        hint: 'select fewer lines: --lines 1000',
+      })
+    }
+    all.push(text)
+  }
+  yield* all.toReversed()
 }
 
 type LogRequest = Extract<HostCallBody, { type: 'logs' }>

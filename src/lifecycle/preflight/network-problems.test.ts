@@ -35,8 +35,8 @@ test('a port that one host does not let in is one finding, of that host', () => 
       severity: 'error',
       host: 'cp2',
       component: 'etcd',
-      message: 'cp1 and cp3 do not reach its port 2380/tcp (etcd): no answer',
-      hint: 'on cp2: nft list ruleset shows the rules of the host; otherwise check firewalls and security groups in between',
+      message: 'cp1 and cp3 cannot reach its port 2380/tcp (etcd): no response',
+      hint: 'on cp2: nft list ruleset; if it allows the ports, check firewalls and security groups in between',
     },
   ])
 })
@@ -63,7 +63,7 @@ test('ports with the same problem are listed together, others separately', () =>
     {
       host: 'cp1',
       message:
-        'cp2 and cp3 do not reach its ports 2379/tcp (etcd) and 2380/tcp (etcd); w1 does not reach its port 6443/tcp (kube-apiserver): connection refused',
+        'cp2 and cp3 cannot reach its ports 2379/tcp (etcd) and 2380/tcp (etcd); w1 cannot reach its port 6443/tcp (kube-apiserver): connection refused',
     },
   ])
 })
@@ -75,8 +75,8 @@ test('a host that reaches no other is one finding, not one for each of the other
     {
       code: 'PEER_PORT_BLOCKED',
       host: 'w1',
-      message: 'it does not reach port 6443/tcp (kube-apiserver) of cp1, cp2 and cp3: no answer',
-      hint: 'let 6443/tcp out of w1 and into cp1, cp2 and cp3, also in firewalls and security groups in between',
+      message: 'cannot reach port 6443/tcp (kube-apiserver) of cp1, cp2 and cp3: no response',
+      hint: 'allow 6443/tcp from w1 to cp1, cp2 and cp3, also in firewalls and security groups in between',
     },
   ])
 })
@@ -85,9 +85,7 @@ test('a port that is blocked everywhere is one finding for each host that needs 
   const failWhere: FailureOf = ({ port }) => (port.component === 'kubelet' ? 'timeout' : undefined)
   const findings = findProblems({ controlPlanes: 3, workers: 497 }, failWhere)
   expect(findings.map(({ host }) => host)).toEqual(['cp1', 'cp2', 'cp3'])
-  expect(findings[0]?.message).toMatch(
-    /^it does not reach port 10250\/tcp \(kubelet\) of cp\d, cp\d and 497 more/,
-  )
+  expect(findings[0]?.message).toMatch(/^cannot reach port 10250\/tcp \(kubelet\) of cp\d, cp\d and 497 more/)
 })
 
 test('a refused port of a component is not a network problem', () => {
@@ -107,7 +105,7 @@ test('another machine at the address of a host', () => {
       code: 'PEER_ADDRESS_CONFLICT',
       severity: 'error',
       host: 'w1',
-      message: 'at its address 10.3.0.1 another machine answers cp1 and cp2, on port 10250/tcp (kubelet)',
+      message: 'another machine responds at its address 10.3.0.1 to cp1 and cp2, on port 10250/tcp (kubelet)',
     },
   ])
 })
@@ -122,7 +120,7 @@ test('datagrams that get lost, and those that are too large', () => {
       code: 'PEER_UDP_BLOCKED',
       severity: 'error',
       host: 'w1',
-      message: 'cp1 and w2 do not reach its port 4789/udp (flanneld): no answer',
+      message: 'cp1 and w2 cannot reach its port 4789/udp (flanneld): no response',
     },
   ])
   expect(findProblems({ workers: 2 }, failToW1({ outcome: 'too-big', size: 1372 }))).toMatchObject([
@@ -132,8 +130,8 @@ test('datagrams that get lost, and those that are too large', () => {
       host: 'w1',
       component: 'flanneld',
       message:
-        'packets of pods have up to 1500 bytes, and from cp1 and w2 to it only those of about 1400 arrive',
-      hint: 'spec.network.flannel.mtu: 1400, or let the links in between carry 1500',
+        'pod packets have up to 1500 bytes, but from cp1 and w2 to it only packets of about 1400 bytes arrive',
+      hint: 'set spec.network.flannel.mtu: 1400, or raise the MTU of the links in between to 1500',
     },
   ])
 })

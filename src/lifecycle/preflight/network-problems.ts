@@ -52,8 +52,8 @@ const findingBuilders: Readonly<Record<ProblemKind, (group: FailureGroup) => Fin
     return {
       code: 'PEER_ADDRESS_CONFLICT',
       severity: 'error',
-      message: `at ${addressText} another machine answers ${sourceText}, on ${formatPorts(group)}`,
-      hint: `on ${sources[0] ?? host}: ip neigh show ${addresses[0] ?? ''} shows which machine that is`,
+      message: `another machine responds at ${addressText} to ${sourceText}, on ${formatPorts(group)}`,
+      hint: `on ${sources[0] ?? host}: ip neigh show ${addresses[0] ?? ''}, then find the machine with that MAC address`,
       host,
       ...toComponentField(group),
     }
@@ -72,8 +72,8 @@ const findingBuilders: Readonly<Record<ProblemKind, (group: FailureGroup) => Fin
     return {
       code: 'PEER_UDP_SMALLER',
       severity: 'warning',
-      message: `packets of pods have up to ${packetBytes} bytes, and ${direction} only those of about ${passedBytes} arrive`,
-      hint: `spec.network.flannel.mtu: ${passedBytes}, or let the links in between carry ${packetBytes}`,
+      message: `pod packets have up to ${packetBytes} bytes, but ${direction} only packets of about ${passedBytes} bytes arrive`,
+      hint: `set spec.network.flannel.mtu: ${passedBytes}, or raise the MTU of the links in between to ${packetBytes}`,
       path: 'spec.network.flannel.mtu',
       host,
       ...toComponentField(group),
@@ -94,7 +94,7 @@ function buildUnreachableFinding(code: string, group: FailureGroup): Finding {
 }
 
 const outcomeTexts: Readonly<Record<NetworkProbeOutcome, string>> = {
-  timeout: 'no answer',
+  timeout: 'no response',
   refused: 'connection refused',
   unreachable: 'no route, or a firewall rejects it',
   ok: '',
@@ -114,8 +114,8 @@ function describeConnections({ side, results }: FailureGroup): string {
   const parts = [...Map.groupBy(problems, ({ others }) => others.join(' '))].flatMap(([, matching]) => {
     const ports = formatPortLabels(matching.map(({ port }) => port))
     const others = matching[0]?.others ?? []
-    if (side === 'from') return `it does not reach ${ports} of ${formatNames(others)}`
-    return `${formatNames(others)} ${others.length > 1 ? 'do' : 'does'} not reach its ${ports}`
+    if (side === 'from') return `cannot reach ${ports} of ${formatNames(others)}`
+    return `${formatNames(others)} cannot reach its ${ports}`
   })
   return parts.join('; ')
 }
@@ -150,7 +150,7 @@ function buildFirewallHint({ side, host, results }: FailureGroup): string {
   const [first] = results
   if (side === 'from' || first === undefined) {
     const others = [...new Set(results.map(({ connection }) => connection.to.host))]
-    return `let ${formatNames(portTexts, 6)} out of ${host} and into ${formatNames(others)}, also in firewalls and security groups in between`
+    return `allow ${formatNames(portTexts, 6)} from ${host} to ${formatNames(others)}, also in firewalls and security groups in between`
   }
   return `on ${host}: ${buildFirewallCommand(first.connection.to, ports)}`
 }
@@ -164,7 +164,7 @@ function buildFirewallCommand({ os, firewalls }: Peer, ports: readonly RequiredP
     return rules.join('; ')
   }
   if (firewalls.length > 0) return firewalls.map((name) => firewallCommands[name](ports, [])).join(' && ')
-  return 'nft list ruleset shows the rules of the host; otherwise check firewalls and security groups in between'
+  return 'nft list ruleset; if it allows the ports, check firewalls and security groups in between'
 }
 
 /**

@@ -113,7 +113,7 @@ test('what is seen becomes findings', async () => {
     {
       code: 'PEER_PORT_BLOCKED',
       host: 'cp1',
-      message: 'cp2 and w1 do not reach its port 6443/tcp (kube-apiserver): no answer',
+      message: 'cp2 and w1 cannot reach its port 6443/tcp (kube-apiserver): no response',
     },
   ])
 })

@@ -108,7 +108,7 @@ function buildSkewFinding(
     code: 'CLOCK_SKEW',
     severity,
     message: `${whose} is ${formatDuration(Math.abs(deviation))} ${deviation > 0 ? 'ahead of' : 'behind'} ${others}`,
-    hint: 'timedatectl set-ntp true; timedatectl timesync-status then shows its time source',
+    hint: 'timedatectl set-ntp true; then check the time source: timedatectl timesync-status',
     ...(host === undefined ? {} : { host }),
   }
 }

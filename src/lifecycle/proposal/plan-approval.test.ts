@@ -47,11 +47,9 @@ test('another op is not', () => {
 
 test('nor are the same ops with other content, or on a host that was not spoken of', () => {
   const other = plans.map((plan) => ({ ...plan, address: '10.0.0.9' }))
-  expect(findUnapprovedChanges(approved, proposal([file], other))).toEqual([
-    'w1 would be planned otherwise now',
-  ])
+  expect(findUnapprovedChanges(approved, proposal([file], other))).toEqual(['the plan of w1 has changed'])
   const limited = buildPlanDocument(proposal([file]), new Set(['cp1']))
-  expect(findUnapprovedChanges(limited, proposal([file]))).toEqual(['w1 is not in it'])
+  expect(findUnapprovedChanges(limited, proposal([file]))).toEqual(['w1 is not in the approved plan'])
 })
 
 test('of addons neither another one, nor other content, nor another change', () => {
@@ -67,11 +65,11 @@ test('of addons neither another one, nor other content, nor another change', () 
   const approvedAddons = buildPlanDocument(withAddons(shop), all)
   expect(findUnapprovedChanges(approvedAddons, withAddons(shop))).toEqual([])
   expect(findUnapprovedChanges(approvedAddons, withAddons())).toEqual([])
-  expect(findUnapprovedChanges(approved, withAddons(shop))).toEqual(['addon shop is not in it'])
-  const other = diffNewAddon({ name: 'shop', manifests: [map('two')] })
-  expect(findUnapprovedChanges(approvedAddons, withAddons(other))).toEqual([
-    'addon shop would be another one now',
+  expect(findUnapprovedChanges(approved, withAddons(shop))).toEqual([
+    'addon shop is not in the approved plan',
   ])
+  const other = diffNewAddon({ name: 'shop', manifests: [map('two')] })
+  expect(findUnapprovedChanges(approvedAddons, withAddons(other))).toEqual(['addon shop has changed'])
   const more = { apiVersion: 'v1', kind: 'Secret', name: 'b', action: 'remove' as const }
   expect(findUnapprovedChanges(approvedAddons, withAddons({ ...shop, toPrune: [more] }))).toEqual([
     'addon shop: Secret b',

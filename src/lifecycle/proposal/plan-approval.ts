@@ -74,7 +74,7 @@ export function findUnapprovedChanges(approved: PlanDocument, proposal: Proposal
 function findUnapprovedRemovals(approved: PlanDocument, { steps }: Proposal): string[] {
   const known = new Set(approved.steps.map(({ id }) => id))
   return steps.flatMap((step) =>
-    step.kind === 'remove' && !known.has(step.id) ? [`${step.host} would leave the cluster`] : [],
+    step.kind === 'remove' && !known.has(step.id) ? [`${step.host} would be removed from the cluster`] : [],
   )
 }
 
@@ -84,16 +84,14 @@ function findUnapprovedHostChanges(approved: PlanDocument, { plans, ops }: Propo
     const own = ops.get(plan.host) ?? []
     if (own.length === 0) return []
     const approvedItem = previous.get(plan.host)
-    if (approvedItem === undefined) return [`${plan.host} is not in it`]
+    if (approvedItem === undefined) return [`${plan.host} is not in the approved plan`]
     const known = new Set((approved.ops[plan.host] ?? []).map(formatOpKey))
     const added = own.filter((op) => !known.has(formatOpKey(op)))
     if (added.length > 0) {
       return added.map(({ action, target, name }) => `${plan.host}: ${action} ${target} ${name}`)
     }
     // Equal ops may still write different content, so the plans are compared too.
-    return computeDigest(plan) === computeDigest(approvedItem)
-      ? []
-      : [`${plan.host} would be planned otherwise now`]
+    return computeDigest(plan) === computeDigest(approvedItem) ? [] : [`the plan of ${plan.host} has changed`]
   })
 }
 
@@ -104,8 +102,8 @@ function findUnapprovedAddonChanges(
   const previous = new Map(approved.map((one) => [one.addon, one]))
   return differences.filter(isFeasible).flatMap(({ addon, digest, objects, toPrune }) => {
     const approvedItem = previous.get(addon)
-    if (approvedItem === undefined) return [`addon ${addon} is not in it`]
-    if (approvedItem.digest !== digest) return [`addon ${addon} would be another one now`]
+    if (approvedItem === undefined) return [`addon ${addon} is not in the approved plan`]
+    if (approvedItem.digest !== digest) return [`addon ${addon} has changed`]
     const known = new Set([...approvedItem.objects, ...approvedItem.toPrune].map(serializeChange))
     return [...objects.filter(({ change }) => change !== 'none'), ...toPrune]
       .filter((object) => !known.has(serializeChange(object)))

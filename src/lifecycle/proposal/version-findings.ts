@@ -1,5 +1,6 @@
 import { compareVersions, parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
+import { maxKubeletSkew } from '../../kit/version-skew.ts'
 
 /** Kubernetes versions that run now, without a leading v. */
 export interface RunningVersions {
@@ -8,9 +9,6 @@ export interface RunningVersions {
   /** Kubelet versions by node name. */
   readonly kubelets: ReadonlyMap<string, string>
 }
-
-/** Maximum number of minor versions that a kubelet may be older than its API servers. */
-const maxKubeletSkew = 3
 
 /** Checks a change of the Kubernetes version, including the resumption of an interrupted upgrade. */
 export function checkVersionChange(desiredVersion: string, running: RunningVersions): Finding[] {
@@ -35,8 +33,8 @@ function findDowngrade(desiredVersion: string, { servers, kubelets }: RunningVer
     {
       code: 'UPGRADE_DOWNGRADE',
       severity: 'error',
-      message: `${newest} runs already, and ${desiredVersion} would be a minor version back: what the newer one has stored, the older one may not be able to read`,
-      hint: `set spec.kubernetes to ${newest}, then: hyperkube up; the way back is a snapshot of before: hyperkube etcd snapshot restore`,
+      message: `cannot downgrade from ${newest} to ${desiredVersion}: an older minor version may not read data that a newer one has stored`,
+      hint: `set spec.kubernetes to ${newest}, then: hyperkube up; to return to the state before the upgrade: hyperkube etcd snapshot restore NAME`,
     },
   ]
 }
@@ -48,8 +46,8 @@ function findSkippedMinors(desiredVersion: string, { servers }: RunningVersions)
     {
       code: 'UPGRADE_SKIPS_MINOR',
       severity: 'error',
-      message: `from ${oldest} to ${desiredVersion} minor versions would be skipped, which API servers do not survive`,
-      hint: `hyperkube upgrade --to ${desiredVersion} goes through those in between`,
+      message: `an upgrade from ${oldest} to ${desiredVersion} would skip minor versions, which Kubernetes does not support`,
+      hint: `upgrade through the minor versions in between: hyperkube upgrade --to ${desiredVersion}`,
     },
   ]
 }
@@ -64,8 +62,8 @@ function findKubeletSkew(desiredVersion: string, { kubelets }: RunningVersions):
     .map(([node, version]) => ({
       code: 'UPGRADE_SKEW',
       severity: 'error',
-      message: `its kubelet is ${version}, and API servers of ${desiredVersion} work with none that old`,
-      hint: `bring it up to date first, or take it out: hyperkube node remove ${node}`,
+      message: `kubelet ${version} is too old for API servers of ${desiredVersion}`,
+      hint: `upgrade ${node} first, or remove it: hyperkube node remove ${node}`,
       host: node,
     }))
 }

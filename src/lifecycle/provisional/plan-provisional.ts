@@ -187,7 +187,7 @@ export function checkActiveProvisional(
       code: 'PROVISIONAL_PENDING',
       severity,
       message: `${formatNames(hosts)} ${hosts.length === 1 ? 'has' : 'have'} a provisional change until ${formatFirstDeadline(active)}, and then ${hosts.length === 1 ? 'rolls' : 'roll'} back`,
-      hint: 'hyperkube provisional confirm keeps it, hyperkube provisional rollback rolls back now; the same hyperkube up --provisional resumes it',
+      hint: 'to keep it: hyperkube provisional confirm; to undo it now: hyperkube provisional rollback; the same hyperkube up --provisional resumes it',
     },
   ]
 }

@@ -114,7 +114,7 @@ function toSmokeTestPod(pod: Pod): SmokeTestPod {
   const { status } = pod
   if (hasEnded(pod)) {
     const reason = [status?.reason, status?.message].filter(Boolean).join(': ')
-    return { ready: false, ended: true, reason: reason === '' ? 'it has ended' : reason }
+    return { ready: false, ended: true, reason: reason === '' ? 'the pod has ended' : reason }
   }
   const findCondition = (type: string) => status?.conditions.find((one) => one.type === type)
   const address = status?.podIP
@@ -127,7 +127,7 @@ function toSmokeTestPod(pod: Pod): SmokeTestPod {
       : waiting !== undefined
         ? [waiting.reason, waiting.message].filter(Boolean).join(': ')
         : scheduled === undefined
-          ? 'it is not scheduled yet'
-          : 'its kubelet has not started it'
+          ? 'the pod is not scheduled yet'
+          : 'the kubelet has not started the pod'
   return { ready: false, reason }
 }

@@ -55,7 +55,7 @@ async function waitUntil(
     report: (problem, since) => emit({ type: 'waiting', for: `${condition}: ${problem}`, since }),
     toTimeoutError: (problem) =>
       new HyperkubeError('SMOKE_TEST_FAILED', `${condition}: ${problem}`, {
-        hint: 'all services run, so the cause lies between them; fix it, then: hyperkube up',
+        hint: 'all services run; find the cause: hyperkube doctor; then: hyperkube up',
       }),
     now,
     deadline: now().getTime() + timeoutMs,
@@ -78,7 +78,7 @@ async function findPodProblem({ plans, pods }: SmokeTestOptions): Promise<string
   ])
   const problems = plans.flatMap(({ node, host }) => {
     const pod = podsByNode.get(node?.name ?? '')
-    if (pod === undefined) return [`${host}: none yet`]
+    if (pod === undefined) return [`${host}: no pod yet`]
     return pod.ready ? [] : [`${host}: ${pod.reason}`]
   })
   return summarize(problems)
@@ -107,7 +107,7 @@ async function findReachProblem({
         return { name: `the pod on ${plan?.host}`, address: findAddress(plan), port: closedPort }
       })
       const destinations = [
-        { name: 'the pod on it', address: findAddress(plans[index]), port: closedPort },
+        { name: 'its own pod', address: findAddress(plans[index]), port: closedPort },
         ...others,
         { name: 'the service of the API', ...service },
       ].flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ address, ...rest }]))

@@ -124,7 +124,7 @@ export function isReportedHealthy({ heartbeatExpired, node, status }: ReportedHo
 
 function buildUnavailableError(cause: unknown): HyperkubeError {
   return new HyperkubeError('STATUS_UNAVAILABLE', 'this cluster does not report the status of its hosts', {
-    hint: 'hyperkube status without --from-api reads them over ssh; after hyperkube up agents report to the cluster',
+    hint: 'read the hosts over ssh: hyperkube status; to make agents report to the API: hyperkube up',
     cause,
   })
 }

@@ -246,7 +246,7 @@ function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservatio
   if (etcd.state === 'unreachable') return { healthy: false, reason: etcd.reason }
   const { members, health } = etcd.observed
   const member = members.find(hasPeerAddress(address))
-  if (member === undefined) return { healthy: false, reason: 'it is not a member' }
+  if (member === undefined) return { healthy: false, reason: 'not an etcd member' }
   const memberHealth = health.get(member.id)
   return toHealthResult(memberHealth?.ready === true ? undefined : (memberHealth?.reason ?? 'unknown reason'))
 }

@@ -122,7 +122,7 @@ describe('addon-drift', () => {
     cluster.objects.remove('/apis/apps/v1/namespaces/shop/deployments/two')
     await long.advanceMinutes(12, manager)
     expect(cluster.events[0]).toMatchObject({
-      note: 'Deployment shop/two is missing; hyperkube up restores it',
+      note: 'Deployment shop/two is missing; to restore: hyperkube up',
     })
     // Objects of kinds that the controller may not read are not reported as missing.
     expect((await manager.get('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')

@@ -129,7 +129,7 @@ function buildDriftEvent(drift: readonly AddonObjectDrift[]) {
   const texts = drift.map(({ description, state }) =>
     state === 'gone' ? `${description} is missing` : `${description} was changed`,
   )
-  const note = `${truncateList(texts, 5)}; hyperkube up restores it`
+  const note = `${truncateList(texts, 5)}; to restore: hyperkube up`
   return { type: 'Warning', reason: 'AddonDrift', action: 'CheckAddon', note } as const
 }
 

@@ -18,7 +18,7 @@ export const addonReconciler: ControllerDefinition = {
   name: 'addon-reconciler',
   aliases: [],
   summary:
-    'applies addons again after drift, except coredns, metrics-server and addons with Secrets; it may do anything in the cluster',
+    'applies addons again after drift, except coredns, metrics-server and addons with Secrets; needs all permissions in the cluster',
   byDefault: false,
   watches: [],
   rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
@@ -58,7 +58,7 @@ const reconciledEvent = {
   type: 'Normal',
   reason: 'AddonReconciled',
   action: 'ApplyAddon',
-  note: 'an object of it was missing or changed, and was applied again',
+  note: 'missing or changed objects of the addon were applied again',
 } as const
 
 /**
@@ -71,6 +71,6 @@ function requireConflict(error: unknown): HyperkubeError {
 }
 
 function buildConflictEvent({ message, hint = '' }: HyperkubeError) {
-  const note = `it was left as it is: ${message}; ${hint}`
+  const note = `the addon was not applied: ${message}; ${hint}`
   return { type: 'Warning', reason: 'AddonConflict', action: 'ApplyAddon', note } as const
 }

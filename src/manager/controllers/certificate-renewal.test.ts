@@ -86,7 +86,7 @@ test.each([
 
 test('the message names the files and the day on which they expire', () => {
   const { condition } = decideRenewal([certificate(-30, 70, '/a'), certificate(-30, 80, '/b')], now)
-  expect(condition.message).toBe('/a and 1 more should have been renewed, and ends on 2027-01-25')
+  expect(condition.message).toBe('renewal overdue: /a and 1 more; earliest expiry 2027-01-25')
 })
 
 test('the decision does not change before the returned time', () => {

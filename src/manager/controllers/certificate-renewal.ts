@@ -22,13 +22,16 @@ export const certificateRenewal: ControllerDefinition = {
     known.listen((change) => {
       if (isHostChanged(change)) queue.add(change.key)
     })
-    metrics.gauges('hyperkube_certificate_end_seconds', 'When the first certificate of a host ends.', () =>
-      [...known.keys()].flatMap((host) => {
-        const ends = (known.get(host)?.status.certificates ?? []).map(
-          ({ notAfter }) => Date.parse(notAfter) / 1000,
-        )
-        return ends.length === 0 ? [] : [[{ host }, Math.min(...ends)] as const]
-      }),
+    metrics.gauges(
+      'hyperkube_certificate_end_seconds',
+      'Earliest expiry of the certificates of a host.',
+      () =>
+        [...known.keys()].flatMap((host) => {
+          const ends = (known.get(host)?.status.certificates ?? []).map(
+            ({ notAfter }) => Date.parse(notAfter) / 1000,
+          )
+          return ends.length === 0 ? [] : [[{ host }, Math.min(...ends)] as const]
+        }),
     )
     return createReconciler(context, {
       async reconcile(name) {
@@ -82,14 +85,15 @@ export function decideRenewal(certificates: readonly HostCertificate[], now: num
   const next = Math.min(...deadlines.filter((deadline) => deadline > now))
   const ends = Math.min(...certificates.map(({ notAfter }) => Date.parse(notAfter)))
   if (expired.length > 0) {
-    const message = `${formatFiles(expired)} ended; where cluster.yml is: hyperkube certs renew`
+    const message = `expired: ${formatFiles(expired)}; in the directory of cluster.yml: hyperkube certs renew`
     return { condition: buildCondition('False', 'Expired', message), renew: false, next }
   }
   if (overdue.length > 0) {
-    const message = `${formatFiles(overdue)} should have been renewed, and ends on ${formatDate(ends)}`
+    const message = `renewal overdue: ${formatFiles(overdue)}; earliest expiry ${formatDate(ends)}`
     return { condition: buildCondition('False', 'Overdue', message), renew: true, next }
   }
-  const message = certificates.length === 0 ? 'there are none' : `the first one ends on ${formatDate(ends)}`
+  const message =
+    certificates.length === 0 ? 'the host has no certificates' : `earliest expiry ${formatDate(ends)}`
   return { condition: buildCondition('True', 'Current', message), renew: false, next }
 }
 

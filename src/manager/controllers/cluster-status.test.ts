@@ -94,6 +94,7 @@ function host(name: string, status: HostStatus = {}, silent = false): ClusterSta
     name,
     uid: undefined,
     names: undefined,
+    etcdMember: status.etcd !== undefined,
     openRequests: [],
     status: { agent: '1.0.0', ...status },
     silent,
@@ -112,7 +113,17 @@ test('a cluster without problems is healthy', () => {
     { name: 'old', takenAt: '2026-11-15T08:00:00.000Z', size: 1 },
     { name: 'new', takenAt: since, size: 1 },
   ]
-  const hosts = [...cps.map((name) => member(name)), host('w1', { certificates, snapshots, agent: '1.0.1' })]
+  const etcd = buildHostEtcd('cp3', cps)
+  const hosts = [
+    ...['cp1', 'cp2'].map((name) => member(name)),
+    host('cp3', { etcd, snapshots }),
+    // Snapshots of a host without an etcd member do not count.
+    host('w1', {
+      certificates,
+      snapshots: [{ name: 'forged', takenAt: '2030-01-01T00:00:00.000Z', size: 1 }],
+      agent: '1.0.1',
+    }),
+  ]
   expect(summarizeCluster({ nodes: ['cp1', 'w1'].map((name) => node(name)), hosts })).toEqual({
     state: 'healthy',
     nodes: { all: 2, ready: 2, unschedulable: 0, kubelets: [{ version: 'v1.37.1', count: 2 }] },
@@ -125,7 +136,7 @@ test('a cluster without problems is healthy', () => {
     },
     etcd: { members: 3, ready: 3 },
     certificates: { earliestExpiry: '2027-11-16', host: 'w1' },
-    snapshot: { name: 'new', host: 'w1' },
+    snapshot: { name: 'new', host: 'cp3' },
     findings: [],
   })
   expect(summarizeCluster({ nodes: [], hosts: [] }).state).toBe('healthy')
@@ -157,8 +168,8 @@ test('the worst comes first, and the same comes of the same in another order', (
   ]
   const { findings } = summarizeCluster({ nodes: [], hosts })
   expect(findings).toEqual([
-    { severity: 'error', host: 'c', message: 'etcd needs an operator' },
-    { severity: 'error', host: 'd', message: 'its agent does not report' },
+    { severity: 'error', host: 'c', message: 'etcd: all healing steps failed' },
+    { severity: 'error', host: 'd', message: 'the agent does not report' },
     { severity: 'warning', host: 'a', message: 'a disk: DISK_SLOW' },
     { severity: 'warning', host: 'b', message: 'kubelet is unhealthy' },
   ])

@@ -7,7 +7,14 @@ import { isKubeError } from '../../kube/kube-error.ts'
 import { applyStatus, createObject } from '../../kube/write-objects.ts'
 import { type ControllerDefinition, createReconciler } from '../controller.ts'
 import { Heartbeats, silentAfterMs } from '../heartbeats.ts'
-import { hostWatch, isHostChanged, type KnownHost, type KnownNode, nodeWatch } from '../watch-specs.ts'
+import {
+  hostWatch,
+  isHostChanged,
+  isReportingMember,
+  type KnownHost,
+  type KnownNode,
+  nodeWatch,
+} from '../watch-specs.ts'
 
 const statusWatch = new WatchSpec({
   name: 'cluster-statuses',
@@ -97,7 +104,7 @@ const maxFindings = 20
  * alone.
  */
 export function summarizeCluster({ nodes, hosts }: ClusterStatusInput): Omit<ClusterStatus, 'since'> {
-  const members = hosts.filter(({ status }) => status.etcd !== undefined)
+  const members = hosts.filter(isReportingMember)
   const serving = members.filter(({ status, silent }) => status.etcd?.ready === true && !silent)
   const ready = nodes.filter((node) => node.ready === 'True')
   const findings = [...nodes.flatMap(buildNodeFindings), ...hosts.flatMap(buildHostFindings)].toSorted(
@@ -106,7 +113,7 @@ export function summarizeCluster({ nodes, hosts }: ClusterStatusInput): Omit<Clu
   const hasQuorum = members.length === 0 || serving.length >= quorumSize(members.length)
   const isWorking = hasQuorum && (nodes.length === 0 || ready.length > nodes.length / 2)
   const certificates = findEarliestExpiry(hosts)
-  const snapshot = findNewestSnapshot(hosts)
+  const snapshot = findNewestSnapshot(members)
   return {
     state: isWorking ? (findings.length === 0 ? 'healthy' : 'degraded') : 'unhealthy',
     nodes: {
@@ -126,18 +133,18 @@ export function summarizeCluster({ nodes, hosts }: ClusterStatusInput): Omit<Clu
 }
 
 function buildNodeFindings({ name, ready }: KnownNode): Finding[] {
-  return ready === 'True' ? [] : [{ severity: 'error', host: name, message: 'its node is not ready' }]
+  return ready === 'True' ? [] : [{ severity: 'error', host: name, message: 'the node is not ready' }]
 }
 
 function buildHostFindings({ name: host, status, silent }: ClusterStatusInput['hosts'][number]): Finding[] {
-  if (silent) return [{ severity: 'error', host, message: 'its agent does not report' }]
+  if (silent) return [{ severity: 'error', host, message: 'the agent does not report' }]
   const components = (status.components ?? []).filter(({ state }) => state !== 'healthy')
   const failing = (status.failing ?? []).filter(({ code }) => code?.startsWith('DISK_') === true)
   const conditions = (status.conditions ?? []).filter((condition) => condition.status === 'False')
   return [
     ...components.map(({ component, state }): Finding => ({
       ...{ severity: state === 'exhausted' ? 'error' : 'warning', host },
-      message: state === 'exhausted' ? `${component} needs an operator` : `${component} is unhealthy`,
+      message: state === 'exhausted' ? `${component}: all healing steps failed` : `${component} is unhealthy`,
     })),
     ...failing.map(({ code }): Finding => ({ severity: 'warning', host, message: `a disk: ${code}` })),
     ...(status.etcd?.alarms ?? []).map(({ alarm }): Finding => ({

@@ -73,8 +73,8 @@ export const diskCordoner: ControllerDefinition = {
 const nodeKind = createUntypedKind('v1', 'Node')
 
 const notes: Readonly<Partial<Record<CordonAction, readonly [reason: string, note: string]>>> = {
-  cordon: ['DiskFailing', 'the disk of this host fails: the node is cordoned until it is healthy'],
-  uncordon: ['DiskHealthy', 'the disk of this host is healthy again: the node is uncordoned'],
+  cordon: ['DiskFailing', 'disk probe fails; node cordoned until the disk is healthy'],
+  uncordon: ['DiskHealthy', 'disk healthy again; node uncordoned'],
 }
 
 function buildPatch(action: CordonAction, resourceVersion: string | undefined): object {

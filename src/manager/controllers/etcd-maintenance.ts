@@ -2,7 +2,7 @@ import type { HostEtcd, HostResult } from '../../contract/host-resource.ts'
 import { type ControllerDefinition, createReconciler } from '../controller.ts'
 import { Heartbeats } from '../heartbeats.ts'
 import { hostRequestRules, requestHostAction } from '../host-requests.ts'
-import { eventRules, hostWatch, isHostChanged, toHostReference } from '../watch-specs.ts'
+import { eventRules, hostWatch, isHostChanged, isReportingMember, toHostReference } from '../watch-specs.ts'
 
 /**
  * Milliseconds between two checks. This is shorter than the gap that ends an event series, so repeated events
@@ -30,7 +30,7 @@ export const etcdMaintenance: ControllerDefinition = {
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
       else heartbeats.observe(change.object)
-      const isMember = change.type !== 'deleted' && change.object.status.etcd !== undefined
+      const isMember = change.type !== 'deleted' && isReportingMember(change.object)
       if (isMember) members.add(change.key)
       if (members.has(change.key) && isHostChanged(change)) queue.add(queueKey)
       if (!isMember) members.delete(change.key)
@@ -135,7 +135,7 @@ export function decideEtcd(
   )
   if (failed.length > 0) {
     return failed.map((host) =>
-      buildReport(host, 'DefragmentationFailed', 'the defragmentation of its etcd member failed'),
+      buildReport(host, 'DefragmentationFailed', 'defragmentation of the etcd member failed'),
     )
   }
   // A member serves no requests while it is defragmented. So members are defragmented one after the other,
@@ -189,8 +189,12 @@ function reportAlarms(hosts: readonly EtcdHost[]): EtcdMaintenanceAction[] {
   return [...alarms.values()].map(({ member, alarm }) => {
     const host = hosts.find(({ etcd }) => etcd.id === member)?.name ?? hosts[0]?.name ?? ''
     return alarm === 'NOSPACE'
-      ? buildReport(host, 'EtcdNoSpace', `member ${member} of etcd has no space left: hyperkube etcd status`)
-      : buildReport(host, 'EtcdCorrupt', `member ${member} of etcd has corrupt data`)
+      ? buildReport(
+          host,
+          'EtcdNoSpace',
+          `etcd member ${member} has no space left; check: hyperkube etcd status`,
+        )
+      : buildReport(host, 'EtcdCorrupt', `etcd member ${member} has corrupt data`)
   })
 }
 
@@ -208,8 +212,8 @@ function reportUnreachableMembers(hosts: readonly EtcdHost[]): EtcdMaintenanceAc
     const title = name === '' ? id : name
     const note =
       host?.etcd.ready === false
-        ? `the etcd member on ${title} does not serve`
-        : `the etcd member on ${title} does not report; if it is lost for good: hyperkube node replace ${title}`
+        ? `the etcd member on ${title} does not serve requests`
+        : `the agent of etcd member ${title} does not report; if the host is lost: hyperkube node replace ${title}`
     return [buildReport(host?.name ?? witness, 'EtcdMemberUnreachable', note)]
   })
 }

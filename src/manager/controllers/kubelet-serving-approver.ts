@@ -105,7 +105,7 @@ export const kubeletServingApprover: ControllerDefinition = {
             ? {
                 type: 'Approved',
                 reason: 'NamesMatchPlan',
-                message: 'all names in it belong to its host in the plan',
+                message: 'all names in the request belong to the host in the plan',
               }
             : { type: 'Denied', reason: check.reason, message: check.message }
         // Fails with a conflict if the CSR has changed since it was read.

@@ -64,7 +64,7 @@ export function buildNodeConditions(status: HostStatus, silent: boolean): Condit
           'HyperkubeHealthy',
           'False',
           'NeedsOperator',
-          `${formatComponents(exhausted)}: all healing steps failed; hyperkube doctor shows more`,
+          `${formatComponents(exhausted)}: all healing steps failed; for details: hyperkube doctor`,
         )
       : unhealthy.length > 0
         ? buildCondition('HyperkubeHealthy', 'False', 'ComponentsUnhealthy', formatComponents(unhealthy))
@@ -76,7 +76,7 @@ export function buildNodeConditions(status: HostStatus, silent: boolean): Condit
           'HyperkubeAgentReady',
           'True',
           'HealingSuspended',
-          `agent ${agent} does not heal at present: ${suspended}`,
+          `agent ${agent} has suspended healing: ${suspended}`,
         ),
     healthy,
     disks.length > 0

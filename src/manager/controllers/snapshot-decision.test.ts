@@ -74,6 +74,19 @@ test('a snapshot that no host could take is reported', () => {
   expect(decideHost(names.map((name) => host(name, { silent: true })))).toBe('report')
 })
 
+test('a snapshot whose name has a future time does not make real ones look expired', () => {
+  const [six, seven] = [snapshot('2026-11-16T06:00Z'), snapshot('2026-11-16T07:00Z')]
+  const future = ['2026-11-16T09:00Z', '2026-11-16T10:00Z'].map((text) => snapshot(text))
+  const cp2 = host('cp2', { snapshots: [six, seven] })
+  const action = decideSnapshot([host('cp1'), cp2, host('cp3', { snapshots: future, silent: true })], {
+    moment,
+    keep: { hourly: 3, daily: 0, weekly: 0 },
+  })
+  expect(action).not.toMatchObject({ remove: expect.arrayContaining([seven.name]) })
+  const own = decideSnapshot([host('cp2', { snapshots: [six, seven, ...future] })], due)
+  expect(own).toMatchObject({ kind: 'take', host: 'cp2', remove: [six.name] })
+})
+
 test('expired snapshots are removed from the host that takes one, counted over all hosts; snapshots with other names stay', () => {
   const [six, seven] = [snapshot('2026-11-16T06:00Z'), snapshot('2026-11-16T07:00Z')]
   const own = { ...six, name: 'mine.db' }

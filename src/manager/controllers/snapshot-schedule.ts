@@ -5,7 +5,7 @@ import { formatFileTimestamp, parseFileTimestamp } from '../../kit/time-format.t
 import { type ControllerDefinition, createReconciler } from '../controller.ts'
 import { Heartbeats } from '../heartbeats.ts'
 import { hostRequestRules, requestHostAction } from '../host-requests.ts'
-import { eventRules, hostWatch, isHostChanged, toHostReference } from '../watch-specs.ts'
+import { eventRules, hostWatch, isHostChanged, isReportingMember, toHostReference } from '../watch-specs.ts'
 
 /** Longest time that a host may take to start a requested snapshot, in milliseconds. */
 const maxStartTimeoutMs = 60 * 60_000
@@ -15,7 +15,7 @@ const checkIntervalMs = 5 * 60_000
 export const snapshotSchedule: ControllerDefinition = {
   name: 'snapshot-schedule',
   aliases: ['snapshots'],
-  summary: 'has etcd members take snapshots on schedule, and remove those that the retention does not keep',
+  summary: 'requests scheduled snapshots from etcd members, and deletes snapshots beyond the retention',
   byDefault: true,
   watches: [hostWatch],
   rules: [...hostRequestRules, ...eventRules],
@@ -29,7 +29,7 @@ export const snapshotSchedule: ControllerDefinition = {
     known.listen((change) => {
       if (change.type === 'deleted') heartbeats.forget(change.key)
       else heartbeats.observe(change.object)
-      if (change.type !== 'deleted' && change.object.status.etcd !== undefined) members.add(change.key)
+      if (change.type !== 'deleted' && isReportingMember(change.object)) members.add(change.key)
       else members.delete(change.key)
       if (cron !== undefined && members.has(change.key) && isHostChanged(change)) queue.add(queueKey)
     })
@@ -135,10 +135,8 @@ export function decideSnapshot(
     }
   const host = failed[0]?.name ?? hosts[0]?.name ?? ''
   const cause =
-    failed.length > 0
-      ? `it failed on ${failed.map((one) => one.name).join(', ')}`
-      : 'no etcd member is healthy'
-  return { kind: 'report', host, note: `there is no snapshot of ${moment.toISOString()}: ${cause}` }
+    failed.length > 0 ? `failed on ${failed.map((one) => one.name).join(', ')}` : 'no etcd member is healthy'
+  return { kind: 'report', host, note: `the snapshot of ${moment.toISOString()} was not taken: ${cause}` }
 }
 
 /**
@@ -174,7 +172,8 @@ export function formatSnapshotRequestId(moment: Date): string {
 
 /**
  * Lists snapshot files of a host that can be removed once the new snapshot exists. The retention counts the
- * snapshots of all hosts.
+ * snapshots of all members. Snapshots with a time after this one do not count: such a name is wrong, and would
+ * make every real snapshot look older than the retention.
  */
 function findFilesToRemove(
   host: SnapshotHost,
@@ -186,7 +185,7 @@ function findFilesToRemove(
   const known = all.flatMap(({ name: owner, snapshots }) =>
     snapshots.flatMap((one) => {
       const takenAt = parseScheduledSnapshotTime(one.name)
-      return takenAt === undefined ? [] : [{ owner, name: one.name, takenAt }]
+      return takenAt === undefined || takenAt > moment.getTime() ? [] : [{ owner, name: one.name, takenAt }]
     }),
   )
   const next = { owner: host.name, name, takenAt: moment.getTime() }

@@ -34,8 +34,9 @@ export class FakeHosts {
     this.#now = now
   }
 
-  add(name: string, status: HostStatus = {}): void {
-    const spec = { names: { dns: [name], ip: [] } }
+  /** Adds a host. By default it is an etcd member if it reports one. */
+  add(name: string, status: HostStatus = {}, etcdMember = status.etcd !== undefined): void {
+    const spec = { names: { dns: [name], ip: [] }, etcdMember }
     const { apiVersion, kind } = hostKind
     this.#names.push(name)
     const initialStatus = {

@@ -26,7 +26,7 @@ test('a host that is named by its name needs an address on its default interface
   expect(found).toMatchObject([
     {
       code: 'HOST_NO_ADDRESS',
-      message: 'eth0 has no IPv4 address, so the others do not know where to find the host',
+      message: 'eth0 has no IPv4 address, so the other hosts cannot reach this host',
     },
   ])
 })
@@ -41,6 +41,18 @@ test('an address behind which the host is hidden is not its own', () => {
   const found = checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
   expect(found).toMatchObject([
     { code: 'HOST_ADDRESS_NOT_THERE', severity: 'error', hint: 'internalAddress: 192.168.1.2', host: 'w1' },
+  ])
+})
+
+test('a worker that reports the address of a control plane is refused', () => {
+  const control = '- { name: cp1, address: cp1.example.com, roles: [control-plane] }'
+  const line = '- { name: w1, address: w1.example.com, roles: [worker] }'
+  const eth0 = { interface: 'eth0', address: '192.168.1.2', prefix: 24 }
+  const claimed = { linux: { addresses: [lo, eth0] } }
+  const found = checkCase({ hosts: [control, line], facts: { cp1: claimed, w1: claimed } })
+  expect(found.map(({ code, severity, host, message }) => [code, severity, host, message])).toEqual([
+    ['HOST_ADDRESS_DUPLICATE', 'error', 'cp1', 'its address 192.168.1.2 is also the address of w1'],
+    ['HOST_ADDRESS_DUPLICATE', 'error', 'w1', 'its address 192.168.1.2 is also the address of cp1'],
   ])
 })
 
@@ -64,8 +76,8 @@ test('a copy of another host is named with the first of them', () => {
     {
       code: 'HOST_CLONED',
       severity: 'error',
-      message: 'it has the machine id of cp1: one is a copy of the other',
-      hint: 'on the copy: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot',
+      message: 'it has the same machine id as cp1: one is a clone of the other',
+      hint: 'on the clone: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot',
       host: 'w1',
     },
   ])

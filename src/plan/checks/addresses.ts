@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { Finding } from '../../contract/finding.ts'
+import { truncateList } from '../../kit/text.ts'
 import { toRange } from '../../spec/cidr.ts'
 import { listInterfaceAddresses, resolveInternalAddress } from '../topology.ts'
 import { hostError, hostWarning, isLoopback, type SystemCheck, type SystemSubject } from './check.ts'
@@ -15,10 +16,23 @@ export const checkOwnAddress: SystemCheck = (subject) => {
   }
   const address = resolveInternalAddress(host, facts.get(host.name))
   if (address === undefined || isLoopback(address)) return [missingAddress(subject, address)]
+  const others = (subject.hostsByAddress.get(address) ?? []).filter((name) => name !== host.name)
+  if (others.length > 0) return [duplicateAddress(subject, address, others)]
   if (system.addresses.some((one) => isSameAddress(one.address, address))) return []
-  const message = `${address} is on no interface of the host, so nothing there can listen on it`
+  const message = `no interface of the host has the address ${address}`
   const path = `spec.hosts[${subject.index}].internalAddress`
   return [hostError(subject, 'HOST_ADDRESS_NOT_THERE', message, { hint: suggestAddress(subject), path })]
+}
+
+/**
+ * Reports an address that several hosts have. A host reports its own addresses, so a hostile host could
+ * otherwise get a certificate for the address of another host.
+ */
+function duplicateAddress(subject: SystemSubject, address: string, others: readonly string[]): Finding {
+  const message = `its address ${address} is also the address of ${truncateList(others, 10)}`
+  const hint =
+    'set internalAddress of each of these hosts; a host that reports a wrong address may be compromised'
+  return hostError(subject, 'HOST_ADDRESS_DUPLICATE', message, { hint, path: `spec.hosts[${subject.index}]` })
 }
 
 function missingInterface(subject: SystemSubject, interfaceName: string): Finding {
@@ -34,11 +48,11 @@ function missingAddress(subject: SystemSubject, loopback: string | undefined): F
   const name = host.interface ?? system.defaultInterface
   const reason =
     loopback !== undefined
-      ? `${loopback} leads every host to itself`
+      ? `${loopback} is a loopback address`
       : name === undefined
         ? 'the host has no default route'
         : `${name} has no IPv4 address`
-  const message = `${reason}, so the others do not know where to find the host`
+  const message = `${reason}, so the other hosts cannot reach this host`
   return hostError(subject, 'HOST_NO_ADDRESS', message, {
     hint: suggestAddress(subject),
     path: `spec.hosts[${index}]`,
@@ -73,11 +87,11 @@ const checkMachineId: SystemCheck = (subject) => {
   const first = firstHostByMachineId.get(system.machineId)
   // A host without a machine id cannot be compared.
   if (system.machineId === '' || first === undefined || first === host.name) return []
-  const message = `it has the machine id of ${first}: one is a copy of the other`
+  const message = `it has the same machine id as ${first}: one is a clone of the other`
   const hint =
     system.os === 'linux'
-      ? 'on the copy: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot'
-      : 'on the copy: sysprep /generalize /oobe /reboot'
+      ? 'on the clone: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup && reboot'
+      : 'on the clone: sysprep /generalize /oobe /reboot'
   return [hostError(subject, 'HOST_CLONED', message, { hint })]
 }
 
@@ -85,7 +99,7 @@ const checkHostname: SystemCheck = (subject) => {
   const { host, system, firstHostByHostname } = subject
   const first = firstHostByHostname.get(system.hostname.toLowerCase())
   if (first === undefined || first === host.name) return []
-  const message = `it calls itself ${system.hostname}, and so does ${first}`
+  const message = `its host name ${system.hostname} is also the host name of ${first}`
   const hint =
     system.os === 'linux'
       ? `on the host: hostnamectl set-hostname ${host.name}`

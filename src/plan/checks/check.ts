@@ -9,7 +9,7 @@ import {
   type SharedPlanData,
   type WindowsSystemFacts,
 } from '../context.ts'
-import type { Topology } from '../topology.ts'
+import { resolveInternalAddress, type Topology } from '../topology.ts'
 
 /**
  * Input of the cluster checks. Derived data is computed only once, because there may be thousands of hosts.
@@ -21,6 +21,8 @@ export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly firstHostByMachineId: ReadonlyMap<string, string>
   /** For each hostname, the name of the first host that has this hostname. Hosts are ordered by name. */
   readonly firstHostByHostname: ReadonlyMap<string, string>
+  /** For each internal address, the names of the hosts that have this address. */
+  readonly hostsByAddress: ReadonlyMap<string, readonly string[]>
 }
 
 export interface ClusterNetwork {
@@ -105,7 +107,17 @@ export function buildCheckInput(input: PlanInput, topology: Topology): CheckInpu
     ],
     firstHostByMachineId: findFirstHosts(input, names, ({ machineId }) => machineId),
     firstHostByHostname: findFirstHosts(input, names, ({ hostname }) => hostname.toLowerCase()),
+    hostsByAddress: groupByAddress(input),
   }
+}
+
+function groupByAddress({ cluster, facts }: PlanInput): ReadonlyMap<string, readonly string[]> {
+  const hosts = cluster.spec.hosts.map((host) => ({
+    name: host.name,
+    address: resolveInternalAddress(host, facts.get(host.name)) ?? '',
+  }))
+  const groups = Map.groupBy(hosts, ({ address }) => address)
+  return new Map([...groups].map(([address, some]) => [address, some.map(({ name }) => name)]))
 }
 
 function toClusterNetworks(name: ClusterNetwork['name'], texts: readonly string[]): ClusterNetwork[] {

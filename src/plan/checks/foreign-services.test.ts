@@ -8,8 +8,8 @@ test('a service of our name that is not ours must go', () => {
     {
       code: 'HOST_SERVICE_TAKEN',
       severity: 'error',
-      message: 'there is a service kubelet on the host that hyperkube did not make',
-      hint: 'systemctl disable --now kubelet, and remove the package that it came with',
+      message: 'the host has a service kubelet that hyperkube did not create',
+      hint: 'systemctl disable --now kubelet; then remove its package',
       component: 'kubelet',
       host: 'w1',
     },

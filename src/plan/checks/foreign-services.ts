@@ -12,15 +12,15 @@ export const checkForeignServices: LinuxCheck = (subject) => {
   return subject.system.foreignServices.flatMap((service) => {
     const name = service.replace(/\.service$/, '')
     if (!ownServices.includes(name)) return []
-    const message = `there is a service ${name} on the host that hyperkube did not make`
-    const hint = `systemctl disable --now ${name}, and remove the package that it came with`
+    const message = `the host has a service ${name} that hyperkube did not create`
+    const hint = `systemctl disable --now ${name}; then remove its package`
     return [hostError(subject, 'HOST_SERVICE_TAKEN', message, { hint, component: name })]
   })
 }
 
 export const checkDocker: LinuxCheck = (subject) => {
   if (!isNode(subject) || !subject.system.firewalls.includes('docker')) return []
-  const message = 'Docker runs here too: Kubernetes knows nothing of its containers, nor of what they take'
+  const message = 'Docker runs on the host: Kubernetes does not count the resources of its containers'
   return [
     hostWarning(subject, 'HOST_DOCKER', message, { hint: 'systemctl disable --now docker.socket docker' }),
   ]
@@ -33,9 +33,9 @@ export const checkWindowsServices: WindowsCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)
   const nodeServices: readonly string[] = otherNodeServices
   return subject.system.foreignServices.flatMap((name) => {
-    const hint = `Stop-Service ${name}; sc.exe delete ${name}; then remove what it came with`
+    const hint = `Stop-Service ${name}; sc.exe delete ${name}; then uninstall its product`
     if (ownServices.includes(name)) {
-      const message = `there is a service ${name} on the host that hyperkube did not make`
+      const message = `the host has a service ${name} that hyperkube did not create`
       return [hostError(subject, 'HOST_WINDOWS_SERVICE_TAKEN', message, { hint, component: name })]
     }
     if (nodeServices.includes(name)) {
@@ -48,7 +48,7 @@ export const checkWindowsServices: WindowsCheck = (subject) => {
 
 export const checkWindowsDocker: WindowsCheck = (subject) => {
   if (!subject.system.foreignServices.includes('docker')) return []
-  const message = 'Docker runs here too: Kubernetes knows nothing of its containers, nor of what they take'
+  const message = 'Docker runs on the host: Kubernetes does not count the resources of its containers'
   const hint = 'Stop-Service docker; Set-Service docker -StartupType Disabled'
   return [hostWarning(subject, 'HOST_WINDOWS_DOCKER', message, { hint })]
 }

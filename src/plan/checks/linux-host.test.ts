@@ -26,9 +26,9 @@ test('only nodes need what containers need of a kernel', () => {
   const linux = { kernel: { ...kernel, overlay: false, bridge: false, vxlan: false } }
   const messages = checkCase({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
   expect(messages).toEqual([
-    'w1: the kernel 6.1.0 has no overlay, which layers of images need',
-    'w1: the kernel 6.1.0 has no bridge, which the pods of a host need',
-    'w1: the kernel 6.1.0 has no vxlan, which packets between hosts need',
+    'w1: the kernel 6.1.0 has no overlay, which container images need',
+    'w1: the kernel 6.1.0 has no bridge, which pods need',
+    'w1: the kernel 6.1.0 has no vxlan, which packets between nodes need',
   ])
 })
 
@@ -55,7 +55,8 @@ test('controllers that are missing are named together', () => {
     {
       code: 'HOST_CGROUP_CONTROLLER',
       severity: 'error',
-      message: 'the cgroups of the host lack cpuset, memory, pids, without which the kubelet does not start',
+      message:
+        'cgroup controllers are missing: cpuset, memory, pids; the kubelet does not start without them',
       host: 'w1',
     },
   ])
@@ -92,6 +93,6 @@ test('servers and files that a person has named are theirs', () => {
 test('the file is named', () => {
   const linux = { resolver: { file: '/etc/r', servers: ['127.0.0.1'], systemdResolved: false } }
   expect(checkCase({ facts: { w1: { linux } } })[0]?.message).toBe(
-    '/etc/r names only 127.0.0.1: CoreDNS would ask itself',
+    '/etc/r has only loopback DNS servers (127.0.0.1): CoreDNS would query itself',
   )
 })

@@ -5,7 +5,7 @@ import { hostError, hostWarning, isLoopback, type LinuxCheck, type SystemSubject
 export const checkInitSystem: LinuxCheck = (subject) => {
   const { name } = subject.system.init
   if (name === 'systemd') return []
-  const message = `${name} starts the services of the host, not systemd`
+  const message = `the init system of the host is ${name}, not systemd`
   return [hostError(subject, 'HOST_NO_SYSTEMD', message, { hint: 'use a distribution with systemd' })]
 }
 
@@ -15,20 +15,18 @@ export const checkKernelFeatures: LinuxCheck = (subject) => {
   const { cluster, system } = subject
   const { plugin, flannel } = cluster.spec.network
   const needed = [
-    { feature: 'overlay', use: 'layers of images', component: 'containerd' },
-    ...(plugin === 'flannel'
-      ? [{ feature: 'bridge', use: 'the pods of a host', component: 'flanneld' } as const]
-      : []),
+    { feature: 'overlay', use: 'container images', component: 'containerd' },
+    ...(plugin === 'flannel' ? [{ feature: 'bridge', use: 'pods', component: 'flanneld' } as const] : []),
     ...(plugin === 'flannel' && flannel.backend === 'vxlan'
-      ? [{ feature: 'vxlan', use: 'packets between hosts', component: 'flanneld' } as const]
+      ? [{ feature: 'vxlan', use: 'packets between nodes', component: 'flanneld' } as const]
       : []),
   ] as const
   return needed
     .filter(({ feature }) => !system.kernel[feature])
     .map(({ feature, use, component }) => {
       const message = `the kernel ${system.kernel.release} has no ${feature}, which ${use} need`
-      const where = system.container ? ' on the machine around the container' : ''
-      const hint = `modprobe ${feature}${where}; if that fails, install the modules of the kernel`
+      const where = system.container ? ' on the machine that runs the container' : ''
+      const hint = `modprobe ${feature}${where}; if that fails, install the kernel module package`
       return hostError(subject, 'HOST_KERNEL_FEATURE', message, { hint, component })
     })
 }
@@ -46,9 +44,9 @@ export const checkCgroups: LinuxCheck = (subject) => {
           hostWarning(
             subject,
             'HOST_CGROUP_V1',
-            'the host has version 1 of cgroups, which the kubelet bears only for now',
+            'the host uses cgroup v1, which is deprecated in the kubelet',
             {
-              hint: 'systemd.unified_cgroup_hierarchy=1 on the command line of the kernel, then reboot',
+              hint: 'add systemd.unified_cgroup_hierarchy=1 to the kernel command line, then reboot',
               component,
             },
           ),
@@ -59,9 +57,9 @@ export const checkCgroups: LinuxCheck = (subject) => {
           hostError(
             subject,
             'HOST_CGROUP_CONTROLLER',
-            `the cgroups of the host lack ${missing.join(', ')}, without which the kubelet does not start`,
+            `cgroup controllers are missing: ${missing.join(', ')}; the kubelet does not start without them`,
             {
-              hint: `${missing.map((name) => `cgroup_enable=${name}`).join(' ')} on the command line of the kernel, then reboot`,
+              hint: `add ${missing.map((name) => `cgroup_enable=${name}`).join(' ')} to the kernel command line, then reboot`,
               component,
             },
           ),
@@ -71,14 +69,14 @@ export const checkCgroups: LinuxCheck = (subject) => {
 
 export const checkSwap: LinuxCheck = (subject) => {
   if (!isNode(subject) || !subject.system.swap) return []
-  const message = 'the host has swap: pods get none of it, and the figures of its memory mislead'
-  const hint = 'swapoff -a, and take it out of /etc/fstab'
+  const message = 'swap is on: pods do not use it, and it makes memory metrics misleading'
+  const hint = 'swapoff -a; then remove it from /etc/fstab'
   return [hostWarning(subject, 'HOST_SWAP', message, { hint, component: 'kubelet' })]
 }
 
 export const checkSelinux: LinuxCheck = (subject) => {
   if (!isNode(subject) || subject.system.selinux !== 'enforcing') return []
-  const message = 'SELinux is enforcing: containers start only with the policy that is made for them'
+  const message = 'SELinux is enforcing: containers start only with the policy container-selinux'
   const hint = 'dnf install container-selinux'
   return [hostWarning(subject, 'HOST_SELINUX', message, { hint, component: 'containerd' })]
 }
@@ -88,13 +86,13 @@ export const checkResolver: LinuxCheck = (subject) => {
   if (!isNode(subject) || hasCustomResolvConf(subject) || hasForwardServers(subject.cluster)) return []
   const { file, servers } = subject.system.resolver
   const hint =
-    'name servers in spec.dns.forward; or in a file of your own, and its path in kubelet.config.resolvConf of the host'
+    'set DNS servers in spec.dns.forward, or a resolv.conf file in components.kubelet.config.resolvConf of the host'
   if (servers.length === 0) {
-    const message = `${file} names no server, so pods find no name outside the cluster`
+    const message = `${file} has no DNS server, so pods cannot resolve names outside the cluster`
     return [hostWarning(subject, 'HOST_NO_RESOLVER', message, { hint })]
   }
   if (!servers.every(isLoopback)) return []
-  const message = `${file} names only ${servers.join(', ')}: CoreDNS would ask itself`
+  const message = `${file} has only loopback DNS servers (${servers.join(', ')}): CoreDNS would query itself`
   return [hostWarning(subject, 'HOST_RESOLVER_LOOP', message, { hint })]
 }
 

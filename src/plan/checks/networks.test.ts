@@ -14,8 +14,8 @@ test('a network of the host must not be one of the cluster', () => {
     {
       code: 'HOST_NETWORK_OVERLAP',
       severity: 'error',
-      message: 'eth1 with 10.244.7.9/24 overlaps the network of pods, 10.244.0.0/16',
-      hint: 'give spec.network.pods a network that no host is in',
+      message: 'eth1 with 10.244.7.9/24 overlaps spec.network.pods 10.244.0.0/16',
+      hint: 'set spec.network.pods to a network that no host uses',
       path: 'spec.network.pods',
       host: 'w1',
     },

@@ -31,13 +31,13 @@ export const checkHostNetworks: SystemCheck = (subject) => {
         .filter(({ name }) => name === 'services' || !isPluginInterface(subject, one))
         .map(({ name, text }) => {
           const where = `${one.interface} with ${one.address}/${one.prefix}`
-          const message = `${where} overlaps the network of ${name}, ${text}`
+          const message = `${where} overlaps spec.network.${name} ${text}`
           const path = `spec.network.${name}`
           if (dockerBridges.test(one.interface)) {
-            const hint = '"bip": "192.168.254.1/24" in /etc/docker/daemon.json'
+            const hint = 'set "bip": "192.168.254.1/24" in /etc/docker/daemon.json, then restart Docker'
             return hostWarning(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
           }
-          const hint = `give ${path} a network that no host is in`
+          const hint = `set ${path} to a network that no host uses`
           return hostError(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
         })
     })

@@ -50,7 +50,7 @@ export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
       'advertise-address': 'internalAddress of the host',
       'service-cluster-ip-range': 'spec.network.services',
       'service-node-port-range': 'spec.network.nodePorts',
-      'authorization-config': 'the flag authorization-mode, and a webhook',
+      'authorization-config': 'the flag authorization-mode and a webhook',
     },
     others: [
       'anonymous-auth',

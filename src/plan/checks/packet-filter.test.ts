@@ -48,7 +48,7 @@ test.each([
   expect(worker({ programs: [program] }, spec)).toMatchObject([
     {
       code: 'HOST_PROXY_MODE',
-      message: `cluster.yml sets ${mode} for kube-proxy, which the host lacks`,
+      message: `cluster.yml sets kube-proxy to ${mode}, but the host has no ${mode}`,
       host: 'w1',
     },
   ])

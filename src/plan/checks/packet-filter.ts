@@ -27,7 +27,7 @@ export const checkPacketFilter: LinuxCheck = (subject) => {
   if (!isNode(subject)) return []
   const { system } = subject
   if (!hasNftables(system) && !hasIptables(system)) {
-    const message = 'the host has neither nftables with the program nft, nor iptables with its program'
+    const message = 'the host has neither nftables (with nft) nor iptables'
     const hint = system.kernel.nftables
       ? formatInstallCommand(system, 'nftables')
       : formatInstallCommand(system, 'iptables')
@@ -44,7 +44,8 @@ const checkDockerForwarding: LinuxCheck = (subject) => {
   const { system, cluster } = subject
   const concerns = system.firewalls.includes('docker') && cluster.spec.network.plugin === 'flannel'
   if (!concerns || system.programs.includes('iptables')) return []
-  const message = 'Docker forbids forwarding by iptables, and without iptables flannel cannot allow it again'
+  const message =
+    'Docker blocks forwarding with iptables; without the iptables command flannel cannot allow it'
   const hint = formatInstallCommand(system, 'iptables')
   return [hostError(subject, 'HOST_NO_PACKET_FILTER', message, { hint, component: 'flanneld' })]
 }
@@ -63,7 +64,7 @@ const checkProxyMode: LinuxCheck = (subject) => {
     return [hostError(subject, 'HOST_PROXY_MODE', missingModeMessage(mode), { hint, ...more })]
   }
   if (mode === 'nftables' && isOldForNftables(system)) {
-    const message = `kube-proxy uses nftables from kernel ${firstNftablesKernel} on; this one is ${system.kernel.release}`
+    const message = `the nftables mode of kube-proxy needs kernel ${firstNftablesKernel}; the host has ${system.kernel.release}`
     return [hostError(subject, 'HOST_PROXY_MODE', message, { hint: 'mode: iptables', ...more })]
   }
   return []
@@ -76,7 +77,7 @@ function readProxyMode({ cluster, host }: SystemSubject): unknown {
 }
 
 function missingModeMessage(mode: string): string {
-  return `cluster.yml sets ${mode} for kube-proxy, which the host lacks`
+  return `cluster.yml sets kube-proxy to ${mode}, but the host has no ${mode}`
 }
 
 /** Warns about active firewall managers. The hint contains the commands that open the required ports. */
@@ -115,6 +116,6 @@ export const firewallCommands: Readonly<Record<'firewalld' | 'ufw', FirewallComm
 }
 
 function activeFirewall(subject: SystemSubject, name: string, hint: string): Finding {
-  const message = `${name} is active and must let the other hosts in`
+  const message = `the firewall ${name} is active and must allow the other hosts`
   return hostWarning(subject, 'HOST_FIREWALL', message, { hint })
 }

@@ -12,7 +12,7 @@ test('a port of a foreign process is an error that names the process', () => {
       code: 'HOST_PORT_TAKEN',
       severity: 'error',
       message: 'haproxy listens on port 6443, which kube-apiserver needs',
-      hint: "on the host: ss -ltnp 'sport = :6443' shows which one; stop it, or set spec.api.port",
+      hint: "on the host: ss -ltnp 'sport = :6443' shows the process; stop it, or set spec.api.port",
       component: 'kube-apiserver',
       host: 'cp1',
     },
@@ -21,7 +21,7 @@ test('a port of a foreign process is an error that names the process', () => {
 
 test('it need not be known who it is, but then it may be ourselves', () => {
   expect(listening(10_250)).toMatchObject([
-    { severity: 'warning', message: 'something listens on port 10250, which kubelet needs' },
+    { severity: 'warning', message: 'an unknown process listens on port 10250, which kubelet needs' },
   ])
 })
 
@@ -38,7 +38,10 @@ test.each([
 
 test('a web server is in the way of the ingress', () => {
   expect(listening(80, 'nginx')).toMatchObject([
-    { severity: 'error', hint: expect.stringMatching(/set spec.ingress to other ports, or to none$/) },
+    {
+      severity: 'error',
+      hint: expect.stringMatching(/set other ports in spec.ingress, or spec.ingress: none$/),
+    },
   ])
 })
 
@@ -51,7 +54,7 @@ test('a port of etcd is needed by its members alone', () => {
 test('on Windows programs have an ending', () => {
   expect(listening(10_250, 'kubelet.exe', 'win1')).toEqual([])
   expect(listening(10_250, 'other.exe', 'win1')).toMatchObject([
-    { hint: 'on the host: Get-NetTCPConnection -State Listen -LocalPort 10250 shows which one; stop it' },
+    { hint: 'on the host: Get-NetTCPConnection -State Listen -LocalPort 10250 shows the process; stop it' },
   ])
 })
 

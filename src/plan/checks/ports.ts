@@ -27,9 +27,7 @@ export function listRequiredPorts(
     ...(isNode(context) && network.plugin === 'flannel' && backend === 'vxlan'
       ? [{ port, protocol: 'udp', component: 'flanneld', from: 'hosts' } as const]
       : []),
-    ...(isNode(context) && context.host.os === 'linux' && ingress !== 'none'
-      ? listTraefikPorts(ingress)
-      : []),
+    ...(ingress !== 'none' && mayRunTraefik(context, ingress) ? listTraefikPorts(ingress) : []),
   ]
 }
 
@@ -52,6 +50,15 @@ const node: readonly RequiredPort[] = [
   tcpPort('apiserver-proxy', 6444, 'itself'),
   tcpPort('apiserver-proxy', 6445, 'itself'),
 ]
+
+/** True if Traefik can be scheduled to the host. Which nodes a custom selector matches is not known here. */
+function mayRunTraefik(
+  context: Pick<PlanContext, 'host'>,
+  { nodeSelector }: Pick<IngressSettings, 'nodeSelector'>,
+): boolean {
+  const hasSelector = Object.keys(nodeSelector).length > 0
+  return context.host.os === 'linux' && (hasSelector ? isNode(context) : isControlPlane(context))
+}
 
 /**
  * Lists the ports of traefik, a pod that listens on the host. They are not opened for other hosts (`itself`),
@@ -96,18 +103,18 @@ function portTaken(
   if (process === undefined) {
     // The unknown process may be the component itself, so this is only a warning: it must not block a running
     // cluster.
-    const message = `something listens on port ${port}, which ${component} needs`
+    const message = `an unknown process listens on port ${port}, which ${component} needs`
     return hostWarning(subject, 'HOST_PORT_TAKEN', message, { hint: inspectCommand, component })
   }
   const message = `${process} listens on port ${port}, which ${component} needs`
-  const hint = `on the host: ${inspectCommand} shows which one; stop it${alternatives[component] ?? ''}`
+  const hint = `on the host: ${inspectCommand} shows the process; stop it${alternatives[component] ?? ''}`
   return hostError(subject, 'HOST_PORT_TAKEN', message, { hint, component })
 }
 
 /** Hints how to move a component to another port. */
 const alternatives: Readonly<Record<string, string>> = {
   'kube-apiserver': ', or set spec.api.port',
-  traefik: ', or set spec.ingress to other ports, or to none',
+  traefik: ', or set other ports in spec.ingress, or spec.ingress: none',
 }
 
 /** Components that run the hyperkube program. */

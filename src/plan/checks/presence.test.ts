@@ -14,7 +14,7 @@ test('a worker of which nothing is known is left out', () => {
     {
       code: 'HOST_NO_FACTS',
       severity: 'warning',
-      message: 'nothing is known of the host, so it is left out until it answers',
+      message: 'the host has no facts, and is skipped until it is reachable',
       hint: 'ssh 10.0.0.21',
       host: 'w1',
     },
@@ -35,7 +35,7 @@ test('of three control planes one may be away, and is named by the others all th
     {
       code: 'HOST_NO_FACTS',
       severity: 'warning',
-      message: 'nothing is known of the host, so it stays as it is until it answers',
+      message: 'the host has no facts, and stays unchanged until it is reachable',
       hint: 'ssh 10.0.0.13',
       host: 'cp3',
     },
@@ -51,8 +51,8 @@ test('of three control planes two may not be away, and why is said', () => {
     'cp3 error PLAN_NO_QUORUM',
   ])
   expect(findings[1]).toMatchObject({
-    message: 'etcd would have no quorum: 1 of 3 members are left, and more than half are needed',
-    hint: 'once more than half answer: hyperkube up; if they are lost for good: hyperkube etcd recover',
+    message: 'etcd would have no quorum: 1 of 3 members are reachable, and more than half are needed',
+    hint: 'when more than half are reachable: hyperkube up; if they are lost permanently: hyperkube etcd recover',
   })
 })
 
@@ -78,7 +78,7 @@ test('of members of etcd alone one of three may be away, but not half of the con
   const [, finding] = checkCase({ hosts: apart, input: withoutFacts('cp2') })
   expect(finding).toMatchObject({
     code: 'PLAN_NO_QUORUM',
-    message: '1 of 2 control planes are left: more than half must agree on who changes the cluster',
+    message: '1 of 2 control planes are reachable: the operator lock needs more than half',
   })
 })
 
@@ -114,7 +114,7 @@ test('a host with another system than cluster.yml says is asked nothing else', (
     {
       code: 'HOST_OTHER_OS',
       severity: 'error',
-      message: 'cluster.yml says windows, but the host runs linux',
+      message: 'os is windows in cluster.yml, but the host runs linux',
       hint: 'os: linux',
       path: 'spec.hosts[2].os',
       host: 'w1',

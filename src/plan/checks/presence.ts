@@ -12,7 +12,7 @@ export const checkPresence: HostCheck = (subject) => {
   if (hostFacts === undefined) return checkAbsence(subject)
   const { os } = hostFacts.system
   if (os === host.os) return []
-  const message = `cluster.yml says ${host.os}, but the host runs ${os}`
+  const message = `os is ${host.os} in cluster.yml, but the host runs ${os}`
   return [
     hostError(subject, 'HOST_OTHER_OS', message, { hint: `os: ${os}`, path: `spec.hosts[${index}].os` }),
   ]
@@ -27,10 +27,10 @@ function checkAbsence(subject: HostSubject): Finding[] {
   const { host, cluster, facts } = subject
   const details = host.local ? {} : { hint: formatSshCommand(host, cluster.spec.ssh) }
   if (host.roles.every((role) => role === 'worker')) {
-    const message = 'nothing is known of the host, so it is left out until it answers'
+    const message = 'the host has no facts, and is skipped until it is reachable'
     return [hostWarning(subject, 'HOST_NO_FACTS', message, details)]
   }
-  const message = 'nothing is known of the host, and the cluster cannot be planned without it'
+  const message = 'the host has no facts, and the cluster cannot be planned without it'
   const needed = hostError(subject, 'HOST_NO_FACTS', message, details)
   const reason = describeLostMajority(subject)
   // If no host is reachable, a finding about the quorum would hide the real problem.
@@ -39,18 +39,17 @@ function checkAbsence(subject: HostSubject): Finding[] {
     return [
       needed,
       hostError(subject, 'PLAN_NO_QUORUM', reason, {
-        hint: 'once more than half answer: hyperkube up; if they are lost for good: hyperkube etcd recover',
+        hint: 'when more than half are reachable: hyperkube up; if they are lost permanently: hyperkube etcd recover',
       }),
     ]
   }
   if (resolveInternalAddress(host, undefined) === undefined) return [needed, unknownAddress(subject)]
-  const skippedMessage = 'nothing is known of the host, so it stays as it is until it answers'
+  const skippedMessage = 'the host has no facts, and stays unchanged until it is reachable'
   return [hostWarning(subject, 'HOST_NO_FACTS', skippedMessage, details)]
 }
 
 function unknownAddress(subject: HostSubject): Finding {
-  const message =
-    'the host does not answer, and cluster.yml alone does not say under which address the others find it'
+  const message = 'the host is unreachable, and cluster.yml does not set the address that other hosts use'
   const hint = 'internalAddress: the IPv4 address of the host'
   return hostError(subject, 'HOST_NO_ADDRESS', message, { hint, path: `spec.hosts[${subject.index}]` })
 }
@@ -86,9 +85,9 @@ function describeLostMajority({ host, cluster, facts }: HostSubject): string | u
   }
   const members = describeMinority(etcdHosts(cluster))
   if (members !== undefined) {
-    return `etcd would have no quorum: ${members} members are left, and more than half are needed`
+    return `etcd would have no quorum: ${members} members are reachable, and more than half are needed`
   }
   const servers = describeMinority(cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')))
   if (servers === undefined) return undefined
-  return `${servers} control planes are left: more than half must agree on who changes the cluster`
+  return `${servers} control planes are reachable: the operator lock needs more than half`
 }

@@ -13,8 +13,8 @@ test('a file of a host must be beside cluster.yml', () => {
     {
       code: 'PLAN_FILE_MISSING',
       severity: 'error',
-      message: 'there is no file b.txt beside cluster.yml',
-      hint: 'put b.txt beside cluster.yml',
+      message: 'the file b.txt does not exist in the directory of cluster.yml',
+      hint: 'put b.txt into the directory of cluster.yml',
       path: 'spec.hosts[2].files[1].source',
       host: 'w1',
     },
@@ -37,7 +37,7 @@ test('the password of a registry must be in the identity', () => {
   expect(checkCase({ spec })).toMatchObject([
     {
       code: 'PLAN_SECRET_MISSING',
-      message: 'the identity has no secret puller, which is the password for ghcr.io',
+      message: 'cluster.identity has no secret puller, the password for ghcr.io',
       path: 'spec.registries[0].password',
     },
   ])
@@ -52,7 +52,7 @@ test('the password of a registry must be in the identity', () => {
 test('a password without a username is no login', () => {
   const spec = ['registries: [{ host: ghcr.io, password: { secret: puller } }]']
   expect(checkCase({ spec })).toMatchObject([
-    { code: 'PLAN_SECRET_MISSING', message: 'the registry ghcr.io has a password and no username' },
+    { code: 'PLAN_SECRET_MISSING', message: 'the registry ghcr.io has a password, but no username' },
   ])
 })
 

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { locateArtifact } from '../../catalog/artifact-source.ts'
 import type { ArtifactTarget } from '../../catalog/artifacts.ts'
 import type { KubernetesRelease } from '../../catalog/catalog.ts'
@@ -6,6 +7,7 @@ import type { Finding } from '../../contract/finding.ts'
 import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { readOidcFlags } from '../../spec/oidc.ts'
 import { type ClusterCheck, type HostCheck, hostError } from './check.ts'
 
 /** Finds source files that cluster.yml lists for a host and that do not exist. */
@@ -23,28 +25,59 @@ export const checkHostFiles: HostCheck = (subject) => {
   })
 }
 
-export const checkAuditPolicyFile: ClusterCheck = ({ cluster, attachments }) => {
-  const { policy } = cluster.spec.security.audit
-  if (policy === undefined || attachments.has(policy)) return []
-  const path = 'spec.security.audit.policy'
+/** Finds files for kube-apiserver that cluster.yml names and that do not exist. */
+export const checkApiServerFiles: ClusterCheck = ({ cluster, attachments }) => {
+  const { security, components } = cluster.spec
+  const named: readonly (readonly [path: string, file: string | undefined])[] = [
+    ['spec.security.audit.policy', security.audit.policy],
+    ['spec.components.apiServer.args.oidc-ca-file', readOidcFlags(components.apiServer.args)?.caFile],
+  ]
+  return named.flatMap(([path, file]): Finding[] => {
+    if (file === undefined || attachments.has(file)) return []
+    return [
+      {
+        code: 'PLAN_FILE_MISSING',
+        severity: 'error',
+        message: missingFileMessage(file),
+        hint: missingFileHint(file),
+        path,
+        component: 'kube-apiserver',
+      },
+    ]
+  })
+}
+
+/** Checks the CA certificates of the OIDC provider, which become part of the plan. */
+export const checkOidcCa: ClusterCheck = ({ cluster, attachments }) => {
+  const file = readOidcFlags(cluster.spec.components.apiServer.args)?.caFile
+  const text = file === undefined ? undefined : attachments.get(file)
+  if (text === undefined || (hasCertificate(text) && !text.includes('PRIVATE KEY'))) return []
   return [
     {
-      code: 'PLAN_FILE_MISSING',
+      code: 'OIDC_INVALID',
       severity: 'error',
-      message: missingFileMessage(policy),
-      hint: missingFileHint(policy),
-      path,
+      message: `${file} must contain CA certificates in PEM format and no private key`,
+      hint: `show its contents: openssl x509 -noout -subject -in ${file}`,
+      path: 'spec.components.apiServer.args.oidc-ca-file',
       component: 'kube-apiserver',
     },
   ]
 }
 
+function hasCertificate(text: string): boolean {
+  try {
+    return new X509Certificate(text).subject !== undefined
+  } catch {
+    return false
+  }
+}
+
 function missingFileMessage(file: string): string {
-  return `there is no file ${file} beside cluster.yml`
+  return `the file ${file} does not exist in the directory of cluster.yml`
 }
 
 function missingFileHint(file: string): string {
-  return `put ${file} beside cluster.yml`
+  return `put ${file} into the directory of cluster.yml`
 }
 
 /**
@@ -58,11 +91,11 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
     const path = `spec.registries[${index}]`
     // A login needs a user name in addition to the password.
     if (username === undefined) {
-      const message = `the registry ${host} has a password and no username`
-      return [{ ...common, message, hint: 'username: the one that the password belongs to', path }]
+      const message = `the registry ${host} has a password, but no username`
+      return [{ ...common, message, hint: 'set username to the account of the password', path }]
     }
-    const message = `the identity has no secret ${password.secret}, which is the password for ${host}`
-    const hint = `put ${password.secret} into the identity, or take the password out of cluster.yml`
+    const message = `cluster.identity has no secret ${password.secret}, the password for ${host}`
+    const hint = `hyperkube secret set ${password.secret}; or remove the password from cluster.yml`
     return [{ ...common, message, hint, path: `${path}.password` }]
   })
 

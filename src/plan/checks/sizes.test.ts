@@ -33,7 +33,7 @@ test('what is needed depends on roles', () => {
     {
       host: 'cp1',
       severity: 'error',
-      message: 'the host has only 1.0 GiB of memory; the system and our services need 2.1 GiB',
+      message: 'the host has only 1.0 GiB of memory; the system and the components need 2.1 GiB',
     },
     { host: 'etcd1', severity: 'warning' },
   ])

@@ -17,17 +17,24 @@ export const checkMemory: SystemCheck = (subject) => {
   )
   const needed = sum * mebibyte
   if (memoryBytes >= 2 * needed) return []
-  const figures = `${formatGiB(memoryBytes)} of memory; the system and our services need ${formatGiB(needed)}`
-  const details = { hint: `give it ${formatGiB(2 * needed)}, or fewer roles` }
+  const figures = `${formatGiB(memoryBytes)} of memory; the system and the components need ${formatGiB(needed)}`
+  const details = { hint: `add memory up to ${formatGiB(2 * needed)}, or remove roles` }
   return memoryBytes < needed
     ? [hostError(subject, 'HOST_MEMORY_SMALL', `the host has only ${figures}`, details)]
-    : [hostWarning(subject, 'HOST_MEMORY_SMALL', `the host has little to spare: ${figures}`, details)]
+    : [
+        hostWarning(
+          subject,
+          'HOST_MEMORY_SMALL',
+          `the host has little free memory for pods: ${figures}`,
+          details,
+        ),
+      ]
 }
 
 export const checkCpus: SystemCheck = (subject) => {
   if (!isControlPlane(subject) || subject.system.cpus > 1) return []
-  const message = 'one CPU is little for a control plane: etcd waits whenever something else has work'
-  return [hostWarning(subject, 'HOST_CPU_SMALL', message, { hint: 'give it 2 CPUs' })]
+  const message = 'a control plane with one CPU is slow: etcd waits for other processes'
+  return [hostWarning(subject, 'HOST_CPU_SMALL', message, { hint: 'use at least 2 CPUs' })]
 }
 
 export const checkDisks: SystemCheck = (subject) => [
@@ -38,7 +45,7 @@ export const checkDisks: SystemCheck = (subject) => [
 function etcdDisk(subject: SystemSubject): Finding[] {
   const disk = findDisk(subject, '/var/lib/etcd')
   if (disk === undefined || disk.availableBytes >= 8 * gibibyte) return []
-  const message = `${disk.path} has ${formatGiB(disk.availableBytes)} left; etcd may grow to 8 GiB`
+  const message = `${disk.path} has ${formatGiB(disk.availableBytes)} free; the etcd database can grow to 8 GiB`
   return [hostWarning(subject, 'HOST_DISK_SMALL', message, { hint: 'df -h', component: 'etcd' })]
 }
 
@@ -52,8 +59,8 @@ function podDisks(subject: SystemSubject): Finding[] {
     const { path, availableBytes, totalBytes } = disk
     const share = totalBytes === 0 ? 0 : availableBytes / totalBytes
     if (availableBytes >= 10 * gibibyte && share >= 0.15) return []
-    const left = `${formatGiB(availableBytes)} left, ${Math.floor(share * 100)} % of it`
-    const message = `${path} has ${left}: the kubelet would soon remove images and evict pods`
+    const left = `${formatGiB(availableBytes)} free (${Math.floor(share * 100)} %)`
+    const message = `${path} has ${left}: the kubelet will soon remove images and evict pods`
     const hint = subject.system.os === 'linux' ? 'df -h' : 'Get-Volume'
     return [hostWarning(subject, 'HOST_DISK_SMALL', message, { hint, component: 'kubelet' })]
   })

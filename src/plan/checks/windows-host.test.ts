@@ -53,9 +53,9 @@ test.each([
 
 test('an image for other builds is found before any pod fails', () => {
   expect(found(20_348, [17_763, 26_100])).toEqual([
-    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for Windows of build 17763, 26100, of which build 20348 runs none',
+    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for Windows build 17763, 26100, which cannot run on build 20348',
   ])
   expect(found(26_100, [])).toEqual([
-    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for no Windows at all',
+    'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is not for Windows',
   ])
 })

@@ -41,9 +41,9 @@ function isSwitchOnAdapter({ adapters }: WindowsSystemFacts, name: string): bool
 }
 
 function missingAdapter(subject: Subject, name: string): Finding {
-  const message = `${subject.address} is on ${name}, which belongs to a foreign switch and not to an adapter`
+  const message = `${subject.address} is on ${name}, which belongs to a foreign virtual switch, not to a physical adapter`
   const inspectCommand = subject.system.hyperVFeature ? 'Get-VMSwitch' : 'Get-NetAdapter'
-  const hint = `${inspectCommand} shows it; give the host an address on an adapter of its own`
+  const hint = `${inspectCommand} shows the switch; use an address on a physical adapter`
   return hostError(subject, 'HOST_WINDOWS_ADAPTER_VIRTUAL', message, { hint })
 }
 
@@ -62,21 +62,21 @@ export const checkWindowsNetworks: WindowsCheck = (subject) => {
     const { name, type, managementAddress = address } = network
     if (name !== pods && name !== switchNetworkName)
       return adapterNetworkTypes.has(type) ? [foreignNetwork(subject, network)] : []
-    if (type !== 'overlay') return [misconfiguredNetwork(subject, network, `is of the type ${type}`)]
+    if (type !== 'overlay') return [misconfiguredNetwork(subject, network, `has type ${type}`)]
     return name === switchNetworkName || managementAddress === address
       ? []
-      : [misconfiguredNetwork(subject, network, `is at ${managementAddress}`)]
+      : [misconfiguredNetwork(subject, network, `has management address ${managementAddress}`)]
   })
 }
 
 function misconfiguredNetwork(subject: Subject, { name }: Network, difference: string): Finding {
-  const message = `the network ${name} ${difference}: hyperkube removes it with its endpoints, and creates it again`
+  const message = `the network ${name} ${difference}: hyperkube will delete it with its endpoints and create it again`
   const hint = `Get-HnsNetwork | Where-Object Name -eq '${name}'`
   return hostWarning(subject, 'HOST_WINDOWS_NETWORK', message, { hint })
 }
 
 function foreignNetwork(subject: Subject, { name, type }: Network): Finding {
-  const message = `there is a foreign network ${name} of the type ${type}: two networks on one adapter may conflict`
+  const message = `the host has a foreign HNS network ${name} of type ${type}; two networks on one adapter may conflict`
   const hint = `if nothing needs it: Get-HnsNetwork | Where-Object Name -eq '${name}' | Remove-HnsNetwork`
   return hostWarning(subject, 'HOST_WINDOWS_NETWORK_OTHER', message, { hint })
 }
@@ -90,7 +90,7 @@ export const checkWindowsMetadata: WindowsCheck = (subject) => {
   const lost = subject.system.metadataRoutes.filter((destination) => !preserved.includes(destination))
   // With network plugin `none` hyperkube creates no switch, so the routes stay.
   if (lost.length === 0 || subject.cluster.spec.network.plugin === 'none') return []
-  const message = `the host has routes to ${lost.join(', ')}, which a switch that takes its adapter takes away`
-  const details = { hint: 'cloud: aws, azure or gcp', path: 'spec.windows.cloud' }
+  const message = `the host loses its routes to ${lost.join(', ')} when flannel creates the virtual switch`
+  const details = { hint: 'set cloud to aws, azure or gcp', path: 'spec.windows.cloud' }
   return [hostWarning(subject, 'HOST_WINDOWS_METADATA', message, details)]
 }

@@ -1,12 +1,33 @@
 import { stringify } from 'yaml'
+import { type OidcSettings, readOidcFlags } from '../../spec/oidc.ts'
 import type { LinuxPlanContext } from '../context.ts'
 
-/** Allows anonymous requests for health endpoints only. */
-export const authenticationConfiguration: string = stringify({
-  apiVersion: 'apiserver.config.k8s.io/v1',
-  kind: 'AuthenticationConfiguration',
-  anonymous: { enabled: true, conditions: ['/livez', '/readyz', '/healthz'].map((path) => ({ path })) },
-})
+/**
+ * Allows anonymous requests for health endpoints only. The OIDC flags of cluster.yml become an authenticator
+ * of this file, because kube-apiserver accepts only one of file and flags.
+ */
+export function renderAuthenticationConfiguration({ cluster, attachments }: LinuxPlanContext): string {
+  const oidc = readOidcFlags(cluster.spec.components.apiServer.args)
+  return stringify({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'AuthenticationConfiguration',
+    ...(oidc === undefined ? {} : { jwt: [buildJwtAuthenticator(oidc, attachments)] }),
+    anonymous: { enabled: true, conditions: ['/livez', '/readyz', '/healthz'].map((path) => ({ path })) },
+  })
+}
+
+function buildJwtAuthenticator(oidc: OidcSettings, attachments: ReadonlyMap<string, string>): object {
+  const { issuer, audience, caFile, requiredClaim, username, groups } = oidc
+  return {
+    issuer: {
+      url: issuer,
+      audiences: [audience],
+      ...(caFile === undefined ? {} : { certificateAuthority: attachments.get(caFile) ?? '' }),
+    },
+    ...(requiredClaim === undefined ? {} : { claimValidationRules: [requiredClaim] }),
+    claimMappings: { username, ...(groups === undefined ? {} : { groups }) },
+  }
+}
 
 /** Sets the default Pod Security level. kube-system is exempt because network pods need more privileges. */
 export function renderAdmissionConfiguration(level: string): string {

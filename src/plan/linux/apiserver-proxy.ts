@@ -57,7 +57,7 @@ export const planLinuxApiserverProxy: ComponentPlanner<LinuxPlanContext> = (cont
     service: buildSystemdService(
       {
         name,
-        description: 'the way to whichever API server is well',
+        description: 'load balancer for the Kubernetes API servers',
         type: 'exec',
         user: name,
         command: [hyperkubeProgram, name, `--config=${directory}/config.json`],

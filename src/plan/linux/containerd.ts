@@ -61,7 +61,7 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
     service: buildSystemdService(
       {
         name,
-        description: 'containerd, which runs containers',
+        description: 'containerd container runtime',
         type: 'notify',
         command: [`${program.directory}/${name}`, `--config=${directory}/config.toml`],
         memoryFloor: formatMemoryFloor(name),

@@ -84,7 +84,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
     service: buildSystemdService(
       {
         name,
-        description: 'etcd, where the cluster keeps all it knows',
+        description: 'etcd key-value store',
         type: 'notify',
         user: name,
         command: [`${program.directory}/etcd`, ...toFlags(args)],

@@ -1,3 +1,4 @@
+import { flannelGroup, formatFlannelUser } from '../../contract/node-users.ts'
 import type { Probe } from '../../contract/probe.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { mergeArgs, toFlags } from '../args.ts'
@@ -21,7 +22,6 @@ import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
 import { buildSystemdService, environmentSetting } from './unit.ts'
 
 const name = 'flanneld'
-const user = 'hyperkube:flannel'
 const directory = `${configRoot}/flanneld`
 const healthPort = 10_246
 const cniConfigFile = `${linuxCniDirectory}/10-flannel.conflist`
@@ -81,13 +81,14 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
         path: `${directory}/client`,
         owner: 'root',
         ca: 'kubernetes',
-        commonName: user,
+        commonName: formatFlannelUser(node.name),
+        organizations: [flannelGroup],
       }),
     ],
     service: buildSystemdService(
       {
         name,
-        description: 'flannel, the network of pods',
+        description: 'flannel pod network',
         after: ['apiserver-proxy'],
         type: 'notify',
         command: [`${program.directory}/${name}`, ...toFlags(args)],

@@ -67,7 +67,7 @@ function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record
 function renderSliceUnit(context: LinuxPlanContext): string {
   const floor = listFlooredComponents(context).reduce((sum, name) => sum + memoryFloors[name], 0)
   return renderUnit([
-    ['Unit', [['Description', 'the services of the cluster']]],
+    ['Unit', [['Description', 'hyperkube cluster services']]],
     ['Slice', context.system.cgroup.version === 2 ? [['MemoryMin', `${floor}M`]] : []],
   ])
 }

@@ -90,7 +90,7 @@ export function buildLinuxAgentService(): ServiceSpec {
     [
       'Unit',
       [
-        ['Description', 'hyperkube, which keeps this host as it was planned'],
+        ['Description', 'hyperkube agent'],
         ['Wants', 'network-online.target'],
         ['After', 'network-online.target'],
         ['StartLimitIntervalSec', '0'],

@@ -53,7 +53,7 @@ export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> 
     service: buildSystemdService(
       {
         name,
-        description: 'controllers of hyperkube, which look after the cluster',
+        description: 'hyperkube controller manager',
         after: ['kube-apiserver'],
         type: 'exec',
         user: name,

@@ -1,4 +1,5 @@
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import { isOidcFlag } from '../../spec/oidc.ts'
 import { type Args, mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
 import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
 import {
@@ -11,8 +12,8 @@ import {
 import { planDownload, planSecretFile, planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
 import {
-  authenticationConfiguration,
   renderAdmissionConfiguration,
+  renderAuthenticationConfiguration,
   selectAuditPolicy,
 } from './api-policies.ts'
 import { configRoot, linuxProgramDirectory, logRoot } from './paths.ts'
@@ -67,7 +68,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
         ...own,
         restart: false,
       }),
-      planTextFile(`${directory}/authentication.yaml`, authenticationConfiguration, own),
+      planTextFile(`${directory}/authentication.yaml`, renderAuthenticationConfiguration(context), own),
       planTextFile(
         `${directory}/admission.yaml`,
         renderAdmissionConfiguration(cluster.spec.security.podSecurity),
@@ -119,18 +120,15 @@ function buildArgs(context: LinuxPlanContext): Args {
   const { cluster, address, topology } = context
   const { api, network, security, components } = cluster.spec
   const [services = ''] = network.services
-  const userArgs = components.apiServer.args
+  // OIDC flags are part of the authentication file.
+  const userArgs = Object.entries(components.apiServer.args).filter(([flag]) => !isOidcFlag(flag))
   return mergeArgs(
     {
       'advertise-address': address,
       // Network and storage pods need privileges. Pod Security decides who may create such pods.
       'allow-privileged': 'true',
       'secure-port': String(api.port),
-      // kube-apiserver refuses OIDC flags together with an authentication file. Without this file anonymous
-      // requests are limited only by RBAC.
-      ...(Object.keys(userArgs).some((flag) => flag.startsWith('oidc-'))
-        ? {}
-        : { 'authentication-config': `${directory}/authentication.yaml` }),
+      'authentication-config': `${directory}/authentication.yaml`,
       'authorization-mode': 'Node,RBAC',
       'enable-admission-plugins': 'NodeRestriction',
       'admission-control-config-file': `${directory}/admission.yaml`,
@@ -177,7 +175,7 @@ function buildArgs(context: LinuxPlanContext): Args {
       ...(topology.controlPlanes.length > 1 ? { 'goaway-chance': '0.001' } : {}),
       profiling: 'false',
     },
-    userArgs,
+    Object.fromEntries(userArgs),
   )
 }
 

@@ -1,3 +1,4 @@
+import { formatKubeProxyUser, kubeProxyGroup } from '../../contract/node-users.ts'
 import type { Probe } from '../../contract/probe.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { type JsonObject, mergeArgs, mergeConfig, toFlags } from '../args.ts'
@@ -16,7 +17,6 @@ import { planLocalProbe } from './probe-defaults.ts'
 import { buildSystemdService } from './unit.ts'
 
 const name = 'kube-proxy'
-const user = 'system:kube-proxy'
 const directory = `${configRoot}/kube-proxy`
 
 export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) => {
@@ -46,13 +46,14 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
         path: `${directory}/client`,
         owner: 'root',
         ca: 'kubernetes',
-        commonName: user,
+        commonName: formatKubeProxyUser(node.name),
+        organizations: [kubeProxyGroup],
       }),
     ],
     service: buildSystemdService(
       {
         name,
-        description: 'kube-proxy, which makes the addresses of services work',
+        description: 'kube-proxy Service load balancing',
         after: ['apiserver-proxy'],
         type: 'exec',
         command: [`${program.directory}/${name}`, ...toFlags(args)],

@@ -69,7 +69,7 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
     service: buildSystemdService(
       {
         name,
-        description: 'kubelet, which runs pods',
+        description: 'kubelet node agent',
         after: ['containerd', 'apiserver-proxy'],
         type: 'notify',
         command: [`${program.directory}/${name}`, ...toFlags(buildKubeletArgs(context, files, {}))],

@@ -49,7 +49,7 @@ export const planWindowsApiserverProxy: ComponentPlanner<WindowsPlanContext> = (
     ],
     service: buildScmService({
       name,
-      description: 'the way to whichever API server is well',
+      description: 'load balancer for the Kubernetes API servers',
       program: win32.join(directory, 'hyperkube.exe'),
       arguments: [name, `--config=${settingsPath('config.json')}`],
       native: false,

@@ -58,7 +58,7 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
     ],
     service: buildScmService({
       name,
-      description: 'containerd, which runs containers',
+      description: 'containerd container runtime',
       program: win32.join(program.directory, 'containerd.exe'),
       arguments: [
         // Runs containerd as a Windows service. `containerd --register-service` would set the same argument.

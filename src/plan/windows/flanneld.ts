@@ -1,4 +1,5 @@
 import { win32 } from 'node:path'
+import { flannelGroup, formatFlannelUser } from '../../contract/node-users.ts'
 import { mergeArgs, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
 import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
@@ -79,12 +80,13 @@ export const planWindowsFlanneld: ComponentPlanner<WindowsPlanContext> = (contex
         path: settingsPath('client'),
         owner: systemAccount,
         ca: 'kubernetes',
-        commonName: 'hyperkube:flannel',
+        commonName: formatFlannelUser(node.name),
+        organizations: [flannelGroup],
       }),
     ],
     service: buildScmService({
       name,
-      description: 'flannel, the network of pods',
+      description: 'flannel pod network',
       program: win32.join(program.directory, 'flanneld.exe'),
       arguments: toFlags(args),
       environment: { NODE_NAME: node.name },

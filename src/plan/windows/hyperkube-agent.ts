@@ -35,7 +35,7 @@ export function planAgentSetup(context: RunnerContext, version: string): AgentSe
   const { artifact, runner } = planServiceWrapper(context, name)
   const service = buildScmService({
     name,
-    description: 'hyperkube, which keeps this host as it was planned',
+    description: 'hyperkube agent',
     program: toHyperkubeProgram(context, version),
     // The agent needs its base directory before it has read a plan.
     arguments: ['agent', `--base-directory=${base}`],

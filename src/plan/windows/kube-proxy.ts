@@ -1,4 +1,5 @@
 import { win32 } from 'node:path'
+import { formatKubeProxyUser, kubeProxyGroup } from '../../contract/node-users.ts'
 import { type JsonObject, mergeArgs, mergeConfig, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
 import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
@@ -64,12 +65,13 @@ export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (conte
         path: settingsPath('client'),
         owner: systemAccount,
         ca: 'kubernetes',
-        commonName: 'system:kube-proxy',
+        commonName: formatKubeProxyUser(node.name),
+        organizations: [kubeProxyGroup],
       }),
     ],
     service: buildScmService({
       name,
-      description: 'kube-proxy, which makes the addresses of services work',
+      description: 'kube-proxy Service load balancing',
       program: win32.join(program.directory, 'kube-proxy.exe'),
       arguments: toFlags(args),
       native: true,

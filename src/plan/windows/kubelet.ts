@@ -80,7 +80,7 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
     ],
     service: buildScmService({
       name,
-      description: 'kubelet, which runs pods',
+      description: 'kubelet node agent',
       program: win32.join(program.directory, 'kubelet.exe'),
       arguments: toFlags(args),
       native: true,

@@ -82,20 +82,20 @@ export function toBucketError(
   }
   if (status === 401 || status === 403) {
     return new HyperkubeError('SNAPSHOT_STORE_DENIED', summary, {
-      hint: 'look at the keys of spec.etcd.backup.s3, what they may do, and the clock of this machine',
+      hint: 'check the keys of spec.etcd.backup.s3, their permissions, and the clock of this machine',
     })
   }
   return new HyperkubeError('SNAPSHOT_STORE_FAILED', summary, {
     hint:
       status >= 300 && status < 400
-        ? 'it is in another place: look at region and endpoint of spec.etcd.backup.s3'
-        : 'look at spec.etcd.backup.s3, and at the server’s own log',
+        ? 'the bucket is elsewhere: check region and endpoint of spec.etcd.backup.s3'
+        : 'check spec.etcd.backup.s3 and the log of the S3 server',
   })
 }
 
 export function bucketUnreachable(title: string, description: string, cause: unknown): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_STORE_UNREACHABLE', `${title}: ${description}: no answer`, {
-    hint: 'can its endpoint be reached from here? curl -v shows it',
+  return new HyperkubeError('SNAPSHOT_STORE_UNREACHABLE', `${title}: ${description}: no response`, {
+    hint: 'check that this machine reaches the endpoint of spec.etcd.backup.s3: curl -v ENDPOINT',
     cause,
   })
 }

@@ -51,7 +51,7 @@ async function* downloadObject(bucket: Bucket, key: string, signal: AbortSignal)
   for (let failures = 0; ;) {
     const stalled = new AbortController()
     const timer = setTimeout(
-      () => stalled.abort(new Error(`no byte came for ${stallTimeoutMs / 1000} s`)),
+      () => stalled.abort(new Error(`no data received for ${stallTimeoutMs / 1000} s`)),
       stallTimeoutMs,
     )
     try {

@@ -36,9 +36,9 @@ export async function uploadToBucket(
     const storedSize = headers.get('content-length') ?? 'no'
     throw new HyperkubeError(
       'SNAPSHOT_STORE_FAILED',
-      `${bucket.title}: ${key} has ${storedSize} bytes, and not ${size}`,
+      `${bucket.title}: ${key} has ${storedSize} bytes instead of ${size}`,
       {
-        hint: 'look at the server’s own log, then the same again under another name',
+        hint: 'check the log of the S3 server, then save the snapshot with another name',
       },
     )
   }
@@ -76,7 +76,7 @@ async function uploadInParts(
   } catch (error) {
     const abortRequest = {
       method: 'DELETE',
-      description: `give up ${key}`,
+      description: `abort the upload of ${key}`,
       key,
       query: { uploadId: id },
     } as const

@@ -17,7 +17,7 @@ export const testTrust: SnapshotTrust = {
   id: snapshotCluster.id,
   async open(text) {
     if (text === sealed) return { id: snapshotCluster.id, publicKey: snapshotKeys.publicKey }
-    throw new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity has been changed since it was written')
+    throw new HyperkubeError('IDENTITY_DAMAGED', 'the sealed identity was changed after it was written')
   },
 }
 

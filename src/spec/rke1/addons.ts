@@ -28,7 +28,7 @@ function provider(section: Section, known: string, replaced: Readonly<Record<str
     if (value === 'none') return mapKey(['spec', settings[section]], 'none')
     if (value === known) return { result: { verdict: 'mapped', to }, assignments: [] }
     const note = typeof value === 'string' && Object.hasOwn(replaced, value) ? replaced[value] : undefined
-    if (note === undefined) return refuseKey(`${to} is what hyperkube has; look whether it does the same`)
+    if (note === undefined) return refuseKey(`hyperkube uses ${to} instead; check that it does the same`)
     return { result: { verdict: 'mapped', to, note }, assignments: [] }
   }
 }
@@ -37,7 +37,7 @@ function provider(section: Section, known: string, replaced: Readonly<Record<str
 function ifEnabled(section: Section, rule: KeyRule): KeyRule {
   return (input) =>
     textAt(input.facts.root, [section, 'provider']) === 'none'
-      ? dropKey('only counts with a provider')
+      ? dropKey('ignored without a provider')
       : rule(input)
 }
 
@@ -49,7 +49,7 @@ function setting(section: Section, field: string, schema: z.ZodType): KeyRule {
 
 function nodeSelector(section: Section): RuleTable {
   const rule = ifEnabled(section, ({ value, captures: [key = ''] }) => {
-    if (secretNames.has(String(key))) return refuseKey('looks like a secret; a label is no place for one')
+    if (secretNames.has(String(key))) return refuseKey('looks like a secret; do not store secrets in labels')
     return parseValue(looseText.pipe(labelValue), value, (parsedValue) =>
       mapKey(['spec', settings[section], 'nodeSelector', key], parsedValue),
     )
@@ -71,7 +71,7 @@ const inline: KeyRule = ({ value }) =>
   parseValue(looseText, value, (manifests) => {
     if (holdsSecrets.test(manifests)) {
       return refuseKey(
-        'it holds Secrets, which are never copied; save it as a file, and name that in addons[].files',
+        'contains Secrets, which are never copied; save it as a file and set its path in addons[].files',
       )
     }
     return {
@@ -83,11 +83,11 @@ const inline: KeyRule = ({ value }) =>
 const include: KeyRule = ({ value, captures }) =>
   parseValue(looseText, value, (name) => {
     if (/^[a-z]+:\/\//i.test(name)) {
-      return refuseKey('an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]')
+      return refuseKey('a URL needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]')
     }
     const path = ['spec', 'addons', 1]
     return {
-      result: { verdict: 'mapped', to: 'spec.addons', note: 'relative to the new cluster.yml' },
+      result: { verdict: 'mapped', to: 'spec.addons', note: 'the path is relative to the new cluster.yml' },
       assignments: [
         { path: [...path, 'name'], value: 'rke-addons-include' },
         { path: [...path, 'files', captures[0] ?? 0], value: name },
@@ -95,13 +95,13 @@ const include: KeyRule = ({ value, captures }) =>
     }
   })
 
-const tolerations = 'write it by hand, in the shape that Kubernetes has'
+const tolerations = 'write it by hand in the Kubernetes format'
 const strategy = dropRule('hyperkube decides how pods are replaced')
-const patch = 'write a patch of the object that it is for'
+const patch = 'use a patch for the object'
 
 export const rke1AddonRules: RuleTable = {
   'ingress.provider': provider('ingress', 'traefik', {
-    nginx: 'Traefik takes the place of nginx: give Ingresses its class, and look at their annotations',
+    nginx: 'Traefik replaces nginx: change the class of Ingresses, and check their annotations',
   }),
   'ingress.http_port': setting('ingress', 'httpPort', looseNumber.pipe(port)),
   'ingress.https_port': setting('ingress', 'httpsPort', looseNumber.pipe(port)),
@@ -123,16 +123,16 @@ export const rke1AddonRules: RuleTable = {
       'default_http_backend_priority_class_name',
       'nginx_ingress_controller_priority_class_name',
     ],
-    unsupportedRule('is for nginx; look whether Traefik needs the like'),
+    unsupportedRule('is for nginx; check whether Traefik needs an equivalent'),
   ),
-  'dns.provider': provider('dns', 'coredns', { 'kube-dns': 'CoreDNS takes the place of kube-dns' }),
+  'dns.provider': provider('dns', 'coredns', { 'kube-dns': 'CoreDNS replaces kube-dns' }),
   'dns.upstreamnameservers[]': forward,
   ...nodeSelector('dns'),
   'dns.tolerations': unsupportedRule(tolerations),
   'dns.update_strategy': strategy,
-  'dns.linear_autoscaler_params': dropRule('the number of hosts decides; spec.dns.replicas sets one'),
+  'dns.linear_autoscaler_params': dropRule('depends on the number of hosts; to set it: spec.dns.replicas'),
   ...forKeys('dns.', ['reversecidrs', 'stubdomains', 'options'], unsupportedRule(patch)),
-  'dns.nodelocal': unsupportedRule('there is no cache on nodes'),
+  'dns.nodelocal': unsupportedRule('hyperkube has no node-local DNS cache'),
   'monitoring.provider': provider('monitoring', 'metrics-server', {}),
   'monitoring.replicas': setting('monitoring', 'replicas', looseNumber.pipe(z.int().min(1).max(100))),
   ...nodeSelector('monitoring'),

@@ -80,7 +80,10 @@ function evaluateKey(
 
 function refuseUnknownKey(path: Path, candidates: readonly RuleRow[]): RuleResult {
   const key = String(path.at(-1))
-  if (key === '<<') return refuseKey('YAML merges are not read; write out what it merges, and run this again')
+  if (key === '<<')
+    return refuseKey(
+      'YAML merge keys are not supported; write out the merged values, then run the same command again',
+    )
   const known = candidates
     .map(({ pattern }) => pattern[path.length - 1] ?? '')
     .filter((name) => !isWildcard(name))

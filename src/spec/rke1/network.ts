@@ -14,7 +14,7 @@ import {
 } from './rule.ts'
 
 const noPolicies =
-  'flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own'
+  'replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none'
 
 const plugin: KeyRule = ({ value }) => {
   const path = ['spec', 'network', 'plugin']
@@ -25,7 +25,7 @@ const plugin: KeyRule = ({ value }) => {
 /** Applies a rule only if the cluster uses this network plugin. Settings of other plugins have no effect. */
 function onlyFor(owner: 'canal' | 'flannel', rule: KeyRule): KeyRule {
   return (input) =>
-    input.facts.plugin === owner ? rule(input) : dropKey(`only counts with the plugin ${owner}`)
+    input.facts.plugin === owner ? rule(input) : dropKey(`ignored without the plugin ${owner}`)
 }
 
 /**
@@ -36,7 +36,7 @@ function backend(field: string, schema: z.ZodType<string | number>, needed: stri
   return ({ value, facts }) =>
     parseValue(schema, value, (parsedValue) =>
       facts.windows && parsedValue !== needed
-        ? refuseKey(`with Windows hosts flannel needs ${needed}, and that is written`)
+        ? refuseKey(`replaced by ${needed}, which flannel needs with Windows hosts`)
         : mapKey(['spec', 'network', 'flannel', field], parsedValue),
     )
 }
@@ -59,8 +59,8 @@ const iface: KeyRule = ({ value, facts }) =>
   })
 
 const mtu: KeyRule = ({ value, facts }: RuleInput) => {
-  if (looseText.safeParse(value).data === '0') return dropKey('is left to flannel, as it is here')
-  if (facts.plugin === 'none') return dropKey('only counts with a plugin')
+  if (looseText.safeParse(value).data === '0') return dropKey('flannel chooses it, as in RKE1')
+  if (facts.plugin === 'none') return dropKey('ignored without a plugin')
   const schema = looseNumber.pipe(z.int('must be a whole number').min(576).max(65_535))
   return parseValue(schema, value, (parsedValue) =>
     mapKey(['spec', 'network', 'flannel', 'mtu'], parsedValue),
@@ -75,7 +75,7 @@ const options = (owner: 'canal' | 'flannel', prefix: string): RuleTable => ({
   [`network.${owner}_network_provider.iface`]: onlyFor(owner, iface),
 })
 
-const otherPlugin = dropRule('belongs to a plugin that hyperkube does not bring')
+const otherPlugin = dropRule('belongs to a plugin that hyperkube does not install')
 
 export const rke1NetworkRules: RuleTable = {
   'network.plugin': plugin,
@@ -104,6 +104,6 @@ export const rke1NetworkRules: RuleTable = {
   ...forKeys(
     'network.',
     ['node_selector', 'tolerations', 'update_strategy'],
-    dropRule('flannel is a program on every host, not a set of pods'),
+    dropRule('flannel runs as a service on every host, not as pods'),
   ),
 }

@@ -44,7 +44,7 @@ const role: KeyRule = ({ value, captures }) =>
 const label: KeyRule = ({ value, captures }) => {
   const [index = 0, key = ''] = captures
   if (osLabels.some((name) => name === key)) return osLabel(index, value)
-  if (secretNames.has(String(key))) return refuseKey('looks like a secret; a label is no place for one')
+  if (secretNames.has(String(key))) return refuseKey('looks like a secret; do not store secrets in labels')
   return parseValue(labelKey, key, () =>
     parseValue(looseText.pipe(labelValue), value, (parsedValue) =>
       mapKey(['spec', 'hosts', index, 'labels', key], parsedValue),
@@ -81,12 +81,12 @@ export const rke1NodeRules: RuleTable = {
   'nodes[].user': mapRule('spec.hosts[].ssh.user', looseText),
   'nodes[].port': mapRule('spec.hosts[].ssh.port', looseNumber.pipe(port)),
   'nodes[].ssh_key_path': mapRule('spec.hosts[].ssh.key', looseText),
-  'nodes[].ssh_key': unsupportedRule('a key is never copied; save it as a file and name that in ssh.key'),
-  'nodes[].ssh_agent_auth': dropRule('the ssh agent is asked wherever no key is named'),
+  'nodes[].ssh_key': unsupportedRule('keys are never copied; save it as a file and set its path in ssh.key'),
+  'nodes[].ssh_agent_auth': dropRule('hyperkube uses the ssh agent if no key is set'),
   ...forKeys(
     'nodes[].',
     ['ssh_cert', 'ssh_cert_path'],
-    unsupportedRule('no ssh certificates yet; let the ssh agent hold them'),
+    unsupportedRule('ssh certificates are not supported yet; load them into the ssh agent'),
   ),
   'nodes[].docker_socket': dropRule('hyperkube runs containerd, without Docker'),
   'nodes[].nodeName': dropRule('only Rancher used it'),
@@ -94,8 +94,8 @@ export const rke1NodeRules: RuleTable = {
   'nodes[].taints[]': taints,
 }
 
-const agent = dropRule('the ssh agent is asked wherever no key is named')
-const certificate = unsupportedRule('no ssh certificates yet; let the ssh agent hold them')
+const agent = dropRule('hyperkube uses the ssh agent if no key is set')
+const certificate = unsupportedRule('ssh certificates are not supported yet; load them into the ssh agent')
 
 /** Rules for SSH settings that apply to all hosts. */
 export const rke1SshRules: RuleTable = {
@@ -107,9 +107,9 @@ export const rke1SshRules: RuleTable = {
   'bastion_host.port': mapRule('spec.ssh.bastion.port', looseNumber.pipe(port)),
   'bastion_host.ssh_key_path': mapRule('spec.ssh.bastion.key', looseText),
   'bastion_host.ssh_key': unsupportedRule(
-    'a key is never copied; save it as a file and name that in ssh.bastion.key',
+    'keys are never copied; save it as a file and set its path in ssh.bastion.key',
   ),
   'bastion_host.ssh_agent_auth': agent,
   ...forKeys('bastion_host.', ['ssh_cert', 'ssh_cert_path'], certificate),
-  'bastion_host.ignore_proxy_env_vars': dropRule('proxies of your shell are not asked on the way to hosts'),
+  'bastion_host.ignore_proxy_env_vars': dropRule('proxy variables of your shell are not used for ssh'),
 }

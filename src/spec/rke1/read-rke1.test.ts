@@ -128,6 +128,8 @@ services:
     secrets_encryption_config: { enabled: true }
     extra_args:
       audit-log-maxage: "14"
+      oidc-issuer-url: https://id.example.com
+      oidc-client-id: shop
       oidc-ca-file: /etc/kubernetes/oidc.pem
     extra_binds: ["/srv:/srv"]
   kube-controller:
@@ -185,15 +187,15 @@ colour: blue
 test('every key of a large file is accounted for', () => {
   expect(formatReport(large)).toMatchInlineSnapshot(`
     [
-      "mapped: 1:1 cluster_name -> metadata.name (made a DNS label)",
-      "unsupported: 2:1 kubernetes_version -> hyperkube starts at 1.36: 1.37.1 is written; bring workloads up to it first",
+      "mapped: 1:1 cluster_name -> metadata.name (converted to a DNS label)",
+      "unsupported: 2:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
       "mapped: 3:1 ssh_key_path -> spec.ssh.key",
-      "dropped: 4:1 ssh_agent_auth -> the ssh agent is asked wherever no key is named",
+      "dropped: 4:1 ssh_agent_auth -> hyperkube uses the ssh agent if no key is set",
       "dropped: 5:1 ssh_cert_path -> is empty",
       "dropped: 6:1 enable_cri_dockerd -> hyperkube runs containerd, without Docker",
       "dropped: 7:1 ignore_docker_version -> hyperkube runs containerd, without Docker",
       "dropped: 8:1 addon_job_timeout -> hyperkube has no addon jobs",
-      "dropped: 9:1 prefix_path -> hyperkube has places of its own on a host",
+      "dropped: 9:1 prefix_path -> hyperkube uses its own paths on a host",
       "mapped: 11:5 nodes[0].address -> spec.hosts[0].address",
       "mapped: 12:5 nodes[0].port -> spec.hosts[0].ssh.port",
       "mapped: 13:5 nodes[0].internal_address -> spec.hosts[0].internalAddress",
@@ -209,7 +211,7 @@ test('every key of a large file is accounted for', () => {
       "mapped: 23:5 nodes[1].hostname_override -> spec.hosts[1].nodeName",
       "mapped: 24:5 nodes[1].role -> spec.hosts[1].roles",
       "mapped: 25:5 nodes[1].user -> spec.hosts[1].ssh.user",
-      "unsupported: 26:5 nodes[1].ssh_key -> a key is never copied; save it as a file and name that in ssh.key",
+      "unsupported: 26:5 nodes[1].ssh_key -> keys are never copied; save it as a file and set its path in ssh.key",
       "mapped: 28:5 nodes[2].address -> spec.hosts[2].address",
       "mapped: 29:5 nodes[2].hostname_override -> spec.hosts[2].name",
       "mapped: 30:5 nodes[2].role -> spec.hosts[2].roles",
@@ -222,67 +224,69 @@ test('every key of a large file is accounted for', () => {
       "mapped: 38:3 bastion_host.user -> spec.ssh.bastion.user",
       "mapped: 39:3 bastion_host.port -> spec.ssh.bastion.port",
       "mapped: 40:3 bastion_host.ssh_key_path -> spec.ssh.bastion.key",
-      "dropped: 41:3 bastion_host.ignore_proxy_env_vars -> proxies of your shell are not asked on the way to hosts",
+      "dropped: 41:3 bastion_host.ignore_proxy_env_vars -> proxy variables of your shell are not used for ssh",
       "mapped: 44:19 services.etcd.extra_args.quota-backend-bytes -> spec.components.etcd.args.quota-backend-bytes",
-      "unsupported: 45:5 services.etcd.backup_config -> no scheduled snapshots yet; keep taking your own, and its keys out of cluster.yml",
-      "dropped: 48:5 services.etcd.snapshot -> is off, and so it is here",
-      "dropped: 49:5 services.etcd.uid -> hyperkube decides as whom etcd runs",
+      "unsupported: 45:5 services.etcd.backup_config -> not converted; set spec.etcd.snapshots and spec.etcd.backup, and keep keys out of cluster.yml",
+      "dropped: 48:5 services.etcd.snapshot -> off in both",
+      "dropped: 49:5 services.etcd.uid -> hyperkube sets the user of etcd",
       "mapped: 51:5 services.kube-api.service_cluster_ip_range -> spec.network.services",
       "mapped: 52:5 services.kube-api.service_node_port_range -> spec.network.nodePorts",
       "mapped: 53:5 services.kube-api.pod_security_configuration -> spec.security.podSecurity",
       "unsupported: 54:5 services.kube-api.always_pull_images -> add AlwaysPullImages to components.apiServer.args.enable-admission-plugins",
       "dropped: 56:7 services.kube-api.audit_log.enabled -> auditing is always on",
       "mapped: 57:24 services.kube-api.audit_log.configuration.max_age -> spec.security.audit.maxAge",
-      "dropped: 57:36 services.kube-api.audit_log.configuration.path -> hyperkube has places of its own on a host",
-      "unsupported: 57:63 services.kube-api.audit_log.configuration.policy -> save it as a file beside cluster.yml and name that in security.audit.policy",
-      "unsupported: 58:5 services.kube-api.secrets_encryption_config -> its keys are never copied; secrets must be readable without them before you move",
+      "dropped: 57:36 services.kube-api.audit_log.configuration.path -> hyperkube uses its own paths on a host",
+      "unsupported: 57:63 services.kube-api.audit_log.configuration.policy -> save it as a file next to cluster.yml and set its path in security.audit.policy",
+      "unsupported: 58:5 services.kube-api.secrets_encryption_config -> keys are never copied; before you migrate, disable the encryption and rewrite all Secrets",
       "mapped: 60:7 services.kube-api.extra_args.audit-log-maxage -> spec.components.apiServer.args.audit-log-maxage",
-      "mapped: 61:7 services.kube-api.extra_args.oidc-ca-file -> spec.components.apiServer.args.oidc-ca-file (a path of RKE1’s hosts: look whether it is right)",
-      "dropped: 62:5 services.kube-api.extra_binds -> components run on the host itself and see its files",
-      "mapped: 64:5 services.kube-controller.cluster_cidr -> spec.network.pods",
-      "dropped: 65:5 services.kube-controller.service_cluster_ip_range -> follows from spec.network.services",
-      "mapped: 66:19 services.kube-controller.extra_args.node-cidr-mask-size -> spec.network.nodePrefix",
-      "dropped: 68:5 services.scheduler.image -> RKE1 itself ignored it",
-      "mapped: 69:19 services.scheduler.extra_args.v -> spec.components.scheduler.args.v",
-      "mapped: 71:5 services.kubelet.cluster_domain -> spec.network.domain",
-      "dropped: 72:5 services.kubelet.cluster_dns_server -> follows from spec.network.services",
-      "mapped: 73:5 services.kubelet.fail_swap_on -> spec.components.kubelet.config.failSwapOn",
-      "mapped: 74:19 services.kubelet.extra_args.max-pods -> spec.components.kubelet.maxPods",
-      "dropped: 74:36 services.kubelet.extra_args.network-plugin -> hyperkube runs containerd, and says so to the kubelet",
-      "unsupported: 75:5 services.kubelet.extra_env -> components get no environment of yours; look for a flag instead",
-      "unsupported: 77:19 services.kubeproxy.extra_args.proxy-mode -> hyperkube chooses between nftables and iptables; components.kubeProxy.mode sets one",
-      "mapped: 77:37 services.kubeproxy.extra_args.v -> spec.components.kubeProxy.args.v",
-      "unsupported: 78:5 services.kubeproxy.extra_args_array -> a flag has one value here; join them in components.kubeProxy.args where the flag takes a list",
-      "unsupported: 80:3 network.plugin -> flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own",
-      "mapped: 81:3 network.mtu -> spec.network.flannel.mtu",
-      "mapped: 83:5 network.options.canal_iface -> spec.hosts[].interface",
-      "mapped: 84:5 network.options.canal_flannel_backend_type -> spec.network.flannel.backend",
-      "mapped: 85:5 network.options.canal_flannel_backend_port -> spec.network.flannel.port",
-      "dropped: 86:5 network.options.flannel_backend_vni -> only counts with the plugin flannel",
-      "dropped: 87:3 network.tolerations -> flannel is a program on every host, not a set of pods",
-      "dropped: 89:3 authentication.strategy -> certificates are always accepted",
-      "mapped: 90:10 authentication.sans[0] -> spec.api.sans",
-      "mapped: 90:28 authentication.sans[1] -> spec.api.sans",
-      "unsupported: 90:42 authentication.sans[2] -> must be an IP address or a host name; write it by hand",
-      "dropped: 91:18 authorization.mode -> RBAC is always on",
-      "mapped: 93:5 private_registries[0].url -> spec.registries[0].host",
-      "mapped: 94:5 private_registries[0].user -> spec.registries[0].username",
-      "unsupported: 95:5 private_registries[0].password -> a password is never copied; give it to hyperkube as the secret registry-shop-example, and change it: it stood in a file",
-      "unsupported: 96:5 private_registries[0].is_default -> programs of the engine come from spec.artifacts; set a mirror there",
-      "unsupported: 97:5 private_registries[1].ecr_credential_plugin -> no credential plugins yet; set one with components.kubelet.args, and keep its keys out of cluster.yml",
-      "mapped: 98:19 cloud_provider.name -> spec.cloudProvider (install its cloud controller manager yourself)",
-      "mapped: 99:12 ingress.provider -> spec.ingress (Traefik takes the place of nginx: give Ingresses its class, and look at their annotations)",
-      "mapped: 100:8 dns.provider -> spec.dns",
-      "mapped: 101:15 monitoring.provider -> spec.metrics",
-      "mapped: 102:1 addons -> spec.addons",
-      "unsupported: 104:18 addons_include[0] -> an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
-      "dropped: 105:1 system_images -> the version of Kubernetes decides which programs and images are used",
-      "mapped: 107:3 upgrade_strategy.max_unavailable_worker -> spec.rollout.maxUnavailable",
-      "dropped: 108:3 upgrade_strategy.max_unavailable_controlplane -> control planes are always changed one by one",
-      "unsupported: 109:3 upgrade_strategy.drain -> no settings for draining yet",
-      "dropped: 110:1 restore -> asks RKE1 to do something once; it is not a setting",
-      "unknown: 111:1 kubernets_version -> RKE1 has no such key and ignored it; did you mean kubernetes_version?",
-      "unknown: 112:1 colour -> RKE1 has no such key and ignored it",
+      "mapped: 61:7 services.kube-api.extra_args.oidc-issuer-url -> spec.components.apiServer.args.oidc-issuer-url",
+      "mapped: 62:7 services.kube-api.extra_args.oidc-client-id -> spec.components.apiServer.args.oidc-client-id",
+      "mapped: 63:7 services.kube-api.extra_args.oidc-ca-file -> spec.components.apiServer.args.oidc-ca-file (copy /etc/kubernetes/oidc.pem of an RKE1 host into the directory of cluster.yml)",
+      "dropped: 64:5 services.kube-api.extra_binds -> components run on the host and can read its files",
+      "mapped: 66:5 services.kube-controller.cluster_cidr -> spec.network.pods",
+      "dropped: 67:5 services.kube-controller.service_cluster_ip_range -> follows from spec.network.services",
+      "mapped: 68:19 services.kube-controller.extra_args.node-cidr-mask-size -> spec.network.nodePrefix",
+      "dropped: 70:5 services.scheduler.image -> RKE1 itself ignored it",
+      "mapped: 71:19 services.scheduler.extra_args.v -> spec.components.scheduler.args.v",
+      "mapped: 73:5 services.kubelet.cluster_domain -> spec.network.domain",
+      "dropped: 74:5 services.kubelet.cluster_dns_server -> follows from spec.network.services",
+      "mapped: 75:5 services.kubelet.fail_swap_on -> spec.components.kubelet.config.failSwapOn",
+      "mapped: 76:19 services.kubelet.extra_args.max-pods -> spec.components.kubelet.maxPods",
+      "dropped: 76:36 services.kubelet.extra_args.network-plugin -> hyperkube runs containerd and configures the kubelet for it",
+      "unsupported: 77:5 services.kubelet.extra_env -> components have no custom environment; use a flag instead",
+      "unsupported: 79:19 services.kubeproxy.extra_args.proxy-mode -> hyperkube chooses nftables or iptables; to set one: components.kubeProxy.mode",
+      "mapped: 79:37 services.kubeproxy.extra_args.v -> spec.components.kubeProxy.args.v",
+      "unsupported: 80:5 services.kubeproxy.extra_args_array -> a flag has one value; if it takes a list, join the values in components.kubeProxy.args",
+      "unsupported: 82:3 network.plugin -> replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none",
+      "mapped: 83:3 network.mtu -> spec.network.flannel.mtu",
+      "mapped: 85:5 network.options.canal_iface -> spec.hosts[].interface",
+      "mapped: 86:5 network.options.canal_flannel_backend_type -> spec.network.flannel.backend",
+      "mapped: 87:5 network.options.canal_flannel_backend_port -> spec.network.flannel.port",
+      "dropped: 88:5 network.options.flannel_backend_vni -> ignored without the plugin flannel",
+      "dropped: 89:3 network.tolerations -> flannel runs as a service on every host, not as pods",
+      "dropped: 91:3 authentication.strategy -> certificates are always accepted",
+      "mapped: 92:10 authentication.sans[0] -> spec.api.sans",
+      "mapped: 92:28 authentication.sans[1] -> spec.api.sans",
+      "unsupported: 92:42 authentication.sans[2] -> must be an IP address or a host name; write it by hand",
+      "dropped: 93:18 authorization.mode -> RBAC is always on",
+      "mapped: 95:5 private_registries[0].url -> spec.registries[0].host",
+      "mapped: 96:5 private_registries[0].user -> spec.registries[0].username",
+      "unsupported: 97:5 private_registries[0].password -> passwords are never copied; change it, then store it: hyperkube secret set registry-shop-example",
+      "unsupported: 98:5 private_registries[0].is_default -> Kubernetes binaries come from spec.artifacts; set a mirror there",
+      "unsupported: 99:5 private_registries[1].ecr_credential_plugin -> credential plugins are not supported yet; use components.kubelet.args, and keep keys out of cluster.yml",
+      "mapped: 100:19 cloud_provider.name -> spec.cloudProvider (install its cloud controller manager yourself)",
+      "mapped: 101:12 ingress.provider -> spec.ingress (Traefik replaces nginx: change the class of Ingresses, and check their annotations)",
+      "mapped: 102:8 dns.provider -> spec.dns",
+      "mapped: 103:15 monitoring.provider -> spec.metrics",
+      "mapped: 104:1 addons -> spec.addons",
+      "unsupported: 106:18 addons_include[0] -> a URL needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
+      "dropped: 107:1 system_images -> depends on the version of Kubernetes",
+      "mapped: 109:3 upgrade_strategy.max_unavailable_worker -> spec.rollout.maxUnavailable",
+      "dropped: 110:3 upgrade_strategy.max_unavailable_controlplane -> control planes are always changed one by one",
+      "unsupported: 111:3 upgrade_strategy.drain -> drain settings are not supported yet",
+      "dropped: 112:1 restore -> requests a one-time action of RKE1; not a setting",
+      "unknown: 113:1 kubernets_version -> RKE1 has no such key and ignored it; did you mean kubernetes_version?",
+      "unknown: 114:1 colour -> RKE1 has no such key and ignored it",
     ]
   `)
 })
@@ -367,7 +371,9 @@ test('a large file becomes a whole cluster, without its secrets', () => {
         apiServer:
           args:
             audit-log-maxage: "14"
-            oidc-ca-file: /etc/kubernetes/oidc.pem
+            oidc-issuer-url: https://id.example.com
+            oidc-client-id: shop
+            oidc-ca-file: oidc.pem
         scheduler:
           args:
             v: "4"
@@ -414,7 +420,7 @@ network:
   expect(formatReport(text).filter((line) => /\/os|vni|port/.test(line))).toMatchInlineSnapshot(`
     [
       "mapped: 8:15 nodes[1].labels.kubernetes.io/os -> spec.hosts[1].os",
-      "unsupported: 11:14 network.options.flannel_backend_vni -> with Windows hosts flannel needs 4096, and that is written",
+      "unsupported: 11:14 network.options.flannel_backend_vni -> replaced by 4096, which flannel needs with Windows hosts",
       "mapped: 11:41 network.options.flannel_backend_port -> spec.network.flannel.port",
     ]
   `)
@@ -438,8 +444,8 @@ test('of two families the IPv4 network is written', () => {
 `
   expect(formatReport(text).slice(3)).toMatchInlineSnapshot(`
     [
-      "unsupported: 6:22 services.kube-controller.cluster_cidr -> dual-stack is not supported yet: only the IPv4 network is written",
-      "unsupported: 7:15 services.kube-api.service_cluster_ip_range -> an IPv4 network is needed; RKE1’s default is written",
+      "unsupported: 6:22 services.kube-controller.cluster_cidr -> dual-stack is not supported yet: only the IPv4 network is kept",
+      "unsupported: 7:15 services.kube-api.service_cluster_ip_range -> an IPv4 network is required; replaced by the default of RKE1",
     ]
   `)
   expect(written(text)).toContain('pods: 10.9.0.0/16\n    services: 10.43.0.0/16\n')
@@ -458,7 +464,7 @@ test('anchors are followed, merges are not passed over in silence', () => {
 `
   expect(formatReport(text).slice(3)).toMatchInlineSnapshot(`
     [
-      "unsupported: 6:5 nodes[1].<< -> YAML merges are not read; write out what it merges, and run this again",
+      "unsupported: 6:5 nodes[1].<< -> YAML merge keys are not supported; write out the merged values, then run the same command again",
       "mapped: 7:5 nodes[1].address -> spec.hosts[1].address",
       "mapped: 8:5 nodes[1].user -> spec.hosts[1].ssh.user",
       "mapped: 9:5 nodes[1].role -> spec.hosts[1].roles",
@@ -506,12 +512,12 @@ __proto__: { a: 1 }
       "unsupported: 1:55 nodes[1].labels -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 1:68 nodes[1].taints -> must be a list, for RKE1 too; write it by hand",
       "unsupported: 2:1 cluster_name -> must be text; write it by hand",
-      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.36: 1.37.1 is written; bring workloads up to it first",
+      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
       "unsupported: 4:13 services.etcd -> must be a map, for RKE1 too; write it by hand",
-      "unsupported: 4:47 services.kubelet.extra_args.Bad_Flag -> is not the name of a flag; write it by hand",
+      "unsupported: 4:47 services.kubelet.extra_args.Bad_Flag -> is not a valid flag name; write it by hand",
       "unsupported: 4:60 services.kubelet.extra_args.v -> must be text; write it by hand",
       "unsupported: 4:69 services.kubelet.extra_args.x -> must be text; write it by hand",
-      "unsupported: 5:12 network.plugin -> flannel is written, which enforces no NetworkPolicy; set network.plugin to none to bring a plugin of your own",
+      "unsupported: 5:12 network.plugin -> replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none",
       "unsupported: 5:25 network.mtu -> must be a whole number; write it by hand",
       "unsupported: 5:35 network.options -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 6:19 authentication.sans -> must be a list, for RKE1 too; write it by hand",
@@ -519,7 +525,7 @@ __proto__: { a: 1 }
       "unsupported: 7:1 private_registries -> must be a list, for RKE1 too; write it by hand",
       "unsupported: 8:21 upgrade_strategy.max_unavailable_worker -> must be a number or a percentage, and at least 1; write it by hand",
       "unsupported: 9:1 bastion_host -> must be a map, for RKE1 too; write it by hand",
-      "unsupported: 10:19 cloud_provider.name -> Kubernetes has no cloud providers inside any more; install a controller of its own",
+      "unsupported: 10:19 cloud_provider.name -> Kubernetes has no in-tree cloud providers any more; install the external cloud controller manager",
       "unknown: 11:1 __proto__ -> RKE1 has no such key and ignored it",
       "unknown: 12:1  -> RKE1 has no such key and ignored it",
       "unknown: 13:1 two␤lines -> RKE1 has no such key and ignored it",
@@ -549,21 +555,21 @@ addons_include: [https://shop.example/addon.yml, manifests/shop.yml]
   expect(formatReport(text).filter((line) => /ingress|dns|monitoring|addons/.test(line)))
     .toMatchInlineSnapshot(`
     [
-      "mapped: 7:3 ingress.provider -> spec.ingress (Traefik takes the place of nginx: give Ingresses its class, and look at their annotations)",
+      "mapped: 7:3 ingress.provider -> spec.ingress (Traefik replaces nginx: change the class of Ingresses, and check their annotations)",
       "mapped: 8:3 ingress.http_port -> spec.ingress.httpPort",
       "mapped: 9:3 ingress.default_ingress_class -> spec.ingress.defaultClass",
       "mapped: 10:20 ingress.node_selector.edge -> spec.ingress.nodeSelector.edge",
-      "unsupported: 10:34 ingress.node_selector.password -> looks like a secret; a label is no place for one",
-      "unsupported: 11:3 ingress.options -> is for nginx; look whether Traefik needs the like",
-      "mapped: 13:3 dns.provider -> spec.dns (CoreDNS takes the place of kube-dns)",
+      "unsupported: 10:34 ingress.node_selector.password -> looks like a secret; do not store secrets in labels",
+      "unsupported: 11:3 ingress.options -> is for nginx; check whether Traefik needs an equivalent",
+      "mapped: 13:3 dns.provider -> spec.dns (CoreDNS replaces kube-dns)",
       "mapped: 14:25 dns.upstreamnameservers[0] -> spec.dns.forward",
       "mapped: 14:37 dns.upstreamnameservers[1] -> spec.dns.forward",
-      "unsupported: 15:3 dns.stubdomains -> write a patch of the object that it is for",
+      "unsupported: 15:3 dns.stubdomains -> use a patch for the object",
       "mapped: 16:15 monitoring.provider -> spec.metrics",
       "mapped: 16:41 monitoring.replicas -> spec.metrics.replicas",
       "mapped: 17:1 addons -> spec.addons",
-      "unsupported: 21:18 addons_include[0] -> an address needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
-      "mapped: 21:50 addons_include[1] -> spec.addons (relative to the new cluster.yml)",
+      "unsupported: 21:18 addons_include[0] -> a URL needs its digest: addons: [{ name: …, urls: [{ url: …, sha256: … }] }]",
+      "mapped: 21:50 addons_include[1] -> spec.addons (the path is relative to the new cluster.yml)",
     ]
   `)
   const { cluster } = readRke1({ file: 'rke.yml', text })

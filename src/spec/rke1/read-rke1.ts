@@ -54,14 +54,15 @@ export function readRke1(source: SourceText): ReadRke1Result {
 }
 
 function check(document: LocatedDocument, { hosts, root }: Rke1Facts): Finding[] {
-  if (hosts.length === 0) return [error('RKE1_NO_NODES', 'there are no nodes in the file', document)]
+  if (hosts.length === 0) return [error('RKE1_NO_NODES', 'the file has no nodes', document)]
   if (textAt(root, ['network', 'plugin']) !== undefined) return []
   return [
     {
       code: 'RKE1_NETWORK_POLICY',
       severity: 'warning',
-      message: 'without network.plugin RKE1 runs canal; flannel is written, which enforces no NetworkPolicy',
-      hint: 'set network.plugin to none to bring a plugin of your own',
+      message:
+        'without network.plugin RKE1 runs canal; it is replaced by flannel, which does not enforce NetworkPolicy',
+      hint: 'for your own plugin set network.plugin to none',
       position: document.positionOfKey([], 'network'),
     },
   ]

@@ -38,7 +38,7 @@ function secretName({ facts, captures }: RuleInput): string {
 
 const password: KeyRule = (input) => {
   const secret = secretName(input)
-  const note = `a password is never copied; give it to hyperkube as the secret ${secret}, and change it: it stood in a file`
+  const note = `passwords are never copied; change it, then store it: hyperkube secret set ${secret}`
   return refuseKey(note, [
     { path: ['spec', 'registries', input.captures[0] ?? 0, 'password'], value: { secret } },
   ])
@@ -46,8 +46,8 @@ const password: KeyRule = (input) => {
 
 const isDefault: KeyRule = ({ value }) =>
   value === true
-    ? refuseKey('programs of the engine come from spec.artifacts; set a mirror there')
-    : dropKey('is off, and so it is here')
+    ? refuseKey('Kubernetes binaries come from spec.artifacts; set a mirror there')
+    : dropKey('off in both')
 
 export const rke1RegistryRules: RuleTable = {
   'private_registries[].url': url,
@@ -55,6 +55,6 @@ export const rke1RegistryRules: RuleTable = {
   'private_registries[].password': password,
   'private_registries[].is_default': isDefault,
   'private_registries[].ecr_credential_plugin': unsupportedRule(
-    'no credential plugins yet; set one with components.kubelet.args, and keep its keys out of cluster.yml',
+    'credential plugins are not supported yet; use components.kubelet.args, and keep keys out of cluster.yml',
   ),
 }

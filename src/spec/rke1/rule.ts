@@ -66,7 +66,7 @@ export function dropRule(note: string): KeyRule {
  * off anyway.
  */
 export function unsupportedRule(note: string): KeyRule {
-  return ({ value }) => (value === false ? dropKey('is off, and so it is here') : refuseKey(note))
+  return ({ value }) => (value === false ? dropKey('off in both') : refuseKey(note))
 }
 
 /**
@@ -87,7 +87,7 @@ export function parseValue<T>(
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return then(result.data)
   const [issue] = result.error.issues
-  const message = issue === undefined ? 'is not a value that fits here' : describeIssue(issue).message
+  const message = issue === undefined ? 'is not a valid value' : describeIssue(issue).message
   return refuseKey(`${message}; write it by hand`)
 }
 

@@ -23,26 +23,26 @@ const name: KeyRule = ({ value }) =>
       .replace(/[^a-z0-9]+/g, '-')
       .slice(0, 63)
       .replace(/^-+|-+$/g, '')
-    return mapKey(path, label === '' ? rke1Defaults.name : label, 'made a DNS label')
+    return mapKey(path, label === '' ? rke1Defaults.name : label, 'converted to a DNS label')
   })
 
 const version: KeyRule = ({ value }) => {
   const path = ['spec', 'kubernetes']
   if (value === newestKubernetes || value === `v${newestKubernetes}`) return mapKey(path, newestKubernetes)
-  const note = `hyperkube starts at ${oldestKubernetes}: ${newestKubernetes} is written; bring workloads up to it first`
+  const note = `hyperkube starts at ${oldestKubernetes}: replaced by ${newestKubernetes}; first prepare workloads for this version`
   return refuseKey(note, [{ path, value: newestKubernetes }])
 }
 
 const docker = dropRule('hyperkube runs containerd, without Docker')
-const action = dropRule('asks RKE1 to do something once; it is not a setting')
+const action = dropRule('requests a one-time action of RKE1; not a setting')
 
 /** Rules for the top-level keys of an RKE1 file. */
 export const rke1TopLevelRules: RuleTable = {
   cluster_name: name,
   kubernetes_version: version,
-  system_images: dropRule('the version of Kubernetes decides which programs and images are used'),
-  prefix_path: dropRule('hyperkube has places of its own on a host'),
-  win_prefix_path: dropRule('hyperkube has places of its own on a host'),
+  system_images: dropRule('depends on the version of Kubernetes'),
+  prefix_path: dropRule('hyperkube uses its own paths on a host'),
+  win_prefix_path: dropRule('hyperkube uses its own paths on a host'),
   ...forKeys(
     '',
     [
@@ -70,32 +70,34 @@ const san: KeyRule = ({ value, captures }) =>
 const mode: KeyRule = ({ value }) =>
   value === 'rbac'
     ? dropKey('RBAC is always on')
-    : refuseKey('RBAC is always on; give rights by bindings before you move')
+    : refuseKey('RBAC is always on; create role bindings before you migrate')
 
 export const rke1AuthenticationRules: RuleTable = {
   'authentication.strategy': strategy,
   'authentication.sans[]': san,
   'authentication.webhook': unsupportedRule(
-    'put its file on the control planes with hosts[].files, and its flags into components.apiServer.args',
+    'write its file to the control planes with hosts[].files, and set its flags in components.apiServer.args',
   ),
   'authorization.mode': mode,
-  'authorization.options': dropRule('RKE1 did nothing with it'),
+  'authorization.options': dropRule('RKE1 ignored it'),
 }
 
 const providerName: KeyRule = ({ value }) => {
   if (value === 'none') return dropKey('none is what hyperkube does')
   if (value !== 'external' && value !== 'external-aws') {
-    return refuseKey('Kubernetes has no cloud providers inside any more; install a controller of its own')
+    return refuseKey(
+      'Kubernetes has no in-tree cloud providers any more; install the external cloud controller manager',
+    )
   }
   return mapKey(['spec', 'cloudProvider'], 'external', 'install its cloud controller manager yourself')
 }
 
 /** Rule for the maps of cloud providers. They contain credentials, so their content is never read. */
-const providerSettings = unsupportedRule('give it to the cloud controller manager that you install')
+const providerSettings = unsupportedRule('pass it to the cloud controller manager that you install')
 
 export const rke1CloudRules: RuleTable = {
   'cloud_provider.name': providerName,
-  'cloud_provider.useInstanceMetadataHostname': dropRule('a host has the name that cluster.yml gives it'),
+  'cloud_provider.useInstanceMetadataHostname': dropRule('the node name comes from cluster.yml'),
   ...forKeys(
     'cloud_provider.',
     [
@@ -117,9 +119,9 @@ const amount = looseText
 const controlPlanes: KeyRule = ({ value }) =>
   looseText.safeParse(value).data === '1'
     ? dropKey('control planes are always changed one by one')
-    : refuseKey('control planes are always changed one by one; plan for the longer time')
+    : refuseKey('control planes are always changed one by one; this takes longer')
 
-const draining = unsupportedRule('no settings for draining yet')
+const draining = unsupportedRule('drain settings are not supported yet')
 
 export const rke1RolloutRules: RuleTable = {
   'upgrade_strategy.max_unavailable_worker': mapRule('spec.rollout.maxUnavailable', amount),

@@ -43,8 +43,8 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
       host: remote().host,
       message: expect.stringMatching(
         silentRefusals === true
-          ? 'takes no connection'
-          : /^127.0.0.1 port 2 takes no connection: nothing listens there$/,
+          ? 'cannot connect to '
+          : /^cannot connect to 127.0.0.1 port 2: nothing listens there$/,
       ),
       hint: 'on the host: ss -Htlnp sport = :2',
     })

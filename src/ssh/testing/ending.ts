@@ -44,7 +44,7 @@ export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSu
     await expect(running).rejects.toMatchObject({
       code: 'TIMED_OUT',
       host: remote().host,
-      message: 'waited 300 ms for sleep 60 to end',
+      message: 'sleep 60 did not end within 300 ms',
     })
   })
 

@@ -62,7 +62,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     await remote().upload({ bytes: Buffer.from('old') }, target, { signal, mode: 0o600 })
     const wrong = 'f'.repeat(64)
     await expect(remote().upload(source, target, { signal, mode: 0o600, sha256: wrong })).rejects.toThrow(
-      /SHA-256 should be f+, and is|changed while it was read|broke off/,
+      /SHA-256 should be f+, but is|changed while it was read|broke off/,
     )
     expect((await remote().exec(['cat', target], { signal })).stdout).toBe('old')
     expect(await list()).toBe('kept\n')
@@ -113,7 +113,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     ).rejects.toMatchObject({
       code: 'UPLOAD_NO_ROOM',
       host: remote().host,
-      hint: `make room on the host: df -h ${small}`,
+      hint: `free disk space on the host: df -h ${small}`,
     })
     expect(await list(small)).toBe('')
   })

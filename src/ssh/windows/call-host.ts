@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import {
   type HostCallBody,
   hostCallFormat,
@@ -9,6 +8,7 @@ import { readVersionedLenient } from '../../contract/versioned.ts'
 import type { Argv } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toAsciiJson, toPrintable } from '../../kit/text.ts'
+import { readProgramLines } from '../program-lines.ts'
 import type { OpenOptions, RunningProgram } from '../remote.ts'
 
 export type HostCallResponseBody = HostCallResponse['body']
@@ -36,6 +36,7 @@ export async function* streamHostResponses(
   { host, base, program, open }: HostCallTarget,
   request: HostCallBody,
   signal: AbortSignal,
+  maxLineBytes?: number,
 ): AsyncGenerator<HostCallResponseBody> {
   const running = await open([program, ...hostCallArgs], { signal })
   const call = hostCallFormat.newest.schema.parse({
@@ -50,7 +51,8 @@ export async function* streamHostResponses(
   // reading.
   if (request.type !== 'logs' || !request.follow) running.stdin.end()
   try {
-    for await (const line of createInterface({ input: running.stdout, crlfDelay: Infinity })) {
+    const origin = { host, what: 'the hyperkube program', hint: `on the host: ${program} version` }
+    for await (const line of readProgramLines(running, origin, maxLineBytes)) {
       const { body: response } = readVersionedLenient(hostCallResponseFormat, parseLine(line, host))
       if (response.type === 'refused') throw toHostError(response, host)
       yield response
@@ -60,7 +62,7 @@ export async function* streamHostResponses(
     const { code, stderr } = await running.ended
     throw buildHostCallError(
       host,
-      `it ended with ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`,
+      `it ended with exit code ${code}: ${toPrintable(stderr.trim().split('\n').at(-1) ?? '')}`,
     )
   } finally {
     running.kill()
@@ -76,9 +78,9 @@ export async function callHost<T extends HostCallResponseBody['type']>(
 ): Promise<HostCallResponseOf<T>> {
   for await (const response of streamHostResponses(target, request, signal)) {
     if (isResponse(response, expected)) return response
-    throw buildHostCallError(target.host, `it answered with ${response.type}, which was not asked`)
+    throw buildHostCallError(target.host, `unexpected response ${response.type}`)
   }
-  throw buildHostCallError(target.host, 'it answered nothing')
+  throw buildHostCallError(target.host, 'no response')
 }
 
 function isResponse<T extends HostCallResponseBody['type']>(
@@ -92,7 +94,7 @@ function parseLine(line: string, host: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    throw buildHostCallError(host, `it said: ${toPrintable(line.slice(0, 200))}`)
+    throw buildHostCallError(host, `invalid response: ${toPrintable(line.slice(0, 200))}`)
   }
 }
 
@@ -101,12 +103,8 @@ function toHostError({ code, message, hint }: HostCallResponseOf<'refused'>, hos
 }
 
 function buildHostCallError(host: string, why: string): HyperkubeError {
-  return new HyperkubeError(
-    'HOST_CALL_FAILED',
-    `hyperkube on the host did not do what it was asked: ${why}`,
-    {
-      host,
-      hint: 'log in with ssh, and see what its shell says before anything is typed: it has to be cmd.exe or PowerShell',
-    },
-  )
+  return new HyperkubeError('HOST_CALL_FAILED', `the call of hyperkube on the host failed: ${why}`, {
+    host,
+    hint: 'log in with ssh: the shell must be cmd.exe or PowerShell, and must print nothing at login',
+  })
 }

@@ -21,7 +21,7 @@ export function buildWindowsCommandLine([path, ...args]: Argv): string {
   if (!programPattern.test(path))
     throw new Error(`${path} cannot be run over ssh: its name would have to be quoted`)
   const wrong = args.find((one) => !argumentPattern.test(one))
-  if (wrong !== undefined) throw new Error(`${wrong} is no word that every shell of Windows takes as it is`)
+  if (wrong !== undefined) throw new Error(`${wrong} is not safe in every Windows shell without quotes`)
   return [path, ...args].join(' ')
 }
 

@@ -100,7 +100,7 @@ export class PacketFields {
   }
 
   #take(length: number): Buffer {
-    if (length > this.#rest.length) throw new Error('a packet of sftp is shorter than it says')
+    if (length > this.#rest.length) throw new Error('an sftp packet is shorter than its length field')
     const taken = this.#rest.subarray(0, length)
     this.#rest = this.#rest.subarray(length)
     return taken
@@ -117,7 +117,7 @@ export function createPacketReader(onPacket: (fields: PacketFields) => void): (c
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
     while (pending.length >= 4) {
       const length = pending.readUInt32BE()
-      if (length === 0 || length > maxPacketLength) throw new Error('what answers does not speak sftp')
+      if (length === 0 || length > maxPacketLength) throw new Error('the server does not speak sftp')
       if (pending.length < 4 + length) return
       const body = pending.subarray(4, 4 + length)
       pending = pending.subarray(4 + length)

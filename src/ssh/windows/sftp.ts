@@ -17,6 +17,8 @@ import {
 const chunkSize = 32 << 10
 /** Maximum number of writes in flight. It is enough for high latency and limits memory use. */
 const maxWritesInFlight = 64
+/** Limits of a directory tree. The directories of hyperkube are far smaller. */
+const [maxTreeDepth, maxDirectoryEntries] = [64, 100_000]
 
 /** An error status that the server returned. */
 export class SftpStatusError extends Error {
@@ -56,12 +58,14 @@ export class SftpClient {
         read(chunk)
       } catch (error) {
         sftp.#end(error)
+        // Further data would only fill the memory.
+        channel.kill(error)
       }
     })
     channel.stdin.on('error', () => undefined)
     channel.stderr.resume()
     channel.ended.then(
-      () => sftp.#end(new HyperkubeError('SSH_LOST', 'its sftp server has ended', { host })),
+      () => sftp.#end(new HyperkubeError('SSH_LOST', 'the sftp server has ended', { host })),
       (error: unknown) => sftp.#end(error),
     )
     channel.stdin.write(encodePacket(sftpRequests.init, 3))
@@ -96,7 +100,7 @@ export class SftpClient {
   /** Returns the absolute path; `.` is the login directory. */
   async realpath(path: string): Promise<string> {
     const fields = await this.#request(sftpReplies.name, sftpRequests.realpath, path)
-    if (fields.number() < 1) throw new SftpStatusError(0, `${path} leads nowhere`)
+    if (fields.number() < 1) throw new SftpStatusError(0, `${path} does not resolve`)
     return fields.text()
   }
 
@@ -111,11 +115,12 @@ export class SftpClient {
   }
 
   /** Removes a directory recursively. If it does not exist, nothing happens. Fails if a file is in use. */
-  async removeTree(path: string): Promise<void> {
+  async removeTree(path: string, depth = 0): Promise<void> {
+    if (depth > maxTreeDepth) throw this.#protocolError()
     if ((await this.size(path)) === undefined) return
     for (const { name, isDirectory } of await this.#list(path)) {
       const below = `${path}/${name}`
-      await (isDirectory ? this.removeTree(below) : this.remove(below))
+      await (isDirectory ? this.removeTree(below, depth + 1) : this.remove(below))
     }
     await this.removeDirectory(path)
   }
@@ -135,6 +140,7 @@ export class SftpClient {
           const [name, long] = [fields.text(), fields.text()]
           fields.skipAttributes()
           // The long name has the format of `ls -l`, in which directories begin with `d`.
+          if (found.length >= maxDirectoryEntries) throw this.#protocolError()
           if (name !== '.' && name !== '..') found.push({ name, isDirectory: long.startsWith('d') })
         }
       }
@@ -257,9 +263,9 @@ export class SftpClient {
   }
 
   #protocolError(): HyperkubeError {
-    return new HyperkubeError('SFTP_NOT_SPOKEN', 'what answers as its sftp server does not speak sftp', {
+    return new HyperkubeError('SFTP_NOT_SPOKEN', 'the sftp server of the host does not speak sftp', {
       host: this.#host,
-      hint: 'a line in its sshd_config has to say: Subsystem sftp sftp-server.exe',
+      hint: 'add this line to sshd_config on the host: Subsystem sftp sftp-server.exe',
     })
   }
 }

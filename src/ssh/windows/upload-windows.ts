@@ -146,11 +146,11 @@ async function withUploadError<T>(host: string, target: string, act: () => Promi
   } catch (error) {
     if (!(error instanceof SftpStatusError)) throw error
     const drive = sftpDrive(target)
-    throw new HyperkubeError('UPLOAD_FAILED', `${target} could not be written: ${error.message}`, {
+    throw new HyperkubeError('UPLOAD_FAILED', `cannot write ${target}: ${error.message}`, {
       host,
       // The hint lists both possible causes, because the sftp server of Windows uses one message for all
       // errors.
-      hint: `on the host: dir ${win32.dirname(target)}, and fsutil volume diskfree ${drive}`,
+      hint: `on the host: dir ${win32.dirname(target)}; fsutil volume diskfree ${drive}`,
     })
   }
 }

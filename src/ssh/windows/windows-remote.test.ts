@@ -163,7 +163,7 @@ test('a directory that is not there is named', async () => {
   await expect(remote.upload({ bytes: Buffer.from('x') }, nowhere, options)).rejects.toMatchObject({
     code: 'UPLOAD_FAILED',
     host: 'win1',
-    hint: String.raw`on the host: dir C:\hyperkube\none, and fsutil volume diskfree C:`,
+    hint: String.raw`on the host: dir C:\hyperkube\none; fsutil volume diskfree C:`,
   })
 })
 

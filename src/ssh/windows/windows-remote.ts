@@ -81,5 +81,8 @@ export function createWindowsRemote(transport: SshTransport, { base }: { readonl
 }
 
 function buildNotInstalledError(host: string): HyperkubeError {
-  return new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not on the host', { host, hint: 'hyperkube up' })
+  return new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not installed on the host', {
+    host,
+    hint: 'hyperkube up',
+  })
 }

@@ -31,12 +31,12 @@ test('a machine that is none says what it lacks', async () => {
   const { '/proc/meminfo': _, ...files } = labHost.files ?? {}
   await expect(collectFacts(createFakeFactSource({ ...labHost, files }), 'h1')).rejects.toMatchObject({
     code: 'FACTS_NOT_TAKEN',
-    message: '/proc/meminfo could not be read',
+    message: 'cannot read /proc/meminfo',
   })
   await expect(
     collectFacts(createFakeFactSource({ ...labHost, arch: 'riscv64' }), 'h1'),
   ).rejects.toMatchObject({
     code: 'FACTS_NOT_TAKEN',
-    message: 'there is no engine for processors of the kind riscv64',
+    message: 'hyperkube does not support the CPU architecture riscv64',
   })
 })

@@ -18,7 +18,7 @@ export const readArch: Fact<'arch'> = async (source) => {
   if (found !== undefined) return found
   throw new HyperkubeError(
     'FACTS_NOT_TAKEN',
-    `there is no engine for processors of the kind ${source.arch}`,
+    `hyperkube does not support the CPU architecture ${source.arch}`,
     {
       hint: 'use a host with amd64 or arm64',
     },

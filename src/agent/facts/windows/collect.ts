@@ -12,7 +12,8 @@ import type { BasicWindowsFactSource, WindowsFacts, WindowsFactSource } from './
 export async function collectWindowsFacts(source: WindowsFactSource, host: string): Promise<Facts> {
   const { operations, arch, cpus, memoryBytes, now } = source
   const systemInfo = await operations.system.describe({})
-  if (systemInfo === undefined) throw new HyperkubeError('FACTS_NOT_TAKEN', 'Windows says nothing of itself')
+  if (systemInfo === undefined)
+    throw new HyperkubeError('FACTS_NOT_TAKEN', 'Windows returned no system information')
   const { hostname, machineId, build, revision, edition, installation } = systemInfo
   const { containersFeature, hyperVFeature, rebootPending } = systemInfo
   const adapters = await operations.adapters.list({})

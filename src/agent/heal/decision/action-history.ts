@@ -54,7 +54,7 @@ export function reportRecovery(input: ComponentDecisionInput, escalation: Escala
   const isOpen =
     lastAction !== undefined && lastAction.action !== 'recovered' && lastAction.at >= escalation.since
   if (escalation.lastStepAt === undefined && !isOpen) return []
-  return [buildNotice(input, 'recovered', `it took ${formatDuration(elapsed(escalation.since, now))}`)]
+  return [buildNotice(input, 'recovered', `recovery took ${formatDuration(elapsed(escalation.since, now))}`)]
 }
 
 /** Reports a refusal, unless it was reported recently. */
@@ -75,7 +75,7 @@ export function reportUnrepairable(input: ComponentDecisionInput): HealAction[] 
   return reportRefusal(input, {
     code: 'HEAL_NEEDS_OPERATOR',
     because: unrepairable.map(({ name, difference }) => `${name}: ${difference}`).join(', '),
-    hint: `where cluster.yml is: hyperkube ${isCertificate ? 'certs renew HOST' : 'up'}`,
+    hint: `in the directory of cluster.yml: hyperkube ${isCertificate ? 'certs renew HOST' : 'up'}`,
   })
 }
 

@@ -67,7 +67,7 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
     localProbes.length > 0 &&
     measureDowntime(unit, now) >= maxDownMs
   ) {
-    const because = `its service is ${unit.state.active}${unit.state.result === 'success' ? '' : `, ${unit.state.result}`}`
+    const because = `service is ${unit.state.active}${unit.state.result === 'success' ? '' : `, ${unit.state.result}`}`
     return { state: 'unhealthy', because, code: 'HEALTH_NOT_RUNNING', since: unit.changed }
   }
   const failing = localProbes.find(({ state }) => state === 'unhealthy')

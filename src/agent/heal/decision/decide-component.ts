@@ -60,7 +60,7 @@ function decideUnhealthy(
   const { observed, byName, suspended, now, policy, budgetLeft, hasDisruption } = input
   const reason = { because, ...(code === undefined ? {} : { code }) }
   if (observed.stoppedByOperator === true)
-    return { state: 'blocked', because: 'an operator has stopped its service', escalation }
+    return { state: 'blocked', because: 'an operator stopped the service', escalation }
   if (suspended !== undefined) return { state: 'blocked', ...reason, ...suspended, escalation }
   const grace = policy.startupMs + observed.slowestProbeMs
   const blocker = findBlocker(observed, code, listDependencies(observed, byName), grace, now)
@@ -99,7 +99,7 @@ function toDecisionState(
 
 function refuseOverBudget(input: ComponentDecisionInput, escalation: Escalation): ComponentDecision {
   const { max, windowMs } = input.budget
-  const because = `this host was disturbed ${max} times within ${formatDuration(windowMs)}, which is enough`
+  const because = `healing rate limit reached: ${max} actions within ${formatDuration(windowMs)}`
   const refusal = { code: 'HEAL_BUDGET_SPENT', because }
   return { state: 'blocked', ...refusal, notices: reportRefusal(input, refusal, windowMs), escalation }
 }
@@ -187,5 +187,5 @@ function buildSteps(
 function buildRepairStep({ observed, healState, suspended, now }: ComponentDecisionInput): HealStep[] {
   const { component, drifted } = observed
   if (drifted.length === 0 || suspended !== undefined || !canRepair(healState, component, now)) return []
-  return [{ component, actions: ['repair'], because: `not as it was put there: ${drifted.join(', ')}` }]
+  return [{ component, actions: ['repair'], because: `drift: ${drifted.join(', ')}` }]
 }

@@ -211,7 +211,7 @@ test('a stopped service is started after a while', () => {
   ])
   expect(decideFor([{ ...stopped(0), stoppedByOperator: true }])).toMatchObject({
     steps: [],
-    components: [{ state: 'blocked', because: 'an operator has stopped its service' }],
+    components: [{ state: 'blocked', because: 'an operator stopped the service' }],
   })
 })
 
@@ -303,9 +303,7 @@ test('data is not risked: that is said once, with what to type, and it is over o
 })
 
 test('what only an operator can bring is said once, and the component left alone', () => {
-  const unrepairable = [
-    { target: 'certificate', name: '/etc/kubelet.crt', difference: 'it is gone' } as const,
-  ]
+  const unrepairable = [{ target: 'certificate', name: '/etc/kubelet.crt', difference: 'missing' } as const]
   const first = decideFor([observeComponent('kubelet', { unrepairable })])
   expect(first.notices).toMatchObject([{ action: 'refuse', code: 'HEAL_NEEDS_OPERATOR' }])
   expect(first.components).toMatchObject([{ state: 'healthy', drift: unrepairable }])

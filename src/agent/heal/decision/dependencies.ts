@@ -46,7 +46,7 @@ export function findBlocker(
     if (failing !== undefined)
       return `waits for ${need.component}: ${failing.message ?? `${failing.probe} fails`}`
     const isRecent = counts.some(({ state, since }) => state === 'healthy' && elapsed(since, now) < grace)
-    if (isRecent) return `gets time: ${need.component}, which it needs, is healthy since a moment ago`
+    if (isRecent) return `waits: ${need.component} became healthy only recently`
   }
   return undefined
 }

@@ -31,7 +31,7 @@ export async function captureServiceLogs(
   // A full disk is often the reason for the capture, so a failed write is ignored.
   const path = await saveCapture(host, component, time, text).catch(() => undefined)
   const end = lines.slice(-maxReportedLines).map((line) => toPrintable(line).slice(0, maxLineLength))
-  return [path === undefined ? 'the rest could not be kept' : `kept in ${path}`, ...end]
+  return [path === undefined ? 'the full log was not saved' : `saved in ${path}`, ...end]
 }
 
 async function saveCapture(host: LinuxHost, component: string, time: string, text: string): Promise<string> {

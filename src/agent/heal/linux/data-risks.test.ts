@@ -89,7 +89,7 @@ test('one that does not start and says that its data is damaged is left alone', 
   host.services.crash(etcdUnit)
   expect((await findDataRisks(host, plan)).get('etcd')).toMatchObject({
     code: 'ETCD_DATA_DAMAGED',
-    because: expect.stringContaining('its log does not match its checksums'),
+    because: expect.stringContaining('its WAL has wrong checksums'),
   })
 })
 

@@ -9,22 +9,22 @@ const database = 'its database is damaged'
 
 /** Log messages of an etcd member that cannot start because of its data, each with its meaning. */
 const signs: readonly (readonly [sign: RegExp, meaning: string])[] = [
-  [/walpb: crc mismatch|wal: crc mismatch/i, 'its log does not match its checksums'],
+  [/walpb: crc mismatch|wal: crc mismatch/i, 'its WAL has wrong checksums'],
   [
     /wal: (conflicting metadata|snapshot mismatch|snapshot not found|slice bounds)/i,
-    'its log is inconsistent',
+    'its WAL is inconsistent',
   ],
-  [/failed to (read WAL, cannot be repaired|repair WAL|parse WAL)/i, 'its log cannot be read'],
+  [/failed to (read WAL, cannot be repaired|repair WAL|parse WAL)/i, 'its WAL cannot be read'],
   [/snap: (crc mismatch|empty snapshot|snapshot file doesn't exist)/i, 'its snapshot is damaged'],
   [/failed to recover v3 backend from snapshot/i, 'its database is older than its snapshot'],
   [/failed to open database.*(invalid|version mismatch|checksum|too small|mapped)/i, database],
   [/invalid (database|meta pages|freelist page|page type)|panic: freepages|already freed/i, database],
   [/above high water mark|(misplaced|unexpected) bucket header|assertion failed: Page/i, database],
-  [/unexpected fault address|SIGBUS/i, 'its database is shorter than it should be'],
+  [/unexpected fault address|SIGBUS/i, 'its database file is truncated'],
   [/failed to unmarshal mvccpb\.KeyValue|cannot unmarshal confState/i, database],
   [
     /etcdserver: corrupt cluster|found data inconsistency with peers/i,
-    'it knows something else than the others',
+    'its data differs from the other members',
   ],
 ]
 
@@ -78,7 +78,7 @@ async function findEtcdDataRisk(
   const isInitialized = (await files.stat(etcdInitializedFile)) !== undefined
   const hasData = ((await files.list(etcdWalDirectory)) ?? []).length > 0
   if (isInitialized && !hasData) {
-    const because = `a member of etcd lived here, and ${etcdWalDirectory} is empty or gone; it is not started with nothing`
+    const because = `${etcdWalDirectory} of this etcd member is empty or missing; etcd is not started without data`
     return { code: 'ETCD_DATA_LOST', because, hint: formatHint(plan) }
   }
   const { active, sub } = await readUnit(etcdUnit)
@@ -109,6 +109,7 @@ function formatHint({ host, components }: NodePlan): string {
     ?.files.map(({ content }) => (content.kind === 'text' ? content.text : ''))
     .find((text) => text.includes('ETCD_INITIAL_CLUSTER='))
   const members = /^ETCD_INITIAL_CLUSTER=(.*)$/m.exec(bootstrapText ?? '')?.[1]?.split(',').length ?? 1
-  if (members < 2) return 'where cluster.yml is: hyperkube etcd snapshot restore, or hyperkube etcd recover'
-  return `where cluster.yml is, while the other members are healthy: hyperkube etcd rejoin ${host}`
+  if (members < 2)
+    return 'in the directory of cluster.yml: hyperkube etcd recover, or hyperkube etcd snapshot restore NAME'
+  return `if the other members are healthy, in the directory of cluster.yml: hyperkube etcd rejoin ${host}`
 }

@@ -82,7 +82,10 @@ test('a service is restarted, as an op of the journal and with its reason', asyn
       because: 'healthz: refused',
       code: 'HEALTH_CHECK_FAILED',
       outcome: 'done',
-      details: [expect.stringMatching(/^it was active, running/), expect.stringMatching(/^its process is/)],
+      details: [
+        expect.stringMatching(/^it was active, running/),
+        expect.stringMatching(/^its new process is/),
+      ],
     },
   ])
   expect(countStarts('containerd.service')).toBe(before + 1)
@@ -101,7 +104,7 @@ test('an unresponsive service is killed first: it would not handle SIGTERM', asy
   expect(action?.details).toEqual([
     `it was active, running, process ${pid} S (sleeping) in do_signal_stop`,
     `killed its process ${pid}`,
-    expect.stringMatching(/^its process is/),
+    expect.stringMatching(/^its new process is/),
   ])
 })
 
@@ -221,11 +224,26 @@ test('a service that restarts again and again is repaired between two starts', a
     // Reads its file only now, so a repair before this moment would keep the service running.
     if (pauses === 3 && (await readText(path)) === 'xxx')
       host.services.exitBeforeRestart('containerd.service')
-    if (pauses === 5) await host.services.start('containerd.service')
   }
   const clock = { now: () => host.clock.now(), pause }
   await performIn({ ...deps, host: { ...host, clock } }, buildStep(['repair']))
   expect(readBySystemd).toEqual(['one'])
+  expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
+})
+
+test('a crashed service that systemd starts just before the repair is restarted', async () => {
+  const path = '/etc/hyperkube/containerd/config'
+  await writeFile(host.toLocalPath(path), 'xxx')
+  const deps = await createStepDeps(host, plan)
+  host.services.exitBeforeRestart('containerd.service')
+  const show: typeof host.services.show = async (unit) => {
+    const state = await host.services.show(unit)
+    if (state.sub === 'auto-restart') await host.services.start(unit)
+    return state
+  }
+  const services = { ...host.services, show }
+  await performIn({ ...deps, host: { ...host, services } }, buildStep(['repair']))
+  expect(await readText(path)).toBe('one')
   expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
 })
 
@@ -242,8 +260,8 @@ test('an artifact that cannot be fetched is reported, and all else is repaired',
   const [action] = await perform(buildStep(['repair']))
   expect(action?.outcome).toBe('failed')
   expect(action?.details).toEqual([
-    'file /etc/hyperkube/containerd/config: its content is another one',
-    expect.stringContaining('artifact containerd-1: it is gone'),
+    'file /etc/hyperkube/containerd/config: content changed',
+    expect.stringContaining('artifact containerd-1: missing'),
   ])
   expect(await readText('/etc/hyperkube/containerd/config')).toBe('one')
 })
@@ -264,7 +282,7 @@ test('what is derived is made from what a service writes at its start, not from 
 test('a service that writes nothing is waited for a while, and what was derived stays', async () => {
   await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   const [, action] = await perform(buildStep(['regenerate', 'restart'], { component: 'flanneld' }))
-  expect(action?.details).toEqual([`${conflist} stays as it is: flanneld has not written ${subnetFile} yet`])
+  expect(action?.details).toEqual([`${conflist} was not changed: flanneld has not written ${subnetFile} yet`])
   expect(await readText(conflist)).toBe('10.244.3.0/24\n')
 })
 

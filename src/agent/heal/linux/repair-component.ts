@@ -30,7 +30,7 @@ export async function repairComponent(run: PlanRun<LinuxHost>, component: string
     const description = `${op.target} ${op.name}: ${op.because.join(', ')}`
     try {
       if (!(await isSourceReady(host, plan, op))) {
-        failed.push(`${description}, and what it is made from is not there yet`)
+        failed.push(`${description}; its source does not exist yet`)
         continue
       }
       await runOp(run, op, async () => repairResource(run, op))
@@ -50,9 +50,13 @@ async function isSourceReady(host: LinuxHost, plan: NodePlan, op: Op): Promise<b
 async function repairResource(run: PlanRun<LinuxHost>, op: Op): Promise<OpOutcome> {
   const { host } = run
   const since = await findChangeTime(host, op)
-  if (since !== undefined) await waitForCrashes(run, op, since)
+  const crashed = since === undefined ? [] : await waitForCrashes(run, op, since)
   const before = await readUnitStates(run)
   const outcome = await applyOp(run, op)
+  for (const unit of crashed) {
+    before.set(unit, await host.services.show(unit))
+    await host.services.restart(unit)
+  }
   await recordUpToDateServices(run, op, since, before)
   if (op.target !== 'service') return outcome
   const { enabled } = await host.services.show(op.name)
@@ -80,21 +84,24 @@ const crashTimeoutMs = 10_000
 const crashPollIntervalMs = 200
 
 /**
- * Waits until services that started after the drift have no process, or until the timeout. Without the wait, a
- * service that restarts again and again could read the repaired content shortly after its start. Nothing would
- * prove that later, and the next apply would restart the service.
+ * Waits until services that started after the drift have no process, or until the timeout. Returns the crashed
+ * services. The repair restarts them, because systemd may start a crashed service just before the repair.
+ * Nothing would prove what that process has read, and the next apply would restart the service.
  */
-async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): Promise<void> {
+async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): Promise<string[]> {
   const { host, signal } = run
   const deadline = host.clock.now().getTime() + crashTimeoutMs
+  const crashed: string[] = []
   for (const unit of listReaders(run, op)) {
     for (;;) {
-      const { pid } = await host.services.show(unit)
-      if (pid === 0 || (await existedBefore(host, pid, since))) break
+      const state = await host.services.show(unit)
+      if (state.sub.startsWith('auto-restart')) crashed.push(unit)
+      if (state.pid === 0 || (await existedBefore(host, state.pid, since))) break
       if (host.clock.now().getTime() >= deadline) break
       await host.clock.pause(crashPollIntervalMs, signal)
     }
   }
+  return crashed
 }
 
 /** Lists the systemd services that read the resource of an op when they start. */
@@ -106,7 +113,7 @@ function listReaders({ plan, ledgerStore, items }: PlanRun<LinuxHost>, op: Op): 
 }
 
 /** Returns the state of each systemd service of the plan (key: unit). */
-async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<ReadonlyMap<string, UnitState>> {
+async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<Map<string, UnitState>> {
   const units = plan.components.flatMap(({ service }) =>
     service?.supervisor === 'systemd' ? [service.name] : [],
   )

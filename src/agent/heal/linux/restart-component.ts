@@ -63,10 +63,10 @@ function findService(ledger: Ledger | undefined, name: string): ManagedResource<
 function stoppedError(unit: string, component: string): HyperkubeError {
   return new HyperkubeError(
     'SERVICE_FAILED',
-    `${unit} was stopped by an operator, and waits for the next plan`,
+    `${unit} was stopped by an operator, so healing does not start it`,
     {
       component,
-      hint: 'where cluster.yml is: hyperkube up',
+      hint: 'in the directory of cluster.yml: hyperkube up',
     },
   )
 }

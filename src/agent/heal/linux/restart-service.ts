@@ -38,7 +38,7 @@ export async function restartService(
   const before = await services.show(unit)
   // The agent cannot restart its own service; systemd does.
   if (before.pid !== 0 && before.pid === release.pid)
-    throw restartError(unit, component, 'it is what would restart it')
+    throw restartError(unit, component, 'the agent cannot restart its own service')
   const processBefore = await readProcessState(host, before.pid)
   const mustKill = before.pid !== 0 && (isHung || (processBefore !== undefined && isStopped(processBefore)))
   const details = [describeUnit(before, processBefore)]
@@ -50,11 +50,11 @@ export async function restartService(
   await services.restart(unit)
   let now = await waitForStart(host, unit, before, mustKill ? timeouts.startMs : timeouts.stopMs, signal)
   if (isStartPending(now, before) && now.pid === before.pid && now.pid !== 0) {
-    details.push(`killed its process ${now.pid}, which had not ended after ${timeouts.stopMs / 1000} s`)
+    details.push(`killed its process ${now.pid}, which did not exit within ${timeouts.stopMs / 1000} s`)
     await services.killMain(unit)
     now = await waitForStart(host, unit, before, timeouts.startMs, signal)
   }
-  if (!isStartPending(now, before) && now.pid !== 0) return [...details, `its process is ${now.pid} now`]
+  if (!isStartPending(now, before) && now.pid !== 0) return [...details, `its new process is ${now.pid}`]
   const lines = (await services.lines(unit, lastLines)).map(toPrintable)
   throw restartError(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
 }

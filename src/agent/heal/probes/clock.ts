@@ -40,10 +40,13 @@ export function createClockProbe(
       servers.map(async (server) => compare(server, ca, signal).catch((): ClockOffset[] => [])),
     )
     const offsets = results.flat()
-    if (offsets.length === 0) return unknownResult('none of the servers that know the time answers')
+    if (offsets.length === 0) return unknownResult('no server responded to the clock check')
     const outOfRange = offsets.filter(({ ahead }) => Math.abs(ahead) > maxMs)
     if (outOfRange.length * 2 <= offsets.length) return healthyResult
-    return failedResult('CLOCK_OFF', `this clock is ${truncateList(outOfRange.map(formatOffset), 3)}`)
+    return failedResult(
+      'CLOCK_OFF',
+      `the clock of this host is ${truncateList(outOfRange.map(formatOffset), 3)}`,
+    )
   }
 }
 
@@ -58,5 +61,5 @@ function computeOffset(serverTime: number, before: number, after: number): numbe
 
 function formatOffset({ server, ahead }: ClockOffset): string {
   const { host } = new URL(server)
-  return `${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} that of ${host}`
+  return `${formatDuration(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'} ${host}`
 }

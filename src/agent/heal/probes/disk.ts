@@ -7,11 +7,14 @@ export function createDiskSpaceProbe(disks: Disks): ProbeRunner<'disk-space'> {
   return async ({ directory, minFree }) => {
     const { free, freeFiles } = await disks.space(directory)
     if (free < minFree)
-      return failedResult('DISK_FULL', `${formatPercent(free)} of the disk of ${directory} is free`)
+      return failedResult(
+        'DISK_FULL',
+        `only ${formatPercent(free)} of the disk space of ${directory} is free`,
+      )
     if (freeFiles >= minFree) return healthyResult
     return failedResult(
       'DISK_FULL',
-      `there is room for ${formatPercent(freeFiles)} of the files that ${directory} can hold`,
+      `only ${formatPercent(freeFiles)} of the inodes of ${directory} are free`,
     )
   }
 }
@@ -31,7 +34,8 @@ const maxWrites = 3
 export function createDiskLatencyProbe(disks: Disks): ProbeRunner<'disk-latency'> {
   const underWay = new Set<string>()
   return async ({ directory, maxMs }, signal) => {
-    if (underWay.has(directory)) return failedResult('DISK_SLOW', `a write in ${directory} has not ended yet`)
+    if (underWay.has(directory))
+      return failedResult('DISK_SLOW', `a test write in ${directory} has not finished`)
     underWay.add(directory)
     try {
       const times: number[] = []
@@ -41,7 +45,10 @@ export function createDiskLatencyProbe(disks: Disks): ProbeRunner<'disk-latency'
         times.push(Math.round(took))
       }
       const durations = `${times.slice(0, -1).join(', ')} and ${times.at(-1)} ms`
-      return failedResult('DISK_SLOW', `writes in ${directory} took ${durations}, and may take ${maxMs}`)
+      return failedResult(
+        'DISK_SLOW',
+        `test writes in ${directory} took ${durations}; the limit is ${maxMs} ms`,
+      )
     } catch (error) {
       const full = hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')
       return failedResult(full ? 'DISK_FULL' : 'DISK_SLOW', formatError(error))

@@ -25,11 +25,11 @@ export function createCertificateProbe(
     if (text === undefined) return unknownResult(`there is no ${file}`)
     const { validFromDate, validToDate } = new X509Certificate(text)
     const [now, from, to] = [clock.now().getTime(), validFromDate.getTime(), validToDate.getTime()]
-    if (now >= to) return failedResult('CERTIFICATE_EXPIRED', `${file} was valid until ${iso(validToDate)}`)
+    if (now >= to) return failedResult('CERTIFICATE_EXPIRED', `${file} expired at ${iso(validToDate)}`)
     if (now < from)
       return failedResult('CERTIFICATE_EXPIRED', `${file} is not valid before ${iso(validFromDate)}`)
     if ((to - now) / (to - from) >= minRemaining) return healthyResult
-    return failedResult('CERTIFICATE_DUE', `${file} is valid until ${iso(validToDate)}, and was not renewed`)
+    return failedResult('CERTIFICATE_DUE', `${file} expires at ${iso(validToDate)} and was not renewed`)
   }
 }
 

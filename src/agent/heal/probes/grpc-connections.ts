@@ -89,7 +89,7 @@ async function sendRequest(
   stream.on('trailers', recordStatus)
   stream.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > maxResponseBytes) reject(new Error(`the answer is longer than ${maxResponseBytes} bytes`))
+    if (size > maxResponseBytes) reject(new Error(`the response is longer than ${maxResponseBytes} bytes`))
     else chunks.push(chunk)
   })
   // The session error contains the reason of a failed connection; stream errors only report that the stream
@@ -111,7 +111,7 @@ function readStatusError(headers: IncomingHttpHeaders): GrpcStatusError | undefi
   const status = headers['grpc-status'] ?? '0'
   if (status === '0') return undefined
   const message = decodeURIComponent(String(headers['grpc-message'] ?? ''))
-  return new GrpcStatusError(String(status), message || `it answers with status ${String(status)} of gRPC`)
+  return new GrpcStatusError(String(status), message || `it returned gRPC status ${String(status)}`)
 }
 
 /**
@@ -120,7 +120,7 @@ function readStatusError(headers: IncomingHttpHeaders): GrpcStatusError | undefi
  */
 function parseFrame(frame: Buffer): Uint8Array {
   if (frame.length < 5 || frame[0] !== 0 || frame.length !== 5 + frame.readUInt32BE(1)) {
-    throw new Error('the answer is no message of gRPC')
+    throw new Error('the response is not a gRPC message')
   }
   return frame.subarray(5)
 }

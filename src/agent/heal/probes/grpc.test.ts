@@ -173,7 +173,9 @@ test('a runtime is asked about itself, or about the network of pods', async () =
   })
   expect(await runProbe({ kind: 'cri', endpoint, network: true })).toEqual({ state: 'healthy' })
   server.response = { message: '' }
-  expect(await runProbe({ kind: 'cri', endpoint })).toMatchObject({ message: 'it does not say RuntimeReady' })
+  expect(await runProbe({ kind: 'cri', endpoint })).toMatchObject({
+    message: 'it does not report the condition RuntimeReady',
+  })
 })
 
 test('sockets and pipes are called by the names under which they are opened', () => {
@@ -204,8 +206,8 @@ test('fields of fixed length are read over', () => {
 })
 
 test('a message that is cut is an error, and so is a number that does not end', () => {
-  expect(() => [...readFields(example.subarray(0, -1))]).toThrow('cut')
-  expect(() => [...readFields(Buffer.alloc(20, 0xff))]).toThrow('does not end')
+  expect(() => [...readFields(example.subarray(0, -1))]).toThrow('truncated')
+  expect(() => [...readFields(Buffer.alloc(20, 0xff))]).toThrow('too long')
   expect(() => [...readFields(Buffer.from([0x0b]))]).toThrow('type 3')
 })
 

@@ -12,7 +12,7 @@ export function createGrpcProbe(connections: GrpcConnections): ProbeRunner<'grpc
       const status = readNumberField(response, 1)
       return status === serving
         ? healthyResult
-        : failedResult('HEALTH_CHECK_FAILED', `it says that it does not serve: ${status}`)
+        : failedResult('HEALTH_CHECK_FAILED', `it reports gRPC health status ${status}, not SERVING`)
     })
 }
 
@@ -70,7 +70,7 @@ function parseConditions(response: Uint8Array): RuntimeCondition[] {
 function toCriResult(conditions: readonly RuntimeCondition[], type: string, code: string): ProbeResult {
   const found = conditions.find((condition) => condition.type === type)
   if (found?.status === true) return healthyResult
-  return failedResult(code, found?.message || `it does not say ${type}`)
+  return failedResult(code, found?.message || `it does not report the condition ${type}`)
 }
 
 /** A field of a message: a number, or bytes that contain text or a nested message. */
@@ -90,11 +90,11 @@ export function* readFields(message: Uint8Array): Generator<Field> {
       value += (byte & 0x7f) * shift
       if (byte < 0x80) return value
       // A varint has at most ten bytes, enough for 64 bits.
-      if (shift >= 2 ** 63) throw new RangeError('a number does not end')
+      if (shift >= 2 ** 63) throw new RangeError('a varint is too long')
     }
   }
   const bytes = (length: number): Uint8Array => {
-    if (at + length > message.length) throw new RangeError('a field is cut')
+    if (at + length > message.length) throw new RangeError('a field is truncated')
     return message.subarray(at, (at += length))
   }
   while (at < message.length) {
@@ -112,7 +112,7 @@ function readValue(
   if (type === 1) return bytes(8)
   if (type === 2) return bytes(varint())
   if (type === 5) return bytes(4)
-  throw new RangeError(`there are no fields of type ${type}`)
+  throw new RangeError(`unknown field type ${type}`)
 }
 
 /** Returns all values of a repeated field that contains text or messages, in order. */

@@ -55,7 +55,7 @@ test('one that is said to be ready and cannot be reached', async () => {
   expect(await runProbe(nodes)).toEqual({
     state: 'unhealthy',
     code: 'PEERS_UNREACHABLE',
-    message: `no way from here to b (${nowhere})`,
+    message: `this host cannot reach b (${nowhere})`,
   })
 })
 
@@ -92,7 +92,7 @@ test('the lease of a node is as old as it may be, or older, or not there', async
   expect(await runLeaseProbe('a')).toEqual({
     state: 'unhealthy',
     code: 'NODE_LEASE_OLD',
-    message: 'the node was heard of last 1 min 00 s ago',
+    message: 'the last heartbeat of the node was 1 min 00 s ago',
   })
   expect(await runLeaseProbe('b')).toMatchObject({ code: 'NODE_LEASE_OLD' })
   deps.texts.delete('/kubeconfig')

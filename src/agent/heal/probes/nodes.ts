@@ -27,7 +27,7 @@ export function createPeersProbe(nodes: NodeReader): ProbeRunner<'peer-nodes'> {
     }
     const unreachable = (await Promise.all(names.map(findUnreachable))).filter((one) => one !== undefined)
     if (unreachable.length === 0) return healthyResult
-    return failedResult('PEERS_UNREACHABLE', `no way from here to ${truncateList(unreachable, 3)}`)
+    return failedResult('PEERS_UNREACHABLE', `this host cannot reach ${truncateList(unreachable, 3)}`)
   }
 }
 
@@ -80,10 +80,10 @@ export function createNodeLeaseProbe(api: ProbeApi, clock: ProbeDeps['clock']): 
       const { spec } = lease.parse(JSON.parse(await api.text({ kubeconfig, path }, signal)))
       const age = clock.now().getTime() - Date.parse(spec.renewTime)
       if (age <= maxMs) return healthyResult
-      return failedResult('NODE_LEASE_OLD', `the node was heard of last ${formatDuration(age)} ago`)
+      return failedResult('NODE_LEASE_OLD', `the last heartbeat of the node was ${formatDuration(age)} ago`)
     } catch (error) {
       if (isKubeError(error, 'KUBE_NOT_FOUND'))
-        return failedResult('NODE_LEASE_OLD', 'the node was never heard of')
+        return failedResult('NODE_LEASE_OLD', 'the node has never sent a heartbeat')
       throw error
     }
   }

@@ -89,7 +89,7 @@ test('an interface that is gone, or down', async () => {
   deps.texts.set('/proc/net/dev', 'Inter-|   Receive\n  eth0: 1 2\nflannel.1: 3 4\n')
   expect(await runProbe()).toMatchObject({
     code: 'OVERLAY_INTERFACE',
-    message: 'the interface flannel.1 is down, or has no address',
+    message: 'the interface flannel.1 is down or has no address',
   })
 })
 
@@ -99,7 +99,7 @@ test('a file that is gone, or says what neither the interface nor the node says'
   deps.links.set('flannel.1', ['10.244.9.0'])
   expect(await runProbe()).toMatchObject({
     code: 'OVERLAY_SUBNET',
-    message: '/run/flannel/subnet.env says 10.244.9.0/24, and the node was given 10.244.0.0/24',
+    message: '/run/flannel/subnet.env has 10.244.9.0/24, but the pod CIDR of the node is 10.244.0.0/24',
   })
   deps.texts.delete(check.subnetFile)
   expect(await runProbe()).toMatchObject({ code: 'OVERLAY_SUBNET' })

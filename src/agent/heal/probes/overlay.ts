@@ -45,7 +45,7 @@ export function createOverlayProbe(
       if (now?.pods !== undefined && now.pods !== subnet) {
         return failedResult(
           'OVERLAY_SUBNET',
-          `${check.subnetFile} says ${subnet}, and the node was given ${now.pods}`,
+          `${check.subnetFile} has ${subnet}, but the pod CIDR of the node is ${now.pods}`,
         )
       }
     }
@@ -69,12 +69,12 @@ function checkSubnet(
   subnet: string | undefined,
   addresses: readonly string[],
 ): ProbeResult {
-  if (subnet === undefined) return failedResult('OVERLAY_SUBNET', `${subnetFile} names no network`)
+  if (subnet === undefined) return failedResult('OVERLAY_SUBNET', `${subnetFile} has no subnet`)
   const [first = ''] = subnet.split('/')
   if (addresses.includes(first)) return healthyResult
   return failedResult(
     'OVERLAY_SUBNET',
-    `${subnetFile} says ${subnet}, and ${name} has ${addresses.join(', ')}`,
+    `${subnetFile} has ${subnet}, but ${name} has ${addresses.join(', ')}`,
   )
 }
 
@@ -145,20 +145,20 @@ async function checkInterface({ files, addresses }: InterfaceDeps, name: string)
   if (addresses(name).length > 0) return healthyResult
   const lines = (await files.read('/proc/net/dev'))?.toString('utf8').split('\n') ?? []
   return lines.some((line) => line.trimStart().startsWith(`${name}:`))
-    ? failedResult('OVERLAY_INTERFACE', `the interface ${name} is down, or has no address`)
+    ? failedResult('OVERLAY_INTERFACE', `the interface ${name} is down or has no address`)
     : failedResult('OVERLAY_INTERFACE', `there is no interface ${name}`)
 }
 
 /** Checks whether an HNS network exists and has the expected type. */
 export function createHnsNetworkProbe({ networks }: Pick<ProbeDeps, 'networks'>): ProbeRunner<'hns-network'> {
   return async ({ name, type }) => {
-    if (networks === undefined) return unknownResult('only Windows has such networks')
+    if (networks === undefined) return unknownResult('HNS networks exist only on Windows')
     const found = await networks()
-    if (found === undefined) return failedResult('OVERLAY_NETWORK', 'HNS does not answer')
+    if (found === undefined) return failedResult('OVERLAY_NETWORK', 'HNS does not respond')
     const match = found.find((network) => network.name === name)
     if (match === undefined) return failedResult('OVERLAY_NETWORK', `there is no network ${name}`)
     return match.type === type
       ? healthyResult
-      : failedResult('OVERLAY_NETWORK', `${name} is ${match.type}, and not ${type}`)
+      : failedResult('OVERLAY_NETWORK', `the network ${name} has type ${match.type}, not ${type}`)
   }
 }

@@ -80,7 +80,7 @@ describe('a disk', () => {
     const write = async (): Promise<number> => times.shift() ?? 300
     const disks = { ...deps.disks, write }
     expect(await runProbe({ ...deps, disks }, latency)).toEqual({ state: 'healthy' })
-    const text = 'writes in /var/lib/etcd took 300, 300 and 300 ms, and may take 100'
+    const text = 'test writes in /var/lib/etcd took 300, 300 and 300 ms; the limit is 100 ms'
     expect(await runProbe({ ...deps, disks }, latency)).toEqual({
       state: 'unhealthy',
       code: 'DISK_SLOW',
@@ -100,7 +100,7 @@ describe('a disk', () => {
     deps.disk.took = 1
     expect(await runProbeAgain()).toMatchObject({
       code: 'DISK_SLOW',
-      message: expect.stringContaining('has not ended yet'),
+      message: expect.stringContaining('has not finished'),
     })
     resolve(1)
     await setImmediate()
@@ -114,13 +114,13 @@ describe('a disk', () => {
     deps.disk.freeFiles = 0.01
     expect(await runProbe(deps, check)).toMatchObject({
       code: 'DISK_FULL',
-      message: expect.stringContaining('files'),
+      message: expect.stringContaining('inodes'),
     })
     deps.disk.free = 0.0499
     expect(await runProbe(deps, check)).toEqual({
       state: 'unhealthy',
       code: 'DISK_FULL',
-      message: '4.9 % of the disk of /var/lib/etcd is free',
+      message: 'only 4.9 % of the disk space of /var/lib/etcd is free',
     })
   })
 
@@ -192,7 +192,7 @@ test('a clock agrees with most of the others, or does not', async () => {
   expect(await runProbeAgain(early)).toMatchObject({ state: 'unhealthy', code: 'CLOCK_OFF' })
   expect(await runProbeAgain(late, late, right)).toMatchObject({
     code: 'CLOCK_OFF',
-    message: expect.stringMatching(/^this clock is 7\.3 s ahead of that of 127\.0\.0\.1:/),
+    message: expect.stringMatching(/^the clock of this host is 7\.3 s ahead of 127\.0\.0\.1:/),
   })
   expect(await runProbeAgain({ url: 'https://127.0.0.1:1' })).toMatchObject({ state: 'unknown' })
 })

@@ -142,7 +142,7 @@ const timeoutCodes: ReadonlyMap<CheckKind, string> = new Map([
 /** Checks whether the supervisor reports the service as active. */
 function createServiceProbe({ services }: Pick<ProbeDeps, 'services'>): ProbeRunner<'service'> {
   return async (_check, _signal, { component: { service } }) => {
-    if (service === undefined) return unknownResult('it has no service')
+    if (service === undefined) return unknownResult('the component has no service')
     const { active, sub } = await services.show(service.name)
     return active === 'active'
       ? healthyResult

@@ -100,7 +100,7 @@ test('who does not get away again is not well, and is taken away by the next', a
   expect(await runOnce()).toEqual({
     state: 'unhealthy',
     code: 'SANDBOX_NOT_JOINED',
-    message: 'it did not get away again: bridge: env: not found',
+    message: 'the test pod was not removed: bridge: env: not found',
   })
   expect(deps.ran.at(-1)?.argv).toEqual(['umount', '--', '/run/hyperkube/probe-network'])
   fails = false

@@ -57,7 +57,7 @@ export function createSandboxProbe({
     try {
       await leave()
     } catch (error) {
-      return failedResult('SANDBOX_NOT_JOINED', `it did not get away again: ${formatError(error)}`)
+      return failedResult('SANDBOX_NOT_JOINED', `the test pod was not removed: ${formatError(error)}`)
     }
     isClean = true
     return healthyResult
@@ -168,7 +168,7 @@ async function callPlugin(
   const argv = ['env', ...environment, join(plugins, type)] as const
   const { code, stdout, stderr } = await command(argv, { input, signal, codes: anyCode })
   if (code === 0) return stdout
-  throw new Error(`${type}: ${parseCniError(stdout) ?? (stderr.trim() || `it ended with ${code}`)}`)
+  throw new Error(`${type}: ${parseCniError(stdout) ?? (stderr.trim() || `exit code ${code}`)}`)
 }
 
 const anyCode = Array.from({ length: 256 }, (_, code) => code)

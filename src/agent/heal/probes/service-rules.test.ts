@@ -102,7 +102,7 @@ test('a filter that was flushed, as a whole or of one service', async () => {
   expect(await runProbe()).toEqual({
     state: 'unhealthy',
     code: 'SERVICE_RULES',
-    message: 'the packet filter knows no service at all',
+    message: 'kube-proxy has written no Service rules',
   })
   filter = known
   services = [dns, { name: 'web', clusterIP: '10.96.0.11' }]
@@ -110,7 +110,7 @@ test('a filter that was flushed, as a whole or of one service', async () => {
   expect(await runProbe()).toEqual({
     state: 'unhealthy',
     code: 'SERVICE_RULES',
-    message: 'the packet filter does not know default/web (10.96.0.11 tcp 53)',
+    message: 'kube-proxy has written no rules for default/web (10.96.0.11 tcp 53)',
   })
 })
 

@@ -29,9 +29,9 @@ export function createServiceRulesProbe(
       if (now.some(({ rule }) => rule === port.rule)) confirmed.push(port)
     }
     if (confirmed.length === 0) return healthyResult
-    if (rules.size === 0) return failedResult('SERVICE_RULES', 'the packet filter knows no service at all')
+    if (rules.size === 0) return failedResult('SERVICE_RULES', 'kube-proxy has written no Service rules')
     const names = confirmed.map(({ namespace, service, rule }) => `${namespace}/${service} (${rule})`)
-    return failedResult('SERVICE_RULES', `the packet filter does not know ${truncateList(names, 3)}`)
+    return failedResult('SERVICE_RULES', `kube-proxy has written no rules for ${truncateList(names, 3)}`)
   }
 }
 

@@ -186,7 +186,9 @@ test('a host that is no node records no event, and does not fail', async () => {
 
 test('what was captured does not fill the log', () => {
   startReporter().report(
-    buildAction({ action: 'capture-logs', details: ['kept in /x', 'a line', 'another'] }),
+    buildAction({ action: 'capture-logs', details: ['saved in /x', 'a line', 'another'] }),
   )
-  expect(logged[0]).toBe('heal: kept the log of flanneld: healthz: refused (HEALTH_NO_RESPONSE) (kept in /x)')
+  expect(logged[0]).toBe(
+    'heal: saved the log of flanneld: healthz: refused (HEALTH_NO_RESPONSE) (saved in /x)',
+  )
 })

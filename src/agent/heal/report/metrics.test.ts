@@ -3,6 +3,11 @@ import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { HostHealth } from '../../../contract/health.ts'
 import { pollUntil } from '../../../kit/poll.ts'
+import {
+  createMalformedRequests,
+  malformedSeed,
+  sendMalformedRequests,
+} from '../../../kit/testing/malformed-requests.ts'
 import { HealCounters } from './heal-reporter.ts'
 import { formatAgentMetrics } from './metrics.ts'
 import { readProcessStats, serveMetrics } from './serve-metrics.ts'
@@ -37,16 +42,16 @@ test('one line for each figure, with what it is', () => {
   counters.countFailure({ component: 'kubelet', probe: 'a "b"' })
   const process = { cpuSeconds: 1.5, residentBytes: 4096, startedAt: 17, openFiles: 20 }
   expect(formatAgentMetrics({ version: '1.0.0', health, counters, process })).toMatchInlineSnapshot(`
-    "# HELP hyperkube_agent_info Which hyperkube it is.
+    "# HELP hyperkube_agent_info Version of the agent.
     # TYPE hyperkube_agent_info gauge
     hyperkube_agent_info{version="1.0.0"} 1
-    # HELP hyperkube_agent_heal_actions_total What was done, or would not be done, to components.
+    # HELP hyperkube_agent_heal_actions_total Healing actions on components, including refused ones.
     # TYPE hyperkube_agent_heal_actions_total counter
     hyperkube_agent_heal_actions_total{component="kubelet",action="restart",outcome="done"} 2
-    # HELP hyperkube_agent_probe_failures_total How often probes have failed.
+    # HELP hyperkube_agent_probe_failures_total Probe failures.
     # TYPE hyperkube_agent_probe_failures_total counter
     hyperkube_agent_probe_failures_total{component="kubelet",probe="a \\"b\\""} 1
-    # HELP hyperkube_agent_component_state Whether a component is in a state.
+    # HELP hyperkube_agent_component_state 1 for the current state of a component, 0 for its other states.
     # TYPE hyperkube_agent_component_state gauge
     hyperkube_agent_component_state{component="kubelet",state="healthy"} 0
     hyperkube_agent_component_state{component="kubelet",state="unhealthy"} 0
@@ -56,35 +61,35 @@ test('one line for each figure, with what it is', () => {
     # HELP hyperkube_agent_component_drift Drifted resources of a component that only an operator can repair.
     # TYPE hyperkube_agent_component_drift gauge
     hyperkube_agent_component_drift{component="kubelet"} 0
-    # HELP hyperkube_agent_service_restarts How often the supervisor has started a service again by itself.
+    # HELP hyperkube_agent_service_restarts Automatic restarts of a service by the supervisor.
     # TYPE hyperkube_agent_service_restarts gauge
     hyperkube_agent_service_restarts{component="kubelet"} 2
-    # HELP hyperkube_agent_probe_state Whether a probe succeeds: 0 once it has failed often enough in a row. Missing while it is unknown.
+    # HELP hyperkube_agent_probe_state 1 if a probe succeeds, 0 after enough failures in a row. Absent while the state is unknown.
     # TYPE hyperkube_agent_probe_state gauge
     hyperkube_agent_probe_state{component="kubelet",probe="healthz",scope="local"} 0
     hyperkube_agent_probe_state{component="kubelet",probe="process",scope="local"} 1
-    # HELP hyperkube_agent_heal_budget_spent Actions of late that disturb.
+    # HELP hyperkube_agent_heal_budget_spent Disruptive healing actions in the rate limit window.
     # TYPE hyperkube_agent_heal_budget_spent gauge
     hyperkube_agent_heal_budget_spent 3
-    # HELP hyperkube_agent_heal_budget_max How many of them there may be.
+    # HELP hyperkube_agent_heal_budget_max Limit of disruptive healing actions in the window.
     # TYPE hyperkube_agent_heal_budget_max gauge
     hyperkube_agent_heal_budget_max 10
-    # HELP hyperkube_agent_heal_paused Whether healing is paused.
+    # HELP hyperkube_agent_heal_paused 1 if healing is paused.
     # TYPE hyperkube_agent_heal_paused gauge
     hyperkube_agent_heal_paused 0
-    # HELP hyperkube_agent_last_observation_timestamp_seconds When the host was last observed.
+    # HELP hyperkube_agent_last_observation_timestamp_seconds Time of the last observation of the host.
     # TYPE hyperkube_agent_last_observation_timestamp_seconds gauge
     hyperkube_agent_last_observation_timestamp_seconds 1794744000
-    # HELP process_cpu_seconds_total Time that the agent has computed.
+    # HELP process_cpu_seconds_total CPU time of the agent.
     # TYPE process_cpu_seconds_total counter
     process_cpu_seconds_total 1.5
-    # HELP process_resident_memory_bytes Memory of the agent.
+    # HELP process_resident_memory_bytes Resident memory of the agent.
     # TYPE process_resident_memory_bytes gauge
     process_resident_memory_bytes 4096
-    # HELP process_start_time_seconds When the agent started.
+    # HELP process_start_time_seconds Start time of the agent.
     # TYPE process_start_time_seconds gauge
     process_start_time_seconds 17
-    # HELP process_open_fds Files and connections that the agent has open.
+    # HELP process_open_fds Open file descriptors of the agent.
     # TYPE process_open_fds gauge
     process_open_fds 20
     "
@@ -161,3 +166,18 @@ test('figures that cannot be had are an answer too', async () => {
   expect((await fetch(`http://127.0.0.1:${port}/metrics`)).status).toBe(500)
   over.abort()
 })
+
+test(`10,000 malformed requests leave the server healthy (seed ${malformedSeed})`, async () => {
+  const over = new AbortController()
+  const server = serveMetrics({
+    text: async () => 'figures\n',
+    log: () => undefined,
+    signal: over.signal,
+    address: { host: '127.0.0.1', port: 0 },
+  })
+  await once(server, 'listening')
+  const port = readPort(server)
+  await sendMalformedRequests(port, createMalformedRequests(10_000))
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  over.abort()
+}, 60_000)

@@ -33,24 +33,24 @@ const states: readonly ComponentHealth['state'][] = [
 /** Formats the health and the heal actions of a host in the Prometheus text format. */
 export function formatAgentMetrics({ version, health, counters, process }: MetricsInput): string {
   const families = [
-    gauge(`${prefix}_info`, 'Which hyperkube it is.', [[{ version }, 1]]),
+    gauge(`${prefix}_info`, 'Version of the agent.', [[{ version }, 1]]),
     counter(
       `${prefix}_heal_actions_total`,
-      'What was done, or would not be done, to components.',
+      'Healing actions on components, including refused ones.',
       counters.actions.map(({ labels, count }) => [{ ...labels }, count]),
     ),
     counter(
       `${prefix}_probe_failures_total`,
-      'How often probes have failed.',
+      'Probe failures.',
       counters.failures.map(({ labels, count }) => [{ ...labels }, count]),
     ),
     ...(health === undefined ? [] : healthFamilies(health)),
-    counter('process_cpu_seconds_total', 'Time that the agent has computed.', [[{}, process.cpuSeconds]]),
-    gauge('process_resident_memory_bytes', 'Memory of the agent.', [[{}, process.residentBytes]]),
-    gauge('process_start_time_seconds', 'When the agent started.', [[{}, process.startedAt]]),
+    counter('process_cpu_seconds_total', 'CPU time of the agent.', [[{}, process.cpuSeconds]]),
+    gauge('process_resident_memory_bytes', 'Resident memory of the agent.', [[{}, process.residentBytes]]),
+    gauge('process_start_time_seconds', 'Start time of the agent.', [[{}, process.startedAt]]),
     gauge(
       'process_open_fds',
-      'Files and connections that the agent has open.',
+      'Open file descriptors of the agent.',
       process.openFiles === undefined ? [] : [[{}, process.openFiles]],
     ),
   ]
@@ -62,7 +62,7 @@ function healthFamilies({ components, probes, budget, paused, at }: HostHealth):
   return [
     gauge(
       `${prefix}_component_state`,
-      'Whether a component is in a state.',
+      '1 for the current state of a component, 0 for its other states.',
       components.flatMap(({ component, state }) =>
         states.map((one): Row => [{ component, state: one }, Number(one === state)]),
       ),
@@ -74,23 +74,27 @@ function healthFamilies({ components, probes, budget, paused, at }: HostHealth):
     ),
     gauge(
       `${prefix}_service_restarts`,
-      'How often the supervisor has started a service again by itself.',
+      'Automatic restarts of a service by the supervisor.',
       components.flatMap(({ component, service }): Row[] =>
         service === undefined ? [] : [[{ component }, service.restarts]],
       ),
     ),
     gauge(
       `${prefix}_probe_state`,
-      'Whether a probe succeeds: 0 once it has failed often enough in a row. Missing while it is unknown.',
+      '1 if a probe succeeds, 0 after enough failures in a row. Absent while the state is unknown.',
       knownProbes.map(({ component, probe, scope, state }) => [
         { component, probe, scope },
         Number(state !== 'unhealthy'),
       ]),
     ),
-    gauge(`${prefix}_heal_budget_spent`, 'Actions of late that disturb.', [[{}, budget.used]]),
-    gauge(`${prefix}_heal_budget_max`, 'How many of them there may be.', [[{}, budget.max]]),
-    gauge(`${prefix}_heal_paused`, 'Whether healing is paused.', [[{}, Number(paused !== undefined)]]),
-    gauge(`${prefix}_last_observation_timestamp_seconds`, 'When the host was last observed.', [
+    gauge(`${prefix}_heal_budget_spent`, 'Disruptive healing actions in the rate limit window.', [
+      [{}, budget.used],
+    ]),
+    gauge(`${prefix}_heal_budget_max`, 'Limit of disruptive healing actions in the window.', [
+      [{}, budget.max],
+    ]),
+    gauge(`${prefix}_heal_paused`, '1 if healing is paused.', [[{}, Number(paused !== undefined)]]),
+    gauge(`${prefix}_last_observation_timestamp_seconds`, 'Time of the last observation of the host.', [
       [{}, Date.parse(at) / 1000],
     ]),
   ]

@@ -128,12 +128,12 @@ type OutcomeText = Record<HealAction['outcome'], string>
 
 /** Verb for each action. The component name follows the verb. */
 const verbs: Readonly<Record<HealAction['action'], OutcomeText>> = {
-  restart: { done: 'restarted', failed: 'could not restart' },
-  regenerate: { done: 'regenerated derived files of', failed: 'could not regenerate derived files of' },
-  repair: { done: 'repaired drift of', failed: 'could not repair all drift of' },
-  'capture-logs': { done: 'kept the log of', failed: 'could not keep the log of' },
-  'give-up': { done: 'gave up on', failed: 'gave up on' },
-  refuse: { done: 'leave alone', failed: 'leave alone' },
+  restart: { done: 'restarted', failed: 'failed to restart' },
+  regenerate: { done: 'regenerated derived files of', failed: 'failed to regenerate derived files of' },
+  repair: { done: 'repaired drift of', failed: 'failed to repair all drift of' },
+  'capture-logs': { done: 'saved the log of', failed: 'failed to save the log of' },
+  'give-up': { done: 'stopped healing', failed: 'stopped healing' },
+  refuse: { done: 'refused to heal', failed: 'refused to heal' },
   recovered: { done: 'confirmed recovery of', failed: 'confirmed recovery of' },
 }
 

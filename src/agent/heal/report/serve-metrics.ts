@@ -32,9 +32,9 @@ export function serveMetrics(options: ServeMetricsOptions): Server {
   let timer: NodeJS.Timeout | undefined
   let lastMessage = ''
   server.on('error', ({ message }) => {
-    if (message !== lastMessage) log(`metrics are not served at ${address.host}:${address.port}: ${message}`)
+    if (message !== lastMessage) log(`cannot serve metrics at ${address.host}:${address.port}: ${message}`)
     lastMessage = message
-    if (!signal.aborted) timer = setTimeout(() => server.listen(address), retryMs)
+    if (!signal.aborted && !server.listening) timer = setTimeout(() => server.listen(address), retryMs)
   })
   const end = (): void => {
     clearTimeout(timer)

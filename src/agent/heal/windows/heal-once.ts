@@ -187,7 +187,7 @@ function buildDerivedFileOp({ components }: NodePlan, name: string): Op {
     action: 'change',
     target: 'derived-file',
     name,
-    because: ['it is rendered again'],
+    because: ['rendered again'],
   }
 }
 
@@ -208,6 +208,6 @@ function buildAction(
 
 function formatCommand({ drift, plan }: WindowsHealInput, first: ReconcileDecision): string {
   const [op] = drift
-  if (op !== undefined) return toPrintable(`heal ${op.component}: put back ${op.name}`)
+  if (op !== undefined) return toPrintable(`heal ${op.component}: repair ${op.name}`)
   return toPrintable(`heal ${plan.host}: ${first.kind === 'step' ? first.step.do : 'observe'}`)
 }

@@ -31,13 +31,13 @@ export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: N
       return buildMessage(
         'host',
         'repair',
-        `the rule ${step.rule}`,
+        `firewall rule ${step.rule}`,
         buildOp('host', 'change', 'firewall-rule', step.rule),
       )
     case 'route':
       return buildMessage('host', 'repair', `the route to ${step.destination}`)
     case 'fetch':
-      return buildMessage(step.role, 'repair', `a whole copy of its program`)
+      return buildMessage(step.role, 'repair', `its binary`)
     case 'move':
     case 'discard': {
       const path = step.do === 'move' ? step.to : step.path
@@ -55,22 +55,22 @@ export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: N
     case 'end':
       return buildMessage(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
     case 'reopen':
-      return buildMessage('apiserver-proxy', 'restart', `${step.role} does not come up`)
+      return buildMessage('apiserver-proxy', 'restart', `${step.role} does not start`)
     case 'give-up':
       return {
-        ...buildMessage(step.role, 'give-up', 'it does not come up, whatever was tried'),
+        ...buildMessage(step.role, 'give-up', 'it does not start after all healing steps'),
         code: 'HEAL_EXHAUSTED',
       }
     case 'start-hns':
-      return buildMessage(network, 'regenerate', 'start the service hns')
+      return buildMessage(network, 'regenerate', 'start service hns')
     case 'hold':
-      return buildMessage(network, 'regenerate', `a network that keeps the switch on ${step.adapter}`)
+      return buildMessage(network, 'regenerate', `create a network that keeps the switch on ${step.adapter}`)
     case 'drop-network':
-      return buildMessage(network, 'regenerate', `${step.name} is of the wrong kind`)
+      return buildMessage(network, 'regenerate', `network ${step.name} has the wrong type`)
     case 'reserve':
-      return buildMessage('kube-proxy', 'regenerate', `an address of ${step.subnet} to send from`)
+      return buildMessage('kube-proxy', 'regenerate', `reserve a source address in ${step.subnet}`)
     default:
-      return buildMessage('kube-proxy', 'regenerate', 'its address is of another subnet')
+      return buildMessage('kube-proxy', 'regenerate', 'its source address is in another subnet')
   }
 }
 

@@ -37,7 +37,7 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
       const { component } = one
       // A component can match its plan and still be down or unhealthy for a while.
       if (!openComponents.has(component) || isDown(one) || isUnhealthy(one, now.getTime())) return []
-      const because = 'all of it is as planned, and nothing is waited for'
+      const because = 'it matches the plan'
       return [
         { at: now.toISOString(), component, action: 'recovered', because, outcome: 'done', details: [] },
       ]

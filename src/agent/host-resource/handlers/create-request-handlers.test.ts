@@ -58,7 +58,7 @@ test('the log of a service of the plan is kept, and of nothing else', async () =
   const plan = await setUpHost(host)
   const handler = createCaptureLogsHandler({ host, plan: async () => plan })
   const [first] = await handler({ type: 'capture-logs', component: 'containerd' }, never)
-  expect(first).toMatch(/^kept in \/var\/log\/hyperkube\/healing\/containerd\..*\.log$/)
+  expect(first).toMatch(/^saved in \/var\/log\/hyperkube\/healing\/containerd\..*\.log$/)
   for (const component of ['../../../etc/passwd', 'sshd']) {
     await expect(handler({ type: 'capture-logs', component }, never)).rejects.toMatchObject({
       code: 'HOST_UNSUPPORTED',
@@ -89,7 +89,7 @@ test('due certificates are renewed now, unless an operator holds the host', asyn
   ])
   // The end of a run is emitted before the run is removed from `runs`.
   await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
-  expect(await handler(action, never)).toEqual([expect.stringContaining('nothing is due')])
+  expect(await handler(action, never)).toEqual([expect.stringContaining('no certificate is due')])
 })
 
 test('what keeps it from being renewed is the answer', async () => {

@@ -68,7 +68,7 @@ export function createRenewHandler(renew: RenewNow): RequestHandlers['renew-cert
     const lines = [...messages, ...problems.map(formatError)]
     return lines.length > 0
       ? lines
-      : ['nothing is due, or control planes were asked and have not answered yet']
+      : ['no certificate is due, or control planes have not signed the requests yet']
   }
 }
 
@@ -84,17 +84,14 @@ interface CaptureLogsDeps {
 export function createCaptureLogsHandler({ host, plan }: CaptureLogsDeps): RequestHandlers['capture-logs'] {
   return async ({ component }) => {
     if (host.os === 'windows') {
-      throw unsupportedError(
-        'logs of a Windows host are files as they are',
-        `on the host: dir ${host.layout.logs}`,
-      )
+      throw unsupportedError('logs of Windows hosts are not captured', `on the host: dir ${host.layout.logs}`)
     }
     const current = await plan()
     const unit = current && findUnit(current, component)
     if (unit === undefined) {
       throw unsupportedError(
         'this host has no service of that name',
-        'hyperkube status names those that it has',
+        'to list its services: hyperkube status',
       )
     }
     return capture(host, component, unit.name)

@@ -22,7 +22,7 @@ export function createDefragmentHandler(deps: DefragmentDeps): RequestHandlers['
   return async (_action, signal) => {
     const local = await deps.member()
     if (local === undefined)
-      throw unsupportedError('no member of etcd runs on this host', 'hyperkube etcd status')
+      throw unsupportedError('no etcd member runs on this host', 'hyperkube etcd status')
     const { client, endpoint } = local
     let lines: readonly string[] | undefined
     const failure = await startOwnRun(

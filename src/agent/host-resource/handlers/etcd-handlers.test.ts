@@ -161,7 +161,7 @@ test('a snapshot is what etcd gave, looked through by etcd’s own program; then
   const calls: (readonly string[])[] = []
   const handler = snapshotWith(local, createFakeEtcdutl(printValidStatus, calls))
   expect(await handler(buildAction('one.db'), never)).toEqual([
-    `${snapshots.directory}/one.db has 3 keys as of revision 7`,
+    `${snapshots.directory}/one.db has 3 keys at revision 7`,
   ])
   const file = join(snapshots.directory, '.one.db.part')
   expect(calls).toEqual([
@@ -171,7 +171,7 @@ test('a snapshot is what etcd gave, looked through by etcd’s own program; then
   const lines = await handler(buildAction('two.db', 'one.db', '../one.db', 'two.db', 'never.db'), never)
   expect(lines.slice(1)).toEqual(['removed one.db'])
   expect(await listNames()).toEqual(['two.db'])
-  expect(await handler(buildAction('two.db', 'two.db'), never)).toEqual(['two.db was there already'])
+  expect(await handler(buildAction('two.db', 'two.db'), never)).toEqual(['two.db already exists'])
 })
 
 test.each<[string, Buffer, RunCommand, string]>([

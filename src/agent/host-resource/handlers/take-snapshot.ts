@@ -27,17 +27,17 @@ export function createTakeSnapshotHandler({
   return async ({ name, remove }, signal) => {
     const local = await member()
     if (local === undefined)
-      throw unsupportedError('no member of etcd runs on this host', 'hyperkube etcd status')
+      throw unsupportedError('no etcd member runs on this host', 'hyperkube etcd status')
     const { client, endpoint } = local
     const lines: string[] = []
-    if ((await snapshots.list()).some((one) => one.name === name)) lines.push(`${name} was there already`)
+    if ((await snapshots.list()).some((one) => one.name === name)) lines.push(`${name} already exists`)
     else {
       await snapshots.requireSpace((await client.status(endpoint, { signal })).size)
       const known = await client.countKeys(endpoint, { signal })
       const bytes = streamDatabase(client.database(endpoint, { signal }), () => undefined)
       await snapshots.save(name, bytes, async (file) => {
         const { revision, keys } = await verify(local, file, known, signal)
-        lines.push(`${snapshots.directory}/${name} has ${keys} keys as of revision ${revision}`)
+        lines.push(`${snapshots.directory}/${name} has ${keys} keys at revision ${revision}`)
       })
     }
     // Older snapshots are removed last, because they are needed until the new one is verified.
@@ -65,20 +65,22 @@ export function createEtcdutlVerifier(command: RunCommand): VerifySnapshotFile {
     const argv = [join(directory, 'etcdutl'), 'snapshot', 'status', file, '--write-out=json'] as const
     const { stdout } = await command(argv, { signal }).catch((cause: unknown) => {
       signal.throwIfAborted()
-      throw invalidSnapshotError('etcdutl does not take it for one', cause)
+      throw invalidSnapshotError('etcdutl cannot read it', cause)
     })
     const { revision, totalKey: keys } = statusOutput.parse(JSON.parse(stdout))
     if (revision < known.revision) {
-      throw invalidSnapshotError(`it ends with revision ${revision}, and ${known.revision} was there before`)
+      throw invalidSnapshotError(
+        `its revision ${revision} is older than revision ${known.revision} of the member`,
+      )
     }
     return { revision, keys }
   }
 }
 
 function invalidSnapshotError(reason: string, cause?: unknown): HyperkubeError {
-  return new HyperkubeError('SNAPSHOT_INVALID', `the snapshot is not good, and was not kept: ${reason}`, {
+  return new HyperkubeError('SNAPSHOT_INVALID', `the snapshot is invalid and was discarded: ${reason}`, {
     component: 'etcd',
-    hint: 'another member is asked next; hyperkube etcd status shows how they are',
+    hint: 'the controller tries another member; to check the members: hyperkube etcd status',
     ...(cause === undefined ? {} : { cause }),
   })
 }

@@ -49,8 +49,8 @@ async function checkLinks(directory: string, archive: string): Promise<void> {
 }
 
 function archiveEscapeError(archive: string, name: string): HyperkubeError {
-  const message = `in the archive ${archive} is ${toPrintable(name)}, which leads out of its directory`
+  const message = `the archive ${archive} contains ${toPrintable(name)}, a path outside its directory`
   return new HyperkubeError('APPLY_ARCHIVE_REFUSED', message, {
-    hint: 'no release has such a file: ask who made this archive before you trust it',
+    hint: 'no release contains such a path: do not use this archive, and check its source',
   })
 }

@@ -92,6 +92,6 @@ export function readOutput<O extends z.ZodType>(
   const where = issue?.path.join('.') ?? ''
   throw new HyperkubeError(
     'WINDOWS_UNEXPECTED_OUTPUT',
-    `${operation.name} answered with something else than is documented: ${where}: ${issue?.message ?? ''}`,
+    `${operation.name} returned unexpected output: ${where}: ${issue?.message ?? ''}`,
   )
 }

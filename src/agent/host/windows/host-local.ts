@@ -64,7 +64,7 @@ export function hostLocalAddresses({
       if (known !== undefined) return known
       const [ip] = addResult.parse(JSON.parse(await runPlugin('ADD', network, subnet))).ips
       const address = ip?.address.split('/')[0]
-      if (address === undefined) throw new HyperkubeError('COMMAND_FAILED', 'host-local gave no address')
+      if (address === undefined) throw new HyperkubeError('COMMAND_FAILED', 'host-local returned no address')
       return address
     },
     async release(network) {

@@ -211,7 +211,7 @@ export function parseProgramPath({ commandLine: line }: Pick<ServiceState, 'comm
  * quote.
  */
 export function formatWindowsCommandLine(program: string, args: readonly string[]): string {
-  if (program.includes('"')) throw new Error('no file of Windows has a quote in its name')
+  if (program.includes('"')) throw new Error('a Windows file name cannot contain a quote')
   // The path needs quotes, or Windows would try C:\Program first. Characters inside the path need no
   // escaping.
   return [`"${program}"`, ...args.map(quoteArgument)].join(' ')

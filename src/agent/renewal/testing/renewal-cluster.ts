@@ -111,6 +111,7 @@ export class RenewalTestCluster implements AsyncDisposable {
       secrets: Object.fromEntries(keys),
     })
     host.clock.time = Date.now()
+    if (kind === 'worker') this.signing.putHost(name, planned)
     const state = host.toLocalPath(host.layout.state)
     const runs = new Runs(name, new RunEventLog(join(state, 'runs')), () => host.clock.now())
     this.#stack.defer(async () => runs.stop())

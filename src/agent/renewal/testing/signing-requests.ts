@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { RenewableCertificate } from '../../../contract/host-resource.ts'
 import type { ReceivedRequest, TestResponse } from '../../../kit/testing/https-test-server.ts'
+import { hostKind } from '../../../kube/host-resource.ts'
 import { FakeKubeApi } from '../../../kube/testing/fake-kube-api.ts'
 import { type RenewalSigningRequest, renewalSigningRequestKind } from '../signing-request.ts'
 
@@ -28,9 +30,24 @@ export class SigningRequests {
     for (const { metadata } of this.items) this.api.remove(`${collection}/${metadata.name}`)
   }
 
+  /** Stores the Host object that an operator writes for a planned host. */
+  putHost(name: string, planned: readonly RenewableCertificate[]): void {
+    const { apiVersion, kind } = hostKind
+    const certificates = planned.map(({ ca, subject }) => ({ ca, subject }))
+    this.api.put(formatHostPath(name), { apiVersion, kind, metadata: { name }, spec: { certificates } })
+  }
+
+  removeHost(name: string): void {
+    this.api.remove(formatHostPath(name))
+  }
+
   store(item: RenewalSigningRequest): void {
     this.api.put(`${collection}/${item.metadata.name}`, item)
   }
+}
+
+function formatHostPath(name: string): string {
+  return `/apis/hyperkube.dev/v1/hosts/${name}`
 }
 
 /** Adds the user of the connection, as the API server does. */

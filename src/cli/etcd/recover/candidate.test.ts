@@ -34,7 +34,7 @@ test('the snapshot of a member is searched where it was saved', () => {
 })
 
 test('what each would lose', () => {
-  expect(formatLoss(member('cp1', 12), 12, now)).toBe('nothing that is known here')
+  expect(formatLoss(member('cp1', 12), 12, now)).toBe('no known change')
   expect(formatLoss(member('cp2', 11), 12, now)).toBe('1 change')
-  expect(formatLoss(snapshot('old', 5), 12, now)).toBe('7 changes, and all since 3 h 07 min ago')
+  expect(formatLoss(snapshot('old', 5), 12, now)).toBe('7 changes, and all changes of the last 3 h 07 min')
 })

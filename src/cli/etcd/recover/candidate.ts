@@ -35,16 +35,18 @@ export function findSnapshotLocation(
  */
 export function formatLoss({ kind, revision, taken }: RecoveryCandidate, best: number, now: Date): string {
   const age =
-    kind === 'member' ? '' : `, and all since ${formatDuration(now.getTime() - taken.getTime())} ago`
+    kind === 'member'
+      ? ''
+      : `, and all changes of the last ${formatDuration(now.getTime() - taken.getTime())}`
   const changes = best - revision
-  return changes === 0 ? `nothing that is known here${age}` : `${formatCount(changes, 'change')}${age}`
+  return changes === 0 ? `no known change${age}` : `${formatCount(changes, 'change')}${age}`
 }
 
 export function buildCandidateColumns(best: number, now: Date): readonly TableColumn<RecoveryCandidate>[] {
   return [
     {
       head: 'FROM',
-      cell: ({ kind, name }) => ({ text: kind === 'member' ? `${name}, which answers` : name }),
+      cell: ({ kind, name }) => ({ text: kind === 'member' ? `${name} (running member)` : name }),
     },
     { head: 'REVISION', cell: ({ revision }) => ({ text: String(revision) }) },
     { head: 'KEYS', cell: ({ keys }) => ({ text: String(keys) }) },

@@ -29,8 +29,8 @@ export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<
   await using etcd = await openEtcd(context, options.file, cluster, await invocation.identity())
   const callOptions = { timeoutMs: 5000, signal: context.signal }
   if ((await etcd.client.members(callOptions).catch(ignoreEtcdError)) !== undefined) {
-    throw new HyperkubeError('ETCD_RECOVER_QUORUM', 'etcd has a quorum, and nothing to recover', {
-      hint: 'members that are lost leave by: hyperkube node remove; to go back in time: hyperkube etcd snapshot restore',
+    throw new HyperkubeError('ETCD_RECOVER_QUORUM', 'etcd has a quorum and does not need recovery', {
+      hint: 'remove a lost member: hyperkube node remove HOST; restore earlier data: hyperkube etcd snapshot restore NAME',
     })
   }
   const endpoints = listClusterEndpoints(cluster)

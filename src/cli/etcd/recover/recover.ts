@@ -5,11 +5,11 @@ import { buildSnapshotName } from '../../../snapshot/store.ts'
 import { exitCodes } from '../../command/command.ts'
 import { choosePrompts } from '../../command/prompts.ts'
 import { formatTable } from '../../command/table.ts'
+import { createTemporaryDirectory } from '../../environment/temporary-directory.ts'
 import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
 import { restoreFrom } from '../restore/restore.ts'
 import { saveMemberSnapshot } from '../save.ts'
 import { findSnapshotSource } from '../verify.ts'
-import { createWorkDirectory } from '../work-directory.ts'
 import {
   buildCandidateColumns,
   findSnapshotLocation,
@@ -32,9 +32,11 @@ export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   if (best === undefined) throw buildNothingLeftError()
   stderr.write(formatTable(buildCandidateColumns(best.revision, context.now()), candidates, paintProgress))
   const members = listClusterEndpoints(cluster).filter(({ etcd }) => etcd)
-  stderr.write(`the new etcd has the members of cluster.yml: ${joinNames(members.map(({ host }) => host))}\n`)
+  stderr.write(
+    `the new etcd cluster will have the members of cluster.yml: ${joinNames(members.map(({ host }) => host))}\n`,
+  )
   if (survivors.leftOut.length > 0) {
-    stderr.write(`considered lost: ${joinNames(survivors.leftOut)}; make sure that they stay off\n`)
+    stderr.write(`considered lost: ${joinNames(survivors.leftOut)}; keep these hosts off\n`)
   }
   // The warning about left-out members is ignored, because they were listed above.
   const restoreInvocation = {
@@ -44,8 +46,8 @@ export const recoverEtcd: EtcdCommandAction = async (invocation) => {
   if (flags.dryRun) return runDryRun(restoreInvocation, best)
   const chosen = await promptCandidate(invocation, candidates, best)
   if (chosen === undefined) {
-    stderr.write('USAGE: from which one? There is no terminal to ask on, and nothing was done\n')
-    stderr.write(`  → --yes takes ${best.name}\n`)
+    stderr.write('USAGE: there is no terminal to choose a recovery source on; nothing was changed\n')
+    stderr.write(`  → to recover from ${best.name}, add --yes\n`)
     return exitCodes.usage
   }
   const name = chosen.kind === 'snapshot' ? chosen.name : await saveCandidate(invocation, chosen)
@@ -63,7 +65,7 @@ async function runDryRun(invocation: EtcdInvocation, best: RecoveryCandidate): R
   const { kind, name } = best
   if (kind === 'snapshot')
     return restoreFrom(invocation, await findSnapshotSource(withSnapshotLocation(invocation, best), name))
-  await using work = await createWorkDirectory()
+  await using work = await createTemporaryDirectory()
   const { path } = work
   const dryRunInvocation = { ...invocation, flags: { ...invocation.flags, to: path, from: path } }
   const { name: snapshotName } = await saveMemberSnapshot(
@@ -88,7 +90,7 @@ async function saveCandidate(
   { name: member }: RecoveryCandidate,
 ): Promise<string> {
   const { name, locations } = await saveMemberSnapshot(invocation, ...buildRecoveryName(invocation), member)
-  invocation.context.stderr.write(`${name}: all data of ${member}, in ${joinNames(locations)}\n`)
+  invocation.context.stderr.write(`saved all data of ${member} as ${name} in ${joinNames(locations)}\n`)
   return name
 }
 
@@ -106,7 +108,7 @@ async function promptCandidate(
   const prompts = choosePrompts(context, options)
   if (prompts === undefined) return undefined
   const chosen = await prompts.select({
-    message: 'which one do you want to recover from?',
+    message: 'source to recover from',
     choices: candidates.map(({ name }) => ({
       value: name,
       label: name === best.name ? `${name} (most recent)` : name,
@@ -119,7 +121,7 @@ async function promptCandidate(
 function buildNothingLeftError(): HyperkubeError {
   return new HyperkubeError(
     'ETCD_RECOVER_NOTHING',
-    'no member of etcd answers, and there is no snapshot in the stores of spec.etcd.backup',
-    { hint: 'a snapshot that is elsewhere: hyperkube etcd snapshot restore FILE' },
+    'no etcd member responds, and the stores of spec.etcd.backup have no snapshot',
+    { hint: 'restore a snapshot file: hyperkube etcd snapshot restore FILE' },
   )
 }

@@ -46,17 +46,19 @@ const summary = {
 
 test('the loss is shown with its number of changes', () => {
   expect(formatRestore({ ...summary, current: { revision: 12, keys: 4 } })).toMatchInlineSnapshot(`
-    "shop becomes again what it was 3 h 07 min ago: before.snapshot, taken 2026-11-15T12:00:00.000Z, 3 keys, revision 5
-      lost: 7 changes, all that was written since: etcd is at revision 12 with 4 keys
-      stops for a while: kubelets, controllers, API servers and etcd on cp1, cp2, cp3 and w1; pods go on running
-      pods that are younger than the snapshot end, and those that were deleted since come again
-      etcd’s data of now stays on cp1, cp2 and cp3 in /var/lib/etcd/before-restore-TIME
+    "shop is restored to its state 3 h 07 min ago: snapshot before.snapshot, taken 2026-11-15T12:00:00.000Z, 3 keys, revision 5
+      lost: 7 changes since the snapshot: etcd is at revision 12 with 4 keys
+      stopped during the restore: kubelets, controllers, API servers and etcd on cp1, cp2, cp3 and w1; pods keep running
+      pods created after the snapshot are deleted; pods deleted after the snapshot are created again
+      the current etcd data is kept on cp1, cp2 and cp3 in /var/lib/etcd/before-restore-TIME
     "
   `)
 })
 
 test('an unknown loss is reported as such', () => {
   const text = formatRestore({ ...summary, current: undefined })
-  expect(text).toContain('lost: all that was written since; no member of etcd answers to say how much')
+  expect(text).toContain(
+    'lost: all changes since the snapshot; their number is unknown, because no etcd member answers',
+  )
   expect(formatRestore({ ...summary, current: { revision: 5, keys: 3 } })).toContain('lost: nothing')
 })

@@ -168,7 +168,7 @@ const changes = /claim|upload|stop-services|restore-etcd-data|end-restore|apply/
 test('all members get their data while everything is stopped, then everything is started as usual', async () => {
   const { result, done, restored, output: messages } = await run({ environment: { replies: ['shop'] } })
   expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
-  expect(messages).toContain('no member of etcd answers to say how much')
+  expect(messages).toContain('their number is unknown, because no etcd member answers')
   expect(last(done, 'upload')).toBeLessThan(first(done, 'stop-services'))
   expect(last(done, 'stop-services')).toBeLessThan(first(done, 'restore-etcd-data'))
   expect(last(done, 'restore-etcd-data')).toBeLessThan(first(done, 'end-restore'))
@@ -192,7 +192,7 @@ test('without the name of the cluster nothing is done', async () => {
 test('a dry run shows what would be lost, does not prompt and changes nothing', async () => {
   const { result, done, output: messages } = await run({ dryRun: true, yes: true })
   expect(result).toEqual({ code: 3, result: { outcome: 'unchanged' } })
-  expect(messages).toContain('  lost: all that was written since')
+  expect(messages).toContain('  lost: all changes since the snapshot')
   expect(done.filter((line) => changes.test(line))).toEqual([])
 })
 
@@ -200,7 +200,7 @@ test('an unreachable member blocks the restore: it would come back with its old 
   const { result, done, findings } = await run({ unreachable: ['cp3'], yes: true })
   expect(result).toMatchObject({
     code: 1,
-    result: { failure: { hint: expect.stringContaining('take it out of cluster.yml') } },
+    result: { failure: { hint: expect.stringContaining('remove the host from cluster.yml') } },
   })
   expect(findings).toEqual(['error SSH_UNREACHABLE'])
   expect(done).toEqual([])

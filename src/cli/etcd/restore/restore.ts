@@ -8,14 +8,14 @@ import { extractSnapshot, testRestore } from '../../../snapshot/verify.ts'
 import { loadClusterInputs } from '../../../workspace/load-inputs.ts'
 import { exitCodes } from '../../command/command.ts'
 import { printResult } from '../../command/print.ts'
+import { createTemporaryDirectory } from '../../environment/temporary-directory.ts'
+import { openByteProgress } from '../../render/byte-progress.ts'
 import { runAction } from '../../run/run-action.ts'
 import { resultNames } from '../../run/run-with-progress.ts'
 import type { EtcdCommandAction, EtcdInvocation } from '../action.ts'
 import { prepareEtcdPrograms } from '../programs.ts'
-import { openByteProgress } from '../progress.ts'
 import { loadSnapshotTrust, openSnapshotIdentity } from '../trust.ts'
 import { findSnapshotSource, reportRead, type SnapshotSource } from '../verify.ts'
-import { createWorkDirectory } from '../work-directory.ts'
 
 /**
  * Restores a cluster from a snapshot: checks the snapshot, asks for confirmation, uploads its data to every
@@ -31,7 +31,7 @@ export async function restoreFrom(
 ): ReturnType<EtcdCommandAction> {
   const { context, options, flags, cluster } = invocation
   const inputs = await loadClusterInputs(context, options, cluster)
-  await using work = await createWorkDirectory()
+  await using work = await createTemporaryDirectory()
   const { snapshot, programs } = await checkSnapshotSource(invocation, source, inputs, work.path)
   const settings = {
     command: 'etcd snapshot restore',
@@ -71,7 +71,7 @@ export async function restoreFrom(
   printResult(context.stdout, options.output, document, () =>
     done
       ? toPrintable(
-          `${manifest.cluster.name} is back as of ${manifest.created}: ${formatCount(manifest.keys, 'key')}, in ${result.seconds.toFixed(0)} s\n`,
+          `${manifest.cluster.name} is restored to ${manifest.created}: ${formatCount(manifest.keys, 'key')}, in ${result.seconds.toFixed(0)} s\n`,
         )
       : '',
   )
@@ -99,7 +99,8 @@ async function checkSnapshotSource(
   const bytes = reportRead(source, progress.track(`reading ${source.name}`))
   const deps = { trust, directory, signal }
   const extracted = await extractSnapshot(bytes, deps)
-  if (flags.verify) progress.writeLine('it is complete and of this cluster; testing a restore')
+  if (flags.verify)
+    progress.writeLine('the snapshot is complete and belongs to this cluster; testing a restore')
   const programs = await prepareEtcdPrograms(
     { clusterFile: options.file, cluster, lock },
     { ...context, progress },

@@ -128,7 +128,7 @@ export const succeededRun: readonly RecordedEvent[] = [
 const failure = {
   code: 'SERVICE_FAILED',
   message:
-    'cp1/etcd: etcd.service does not come up (failed; the last time with exit-code 1):\n  listen tcp 10.0.0.1:2380: bind: address already in use',
+    'cp1/etcd: etcd.service does not start (failed; last exit: exit-code 1):\n  listen tcp 10.0.0.1:2380: bind: address already in use',
   hint: 'on the host: journalctl -u etcd.service -e',
 }
 
@@ -184,7 +184,7 @@ const fleet: StepFixture = {
 /** Steps for one host each, as when kubelets are updated in a running cluster. */
 const singles = names.map((host): StepFixture => ({
   step: `node/${host}`,
-  title: `kubelet on ${host}, pods moved away first`,
+  title: `kubelet on ${host}, drained first`,
   stage: 'node',
   hosts: [host],
 }))
@@ -209,7 +209,7 @@ export const largeRun: readonly RecordedEvent[] = [
       step: fleet.step,
       result: {
         outcome: 'failed',
-        failure: { code: 'APPLY_DISK_FULL', message: 'no room is left on the disk' },
+        failure: { code: 'APPLY_DISK_FULL', message: 'the disk is full' },
       },
     },
     'w77',

@@ -49,7 +49,7 @@ function diagnoseDown({ api, hosts }: ClusterHealthObservation): Diagnosis {
   return {
     code: 'API_DOWN',
     severity: 'error',
-    what: 'no API server is ready: pods keep running, and nothing can be changed',
+    what: 'no API server is ready: running pods keep running, but no change is possible',
     ...(since === undefined ? {} : { since }),
     component,
     evidence: [...api].flatMap(([host, health]) => (health.healthy ? [] : [`${host}: ${health.reason}`])),
@@ -62,7 +62,7 @@ function diagnoseNotReady(host: string, reason: string): Diagnosis {
   return {
     code: 'API_NOT_READY',
     severity: 'error',
-    what: 'its API server is not ready',
+    what: 'the API server is not ready',
     host,
     component,
     evidence: [reason],
@@ -93,7 +93,7 @@ export function findUnreadyNodes({ hosts, nodes }: ClusterHealthObservation): Di
         evidence: [
           `node condition: ${reason}`,
           ...(node === undefined ? [] : listBlockingTaints(node)).map(
-            (taint) => `taint ${taint} keeps new pods away`,
+            (taint) => `taint ${taint} prevents new pods`,
           ),
         ],
         command: suggestCommand({ code: 'NODE_NOT_READY', host }),

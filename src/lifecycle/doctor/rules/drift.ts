@@ -51,18 +51,20 @@ function listDriftedResources({
       ...(service?.enabled === false ? [toDisabledService(component)] : []),
     ]),
     ...services.flatMap(({ name, state, enabled }) => [
-      ...(state === 'missing' ? [{ component: name, text: `service ${name}: its unit is missing` }] : []),
+      ...(state === 'missing'
+        ? [{ component: name, text: `service ${name}: the unit file is missing` }]
+        : []),
       ...(state !== 'missing' && enabled === false ? [toDisabledService(name)] : []),
     ]),
     ...programs.map(({ service, path }) => ({
       component: service,
-      text: `program ${path}: missing or empty`,
+      text: `binary ${path}: missing or empty`,
     })),
   ]
 }
 
 function toDisabledService(component: string): DriftedResource {
-  return { component, text: `service ${component}: it does not start with the host` }
+  return { component, text: `service ${component}: disabled, so it does not start after a reboot` }
 }
 
 /** Finds hosts where an operator has paused healing. */
@@ -74,7 +76,7 @@ export function findPausedHosts({ hosts }: ClusterHealthObservation): Diagnosis[
       {
         code: 'HEAL_PAUSED',
         severity: 'warning',
-        what: `nothing is healed on ${host} until ${paused.until}`,
+        what: `healing on ${host} is paused until ${paused.until}`,
         host,
         evidence: [`paused by ${paused.by}`],
         command: suggestCommand({ code: 'HEAL_PAUSED', host }),

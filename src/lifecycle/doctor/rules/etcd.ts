@@ -64,9 +64,7 @@ function explainMissingQuorum(etcd: ClusterHealthObservation['etcd']): string[] 
   const unready = etcdMembers.filter(({ id }) => health.get(id)?.ready !== true)
   return [
     `${healthy} of ${voters} members are healthy, and ${needed} are needed`,
-    ...unready.map(
-      (member) => `${formatMember(member)}: ${health.get(member.id)?.reason ?? 'it was not checked'}`,
-    ),
+    ...unready.map((member) => `${formatMember(member)}: ${health.get(member.id)?.reason ?? 'not checked'}`),
   ]
 }
 

@@ -28,7 +28,7 @@ function diagnoseProblem(
       host,
       evidence: [
         `node condition ${condition}: ${message ?? (taint === undefined ? 'true' : 'no longer true')}`,
-        ...(taint === undefined ? [] : [`taint ${taint} keeps new pods away`]),
+        ...(taint === undefined ? [] : [`taint ${taint} prevents new pods`]),
       ],
       command:
         condition === 'NetworkUnavailable' && flannel !== true

@@ -65,7 +65,7 @@ function buildDiagnosis(
     host,
     component,
     evidence: [
-      ...probes.map(({ probe, message }) => `probe ${probe}: ${message ?? 'it fails'}`),
+      ...probes.map(({ probe, message }) => `probe ${probe}: ${message ?? 'failed'}`),
       ...(isLocal ? (logs.get(component) ?? []) : []),
     ],
     command: suggestCommand({ code, host, component, os }),

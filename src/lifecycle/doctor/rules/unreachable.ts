@@ -77,7 +77,7 @@ function diagnoseNoHostReachable({ hosts }: ClusterHealthObservation): Diagnosis
 
 function suggestHostCommand(code: string, host: string, observation: ClusterHealthObservation): string {
   return code === 'HOST_UNREACHABLE' && canRemove(host, observation)
-    ? `start ${host}, or fix its network; if it is lost for good: hyperkube node remove ${host}`
+    ? `start ${host}, or fix its network; if it is lost permanently: hyperkube node remove ${host}`
     : suggestCommand({ code, host })
 }
 
@@ -137,16 +137,16 @@ function diagnoseCutOff(
     {
       code: 'HOST_CUT_OFF',
       severity: 'error',
-      what: `${host} is reachable for you, but cannot reach the rest of the cluster`,
+      what: `${host} is reachable from this machine, but cannot reach the rest of the cluster`,
       since: signs.map(({ since }) => since).toSorted()[0] ?? '',
       host,
       evidence: [
         ...signs.map(
           ({ component: agentComponent, probe, message }) =>
-            `${agentComponent}, probe ${probe}: ${message ?? 'it fails'}`,
+            `${agentComponent}, probe ${probe}: ${message ?? 'failed'}`,
         ),
         ...(unready === undefined ? [] : [`node condition: ${unready}`]),
-        `ready elsewhere: the API of ${[...api].flatMap(([server, { healthy }]) => (healthy && server !== host ? [server] : [])).join(', ')}`,
+        `API servers that are ready on other hosts: ${[...api].flatMap(([server, { healthy }]) => (healthy && server !== host ? [server] : [])).join(', ')}`,
       ],
       command: suggestCommand({ code: 'HOST_CUT_OFF', host }),
       needsOperator: true,
@@ -192,7 +192,7 @@ export function findUnreachableAgents({ hosts }: ClusterHealthObservation): Diag
               ...(unit === undefined
                 ? []
                 : [
-                    `${os === 'windows' ? 'the service manager' : 'systemd'}: ${agentComponent} is ${unit.state}, restarted ${unit.restarts} times`,
+                    `${os === 'windows' ? 'the service manager' : 'systemd'}: ${agentComponent} is ${unit.state}, restarts: ${unit.restarts}`,
                   ]),
               ...(logs.get(agentComponent) ?? []),
             ],
@@ -211,7 +211,7 @@ export function findUnreachableAgents({ hosts }: ClusterHealthObservation): Diag
           what: `the agent of ${host} is too old to report health`,
           host,
           component: agentComponent,
-          evidence: [`it has version ${agent.version}`],
+          evidence: [`agent version ${agent.version}`],
           command: suggestCommand({ code: 'AGENT_NO_HEALTH', host }),
           needsOperator: true,
         },

@@ -77,13 +77,15 @@ test.each(['hang', 'die', 'complain'])(
 test('a program that ends well and says nothing is no PowerShell', async () => {
   await using powershell = hostWith('stub')
   expect(await readErrorCode(powershell.host.system.describe({}))).toBe('POWERSHELL_ENDED')
-  await expect(powershell.host.system.describe({})).rejects.toThrow('system.describe was not answered')
+  await expect(powershell.host.system.describe({})).rejects.toThrow(
+    'system.describe failed: PowerShell exited',
+  )
   await expect(powershell.host.environment.set({ name: 'A', value: null })).rejects.toThrow('environment.set')
 })
 
 test('a missing program is reported', async () => {
   await using powershell = powershellHost({ script, argv: ['/nonexistent/powershell.exe'] })
-  await expect(powershell.host.system.describe({})).rejects.toThrow('could not be run')
+  await expect(powershell.host.system.describe({})).rejects.toThrow('cannot run')
 })
 
 test('an answer of another shape than documented is refused', async () => {

@@ -97,5 +97,5 @@ function isSessionError(error: unknown): error is HyperkubeError {
 }
 
 function noResponseError({ name }: Operation, { code, message, cause }: HyperkubeError): HyperkubeError {
-  return new HyperkubeError(code, `${name} was not answered: ${message}`, { cause })
+  return new HyperkubeError(code, `${name} failed: ${message}`, { cause })
 }

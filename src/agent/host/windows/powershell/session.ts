@@ -84,9 +84,9 @@ export async function startPowerShell(
     child.kill('SIGKILL')
   }
   const readStderr = captureStderr(child)
-  child.once('error', (cause) => fail('POWERSHELL_ENDED', `${program} could not be run`, cause))
+  child.once('error', (cause) => fail('POWERSHELL_ENDED', `cannot run ${program}`, cause))
   child.once('close', (code) =>
-    fail('POWERSHELL_ENDED', `PowerShell ended by itself with ${code ?? 'no code'}${readStderr()}`),
+    fail('POWERSHELL_ENDED', `PowerShell exited with ${code ?? 'no code'}${readStderr()}`),
   )
   // Write errors are ignored, because the `close` event reports that the process has ended.
   child.stdin.on('error', () => undefined)
@@ -94,8 +94,8 @@ export async function startPowerShell(
     const response = line === undefined ? 'invalid-output' : parseScriptResponse(line)
     if (response === 'nothing') return
     if (response === 'invalid-output' || response.id !== pending?.id) {
-      const shown = toPrintable((line ?? 'a line without an end').slice(0, 200))
-      return fail('POWERSHELL_INVALID_OUTPUT', `PowerShell said something that is no answer: ${shown}`)
+      const shown = toPrintable((line ?? 'a line that is too long').slice(0, 200))
+      return fail('POWERSHELL_INVALID_OUTPUT', `PowerShell returned invalid output: ${shown}`)
     }
     pending.resolve(response)
     pending = undefined
@@ -110,8 +110,7 @@ export async function startPowerShell(
     abort?.throwIfAborted()
     if (failure !== undefined) throw failure
     const timer = setTimeout(
-      () =>
-        fail('POWERSHELL_TIMEOUT', `PowerShell has said nothing for ${timeoutMs / 1000} s${readStderr()}`),
+      () => fail('POWERSHELL_TIMEOUT', `PowerShell did not respond for ${timeoutMs / 1000} s${readStderr()}`),
       timeoutMs,
     )
     // The operation may still complete, and its late response would be taken for that of the next request.
@@ -139,7 +138,7 @@ export async function startPowerShell(
     send: async (request, timeoutMs, abort) =>
       sendLine(formatRequestLine(request), request.id, timeoutMs, abort),
     async end() {
-      failure ??= new HyperkubeError('POWERSHELL_ENDED', 'PowerShell was ended')
+      failure ??= new HyperkubeError('POWERSHELL_ENDED', 'PowerShell was stopped')
       child.kill('SIGKILL')
       await closed
     },

@@ -28,12 +28,12 @@ export async function connectServiceManager(pipe: string, signal: AbortSignal): 
     for (let size = 0; parts.at(-1)?.last !== true;) {
       const next = await fragments.next().catch((cause: unknown) => {
         signal.throwIfAborted()
-        throw protocolError('the connection broke', cause)
+        throw protocolError('the connection failed', cause)
       })
-      if (next.done === true) throw protocolError('it ended in the middle of an answer')
+      if (next.done === true) throw protocolError('the connection closed within a response')
       parts.push(next.value)
       size += next.value.body.length
-      if (size > maxResponseBytes) throw protocolError('its answer has no end')
+      if (size > maxResponseBytes) throw protocolError('the response is too long')
     }
     return parts
   }
@@ -42,7 +42,7 @@ export async function connectServiceManager(pipe: string, signal: AbortSignal): 
     socket.write(buildFragment({ kind: kinds.bind, call, body: buildBindBody(), first: true, last: true }))
     const [ack] = await readResponse()
     const bound = ack?.kind === kinds.bindAck ? readBindAck(ack.body) : undefined
-    if (bound?.accepted !== true) throw protocolError('it does not take what we ask for')
+    if (bound?.accepted !== true) throw protocolError('it rejected the interface')
     maxFragmentLength = bound.maxLength
   }
   try {
@@ -83,7 +83,7 @@ async function openPipe(path: string, signal: AbortSignal): Promise<Socket> {
  */
 export function scmUnreachableError(pipe: string, signal: AbortSignal, cause: unknown): HyperkubeError {
   signal.throwIfAborted()
-  return new HyperkubeError('SCM_UNREACHABLE', `the manager of services is not to be reached by ${pipe}`, {
+  return new HyperkubeError('SCM_UNREACHABLE', `cannot reach the Service Control Manager at ${pipe}`, {
     cause,
   })
 }
@@ -104,7 +104,7 @@ function formatFault({ kind, body }: Fragment): string {
 }
 
 function protocolError(problem: string, cause?: unknown): HyperkubeError {
-  const message = `the manager of services was not understood: ${problem}`
+  const message = `invalid response of the Service Control Manager: ${problem}`
   return new HyperkubeError('SCM_INVALID_OUTPUT', message, cause === undefined ? {} : { cause })
 }
 
@@ -156,7 +156,7 @@ export function readFragment(
   if (bytes.length < headerLength) return undefined
   const length = bytes.readUInt16LE(8)
   if (bytes[0] !== 5 || bytes[4] !== representation || length < headerLength)
-    throw new RangeError('these are no words of the manager of services')
+    throw new RangeError('the header of the response is invalid')
   if (bytes.length < length) return undefined
   return {
     fragment: {

@@ -92,7 +92,7 @@ export interface ScmClient {
 export class OutcomeError extends Error {
   readonly outcome: number
   constructor(procedure: keyof typeof procedures, outcome: number) {
-    super(`${procedure}: Windows answers ${outcome}`)
+    super(`${procedure}: Windows error ${outcome}`)
     this.outcome = outcome
   }
 }

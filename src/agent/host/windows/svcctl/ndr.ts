@@ -79,7 +79,7 @@ export class NdrReader {
 
   string(): string {
     const [, offset, count] = [this.uint32(), this.uint32(), this.uint32()]
-    if (offset !== 0) throw new RangeError('a text begins before its beginning')
+    if (offset !== 0) throw new RangeError('a string has an offset other than 0')
     return this.raw(2 * count)
       .toString('utf16le')
       .replace(/\0+$/, '')

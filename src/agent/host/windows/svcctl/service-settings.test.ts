@@ -31,7 +31,7 @@ test('what reg.exe writes of a service is read', () => {
     startType: 2,
   })
   expect(() => parseServiceSettings(exported, `${key}-other`)).toThrow('the registry has no')
-  expect(() => readRegFile('ERROR: no')).toThrow('no file of the registry')
+  expect(() => readRegFile('ERROR: no')).toThrow('not a registry export')
 })
 
 test('whatever variables are written are read again', () => {

@@ -100,7 +100,7 @@ const entry =
  * Parses the output of `reg export`. Keys and names become lower case, because Windows ignores their case.
  */
 export function readRegFile(text: string): ReadonlyMap<string, ReadonlyMap<string, RegValue>> {
-  if (!text.replace(/^\uFEFF/, '').startsWith(title)) throw new Error('this is no file of the registry')
+  if (!text.replace(/^\uFEFF/, '').startsWith(title)) throw new Error('this is not a registry export')
   const keys = new Map<string, Map<string, RegValue>>()
   let values = new Map<string, RegValue>()
   for (const { groups = {} } of text.matchAll(entry)) {

@@ -110,10 +110,10 @@ test('a refused call is reported with its operation and error code', async () =>
   const { host } = await openSvcctlHost()
   await host.services.put(buildSpec('one', [], '"C:\\missing.exe"'))
   await expect(host.services.start({ name: 'one' })).rejects.toThrow(
-    'services.start failed: start: Windows answers 2',
+    'services.start failed: start: Windows error 2',
   )
   await expect(host.services.stop({ name: 'missing' })).rejects.toThrow(
-    'services.stop failed: openService: Windows answers 1060',
+    'services.stop failed: openService: Windows error 1060',
   )
 })
 
@@ -121,19 +121,22 @@ test.each([
   [
     'nothing',
     (): Server => createServer((socket) => void socket.end()),
-    'it ended in the middle of an answer',
+    'the connection closed within a response',
   ],
   [
     'invalid-output',
     (): Server => createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
-    'the connection broke',
+    'the connection failed',
   ],
 ])('a manager that returns %s is rejected', async (_, make, message) => {
   const pipe = await listen(make())
   const connected = connectServiceManager(pipe, new AbortController().signal)
   await expect(connected).rejects.toMatchObject({
     code: 'SCM_UNREACHABLE',
-    cause: { code: 'SCM_INVALID_OUTPUT', message: `the manager of services was not understood: ${message}` },
+    cause: {
+      code: 'SCM_INVALID_OUTPUT',
+      message: `invalid response of the Service Control Manager: ${message}`,
+    },
   })
 })
 

@@ -137,7 +137,7 @@ function operationError({ name }: Operation, { message }: OutcomeError): Hyperku
 function timeoutError({ name, timeoutMs }: Operation): HyperkubeError {
   return new HyperkubeError(
     'WINDOWS_OPERATION_FAILED',
-    `${name}: the manager of services has said nothing for ${timeoutMs / 1000} s`,
+    `${name}: the Service Control Manager did not respond for ${timeoutMs / 1000} s`,
   )
 }
 

@@ -1,8 +1,8 @@
 import { toPrintable } from '../../kit/text.ts'
 import type { ReportBytes } from '../../snapshot/store.ts'
 import type { CommandContext } from '../command/command.ts'
-import { fitLine, span } from '../render/line.ts'
-import { createLiveLines } from '../render/live-lines.ts'
+import { fitLine, span } from './line.ts'
+import { createLiveLines } from './live-lines.ts'
 
 export interface ByteProgress extends Disposable {
   /** Starts to show the progress of one transfer. */

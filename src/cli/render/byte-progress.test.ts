@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openByteProgress } from './progress.ts'
+import { openByteProgress } from './byte-progress.ts'
 
 function setup(screen?: { size: () => { columns: number; rows: number } }) {
   const written: string[] = []

@@ -1,0 +1,152 @@
+import {
+  hasOtherThan,
+  hasPlainHttp,
+  isEmpty,
+  isFalse,
+  isNotEmpty,
+  isNotZero,
+  isOneOf,
+  isTrue,
+  isZeroDuration,
+  lacksOneOf,
+  matchesAnyOrigin,
+} from './predicates.ts'
+import { flagRule, type JudgedRule, type WeakeningSetting } from './setting.ts'
+
+const flag = (name: string, rule: JudgedRule): WeakeningSetting => flagRule('kube-apiserver', name, rule)
+const authenticationFile = '/etc/hyperkube/kube-apiserver/authentication.yaml'
+
+/** Who may send requests to the API server, and what they may do. */
+export const apiServerAccessRules: readonly WeakeningSetting[] = [
+  flag('anonymous-auth', {
+    severity: 'error',
+    weakens: isTrue,
+    weak: 'true',
+    safe: 'false',
+    consequence: 'clients without credentials then reach every path that RBAC gives to all users',
+  }),
+  flag('authentication-config', {
+    severity: 'error',
+    weakens: isEmpty,
+    weak: '',
+    safe: authenticationFile,
+    consequence: 'without the file clients without credentials reach every path that RBAC gives to all users',
+  }),
+  flag('authentication-config', {
+    severity: 'warning',
+    weakens: hasOtherThan(authenticationFile),
+    weak: '/etc/mine/authentication.yaml',
+    safe: authenticationFile,
+    consequence:
+      'this file replaces the one of hyperkube, and without a section `anonymous` it opens all paths to anonymous requests',
+    hint: 'use the oidc-* flags, or limit anonymous in the file to /livez, /readyz and /healthz',
+  }),
+  flag('token-auth-file', {
+    severity: 'error',
+    weakens: isNotEmpty,
+    weak: '/etc/mine/tokens.csv',
+    safe: '',
+    consequence:
+      'the tokens of the file lie in plain text on the host and are valid until every API server restarts',
+    hint: 'use service accounts, client certificates or the oidc-* flags',
+  }),
+  flag('enable-bootstrap-token-auth', {
+    severity: 'warning',
+    weakens: isTrue,
+    weak: 'true',
+    safe: 'false',
+    consequence: 'the holder of a bootstrap token can request certificates of new nodes',
+  }),
+  flag('authorization-mode', {
+    severity: 'error',
+    weakens: isOneOf('AlwaysAllow'),
+    weak: 'Node,RBAC,AlwaysAllow',
+    safe: 'Node,RBAC,Webhook',
+    consequence: 'AlwaysAllow permits every request of every client',
+    hint: 'authorization-mode: Node,RBAC, plus your own modes',
+  }),
+  flag('authorization-mode', {
+    severity: 'error',
+    weakens: lacksOneOf('Node', 'RBAC'),
+    weak: 'RBAC',
+    safe: 'Node,RBAC',
+    consequence: 'without Node a kubelet needs rights over all nodes, and without RBAC no role has an effect',
+    hint: 'authorization-mode: Node,RBAC, plus your own modes',
+  }),
+  flag('authorization-mode', {
+    severity: 'warning',
+    weakens: isOneOf('ABAC'),
+    weak: 'Node,RBAC,ABAC',
+    safe: 'Node,RBAC',
+    consequence: 'ABAC grants permissions from a file on each host that no role or binding shows',
+    hint: 'write the permissions as RBAC roles',
+  }),
+  flag('insecure-port', {
+    severity: 'error',
+    weakens: isNotZero,
+    weak: '8080',
+    safe: '0',
+    consequence: 'every process that reaches the port has all permissions without credentials',
+  }),
+  flag('requestheader-allowed-names', {
+    severity: 'error',
+    weakens: isEmpty,
+    weak: '',
+    safe: 'front-proxy-client',
+    consequence: 'every certificate of the front proxy CA can then act as any user',
+  }),
+  flag('service-account-lookup', {
+    severity: 'error',
+    weakens: isFalse,
+    weak: 'false',
+    safe: 'true',
+    consequence: 'tokens of deleted service accounts and pods stay valid until they expire',
+  }),
+  flag('service-account-extend-token-expiration', {
+    severity: 'warning',
+    weakens: isTrue,
+    weak: 'true',
+    safe: 'false',
+    consequence: 'a stolen token of a pod stays valid for a year instead of an hour',
+  }),
+  flag('service-account-max-token-expiration', {
+    severity: 'allowed',
+    weakens: isZeroDuration,
+    weak: '0',
+    safe: '24h',
+    consequence: 'clients choose the lifetime of the tokens that they request',
+    reason: 'this is the default of Kubernetes, and only clients with the permission to create tokens choose',
+  }),
+  flag('cors-allowed-origins', {
+    severity: 'error',
+    weakens: matchesAnyOrigin,
+    weak: '//.*',
+    safe: String.raw`^https://console\.example\.com$`,
+    consequence: 'scripts of every web site can read responses of the API with the credentials of a browser',
+    hint: 'list the exact origins of your own pages',
+  }),
+  flag('oidc-issuer-url', {
+    severity: 'error',
+    weakens: hasPlainHttp,
+    weak: 'http://id.example.com',
+    safe: 'https://id.example.com',
+    consequence: 'an attacker on the network can replace the keys that verify tokens',
+    hint: 'use the https address of the provider',
+  }),
+  flag('oidc-username-prefix', {
+    severity: 'warning',
+    weakens: isOneOf('-'),
+    weak: '-',
+    safe: 'oidc:',
+    consequence: 'the provider can issue tokens for any user name, also for system: users',
+    hint: 'set a prefix such as oidc:',
+  }),
+  flag('oidc-groups-prefix', {
+    severity: 'warning',
+    weakens: isEmpty,
+    weak: '',
+    safe: 'oidc:',
+    consequence: 'the provider can put its users into any group, also into system:masters',
+    hint: 'set a prefix such as oidc:',
+  }),
+]

@@ -1,0 +1,69 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { formatAttackEvidence } from '../support/attacks/attack-evidence.ts'
+import type { AttackContext } from '../support/attacks/attack.ts'
+import { type AttackRecord, openAttack, runAttacks } from '../support/attacks/run-attacks.ts'
+import { buildTenantAttacks, createTenant } from '../support/attacks/tenant-attacks.ts'
+import {
+  buildPodAttacks,
+  buildRemovedHostAttacks,
+  buildRenewalAttacks,
+  buildWorkerAttacks,
+} from '../support/attacks/worker-attacks.ts'
+import { buildIdentityAttacks, buildSnapshotAttacks } from '../support/attacks/theft-attacks.ts'
+import { setUpCluster } from '../support/suite-cluster.ts'
+
+const kubernetes = '1.37.1'
+const evidence = join(import.meta.dirname, '../../docs/evidence/attacks.md')
+
+describe('attacks on a cluster with default addons', () => {
+  const clusterNow = setUpCluster('attacks', '3+2', kubernetes, { addons: true })
+  const records: AttackRecord[] = []
+  let context: AttackContext
+
+  afterAll(async () => {
+    const [hyperkube = ''] = (await clusterNow().hyperkube('version')).stdout.split('\n')
+    await writeFile(evidence, formatAttackEvidence({ date: new Date(), hyperkube, kubernetes, records }))
+  })
+
+  beforeAll(async () => {
+    context = await openAttack(clusterNow())
+  }, 120_000)
+
+  test('a worker holds certificates of its own and tokens of its pods, but no other key', () => {
+    const { loot } = context
+    expect(loot.certificates.map(({ commonName }) => commonName)).toContain('system:node:w1')
+    expect(loot.tokens).not.toEqual([])
+    expect(loot.keyFiles.filter((path) => /ca\.key$|id_|identity/.test(path))).toEqual([])
+    process.stderr.write(
+      `${[...loot.certificates.map(({ path }) => path), ...loot.tokens.map(({ account }) => account)].join('\n')}\n`,
+    )
+  })
+
+  test('a tenant with edit rights stays in its namespace', async () => {
+    expect(await runAttacks(buildTenantAttacks(context, await createTenant(context)), records)).toEqual([])
+  })
+
+  test('an escaped pod on a worker gains nothing outside its own rights', async () => {
+    expect(await runAttacks(buildPodAttacks(context), records)).toEqual([])
+  })
+
+  test('root on a worker can do only what the Node authorizer allows that node', async () => {
+    expect(await runAttacks(buildWorkerAttacks(context), records)).toEqual([])
+  })
+
+  test('keys of another node cannot be renewed', { timeout: 900_000 }, async () => {
+    expect(await runAttacks(buildRenewalAttacks(context), records)).toEqual([])
+  })
+
+  test('cluster.identity and a snapshot are of no use without the key', { timeout: 600_000 }, async () => {
+    const attacks = [...buildIdentityAttacks(context), ...buildSnapshotAttacks(context)]
+    expect(await runAttacks(attacks, records)).toEqual([])
+  })
+
+  test('a removed host can neither renew a certificate nor register again', async () => {
+    await context.cluster.operator.must(0, 'node', 'remove', 'w2', '--yes')
+    expect(await runAttacks(buildRemovedHostAttacks(context), records)).toEqual([])
+  })
+})

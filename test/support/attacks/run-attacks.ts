@@ -1,0 +1,33 @@
+import type { Host } from '../../../lab/hosts/host.ts'
+import type { UpCluster } from '../up-cluster.ts'
+import type { Attack, AttackContext } from './attack.ts'
+import { collectLoot } from './stolen-credentials.ts'
+
+/** Takes over the workers w1 and w2 of a cluster: collects everything that root finds there. */
+export async function openAttack(cluster: UpCluster): Promise<AttackContext> {
+  const find = (name: string): Host => {
+    const host = cluster.hosts.find((one) => one.name === name)
+    if (host === undefined) throw new Error(`the cluster has no host ${name}`)
+    return host
+  }
+  return { cluster, loot: await collectLoot(find('w1')), otherLoot: await collectLoot(find('w2')) }
+}
+
+/** An attempt and its result. */
+export type AttackRecord = Pick<Attack, 'attacker' | 'what'> & { readonly refused: boolean }
+
+/** Runs attacks one after the other, and returns those that were not refused. Adds all of them to `records`. */
+export async function runAttacks(
+  attacks: readonly Attack[],
+  records: AttackRecord[] = [],
+): Promise<string[]> {
+  const succeeded: string[] = []
+  for (const { attacker, what, run } of attacks) {
+    const { refused, details } = await run()
+    records.push({ attacker, what, refused })
+    process.stderr.write(`${refused ? 'refused' : 'SUCCEEDED'}  ${attacker}: ${what}\n`)
+    if (!refused) succeeded.push(`${attacker}: ${what}: ${details}`)
+  }
+  process.stderr.write(`${attacks.length} attempts, ${succeeded.length} succeeded\n`)
+  return succeeded
+}
