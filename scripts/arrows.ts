@@ -317,7 +317,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/cli/init': ['src/cli/command'],
   'src/cli/kubectl': [],
   'src/cli/logs': ['src/cli/command'],
-  'src/cli/node': ['src/cli/command', 'src/cli/run', 'src/cli/status', 'src/cli/up'],
+  'src/cli/node': ['src/cli/certs', 'src/cli/command', 'src/cli/run', 'src/cli/status', 'src/cli/up'],
   'src/cli/plan': ['src/cli/command'],
   'src/cli/proxy': ['src/cli/command'],
   'src/cli/render': ['src/cli/command', 'src/cli/text'],

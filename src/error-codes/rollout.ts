@@ -27,7 +27,7 @@ export const rolloutCodes: ErrorCodeEntries = {
       'Restore the role in cluster.yml. Or run `hyperkube node remove HOST`, then add the host with its new roles.',
   },
   ROLLOUT_REMOVED_UNREACHABLE: {
-    summary: 'A host to remove is unreachable and will be removed without its agent.',
+    summary: 'A host to remove is unreachable or compromised, and will be removed without its agent.',
     meaning:
       'hyperkube deletes its etcd member and its node, and its pods start elsewhere. If the host still runs, its pods run twice.',
     remedy:

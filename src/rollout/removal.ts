@@ -76,7 +76,7 @@ function unreachableRemovalFindings({ removedHosts }: ClusterState): Finding[] {
       code: 'ROLLOUT_REMOVED_UNREACHABLE',
       severity: 'warning',
       message:
-        'unreachable: the host is removed from the cluster without its agent, and its pods count as lost',
+        'no connection: the host is removed from the cluster without its agent, and its pods count as lost',
       hint: 'make sure that the host stays off: it still has its keys and is not reset',
       host,
     }))

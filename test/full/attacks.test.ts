@@ -3,6 +3,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatAttackEvidence } from '../support/attacks/attack-evidence.ts'
 import type { AttackContext } from '../support/attacks/attack.ts'
+import {
+  buildCredentialAttacks,
+  forgeCredentials,
+  listApiCredentials,
+} from '../support/attacks/compromise-attacks.ts'
+import { collectLoot } from '../support/attacks/stolen-credentials.ts'
 import { type AttackRecord, openAttack, runAttacks } from '../support/attacks/run-attacks.ts'
 import { buildTenantAttacks, createTenant } from '../support/attacks/tenant-attacks.ts'
 import {
@@ -66,4 +72,47 @@ describe('attacks on a cluster with default addons', () => {
     await context.cluster.operator.must(0, 'node', 'remove', 'w2', '--yes')
     expect(await runAttacks(buildRemovedHostAttacks(context), records)).toEqual([])
   })
+
+  test(
+    'credentials of a compromised worker are invalid after its removal',
+    { timeout: 1_800_000 },
+    async () => {
+      const attacks = buildCredentialAttacks(context, 'removed host', [
+        ...listApiCredentials(context.loot),
+        ...listApiCredentials({ ...context.otherLoot, tokens: [] }),
+      ])
+      // All of them are valid before, so the removal is what invalidates them.
+      expect(await runAttacks(attacks)).toHaveLength(attacks.length)
+      const { stdout } = await context.cluster.operator.must(
+        0,
+        ...['node', 'remove', 'w1', '--compromised', '--restart-pods', '--yes'],
+      )
+      process.stderr.write(stdout)
+      expect(await runAttacks(attacks, records)).toEqual([])
+    },
+  )
+
+  test(
+    'keys of a compromised control plane forge nothing after its removal',
+    { timeout: 3_600_000 },
+    async () => {
+      const host = context.cluster.hosts.find(({ name }) => name === 'cp3')
+      if (host === undefined) throw new Error('the cluster has no host cp3')
+      const loot = await collectLoot(host)
+      expect(loot.keyFiles.filter((path) => /identity|id_/.test(path))).toEqual([])
+      const forged = await forgeCredentials(context, loot)
+      const attacks = buildCredentialAttacks(context, 'root on a control plane', [
+        ...forged,
+        ...listApiCredentials(loot),
+      ])
+      expect(await runAttacks(attacks)).toHaveLength(attacks.length)
+      const { stdout } = await context.cluster.operator.must(
+        0,
+        ...['node', 'remove', 'cp3', '--compromised', '--restart-pods', '--yes'],
+        ...['--ignore', 'KEYS_TOKENS_ALIVE'],
+      )
+      process.stderr.write(stdout)
+      expect(await runAttacks(attacks, records)).toEqual([])
+    },
+  )
 })

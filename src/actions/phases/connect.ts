@@ -37,6 +37,8 @@ export interface ConnectClusterOptions {
   readonly forgetHostKeys: readonly string[]
   /** Hosts that cluster.yml contained before this action. */
   readonly previousHosts?: readonly HostSpec[] | undefined
+  /** Hosts that are removed without a connection, because an attacker may control them. */
+  readonly untrustedHosts?: readonly string[] | undefined
 }
 
 /**
@@ -53,7 +55,7 @@ export interface RemovedHostConnections {
 export async function connectCluster(
   context: WorkspaceContext,
   loaded: ClusterInputs,
-  { files, forgetHostKeys, previousHosts = [] }: ConnectClusterOptions,
+  { files, forgetHostKeys, previousHosts = [], untrustedHosts = [] }: ConnectClusterOptions,
   run: Pick<ActionRun, 'emit' | 'show' | 'confirm'>,
 ): Promise<ClusterConnection> {
   const { emit } = run
@@ -108,8 +110,10 @@ export async function connectCluster(
   }
   const removedSessions = new Map<string, Session>()
   const connectRemoved: RemovedHostConnections['connect'] = async (hostsToRemove) => {
+    const trustedHosts = hostsToRemove.filter(({ host }) => !untrustedHosts.includes(host))
+    if (trustedHosts.length === 0) return removedSessions
     const { sessions } = await connectHosts(
-      hostsToRemove.map((removedHost) => findHostSpec(removedHost, previousHosts)),
+      trustedHosts.map((removedHost) => findHostSpec(removedHost, previousHosts)),
     )
     for (const [name, session] of sessions) removedSessions.set(name, session)
     return sessions

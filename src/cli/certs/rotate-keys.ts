@@ -39,6 +39,38 @@ async function runRotation(
   command: string,
   requestedKeys: readonly KeyName[],
 ): Promise<ExitCode> {
+  const { context, options, cluster } = invocation
+  const { code, keys, plannedChanges } = await performRotation(invocation, command, requestedKeys)
+  if (code === exitCodes.usage) return code
+  const result = {
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'KeyRotationResult',
+    cluster: cluster.metadata.name,
+    keys,
+    outcome: resultNames[code],
+  }
+  const document = plannedChanges === undefined ? result : buildPlanDocument(plannedChanges)
+  const notStarted = requestedKeys.filter((key) => !keys.includes(key))
+  printResult(context.stdout, options.output, document, () =>
+    formatRotationResult(keys, notStarted, code, buildIdentityPath(options.file)),
+  )
+  return code
+}
+
+export interface RotationResult {
+  readonly code: ExitCode
+  /** The rotated keys; see `rotateKeys`. */
+  readonly keys: readonly KeyName[]
+  /** Planned changes of the next phase, in a dry run. */
+  readonly plannedChanges?: PlannedChanges | undefined
+}
+
+/** Rotates keys without printing the result, for commands that print a result of their own. */
+export async function performRotation(
+  invocation: Omit<CertsInvocation, 'args'>,
+  command: string,
+  requestedKeys: readonly KeyName[],
+): Promise<RotationResult> {
   const { context, options, cluster, findings } = invocation
   const { dryRun, progress } = certsFlags.parse(options)
   const { name } = cluster.metadata
@@ -67,26 +99,12 @@ async function runRotation(
     dryRun,
     now: context.now,
   })
-  const code = exitCodeByStatus[status]
-  if (code === exitCodes.usage) return code
-  const result = {
-    apiVersion: 'hyperkube.dev/v1',
-    kind: 'KeyRotationResult',
-    cluster: name,
-    keys,
-    outcome: resultNames[code],
-  }
-  const document = plannedChanges === undefined ? result : buildPlanDocument(plannedChanges)
-  const notStarted = requestedKeys.filter((key) => !keys.includes(key))
-  printResult(context.stdout, options.output, document, () =>
-    formatRotationResult(keys, notStarted, code, buildIdentityPath(options.file)),
-  )
-  return code
+  return { code: exitCodeByStatus[status], keys, plannedChanges }
 }
 
 /** Does the work in the cluster that a key needs before its next phase, as a run with its own log. */
 async function finishPhase(
-  { context, options, cluster }: CertsInvocation,
+  { context, options, cluster }: Omit<CertsInvocation, 'args'>,
   command: string,
   key: KeyName,
   phase: ReplacementPhase,

@@ -63,10 +63,21 @@ export const nodeCommand: CommandGroup = {
         examples: [
           ['hyperkube node remove w1 --dry-run', 'show what would change'],
           ['hyperkube node remove w1', 'drain and remove w1, even if w1 is unreachable'],
+          [
+            'hyperkube node remove w1 --compromised --restart-pods',
+            'remove w1 without connecting to it, then rotate every key that w1 has',
+          ],
         ],
         sharedFlags: changeFlags,
         configure: (command) =>
-          addUpFlags(addRunFlags(command.addArgument(new Argument('<host>', 'host name in cluster.yml')))),
+          addUpFlags(
+            addRunFlags(
+              command
+                .addArgument(new Argument('<host>', 'host name in cluster.yml'))
+                .option('--compromised', 'treat the host as hostile and rotate the keys that it has')
+                .option('--restart-pods', 'with --compromised: restart pods that do not trust the new CA'),
+            ),
+          ),
       }),
     },
     {

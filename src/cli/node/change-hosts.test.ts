@@ -42,3 +42,14 @@ test('names are held against the file', async () => {
     code: 'HOST_KNOWN',
   })
 })
+
+test('a compromised host must be in cluster.yml, and --restart-pods needs --compromised', async () => {
+  expect((await runAction(removeNode, 'w2', { compromised: true, progress: 'plain' })).code).toMatchObject({
+    code: 'LIMIT_UNKNOWN_HOST',
+  })
+  const lastControlPlane = await runAction(removeNode, 'cp1', { compromised: true, progress: 'plain' })
+  expect(lastControlPlane).toMatchObject({ code: exitCodes.failure, isFileUnchanged: true })
+  expect(lastControlPlane.stderr).toContain('no host was changed, and cluster.yml was not written')
+  const withoutEffect = await runAction(removeNode, 'w1', { restartPods: true })
+  expect(withoutEffect).toMatchObject({ code: exitCodes.usage, isFileUnchanged: true })
+})

@@ -7,9 +7,10 @@ import {
   replaceHost,
 } from '../../actions/change-hosts.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
-import type { ExitCode } from '../command/command.ts'
+import { type ExitCode, exitCodes } from '../command/command.ts'
 import { runChangedUp } from '../up/run-changed-up.ts'
 import type { NodeAction, NodeInvocation } from './action.ts'
+import { removeCompromisedHost } from './remove-compromised.ts'
 
 const addFlags = z.looseObject({
   address: z.string(),
@@ -25,8 +26,19 @@ export const addNode: NodeAction = async (invocation) => {
   )
 }
 
+const removeFlags = z.looseObject({
+  compromised: z.boolean().default(false),
+  restartPods: z.boolean().default(false),
+})
+
 export const removeNode: NodeAction = async (invocation) => {
-  const { name } = invocation
+  const { context, name, options } = invocation
+  const { compromised, restartPods } = removeFlags.parse(options)
+  if (compromised) return removeCompromisedHost(invocation)
+  if (restartPods) {
+    context.stderr.write('USAGE: --restart-pods needs --compromised; nothing was changed\n')
+    return exitCodes.usage
+  }
   return changeHosts(invocation, `node remove ${name}`, async (deps) => removeHost(deps, name))
 }
 

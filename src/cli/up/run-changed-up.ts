@@ -10,8 +10,16 @@ export async function runChangedUp(
   command: string,
   prepare: () => Promise<ClusterFileChange & Partial<UpInputs>>,
 ): Promise<ExitCode> {
+  return withValidChange(context, async () => runUp(context, options, { ...(await prepare()), command }))
+}
+
+/** Runs an action that changes cluster.yml, and reports why the change was refused. */
+export async function withValidChange(
+  context: Pick<CommandContext, 'stderr'>,
+  action: () => Promise<ExitCode>,
+): Promise<ExitCode> {
   try {
-    return await runUp(context, options, { ...(await prepare()), command })
+    return await action()
   } catch (error) {
     if (!(error instanceof InvalidFileChange)) throw error
     return reportInvalidChange(context, error)

@@ -19,7 +19,7 @@ import { upFlags } from './up-flags.ts'
 
 export interface UpInputs extends Pick<
   UpOptions,
-  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'persist'
+  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'untrustedHosts' | 'persist'
 > {
   /** Command without flags, for example `node add w1`. The log file of the run is named after it. */
   readonly command: string
