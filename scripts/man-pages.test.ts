@@ -8,13 +8,14 @@ test('every command has a page, with its examples and flags', async () => {
   expect(pages.size).toBe(commands.length + 1)
   const page = pages.get('hyperkube-etcd-snapshot-save.1') ?? ''
   expect(page).toContain(String.raw`.TH HYPERKUBE\-ETCD\-SNAPSHOT\-SAVE 1`)
+  expect(page).toContain('\n.SH NAME\nhyperkube\\-etcd\\-snapshot\\-save \\- ')
   expect(page).toContain(String.raw`.B \-\-to <place>`)
   expect(page).toContain('before\\-upgrade \\-\\-to /mnt/backup')
   expect(pages.get('hyperkube.1')).toContain('.BR hyperkube\\-etcd\\-snapshot\\-save (1)')
 })
 
 test('no line of text begins like a request of roff', async () => {
-  const requests = /^\.(?:TH|SH|TP|B|I|BR)\b/
+  const requests = /^\.(?:TH|SH|TP|B|I|BR|nh|ad)\b/
   for (const [name, text] of await renderManPages()) {
     const wrong = text.split('\n').filter((line) => /^[.']/.test(line) && !requests.test(line))
     expect({ name, wrong }).toEqual({ name, wrong: [] })

@@ -22,7 +22,10 @@ function renderOverview(commands: readonly NamedCommand[]): string {
     `.B ${escapeText(name)}`,
     escapeText(summary),
   ])
-  const references = commands.map(({ name }) => `.BR ${escapeText(buildPageName(name).slice(0, -2))} (1)`)
+  const references = commands.map(
+    ({ name }, index) =>
+      `.BR ${escapeText(buildPageName(name).slice(0, -2))} (1)${index < commands.length - 1 ? ',' : ''}`,
+  )
   return joinLines([
     renderTitle('hyperkube'),
     '.SH NAME',
@@ -49,7 +52,8 @@ function renderPage(named: NamedCommand): string {
   return joinLines([
     renderTitle(`hyperkube-${name.replaceAll(' ', '-')}`),
     '.SH NAME',
-    String.raw`hyperkube ${escapeText(name)} \- ${escapeText(summary)}`,
+    // whatis and apropos read this line, and the name must be the name of the page.
+    String.raw`${escapeText(buildPageName(name).slice(0, -2))} \- ${escapeText(summary)}`,
     '.SH SYNOPSIS',
     String.raw`.B hyperkube ${escapeText(name)}\fR ${escapeText(command.usage())}`,
     '.SH EXAMPLES',
@@ -65,17 +69,22 @@ function renderPage(named: NamedCommand): string {
 }
 
 function renderOption({ flags, description, argChoices }: Option): string[] {
-  const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`
-  return ['.TP', `.B ${escapeText(flags)}`, escapeText(`${description}${choices}`)]
+  return ['.TP', `.B ${escapeText(flags)}`, escapeText(`${description}${renderChoices(argChoices)}`)]
 }
 
 function renderArgument(argument: Argument): string[] {
-  const choices = argument.argChoices === undefined ? '' : `: ${argument.argChoices.join(', ')}`
-  return ['.TP', `.I ${escapeText(argument.name())}`, escapeText(`${argument.description}${choices}`)]
+  const text = `${argument.description}${renderChoices(argument.argChoices)}`
+  return ['.TP', `.I ${escapeText(argument.name())}`, escapeText(text)]
+}
+
+function renderChoices(choices: readonly string[] | undefined): string {
+  return choices === undefined ? '' : ` (one of: ${choices.join(', ')})`
 }
 
 function renderTitle(name: string): string {
-  return `.TH ${name.toUpperCase().replaceAll('-', String.raw`\-`)} 1 "" "hyperkube ${packageFile.version}"`
+  const title = name.toUpperCase().replaceAll('-', String.raw`\-`)
+  // Without hyphenation and justification, names of commands and files stay searchable.
+  return `.TH ${title} 1 "" "hyperkube ${packageFile.version}"\n.nh\n.ad l`
 }
 
 /** Escapes text for roff: backslashes, hyphens, and a dot or an apostrophe at the start of a line. */
