@@ -28,6 +28,7 @@ const hostPrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/ip', debian: 'iproute2' },
   { file: '/usr/bin/ssh', debian: 'openssh-client' },
   { file: '/usr/bin/openssl', debian: 'openssl' },
+  { file: '/usr/bin/strip', debian: 'binutils' },
   { file: '/usr/bin/pgrep', debian: 'procps' },
   { file: '/usr/sbin/mkfs.ext4', debian: 'e2fsprogs' },
   { file: '/usr/bin/perl', debian: 'perl' },

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
@@ -58,6 +61,8 @@ export async function buildExecutable(
     const output = join(directory, program.output ?? target.output)
     await copyFile(await findNodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
+    // Symbols are 14 % of the file, and every host would receive them. strip handles only its own system.
+    if (name === currentTarget() && process.platform === 'linux') await runProgram(['strip', output])
     await injectBlob(output, blob)
     return output
   } finally {
@@ -187,6 +192,16 @@ export async function fetchPackage(
   await runProgram(['tar', '-xzf', archive, '-C', directory])
 }
 
+/**
+ * Writes the compressed executable beside it, as in a release. Hosts receive this file, and the operator's machine
+ * does not compress it again.
+ */
+export async function compressExecutable(file: string): Promise<string> {
+  const output = `${file}.gz`
+  await pipeline(createReadStream(file), createGzip(), createWriteStream(output))
+  return output
+}
+
 if (import.meta.main) {
   const requested = process.argv.slice(2)
   const names = requested.includes('all')
@@ -195,5 +210,8 @@ if (import.meta.main) {
       ? [currentTarget()]
       : requested
   await mkdir(join(root, 'dist'), { recursive: true })
-  for (const name of names) process.stdout.write(`${await buildExecutable(name, join(root, 'dist'))}\n`)
+  for (const name of names) {
+    const file = await buildExecutable(name, join(root, 'dist'))
+    process.stdout.write(`${file}\n${await compressExecutable(file)}\n`)
+  }
 }

@@ -70,7 +70,10 @@ runCommandLine(programPath, process.argv.slice(2), {
     machine: hostname(),
     sshAgent: env['SSH_AUTH_SOCK'],
   },
-  findRelease: async (arch, os) => findAgentRelease(arch, os, isSea() ? process.execPath : undefined),
+  findRelease: async (arch, os) =>
+    findAgentRelease(arch, os, isSea() ? process.execPath : undefined, () =>
+      findCacheDirectory({ platform, env, home: homedir }),
+    ),
   configDirectory: () => findConfigDirectory({ platform, env, home: homedir }),
   cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
   openPrompts: terminal && ((signal) => createTerminalPrompts(terminal, signal)),

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
+import { buildExecutable, compressExecutable, currentTarget } from '../../scripts/executable.ts'
 import { fileExists } from '../../src/kit/files.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
 import type { SetupContext } from '../cluster/contender.ts'
@@ -40,7 +40,8 @@ export async function prepareWorkspace(context: SetupContext, workspace: Workspa
   // Deletes the files of a previous run, whose hosts had the same addresses but other keys.
   await rm(workspace.directory, { recursive: true, force: true })
   await mkdir(workspace.directory, { recursive: true })
-  if (!(await fileExists(findExecutable(context)))) await buildExecutable(currentTarget(), context.directory)
+  if (!(await fileExists(findExecutable(context))))
+    await compressExecutable(await buildExecutable(currentTarget(), context.directory))
   const { controlPlanes, workers } = context.clusterHosts
   const kubernetes = context.versions.kubernetes.replace(/^v/, '')
   const document = buildClusterDocument(kubernetes, context.mirror, [...controlPlanes, ...workers], {

@@ -92,5 +92,10 @@ export interface UploadOptions extends OpenOptions {
   readonly mode: number
   /** Expected SHA-256 in hexadecimal. Without it, the upload is compared only with the data that was sent. */
   readonly sha256?: string
+  /**
+   * True if the source is gzip-compressed and the host must unpack it. `sha256` is then the digest of the
+   * unpacked content. Only for Linux hosts.
+   */
+  readonly isCompressed?: boolean
   readonly onProgress?: (sent: number, size: number) => void
 }

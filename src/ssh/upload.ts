@@ -17,15 +17,15 @@ import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
  */
 const script = `set -eu
 export LC_ALL=C
-target=$1 temporary=$2 size=$3 mode=$4
+target=$1 temporary=$2 size=$3 mode=$4 format=$5
 umask 077
 if [ -d "$target" ]; then echo "$target is a directory" >&2; exit 1; fi
 trap 'rm -f -- "$temporary"' EXIT
 trap 'exit 1' HUP INT PIPE TERM
 set -C
-head -c "$size" > "$temporary"
+if [ "$format" = gzip ]; then head -c "$size" | gzip -dc > "$temporary"; else head -c "$size" > "$temporary"; fi
 set +C
-if [ "$(wc -c < "$temporary")" -ne "$size" ]; then echo 'only a part has arrived' >&2; exit 1; fi
+if [ "$format" = plain ] && [ "$(wc -c < "$temporary")" -ne "$size" ]; then echo 'only a part has arrived' >&2; exit 1; fi
 chmod "$mode" "$temporary"
 sync "$temporary"
 echo "hyperkube digest: $(sha256sum < "$temporary")"
@@ -51,7 +51,8 @@ export async function uploadFile(
       posix.dirname(target),
       `.${posix.basename(target)}.${randomBytes(8).toString('hex')}`,
     )
-    const args = [target, temporary, String(size), options.mode.toString(8)]
+    const format = options.isCompressed === true ? 'gzip' : 'plain'
+    const args = [target, temporary, String(size), options.mode.toString(8), format]
     const program = await open(['sh', '-c', script, 'sh', ...args], options)
     await transferAndConfirm(program, { stream, size, target, host, options })
   } finally {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
@@ -10,6 +9,7 @@ import { pollUntil } from '../../src/kit/poll.ts'
 import { connectAgents, type ConnectedAgents } from '../../src/lifecycle/agents/connected-agents.ts'
 import type { Peer } from '../../src/lifecycle/preflight/required-connections.ts'
 import { runPreflight } from '../../src/lifecycle/preflight/preflight.ts'
+import { readRelease } from '../../src/lifecycle/agents/release-file.ts'
 import { connectBuiltIn } from '../../src/ssh/built-in-ssh.ts'
 import { noSshConfig } from '../../src/ssh/ssh-config.ts'
 import { resolveSshRoute } from '../../src/ssh/ssh-route.ts'
@@ -237,10 +237,7 @@ test('ports are free again when the requester is gone', async () => {
 async function connectLabAgents(hosts: readonly Host[]): Promise<ConnectedAgents> {
   const directory = await mkdtemp(join(tmpdir(), 'agents-'))
   try {
-    const file = inject('executable')
-    const sha256 = createHash('sha256')
-      .update(await readFile(file))
-      .digest('hex')
+    const release = await readRelease(inject('executable'), '0.0.0', () => directory)
     const keyFiles = new Map(hosts.map(({ name, ssh }) => [name, ssh.keyFile]))
     const connected = await connectAgents(
       hosts.map(({ name, address }) => ({
@@ -259,7 +256,7 @@ async function connectLabAgents(hosts: readonly Host[]): Promise<ConnectedAgents
           const route = resolveSshRoute({ name, address, ssh }, {}, noSshConfig, operator)
           return connectBuiltIn(route, { signal: connectSignal, verify: () => 'first-use' })
         },
-        release: async () => ({ version: `0.0.0-${sha256.slice(0, 8)}`, file, sha256 }),
+        release: async () => release,
         emit: () => undefined,
         signal,
       },

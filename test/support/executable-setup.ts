@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
+import { buildExecutable, compressExecutable, currentTarget } from '../../scripts/executable.ts'
 
 /** Size of suites that both `npm run e2e` and `npm run e2e:full` run; vitest.config.ts sets it. */
 export type SuiteSize = 'ci' | 'full'
@@ -17,6 +17,8 @@ declare module 'vitest' {
 /** Builds hyperkube once for all suites of a run. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-'))
-  project.provide('executable', await buildExecutable(currentTarget(), directory))
+  const executable = await buildExecutable(currentTarget(), directory)
+  await compressExecutable(executable)
+  project.provide('executable', executable)
   return async () => rm(directory, { recursive: true, force: true })
 }

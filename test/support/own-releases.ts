@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
 import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
+import { readRelease } from '../../src/lifecycle/agents/release-file.ts'
 import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
 import {
   type ConnectedAgents,
@@ -17,7 +17,8 @@ import { noSshConfig } from '../../src/ssh/ssh-config.ts'
 export async function buildRelease(version: string, directory: string): Promise<AgentRelease> {
   const releaseDirectory = join(directory, version)
   await mkdir(releaseDirectory)
-  return describeRelease(version, await buildExecutable(currentTarget(), releaseDirectory, version))
+  const file = await buildExecutable(currentTarget(), releaseDirectory, version)
+  return readRelease(file, version, () => directory)
 }
 
 /** Creates a script that is installed as if it were hyperkube. */
@@ -28,14 +29,7 @@ export async function createFakeRelease(
 ): Promise<AgentRelease> {
   const file = join(directory, `imposter-${version}`)
   await writeFile(file, script)
-  return describeRelease(version, file)
-}
-
-async function describeRelease(version: string, file: string): Promise<AgentRelease> {
-  const sha256 = createHash('sha256')
-    .update(await readFile(file))
-    .digest('hex')
-  return { version: `${version}-${sha256.slice(0, 8)}`, file, sha256 }
+  return readRelease(file, version, () => directory)
 }
 
 /** Connects to a host and installs an agent, as every command does. */

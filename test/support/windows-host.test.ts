@@ -110,7 +110,9 @@ async function buildSetup(address: ReturnType<typeof mirror.address>): Promise<t
 async function createRelease(version: string): Promise<AgentRelease> {
   const file = join(directory, version)
   await writeFile(file, `hyperkube ${version}`)
-  return { version, file, sha256: createHash('sha256').update(`hyperkube ${version}`).digest('hex') }
+  const sha256 = createHash('sha256').update(`hyperkube ${version}`).digest('hex')
+  // Windows hosts get the file itself.
+  return { version, file, sha256, compress: async () => file }
 }
 
 const quiet = { signal, onProgress: () => undefined }

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import packageFile from '../../../package.json' with { type: 'json' }
 import type { Arch, Os } from '../../catalog/artifacts.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { fileExists } from '../../kit/files.ts'
 import type { AgentRelease } from '../../lifecycle/agents/agent-release.ts'
+import { readRelease } from '../../lifecycle/agents/release-file.ts'
 
 const fileNames: Readonly<Record<Os, Partial<Record<Arch, string>>>> = {
   linux: { amd64: 'hyperkube-linux-x64', arm64: 'hyperkube-linux-arm64' },
@@ -24,6 +22,7 @@ export async function findAgentRelease(
   arch: Arch,
   os: Os,
   executable: string | undefined,
+  cacheDirectory: () => string,
 ): Promise<AgentRelease> {
   const isThisMachine =
     executable !== undefined && process.platform === platforms[os] && localArches[process.arch] === arch
@@ -39,8 +38,5 @@ export async function findAgentRelease(
           : `copy ${name} of the same release to ${directory}`,
     })
   }
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
-  const sha256 = hash.digest('hex')
-  return { version: `${packageFile.version}-${sha256.slice(0, 8)}`, file, sha256 }
+  return readRelease(file, packageFile.version, cacheDirectory)
 }

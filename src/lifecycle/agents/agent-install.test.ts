@@ -11,7 +11,12 @@ const { signal } = new AbortController()
 const quiet = { signal, onProgress: () => undefined }
 
 function release(version: string): AgentRelease {
-  return { version, file: '/dist/hyperkube', sha256: 'a'.repeat(64) }
+  return {
+    version,
+    file: '/dist/hyperkube',
+    sha256: 'a'.repeat(64),
+    compress: async () => '/cache/hyperkube.gz',
+  }
 }
 
 function result(code: number, stdout = '', stderr = ''): ExecResult {
@@ -24,7 +29,13 @@ const nothing: AgentScript = async function* () {}
  * A host where the agent of release `found` is installed; undefined means no agent. `done` records the
  * commands and uploads.
  */
-function hostWith(found: string | undefined, active: string, done: string[], changed = result(0)): Remote {
+function hostWith(
+  found: string | undefined,
+  active: string,
+  done: string[],
+  changed = result(0),
+  gzip = '',
+): Remote {
   const { remote } = scriptedSession('cp1', { run: nothing, requests: [] })
   if (remote === undefined) throw new Error('there is no way to it')
   const directory = found === undefined ? '' : `/opt/hyperkube/hyperkube-${found}`
@@ -32,13 +43,14 @@ function hostWith(found: string | undefined, active: string, done: string[], cha
   return {
     ...remote,
     async exec(argv) {
-      if (argv === inspectAgentCommand) return result(0, `x86_64\n${directory}\n${active}\n`)
+      if (argv === inspectAgentCommand) return result(0, `x86_64\n${directory}\n${active}\n\n${gzip}\n`)
       if (argv === confirmAgentCommand) done.push('kept')
       else if (argv[2] === change) done.push(['changed', ...argv.slice(4)].join(' '))
       else done.push(argv.join(' '))
       return argv[2] === change ? changed : result(0)
     },
-    upload: async (_, target) => void done.push(`sent ${target}`),
+    upload: async (source, target, { isCompressed }) =>
+      void done.push(`sent ${target}${isCompressed === true ? ` from ${JSON.stringify(source)}` : ''}`),
   }
 }
 
@@ -63,6 +75,15 @@ test('another release is installed beside the present one, which stays for a rol
     done: [...put, `changed ${own} ${previous} 90`],
   })
   expect((await install('0.2.0-bbbbbbbb', undefined)).done).toEqual([...put, `changed ${own}  90`])
+})
+
+test('the release is sent compressed to a host with gzip', async () => {
+  const done: string[] = []
+  const host = hostWith(undefined, 'inactive', done, result(0), '/usr/bin/gzip')
+  await installAgent(host, async () => release('0.2.0-bbbbbbbb'), quiet)
+  expect(done[1]).toBe(
+    'sent /opt/hyperkube/hyperkube-0.2.0-bbbbbbbb/hyperkube from {"path":"/cache/hyperkube.gz"}',
+  )
 })
 
 test('a newer one stays, and is started if it does not run', async () => {

@@ -40,7 +40,7 @@ export async function installAgent(
     })
   }
   const observed = await remote.exec(inspectAgentCommand, { signal, root: true })
-  const [machine = '', installed = '', active = '', rollback = ''] = observed.stdout.split('\n')
+  const [machine = '', installed = '', active = '', rollback = '', gzip = ''] = observed.stdout.split('\n')
   const provisional = rollback !== ''
   const release = await releaseFor(toArch(machine, remote), 'linux')
   const found = parseVersion(installed)
@@ -52,7 +52,7 @@ export async function installAgent(
   }
   const directory = linuxProgramDirectory('hyperkube', release.version)
   if (installed === directory && active === 'active') return { version: release.version, provisional }
-  await uploadRelease(remote, release, directory, options)
+  await uploadRelease(remote, release, directory, gzip !== '', options)
   await switchAgent(remote, directory, installed, rollbackAfterMs, signal)
   return { version: release.version, provisional: provisional || installed !== '' }
 }
@@ -72,13 +72,16 @@ const restartCommand = ['systemctl', 'restart', agentUnit] as const
 
 async function uploadRelease(
   remote: Remote,
-  { file, sha256 }: AgentRelease,
+  { file, sha256, compress }: AgentRelease,
   directory: string,
+  hasGzip: boolean,
   { signal, onProgress }: AgentInstallOptions,
 ): Promise<void> {
   const target = `${directory}/${posix.basename(hyperkubeProgram)}`
   await remote.exec(['mkdir', '-p', directory], { signal, root: true })
-  await remote.upload({ path: file }, target, { mode: 0o755, sha256, signal, root: true, onProgress })
+  const path = hasGzip ? await compress() : file
+  const isCompressed = hasGzip
+  await remote.upload({ path }, target, { mode: 0o755, sha256, isCompressed, signal, root: true, onProgress })
 }
 
 async function switchAgent(

@@ -7,6 +7,8 @@ export interface AgentRelease {
   readonly version: string
   readonly file: string
   readonly sha256: string
+  /** Returns the path of the gzip-compressed file. */
+  readonly compress: () => Promise<string>
 }
 
 /** What to do with the agent that is installed on a host. */

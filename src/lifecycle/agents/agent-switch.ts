@@ -126,7 +126,8 @@ const inspectScript = `uname -m
 directory=$(readlink -f ${current} || true)
 if [ -x "$directory/${program}" ]; then echo "$directory"; else echo; fi
 systemctl is-active ${agentUnit} || true
-if [ -e ${units}/${timer}.timer ]; then echo provisional; fi
+if [ -e ${units}/${timer}.timer ]; then echo provisional; else echo; fi
+command -v gzip || true
 `
 
 const confirmScript = `set -eu

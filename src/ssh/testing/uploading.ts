@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pollUntil } from '../../kit/poll.ts'
 import { signal, type RemoteSubject } from './subject.ts'
@@ -31,6 +32,22 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     expect([await digest(target), await list()]).toEqual([sha256, `it's a file\n`])
     expect((await remote().exec(['stat', '-c', '%a', target], { signal })).stdout).toBe('751\n')
     expect([progress.at(-1), progress.toSorted((a, b) => a - b)]).toEqual([size, progress])
+    await remote().exec(['rm', target], { signal })
+  })
+
+  test('a compressed file is unpacked, and a damaged one is refused', async () => {
+    const target = `${directory()}/unpacked`
+    const packed = gzipSync(content.subarray(0, 100_000))
+    const unpacked = createHash('sha256').update(content.subarray(0, 100_000)).digest('hex')
+    const options = { signal, mode: 0o644, sha256: unpacked, isCompressed: true }
+    await remote().upload({ bytes: packed }, target, options)
+    expect(await digest(target)).toBe(unpacked)
+    packed[5000] = (packed[5000] ?? 0) ^ 1
+    for (const bytes of [packed, packed.subarray(0, 4000)])
+      await expect(remote().upload({ bytes }, target, options)).rejects.toMatchObject({
+        code: expect.stringMatching(/^UPLOAD_/),
+      })
+    expect([await digest(target), await list()]).toEqual([unpacked, 'unpacked\n'])
     await remote().exec(['rm', target], { signal })
   })
 
