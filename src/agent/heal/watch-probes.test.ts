@@ -50,6 +50,18 @@ test('a probe is failing after enough failures in a row, and each change is repo
   expect(states()).toEqual(['healthy', 'healthy'])
 })
 
+test('a confirmed failure needs no further failures, and the recovery is noticed soon', async () => {
+  const results = new Map<string, () => Promise<ProbeResult>>()
+  const { clock, watch, states } = startWatch(results)
+  results.set('healthz', async () => ({ state: 'unhealthy', message: 'stopped', isConfirmed: true }))
+  watch.follow(kubelet, signal)
+  await clock.pass(3000)
+  expect(states()).toEqual(['unhealthy', 'healthy'])
+  results.clear()
+  await clock.pass(2000)
+  expect(states()).toEqual(['healthy', 'healthy'])
+})
+
 test('what has failed is asked again soon, and what is well in its own time', async () => {
   let runs = 0
   const slow = { ...probeAt('healthz'), intervalMs: 60_000, failureThreshold: 3 }

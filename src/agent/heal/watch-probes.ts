@@ -16,10 +16,10 @@ import type { ProbeResult, RunProbe } from './probes/probe-runner.ts'
  */
 const maxConcurrent = 8
 /**
- * Maximum interval in milliseconds of a degraded probe, which has failed but not often enough to be
- * unhealthy.
+ * Maximum intervals in milliseconds of probes that have failed. A degraded probe has not failed often enough to be
+ * unhealthy. An unhealthy probe runs often, so that a recovery is noticed at once.
  */
-const retryIntervalMs = 5000
+const maxIntervalsMs: Partial<Record<ProbeRecord['state'], number>> = { degraded: 5000, unhealthy: 2000 }
 /** Milliseconds over which the first runs of all probes are spread. */
 const initialSpreadMs = 3000
 
@@ -75,10 +75,8 @@ export function watchProbes({ runProbe, clock, random, onChange }: WatchProbesDe
       const { state } = one.record
       one.record = recordProbeResult(one.record, probe, result, time())
       if (one.record.state !== state) onChange()
-      pause = withJitter(
-        one.record.state === 'degraded' ? Math.min(probe.intervalMs, retryIntervalMs) : probe.intervalMs,
-        random(),
-      )
+      const maxMs = maxIntervalsMs[one.record.state] ?? probe.intervalMs
+      pause = withJitter(Math.min(probe.intervalMs, maxMs), random())
     }
   }
 

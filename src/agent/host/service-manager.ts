@@ -24,8 +24,11 @@ export interface ServiceManager {
 /** Service manager of a Linux host, with additional operations that Windows does not need. */
 export interface LinuxServiceManager extends ServiceManager {
   disable(unit: string): Promise<void>
-  /** Kills only the main process. Whether its children survive depends on the unit's settings. */
-  killMain(unit: string): Promise<void>
+  /**
+   * Ends only the main process. Whether its children survive depends on the unit's settings. SIGQUIT makes a Go
+   * program print the stacks of all goroutines before it exits.
+   */
+  killMain(unit: string, signal?: 'SIGKILL' | 'SIGQUIT'): Promise<void>
   /** Resets the failed state. systemd keeps it even after the unit file was deleted. */
   forget(unit: string): Promise<void>
 }

@@ -30,7 +30,8 @@ export function recordProbeResult(
 ): ProbeRecord {
   const { component, probe: name, scope, kind } = before
   const failures = result.state === 'unhealthy' ? before.failures + 1 : 0
-  const state = toProbeState(result, failures >= probe.failureThreshold)
+  const isConfirmed = result.state === 'unhealthy' && result.isConfirmed === true
+  const state = toProbeState(result, isConfirmed || failures >= probe.failureThreshold)
   return {
     component,
     probe: name,

@@ -96,11 +96,24 @@ test('a service is restarted, as an op of the journal and with its reason', asyn
   ])
 })
 
-test('an unresponsive service is killed first: it would not handle SIGTERM', async () => {
+test('an unresponsive service writes its stacks to the journal, then it is restarted', async () => {
   const pid = await readPid('containerd.service')
   await writeProcess(pid, 'S (sleeping)')
   const [action] = await perform(buildStep(['restart'], { code: 'HEALTH_NO_RESPONSE' }))
-  expect(host.services.calls).toEqual(['kill-main containerd.service', 'restart containerd.service'])
+  expect(host.services.calls).toEqual(['quit-main containerd.service', 'restart containerd.service'])
+  expect(action?.details).toContain(`its process ${pid} wrote its stacks to the journal and exited`)
+})
+
+test('an unresponsive service that ignores SIGQUIT is killed: it would not handle SIGTERM', async () => {
+  const pid = await readPid('containerd.service')
+  await writeProcess(pid, 'S (sleeping)')
+  host.services.deaf.add('containerd.service')
+  const [action] = await perform(buildStep(['restart'], { code: 'HEALTH_NO_RESPONSE' }))
+  expect(host.services.calls).toEqual([
+    'quit-main containerd.service',
+    'kill-main containerd.service',
+    'restart containerd.service',
+  ])
   expect(action?.details).toEqual([
     `it was active, running, process ${pid} S (sleeping) in do_signal_stop`,
     `killed its process ${pid}`,

@@ -40,12 +40,18 @@ export async function restartService(
   if (before.pid !== 0 && before.pid === release.pid)
     throw restartError(unit, component, 'the agent cannot restart its own service')
   const processBefore = await readProcessState(host, before.pid)
-  const mustKill = before.pid !== 0 && (isHung || (processBefore !== undefined && isStopped(processBefore)))
+  const isProcessStopped = processBefore !== undefined && isStopped(processBefore)
+  const mustKill = before.pid !== 0 && (isHung || isProcessStopped)
   const details = [describeUnit(before, processBefore)]
   if (before.active === 'failed') await services.forget(unit)
   if (mustKill) {
-    details.push(`killed its process ${before.pid}`)
-    await services.killMain(unit)
+    const hasQuit = !isProcessStopped && (await quitMain(host, unit, before, signal))
+    details.push(
+      hasQuit
+        ? `its process ${before.pid} wrote its stacks to the journal and exited`
+        : `killed its process ${before.pid}`,
+    )
+    if (!hasQuit) await services.killMain(unit)
   }
   await services.restart(unit)
   let now = await waitForStart(host, unit, before, mustKill ? timeouts.startMs : timeouts.stopMs, signal)
@@ -57,6 +63,28 @@ export async function restartService(
   if (!isStartPending(now, before) && now.pid !== 0) return [...details, `its new process is ${now.pid}`]
   const lines = (await services.lines(unit, lastLines)).map(toPrintable)
   throw restartError(unit, component, [...details, `now ${now.active}, ${now.sub}`, ...lines].join('; '))
+}
+
+/** Milliseconds for a hung process to print its stacks and exit. */
+const quitTimeoutMs = 3000
+
+/**
+ * Asks a hung process to print the stacks of its threads and to exit. Without them, nobody could find out later why
+ * it hung. Returns false if the process did not exit in time.
+ */
+async function quitMain(
+  { services, clock }: LinuxHost,
+  unit: string,
+  { pid }: UnitState,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await services.killMain(unit, 'SIGQUIT')
+  const deadline = clock.now().getTime() + quitTimeoutMs
+  for (;;) {
+    if ((await services.show(unit)).pid !== pid) return true
+    if (clock.now().getTime() >= deadline) return false
+    await clock.pause(pollIntervalMs, signal)
+  }
 }
 
 /** Waits until the unit has been started, is down for good, or `timeoutMs` has passed. */

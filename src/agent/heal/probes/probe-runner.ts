@@ -41,7 +41,13 @@ function shorten(text: string): string {
  */
 export type ProbeResult =
   | { readonly state: 'healthy' }
-  | { readonly state: 'unhealthy'; readonly message: string; readonly code?: string }
+  | {
+      readonly state: 'unhealthy'
+      readonly message: string
+      readonly code?: string
+      /** True if an independent sign confirms the failure, so that no further failures are needed. */
+      readonly isConfirmed?: boolean
+    }
   | { readonly state: 'unknown'; readonly message: string }
 
 /**

@@ -7,6 +7,7 @@ import { CachedFiles, createCertificateProbe, createFileProbe } from './files.ts
 import { GrpcConnections } from './grpc-connections.ts'
 import { createCriProbe, createGrpcProbe } from './grpc.ts'
 import { createHttpProbe, ProbeHttpClient } from './http.ts'
+import { HangDetector } from './hang-detector.ts'
 import { NodeReader } from './node-reader.ts'
 import { createHnsNetworkProbe, createInterfaceProbe, createOverlayProbe } from './overlay.ts'
 import { createNodeLeaseProbe, createPeersProbe } from './nodes.ts'
@@ -65,6 +66,7 @@ export function createProber(deps: ProbeDeps): Prober {
   ]
   const files = new CachedFiles(deps.files)
   const nodes = new NodeReader(api, monotonic)
+  const hangDetector = new HangDetector(deps)
   const runners: ProbeRunners = {
     service: createServiceProbe(deps),
     http: createHttpProbe(web, files),
@@ -88,10 +90,22 @@ export function createProber(deps: ProbeDeps): Prober {
       signal.throwIfAborted()
       const result = await runWithTimeout(runners, { probe, component }, signal)
       signal.throwIfAborted()
-      return refineCode(component.name, probe.name, result)
+      return refineCode(component.name, probe.name, await confirmHang(hangDetector, probe, component, result))
     },
     [Symbol.dispose]: () => open.dispose(),
   }
+}
+
+/** Confirms that a component hangs, if its own probe timed out and its process shows a second sign. */
+async function confirmHang(
+  detector: HangDetector,
+  { scope }: Probe,
+  component: ProbeTarget['component'],
+  result: ProbeResult,
+): Promise<ProbeResult> {
+  if (scope !== 'local' || result.state !== 'unhealthy' || result.code !== 'HEALTH_NO_RESPONSE') return result
+  const sign = await detector.findSign(component).catch(() => undefined)
+  return sign === undefined ? result : { ...result, message: `${result.message}; ${sign}`, isConfirmed: true }
 }
 
 /** Runs a probe. Returns a result at the timeout even if the check ignores its signal. */

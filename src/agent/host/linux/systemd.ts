@@ -46,10 +46,10 @@ export function createSystemd(command: RunCommand): LinuxServiceManager {
       // Exit code 1: the unit has no more processes.
       await command(['systemctl', 'kill', '--signal=SIGKILL', unit], { codes: [0, 1] })
     },
-    async killMain(unit) {
+    async killMain(unit, signal = 'SIGKILL') {
       // `--kill-who` is the older name of the option; newer versions accept it too. Exit code 1: the process
       // has already ended.
-      await command(['systemctl', 'kill', '--kill-who=main', '--signal=SIGKILL', unit], { codes: [0, 1] })
+      await command(['systemctl', 'kill', '--kill-who=main', `--signal=${signal}`, unit], { codes: [0, 1] })
     },
     async forget(unit) {
       // Exit code 1: the unit is not loaded.

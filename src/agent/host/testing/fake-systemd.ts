@@ -20,6 +20,8 @@ export interface FakeSystemd extends LinuxServiceManager {
   readonly broken: Set<string>
   /** Units that keep running when they are stopped. */
   readonly stubborn: Set<string>
+  /** Units whose main process ignores SIGQUIT. */
+  readonly deaf: Set<string>
   /** Log lines, keyed by unit. */
   readonly written: Map<string, readonly string[]>
   /** Simulates that the main process was killed. */
@@ -42,6 +44,7 @@ export function createFakeSystemd(
   const calls: string[] = []
   const broken = new Set<string>()
   const stubborn = new Set<string>()
+  const deaf = new Set<string>()
   const written = new Map<string, readonly string[]>()
   const restarting = new Set<string>()
   const requireUnit = (name: string): FakeUnit => {
@@ -74,6 +77,7 @@ export function createFakeSystemd(
     calls,
     broken,
     stubborn,
+    deaf,
     written,
     crash(name) {
       requireUnit(name).state = 'failed'
@@ -118,8 +122,9 @@ export function createFakeSystemd(
       const unit = units.get(name)
       if (unit?.state === 'active') unit.state = 'failed'
     },
-    async killMain(name) {
-      calls.push(`kill-main ${name}`)
+    async killMain(name, signal = 'SIGKILL') {
+      calls.push(`${signal === 'SIGKILL' ? 'kill-main' : 'quit-main'} ${name}`)
+      if (signal === 'SIGQUIT' && deaf.has(name)) return
       const unit = units.get(name)
       if (unit?.state === 'active') unit.state = 'failed'
       if (restarting.delete(name)) await startUnit(name)

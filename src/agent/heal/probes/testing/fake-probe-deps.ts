@@ -15,7 +15,7 @@ export interface FakeProbeDeps extends ProbeDeps {
   /** All commands that were run, in order. */
   readonly ran: { readonly argv: Argv; readonly input: string | undefined }[]
   readonly links: Map<string, readonly string[]>
-  readonly units: Map<string, Pick<UnitState, 'active' | 'sub'>>
+  readonly units: Map<string, Pick<UnitState, 'active' | 'sub'> & Partial<Pick<UnitState, 'pid'>>>
   readonly disk: { took: number | Error | Promise<number>; free: number; freeFiles: number }
   /** Milliseconds since 1970. The fake monotonic clock returns the same value. */
   time: number

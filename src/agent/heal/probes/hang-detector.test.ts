@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { HangDetector } from './hang-detector.ts'
+import { createFakeProbeDeps, testComponent } from './testing/fake-probe-deps.ts'
+
+function setUp() {
+  const deps = createFakeProbeDeps()
+  let now = 0
+  const detector = new HangDetector({ ...deps, monotonic: () => now })
+  /** Reports a silence `after` milliseconds after the previous one. */
+  const beSilent = async (after: number, state: string, ticks: number, pid = 7) => {
+    now += after
+    deps.units.set('etcd.service', { active: 'active', sub: 'running', pid })
+    const zeros = Array.from({ length: 10 }, () => '0').join(' ')
+    deps.texts.set(`/proc/${pid}/stat`, `${pid} (a b) c) ${state} ${zeros} ${ticks} 0 0`)
+    return detector.findSign(testComponent('etcd'))
+  }
+  return { beSilent }
+}
+
+test('a stopped process hangs at the first silence', async () => {
+  expect(await setUp().beSilent(0, 'T', 5)).toBe('process 7 is stopped')
+})
+
+test('a sleeping process hangs if it used no processor time between two silences', async () => {
+  const { beSilent } = setUp()
+  expect(await beSilent(0, 'S', 100)).toBeUndefined()
+  expect(await beSilent(10_000, 'S', 101)).toBe('process 7 uses no processor time')
+})
+
+test.each([
+  ['works', [10_000, 'S', 130]],
+  ['waits for a disk', [10_000, 'D', 100]],
+  ['runs', [10_000, 'R', 100]],
+  ['was silent long ago', [61_000, 'S', 100]],
+  ['is another process', [10_000, 'S', 100, 8]],
+] as const)('a silent process that %s shows no sign', async (_what, [after, state, ticks, pid]) => {
+  const { beSilent } = setUp()
+  await beSilent(0, 'S', 100)
+  expect(await beSilent(after, state, ticks, pid)).toBeUndefined()
+})
+
+test('without a process there is no sign', async () => {
+  expect(await setUp().beSilent(0, 'T', 5, 0)).toBeUndefined()
+})
