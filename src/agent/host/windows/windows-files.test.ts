@@ -172,3 +172,19 @@ test('the owner of a file is replaced with its access list', async () => {
   await files.setAccess(String.raw`C:\p\a.exe`, { ...open, mode: 0o755 })
   expect((await files.stat(String.raw`C:\p\a.exe`))?.mode).toBe(0o755)
 })
+
+test.each([
+  [0o644, 'O:SYG:SYD:AI'],
+  [0o600, adminOnlySddl.file],
+])(
+  'a file of mode %i that Windows gives to the administrator who writes it gets the right owner',
+  async (mode, sddl) => {
+    const granted: string[] = []
+    const ofAdministrator = windowsFiles(toLocal, {
+      access: async () => `O:${user}G:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)`,
+      grant: async (input) => void granted.push(input.sddl),
+    })
+    await ofAdministrator.write(String.raw`C:\file`, Buffer.from('x'), { ...closed, mode })
+    expect(granted).toEqual([sddl])
+  },
+)
