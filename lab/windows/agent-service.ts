@@ -10,6 +10,7 @@ import { OperatorLockStore } from '../../src/agent/operator-lock/operator-lock-s
 import { createWindowsOperations } from '../../src/agent/platform/host-operations.ts'
 import { RunEventLog } from '../../src/agent/runs/run-event-log.ts'
 import { Runs } from '../../src/agent/runs/runs.ts'
+import { openAgentKey } from '../../src/agent/server/agent-key.ts'
 import { type AgentServer, serveAgent } from '../../src/agent/server/server.ts'
 import { defaultBackoff } from '../../src/agent/windows-worker/backoff.ts'
 import { buildWindowsPaths } from '../../src/contract/host-paths.ts'
@@ -95,6 +96,8 @@ export class AgentService implements HostProgram {
       signal: end.signal,
     })
     const serverDeps = { work, runs, claims, peers: createNetworkProbe(), healer, version }
-    return { server: await serveAgent(serverDeps, this.#socket), runs, end, healing: healer.run() }
+    const key = await openAgentKey(agentHost.files, agentHost.layout.state)
+    const server = await serveAgent(serverDeps, this.#socket, key)
+    return { server, runs, end, healing: healer.run() }
   }
 }

@@ -4,6 +4,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { serveCall } from '../../src/agent/host-call/handle-host-call.ts'
 import type { HostCallContext } from '../../src/agent/host-call/host-call-context.ts'
 import { createRunningRelease } from '../../src/agent/host/running-release.ts'
+import { readAgentKey } from '../../src/agent/server/agent-key.ts'
 import { bridgeToAgent } from '../../src/agent/server/bridge.ts'
 import { buildWindowsPaths } from '../../src/contract/host-paths.ts'
 import { fileExists } from '../../src/kit/files.ts'
@@ -59,7 +60,10 @@ export async function runShellLine(
   if (command === 'agent-call') {
     const { signal } = new AbortController()
     const respond = (text: string): void => write(toAsciiJson(text))
-    await bridgeToAgent({ path: agentSocket, requests, onResponse: respond, signal }).catch(() => undefined)
+    const { files, layout } = windows.host
+    await readAgentKey(files, layout.state)
+      .then(async (key) => bridgeToAgent({ path: agentSocket, key, requests, onResponse: respond, signal }))
+      .catch(() => undefined)
   } else if (command === 'host-call') {
     await serveCall({ requests, respond: write, createContext: createHostCallContext(windows, file) })
   }

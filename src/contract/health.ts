@@ -108,7 +108,10 @@ export const hostHealth = z.strictObject({
   paused: healPause.optional(),
   /** Why healing is suspended, for example because an operator is working or a restore is running. */
   suspended: z.string().optional(),
-  /** Number of recent disruptive actions, and how many are allowed per time window. */
+  /**
+   * Number of recent disruptive actions, and how many are allowed per time window. On Windows: rounds without
+   * success of one component, how many are allowed, and the pause after them.
+   */
   budget: z.strictObject({ used: z.int(), max: z.int(), windowMs: z.int() }),
   components: z.array(componentHealth),
   probes: z.array(probeHealth),
@@ -121,7 +124,7 @@ export type HostHealth = z.infer<typeof hostHealth>
 const escalation = z.strictObject({
   /** When the service became unhealthy. */
   since: z.iso.datetime(),
-  /** Number of healing steps taken so far. */
+  /** Number of healing steps taken so far; on Windows the number of healing rounds without success. */
   step: z.int().min(0),
   /** Time of the last healing step. */
   lastStepAt: z.iso.datetime().optional(),

@@ -58,6 +58,11 @@ export function buildWindowsPaths(base: string): WindowsPaths {
   }
 }
 
+/** Returns the base directory of an installed hyperkube.exe; undefined if it is not at its final path. */
+export function findWindowsBase(program: string): string | undefined {
+  return /^(.+)\\programs\\hyperkube-[^\\]+\\hyperkube\.exe$/i.exec(program)?.[1]
+}
+
 /** Pattern of version names that are safe as a path element and in a shell. */
 export const versionPattern = /^[0-9A-Za-z][0-9A-Za-z_.-]{0,80}$/
 

@@ -76,6 +76,13 @@ export const agentCodes: ErrorCodeEntries = {
     remedy:
       'Check the file and move it away with the command from the hint. Then run the same command again.',
   },
+  APPLY_FOREIGN_OWNER: {
+    summary: 'A directory that Windows services need belongs to another user, or contains files of one.',
+    meaning:
+      'Services of hyperkube run as SYSTEM. The owner could change what they execute, so the directory is not used. Trusted owners are SYSTEM, Administrators and TrustedInstaller.',
+    remedy:
+      'Find out who created it. Rename it with the command from the hint, and run the same command again; hyperkube creates a new directory. If an administrator has changed the owner of a directory that hyperkube already uses, restore it: `icacls DIRECTORY /setowner *S-1-5-32-544 /t`.',
+  },
   APPLY_SERVICE_TAKEN: {
     summary: 'A Windows host has a foreign service with the name of a planned one.',
     meaning: 'The foreign service is unchanged, and the planned one was not created.',

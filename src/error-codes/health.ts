@@ -154,7 +154,7 @@ export const healCodes: ErrorCodeEntries = {
   HEAL_EXHAUSTED: {
     summary: 'The agent of a host has used all healing steps, and a component is still unhealthy.',
     meaning:
-      'It restarted the component, repaired its files and saved its logs. It retries every hour, and at once after a new plan.',
+      'It restarted the component, repaired its files and saved its logs. It retries every hour, and at once after a new plan or `hyperkube heal resume HOST`.',
     remedy:
       '`hyperkube logs COMPONENT --limit HOST` shows the cause. Fix it, usually in `components` of cluster.yml, then run `hyperkube up`.',
     symptoms: ['healing', 'node-not-ready'],

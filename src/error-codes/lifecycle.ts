@@ -11,6 +11,19 @@ export const lifecycleCodes: ErrorCodeEntries = {
     summary: 'No agent listens on the host.',
     remedy: 'Check `systemctl status hyperkube-agent` and `journalctl -u hyperkube-agent` on the host.',
   },
+  AGENT_NOT_VERIFIED: {
+    summary: 'On a Windows host, a process that is not the agent serves the named pipe of the agent.',
+    meaning:
+      'Any local user can create the pipe while the agent does not run. The process does not know the key of the agent. It received no request.',
+    remedy:
+      'Find the process, for example with `handle.exe hyperkube-agent` of Sysinternals, and end it. Then start the agent: `sc.exe start hyperkube-agent`. Find out who started the process.',
+  },
+  AGENT_PIPE_TAKEN: {
+    summary: 'The agent of a Windows host cannot start, because another process serves its named pipe.',
+    meaning: 'The agent never shares its pipe. Services of the host run on, but nothing heals them.',
+    remedy:
+      'Find the process, for example with `handle.exe hyperkube-agent` of Sysinternals, and end it. The service manager then starts the agent.',
+  },
   AGENT_GONE: {
     summary: 'The agent of a host closed the connection during a request.',
     meaning: 'The agent or the host was restarted. The agent resumes its run if possible.',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { adminOnlySddl } from '../../../src/agent/host/windows-operations/files.ts'
 import type { Handlers } from './handler.ts'
 import { formatInstant } from './instant.ts'
-import { inheritedSddl, type SimulatedFile } from './files/simulated-files.ts'
+import { inheritedSddl, type SimulatedFile, withInheritedEntries } from './files/simulated-files.ts'
 import { findFile, isRunning, type Machine, writeMachineFile } from './machine.ts'
 
 export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
@@ -63,7 +63,13 @@ export function fileHandlers(machine: Machine): Pick<Handlers, 'files'> {
         const file = findFile(machine, path)
         return file === undefined
           ? []
-          : [{ Sddl: file.access.endsWith('D:AI') ? inheritedSddl.open : file.access }]
+          : [
+              {
+                Sddl: file.access.endsWith('D:AI')
+                  ? withInheritedEntries(file.access, inheritedSddl.open)
+                  : file.access,
+              },
+            ]
       },
       grant({ path, sddl }) {
         requireFile(path).access = sddl

@@ -157,6 +157,21 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
+    name: 'an access list is set with its owner, also where entries are inherited',
+    changes: true,
+    check: async ({ files }, scratch) => {
+      const path = `${scratch}\\owned`
+      await files.write({ path, text: '' })
+      for (const owner of ['O:BAG:SY', 'O:SYG:SY']) {
+        await files.grant({ path, sddl: `${owner}D:AI` })
+        ok((await files.access({ path }))?.startsWith(`${owner}D:AI(`))
+        await files.grant({ path, sddl: `${owner}D:PAI(A;;FA;;;SY)(A;;FA;;;BA)` })
+        equal(await files.access({ path }), `${owner}D:PAI(A;;FA;;;SY)(A;;FA;;;BA)`)
+      }
+      await files.remove({ path })
+    },
+  },
+  {
     name: 'a rule lets in what it says, can be said again, and is touched by its own group alone',
     changes: true,
     check: async ({ firewall }) => {

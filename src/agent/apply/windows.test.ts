@@ -1,4 +1,4 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { computeSha256 } from '../../../lab/windows/simulator/file-handlers.ts'
@@ -11,6 +11,7 @@ import {
   createSharedFixture,
   type SharedWindowsFixture,
 } from '../../../lab/windows/simulator/planned-worker.ts'
+import { adminOnlySddl } from '../host/windows-operations/files.ts'
 import { applyPlan } from './apply.ts'
 import { diffHost } from './diff-host.ts'
 import { applyAndListOps, someRunId } from './testing/fixtures.ts'
@@ -145,11 +146,31 @@ test('the next agent continues what one has begun', async () => {
   expect(await diffHost(host, worker.plan)).toEqual({ ops: [], findings: [] })
 })
 
+/** An ordinary user of the host. */
+const user = 'S-1-5-21-1-2-3-1001'
+
+/** Returns an access list for administrators alone, with another owner. */
+function sddlOf(owner: string): string {
+  return adminOnlySddl.directory.replace('O:SY', `O:${owner}`)
+}
+
 const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<unknown> | void, op: string]>> =
   {
     directory: [
       async ({ host }) => host.operations.files.grant({ path: `${settings}\\kubelet`, sddl: 'O:SYG:SYD:AI' }),
       `change directory ${settings}\\kubelet`,
+    ],
+    'the owner of a directory': [
+      async ({ host }) => host.operations.files.grant({ path: `${settings}\\kubelet`, sddl: sddlOf(user) }),
+      `change directory ${settings}\\kubelet`,
+    ],
+    'the owner of a program that runs': [
+      async ({ host }) =>
+        host.operations.files.grant({
+          path: `${programs}\\kubelet-1.37.1\\kubelet.exe`,
+          sddl: `O:${user}G:SYD:AI`,
+        }),
+      'change artifact kubelet-1.37.1',
     ],
     artifact: [
       async ({ toLocalPath }) =>
@@ -197,7 +218,18 @@ test.each(Object.entries(drifts))('%s that was changed is repaired', async (_nam
   advance(worker.machine, 5000)
   expect(await applyToWorker()).toContain(op)
   expect((await diffHost(worker.host, worker.plan)).ops).toEqual([])
+  expect(worker.machine.files.all().filter(({ access }) => access.includes(user))).toEqual([])
   expect(ownState().running).toHaveLength(8)
+})
+
+test('a directory with content that another user created in advance is refused, however often it is tried', async () => {
+  const { host, toLocalPath } = worker
+  const directory = String.raw`C:\etc\cni\net.d`
+  await mkdir(toLocalPath(directory), { recursive: true })
+  await writeFile(toLocalPath(`${directory}\\00-planted.conflist`), 'planted')
+  await host.operations.files.grant({ path: directory, sddl: sddlOf(user) })
+  for (let attempt = 0; attempt < 2; attempt++)
+    await expect(applyToWorker()).rejects.toMatchObject({ code: 'APPLY_FOREIGN_OWNER' })
 })
 
 test('another version is installed beside the previous one, which is removed when nothing runs from it', async () => {

@@ -4,7 +4,6 @@ import type { LockedByOtherDeps } from '../operator-lock/operator-lock.ts'
 import { createWakeup, runLoop, type TickResult } from '../runs/run-loop.ts'
 import type { Runs } from '../runs/runs.ts'
 import { recordActions } from './decision/action-history.ts'
-import { defaultHealBudget } from './decision/escalation-policy.ts'
 import { toProbeHealth } from './decision/probe-record.ts'
 import type { HealStateStore } from './heal-state-store.ts'
 import type { RunProbe } from './probes/probe-runner.ts'
@@ -95,10 +94,10 @@ export function createHealer(deps: HealerDeps): HostHealer {
       // Stop if an operator has claimed the host or paused healing since the decision. Another active run is
       // no reason to stop, because the step waits until that run has ended.
       if ((await findSuspension({ ...deps, runs: { busy: false } }, stateStore.current)) !== undefined) break
-      const { actions, mayHaveChangedHost } = await perform(step)
+      const { actions, mayHaveChangedHost, updateState = (before) => before } = await perform(step)
       if (mayHaveChangedHost) watch.invalidate()
       for (const action of actions) report(action)
-      await saveState((before) => recordActions(before, actions))
+      await saveState((before) => updateState(recordActions(before, actions)))
     }
     return { nextMs: healIntervalMs, problems }
   }
@@ -123,17 +122,21 @@ export function createHealer(deps: HealerDeps): HostHealer {
       const now = time()
       const healState = stateStore.current
       const paused = findActivePause(healState, now)
-      const { max, windowMs } = defaultHealBudget
-      const components = observed?.components ?? []
-      const assessment = reconciler.assess({ now, components, healState, suspended })
+      const observedComponents = observed?.components ?? []
+      const { components, budget } = reconciler.assess({
+        now,
+        components: observedComponents,
+        healState,
+        suspended,
+      })
       return {
         at: new Date(now).toISOString(),
         ...(observed === undefined ? {} : { plan: observed.digest }),
         healPolicy: reconciler.policy,
         ...(paused === undefined ? {} : { paused }),
         ...(suspended === undefined || paused !== undefined ? {} : { suspended: suspended.because }),
-        budget: { used: assessment.disruptionCount, max, windowMs },
-        components: [...assessment.components],
+        budget,
+        components: [...components],
         probes: (observed?.probes ?? []).map(toProbeHealth),
         actions: healState.actions.slice(0, maxReportedActions),
       }

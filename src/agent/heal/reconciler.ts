@@ -85,10 +85,11 @@ export interface RoundStepResult {
   readonly actions: readonly HealAction[]
   /** True if the drift must be checked again before the next round. */
   readonly mayHaveChangedHost: boolean
+  /** Changes to the heal state in addition to the recorded actions. */
+  readonly updateState?: (before: HealState) => HealState
 }
 
 export interface HealthAssessment {
   readonly components: readonly ComponentHealth[]
-  /** Number of recent disruptions, which count against the budget of the host. */
-  readonly disruptionCount: number
+  readonly budget: HostHealth['budget']
 }

@@ -27,7 +27,10 @@ export async function findSuspension(
   return runs.busy ? { because: 'a run is in progress' } : undefined
 }
 
-/** Pauses healing for this many milliseconds; 0 ends the pause. Returns the active pause, if there is one. */
+/**
+ * Pauses healing for this many milliseconds; 0 ends the pause, and lets healing begin again where it was
+ * exhausted. Returns the active pause, if there is one.
+ */
 export async function setPause(
   healState: HealStateStore,
   milliseconds: number,
@@ -36,9 +39,14 @@ export async function setPause(
 ): Promise<HealPause | undefined> {
   const until = new Date(now + milliseconds).toISOString()
   await healState.update(({ paused: _before, ...rest }) =>
-    milliseconds === 0 ? rest : { ...rest, paused: { until, by } },
+    milliseconds === 0 ? withoutExhausted(rest) : { ...rest, paused: { until, by } },
   )
   return findActivePause(healState.current, now)
+}
+
+function withoutExhausted(healState: HealState): HealState {
+  const open = Object.entries(healState.escalations).filter(([, { exhausted }]) => !exhausted)
+  return { ...healState, escalations: Object.fromEntries(open) }
 }
 
 /**

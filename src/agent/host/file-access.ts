@@ -1,6 +1,7 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { FileAccess, FileFacts } from './files.ts'
 import type { Host } from './host.ts'
+import { findForeignOwner } from './windows/access-list.ts'
 
 /** Owner and mode of a file or directory, as a plan states them. */
 export interface PlannedAccess {
@@ -27,6 +28,9 @@ export async function findAccessDrift(
   if (facts.uid !== ids.uid || facts.gid !== ids.gid) {
     return `it belongs to ${facts.uid}:${facts.gid}, not to ${owner}`
   }
+  // On Windows a foreign owner makes the mode world-writable. The message names the cause.
+  const foreignOwner = facts.sddl === undefined ? undefined : findForeignOwner(facts.sddl)
+  if (foreignOwner !== undefined) return `its owner is ${foreignOwner}, not ${owner}`
   const foundMode = `0${facts.mode.toString(8).padStart(3, '0')}`
   return foundMode === mode ? undefined : `its mode is ${foundMode}, not ${mode}`
 }

@@ -116,6 +116,8 @@ async function replaceDirectory(host: Host, temporary: string, directory: string
   const { files } = host
   if (host.os === 'windows' && (await files.stat(directory))?.kind === 'directory') {
     await replaceFiles(host, temporary, directory)
+    // A file with the right content is not replaced, so its owner and access list may still be wrong.
+    await normalize(host, directory)
     return
   }
   const previous = temporaryFor(directory)

@@ -3,6 +3,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { FileFacts } from '../host/files.ts'
 import { isAtOrBelow, isBelow, join } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
+import { findResource } from '../records/ledger.ts'
 import { findAccessDrift, resolveAccess } from '../host/file-access.ts'
 import { removeTreeUnlessInUse } from './replace-files.ts'
 import {
@@ -39,7 +40,7 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
     const access = { owner, mode }
     const same = facts?.kind === 'directory' && (await findAccessDrift(host, facts, access)) === undefined
     const parents = previous?.parents ?? (await listParents(path, context))
-    if (!same) await makeDirectory(host, { path, owner, mode }, facts)
+    if (!same) await makeDirectory(context, { path, owner, mode }, facts)
     const resource = { ...head, target: 'directory' as const, owner, mode, parents, before: previous?.before }
     return { changed: !same, resource }
   },
@@ -67,15 +68,24 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
 }
 
 async function makeDirectory(
-  host: Host,
+  { host, ledger }: MakeContext,
   { path, owner, mode }: PlannedDirectory,
   facts: FileFacts | undefined,
 ): Promise<void> {
+  const access = await resolveAccess(host, { owner, mode })
+  // Only administrators can change the owner of a directory that hyperkube has made below its base directory.
+  // Other ops check its content, so the directory is repaired in place. Elsewhere the ledger does not prove
+  // that hyperkube made the directory, because the record is written first.
+  const isOwn =
+    host.os === 'windows' &&
+    isAtOrBelow(path, host.layout.ownDirectories) &&
+    findResource(ledger, { target: 'directory', name: path }) !== undefined
+  if (isOwn && facts?.kind === 'directory') return host.files.setAccess(path, access)
   if (facts !== undefined && facts.kind !== 'directory') {
     if (!isAtOrBelow(path, host.layout.exclusiveDirectories)) throw pathTaken(path)
     await host.files.remove(path)
   }
-  await host.files.makeDirectory(path, await resolveAccess(host, { owner, mode }))
+  await host.files.makeDirectory(path, access)
 }
 
 /**

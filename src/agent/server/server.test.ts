@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
 import type { Healer } from '../heal/healer.ts'
@@ -11,6 +13,7 @@ import { OperatorLockStore } from '../operator-lock/operator-lock-store.ts'
 import { readLines } from '../../kit/lines.ts'
 import { RunEventLog } from '../runs/run-event-log.ts'
 import { Runs } from '../runs/runs.ts'
+import { bridgeToAgent } from './bridge.ts'
 import { type AgentServer, serveAgent } from './server.ts'
 
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
@@ -235,4 +238,40 @@ test('returns the health, and pauses healing, without a claim', async () => {
     { body: { type: 'healing', paused: { until: '1970-01-01T00:01:00.000Z', by: 'ana' } } },
     { body: { type: 'healing' } },
   ])
+})
+
+test('with a key, only clients that know it are served', async () => {
+  const path = join(directory, 'run', 'pipe.sock')
+  const claims = await OperatorLockStore.open(join(directory, 'other-claim.json'), () => 0)
+  const key = randomBytes(32)
+  const withKey = await serveAgent(
+    { work, runs, claims, peers: createNetworkProbe(), healer, version: '0.1.0' },
+    path,
+    key,
+  )
+  const hello = JSON.stringify({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'AgentRequest',
+    body: { type: 'hello' },
+  })
+  const callAs = async (clientKey: Buffer): Promise<string[]> => {
+    const responses: string[] = []
+    await bridgeToAgent({
+      path,
+      key: clientKey,
+      requests: Readable.from([`${hello}\n`]),
+      onResponse: (line) => void responses.push(line),
+      signal: AbortSignal.timeout(5000),
+    })
+    return responses
+  }
+  try {
+    expect(JSON.parse((await callAs(key)).join(''))).toMatchObject({ body: { type: 'hello' } })
+    await expect(callAs(randomBytes(32))).rejects.toMatchObject({ code: 'AGENT_NOT_VERIFIED' })
+    const socket = connect(path)
+    socket.end(`${hello}\n`)
+    expect(await receive(socket)).toEqual([])
+  } finally {
+    await withKey.close()
+  }
 })

@@ -3,11 +3,13 @@ import { createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { readLines } from '../../kit/lines.ts'
 import { linuxLayout } from '../host/layout.ts'
 import { toRunFailure } from '../runs/runs.ts'
 import { agentPipe } from './bridge.ts'
 import { buildResponse, handleRequest, type ServerDeps } from './dispatch.ts'
-import { readLines } from '../../kit/lines.ts'
+import { authenticateClient } from './handshake.ts'
 
 /**
  * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for
@@ -25,8 +27,11 @@ export interface AgentServer {
   close(): Promise<void>
 }
 
-/** Listens for requests, one per line, and writes each response as a line. */
-export async function serveAgent(deps: ServerDeps, path: string): Promise<AgentServer> {
+/**
+ * Listens for requests, one per line, and writes each response as a line. With a key, clients must prove
+ * first that they know it.
+ */
+export async function serveAgent(deps: ServerDeps, path: string, key?: Buffer): Promise<AgentServer> {
   // A Windows pipe is not a file. It disappears with its process, and only the system and administrators can
   // connect.
   const isFile = path !== agentPipe
@@ -40,10 +45,12 @@ export async function serveAgent(deps: ServerDeps, path: string): Promise<AgentS
     const closing = Promise.withResolvers<undefined>()
     connections.set(socket, () => closing.resolve(undefined))
     socket.once('close', () => connections.delete(socket))
-    serveConnection(deps, socket, closing.promise).catch(() => socket.destroy())
+    serveConnection({ ...deps, key }, socket, closing.promise).catch(() => socket.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    // Node.js creates a pipe with FILE_FLAG_FIRST_PIPE_INSTANCE, so the agent never shares its pipe with
+    // another process.
+    server.once('error', (cause) => reject(hasCode(cause, 'EADDRINUSE') ? pipeTaken(path, cause) : cause))
     server.listen(path, resolve)
   })
   if (isFile) await chmod(path, 0o600)
@@ -58,11 +65,27 @@ export async function serveAgent(deps: ServerDeps, path: string): Promise<AgentS
   }
 }
 
-async function serveConnection(deps: ServerDeps, socket: Socket, closing: Promise<undefined>): Promise<void> {
+function pipeTaken(path: string, cause: Error): HyperkubeError {
+  return new HyperkubeError('AGENT_PIPE_TAKEN', `another process already serves ${path}`, {
+    hint: 'find the process that serves the pipe, and end it; the agent then starts by itself',
+    cause,
+  })
+}
+
+async function serveConnection(
+  { key, ...deps }: ServerDeps & { readonly key: Buffer | undefined },
+  socket: Socket,
+  closing: Promise<undefined>,
+): Promise<void> {
   const disconnected = new AbortController()
   socket.once('close', () => disconnected.abort())
   socket.on('error', () => disconnected.abort())
   const requests = readLines(socket)
+  const connection = { lines: requests, write: (line: string) => socket.write(line) }
+  if (key !== undefined && !(await authenticateClient(connection, key))) {
+    socket.destroy()
+    return
+  }
   for (;;) {
     const next = await Promise.race([requests.next(), closing])
     if (next === undefined || next.done === true) break

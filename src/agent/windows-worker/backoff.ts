@@ -16,6 +16,8 @@ export interface StepBackoff {
    * reopened.
    */
   readonly reopenAfter: number | undefined
+  /** True if healing of a component ends after a number of rounds without success. */
+  readonly isLimited: boolean
 }
 
 /** A series of attempts to start a program. */
@@ -34,6 +36,7 @@ export const defaultBackoff: StepBackoff = {
   delays: [5000, 10_000, 20_000, 40_000, 80_000, 120_000],
   startPolicies: {},
   reopenAfter: undefined,
+  isLimited: true,
 }
 
 /**
@@ -54,6 +57,8 @@ export const legacyScriptBackoff: StepBackoff = {
   name: 'legacy-script',
   startPolicies: { flanneld: sixAttempts(20), kubelet: sixAttempts(15), 'kube-proxy': sixAttempts(10) },
   reopenAfter: 3,
+  // The script never stopped trying. It reported every failed series instead.
+  isLimited: false,
 }
 
 export const stepBackoffs = {

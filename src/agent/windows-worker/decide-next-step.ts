@@ -9,7 +9,7 @@ import {
 } from './reconcile-network.ts'
 import { findGiveUpStep, findNextAttemptTime, findReopenStep } from './backoff.ts'
 import { reconcileService } from './reconcile-service.ts'
-import type { ReconcileStep } from './step.ts'
+import { findStepComponent, type ReconcileStep } from './step.ts'
 import type { ReconcileContext, DesiredSteps } from './desired-steps.ts'
 
 /** The next step, the reason to wait, or `healthy` if the worker matches its spec. */
@@ -27,6 +27,12 @@ export function decideNextStep(context: ReconcileContext): ReconcileDecision {
   for (const desired of desiredSteps(context)) {
     if ('wait' in desired) return { kind: 'wait', reason: desired.wait }
     const { step, blocking } = desired
+    const component = findStepComponent(step, context.spec)
+    if (context.exhausted?.has(component) === true) {
+      backoffReason ??= `an operator, because healing of ${component} is exhausted`
+      if (blocking) return { kind: 'wait', reason: backoffReason }
+      continue
+    }
     if (findNextAttemptTime(context, step) <= context.now)
       return { kind: 'step', step: findReopenStep(context, step) ?? step }
     const giveUpStep = findGiveUpStep(context, step)

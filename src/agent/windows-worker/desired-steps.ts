@@ -10,6 +10,8 @@ export interface ReconcileContext {
   readonly now: number
   /** If undefined, the default backoff applies. */
   readonly backoff?: StepBackoff
+  /** Components that are left alone, because healing them is exhausted. */
+  readonly exhausted?: ReadonlySet<string> | undefined
 }
 
 export type DesiredStep =

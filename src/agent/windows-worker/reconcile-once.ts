@@ -23,6 +23,8 @@ export type SaveReconcileState = (state: ReconcileState) => Promise<void>
 
 export interface ReconcileOptions {
   readonly backoff?: StepBackoff
+  /** Components that are left alone, because healing them is exhausted. */
+  readonly exhausted?: ReadonlySet<string> | undefined
   /** Performs a step. Callers pass their own function to report steps. */
   readonly runStep?: (step: ReconcileStep) => Promise<void>
 }
@@ -38,6 +40,7 @@ export async function reconcileOnce(
   save: SaveReconcileState,
   {
     backoff = defaultBackoff,
+    exhausted,
     runStep = async (step) => performReconcileStep(deps, spec, step),
   }: ReconcileOptions = {},
 ): Promise<ReconcileResult> {
@@ -53,6 +56,7 @@ export async function reconcileOnce(
       state: observation.state,
       now,
       backoff,
+      exhausted,
     })
     state = observation.state
     if (decision.kind !== 'step') return { observed: observation.observed, state, decision, steps }

@@ -1,5 +1,5 @@
 import type { WindowsProcess } from '../host/windows-operations/system.ts'
-import type { WorkerRole } from './worker.ts'
+import type { WorkerRole, WorkerSpec } from './worker.ts'
 
 /** One change to a host. Every step can be repeated safely after a failed or interrupted attempt. */
 export type ReconcileStep =
@@ -55,4 +55,35 @@ export function formatStepKey(step: ReconcileStep): string {
     default:
       return step.do
   }
+}
+
+/** Returns the name of the component that a step belongs to. Steps of the pod network belong to flanneld. */
+export function findStepComponent(step: ReconcileStep, spec: WorkerSpec): string {
+  switch (step.do) {
+    case 'allow':
+    case 'route':
+      return 'host'
+    case 'move':
+    case 'discard':
+      return findProgramOwner(step.do === 'move' ? step.to : step.path, spec) ?? 'host'
+    case 'fetch':
+    case 'put':
+    case 'start':
+    case 'stop':
+    case 'end':
+    case 'give-up':
+      return step.role
+    case 'reopen':
+      return 'apiserver-proxy'
+    case 'start-hns':
+    case 'hold':
+    case 'drop-network':
+      return 'flanneld'
+    default:
+      return 'kube-proxy'
+  }
+}
+
+function findProgramOwner(path: string, { services }: WorkerSpec): string | undefined {
+  return Object.entries(services).find(([, { program }]) => path.startsWith(program.path))?.[0]
 }

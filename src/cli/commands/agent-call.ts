@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { undefinedIfMissing } from '../../agent/host/local-files.ts'
+import { readAgentKey } from '../../agent/server/agent-key.ts'
 import { bridgeToAgent } from '../../agent/server/bridge.ts'
 import { agentSocket } from '../../agent/server/server.ts'
+import { buildWindowsPaths, findWindowsBase } from '../../contract/host-paths.ts'
 import { toAsciiJson } from '../../kit/text.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 
@@ -13,7 +17,15 @@ export const agentCallCommand: LeafCommand = {
     // On Windows a shell between ssh and this process may change the encoding of non-ASCII characters.
     const encode = (line: string): string => (process.platform === 'win32' ? toAsciiJson(line) : line)
     const respond = (line: string): void => void stdout.write(encode(line))
-    await bridgeToAgent({ path: agentSocket(), requests: process.stdin, onResponse: respond, signal })
+    const key = process.platform === 'win32' ? await readKey() : undefined
+    await bridgeToAgent({ path: agentSocket(), key, requests: process.stdin, onResponse: respond, signal })
     return exitCodes.ok
   },
+}
+
+/** Reads the key of the agent below the base directory in which this program is installed. */
+async function readKey(): Promise<Buffer> {
+  const base = findWindowsBase(process.execPath) ?? String.raw`C:\hyperkube`
+  const read = async (path: string): Promise<Buffer | undefined> => undefinedIfMissing(readFile(path))
+  return readAgentKey({ read }, buildWindowsPaths(base).state)
 }

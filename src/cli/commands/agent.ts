@@ -39,6 +39,7 @@ import type { HostOperations } from '../../agent/runs/host-operations.ts'
 import { RunEventLog } from '../../agent/runs/run-event-log.ts'
 import { runLoop, type TickResult } from '../../agent/runs/run-loop.ts'
 import { Runs } from '../../agent/runs/runs.ts'
+import { openAgentKey } from '../../agent/server/agent-key.ts'
 import { requestHello, runHeartbeat, systemdSupervisor } from '../../agent/server/heartbeat.ts'
 import { agentSocket, serveAgent } from '../../agent/server/server.ts'
 import { createMutex } from '../../kit/concurrency.ts'
@@ -91,6 +92,7 @@ export const agentCommand: LeafCommand = {
     const server = await serveAgent(
       { work, runs, claims, peers: createNetworkProbe(), healer, version },
       socket,
+      host.os === 'windows' ? await openAgentKey(host.files, state) : undefined,
     )
     log(`hyperkube ${version} listens at ${socket}`)
     serveMetrics({

@@ -79,7 +79,7 @@ export const healCommand: CommandGroup = {
     },
     {
       name: 'resume',
-      summary: 'Resume healing before the end of the pause',
+      summary: 'Resume healing that is paused or exhausted',
       definition: buildHealCommand(resumeHealing, {
         examples: [
           ['hyperkube heal resume w1', 'resume healing on w1'],

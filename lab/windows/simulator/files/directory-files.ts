@@ -10,7 +10,12 @@ import {
 } from 'node:fs'
 import { dirname, join, win32 } from 'node:path'
 import { epoch } from '../instant.ts'
-import { inheritedSddl, type SimulatedFile, type SimulatedFiles } from './simulated-files.ts'
+import {
+  inheritedSddl,
+  type SimulatedFile,
+  type SimulatedFiles,
+  withInheritedEntries,
+} from './simulated-files.ts'
 
 /** File metadata that a local file system does not store (key: file id). */
 export type Marks = Map<string, { access?: string | undefined; heldUntil?: number | undefined }>
@@ -53,7 +58,9 @@ export function directoryFiles(root: string, marks: Marks): SimulatedFiles {
       modified: stats.mtimeMs - epoch,
       get access() {
         const ownAccess = marks.get(id)?.access
-        return ownAccess === undefined || ownAccess.endsWith('D:AI') ? findInherited(path) : ownAccess
+        return ownAccess === undefined || ownAccess.endsWith('D:AI')
+          ? withInheritedEntries(ownAccess, findInherited(path))
+          : ownAccess
       },
       set access(access) {
         setMarks({ access })

@@ -32,3 +32,12 @@ export const inheritedSddl = {
   open: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)',
   closed: 'O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)',
 } as const
+
+/**
+ * Returns the descriptor that Windows reports for a file whose own access list is inherited: the owner stays,
+ * and the entries come from the directory.
+ */
+export function withInheritedEntries(own: string | undefined, inherited: string): string {
+  const [, owner] = /^(O:.*?)D:AI$/.exec(own ?? '') ?? []
+  return owner === undefined ? inherited : inherited.replace(/^O:.*?(?=D:)/, owner)
+}

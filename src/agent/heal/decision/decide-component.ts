@@ -1,4 +1,3 @@
-import type { HealState } from '../../../contract/health.ts'
 import { formatDuration } from '../../../kit/time-format.ts'
 import { isDown } from '../../host/service-manager.ts'
 import { reportExhausted, reportRecovery, reportRefusal, reportUnrepairable } from './action-history.ts'
@@ -18,6 +17,7 @@ import {
 } from './decision-input.ts'
 import { elapsed } from './elapsed.ts'
 import { type EscalationStep, selectStartGrace } from './escalation-policy.ts'
+import { canRepair } from './repair-limits.ts'
 import {
   advanceEscalation,
   type Escalation,
@@ -129,22 +129,6 @@ function refuseDataRisk(
 ): ComponentDecision {
   const { code, because } = risk
   return { state: 'blocked', code, because, notices: reportRefusal(input, risk), escalation }
-}
-
-const [minute, hour] = [60_000, 3_600_000]
-
-/**
- * Limits of drift repairs. After `max` repairs within `windowMs`, repairs are at least `slowIntervalMs`
- * apart, because something else keeps changing the resource.
- */
-const repairLimits = { intervalMs: minute, max: 10, windowMs: hour, slowIntervalMs: 10 * minute } as const
-
-function canRepair({ actions }: Pick<HealState, 'actions'>, component: string, now: number): boolean {
-  const ages = actions
-    .filter((one) => one.component === component && one.action === 'repair')
-    .map(({ at }) => elapsed(at, now))
-  const isFrequent = ages.filter((one) => one < repairLimits.windowMs).length >= repairLimits.max
-  return ages.every((one) => one >= (isFrequent ? repairLimits.slowIntervalMs : repairLimits.intervalMs))
 }
 
 /**

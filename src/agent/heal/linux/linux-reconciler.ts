@@ -61,7 +61,10 @@ export function createLinuxReconciler({ host, operations, policy }: LinuxReconci
       const { healState, now } = input
       return {
         components: decideHealing({ ...rules, ...input }).components,
-        disruptionCount: filterRecentDisruptions(healState.disruptions, rules.budget, now).length,
+        budget: {
+          ...rules.budget,
+          used: filterRecentDisruptions(healState.disruptions, rules.budget, now).length,
+        },
       }
     },
   }

@@ -41,6 +41,8 @@ export interface WindowsHealInput {
   readonly unhealthy: ReadonlySet<WorkerRole>
   /** Components whose services an operator stopped with hyperkube. */
   readonly stopped: ReadonlySet<string>
+  /** Components that are left alone, because healing them is exhausted. */
+  readonly exhausted: ReadonlySet<string>
 }
 
 export interface WindowsHealResult {
@@ -90,7 +92,8 @@ async function decideFirstStep(
   if (spec === undefined) return { kind: 'healthy' }
   const reconcileDeps = buildDeps(host, input, async () => undefined, signal)
   const { observed, state } = await observeWorker(reconcileDeps, spec, await readReconcileState(host))
-  return decideNextStep({ spec, observed, state, backoff, now: host.clock.now().getTime() })
+  const { exhausted } = input
+  return decideNextStep({ spec, observed, state, backoff, exhausted, now: host.clock.now().getTime() })
 }
 
 async function runActions(
@@ -132,7 +135,11 @@ async function runActions(
   }
   const state = await readReconcileState(host)
   const save = async (next: typeof state): Promise<void> => writeReconcileState(host, next)
-  const end = await reconcileOnce(reconcileDeps, spec, state, save, { backoff, runStep })
+  const end = await reconcileOnce(reconcileDeps, spec, state, save, {
+    backoff,
+    exhausted: input.exhausted,
+    runStep,
+  })
   await save(end.state)
   return end.decision.kind === 'wait' ? end.decision.reason : undefined
 }

@@ -1,7 +1,7 @@
 import type { HealAction } from '../../../contract/health.ts'
 import type { NodePlan } from '../../../contract/node-plan.ts'
 import type { Op } from '../../../contract/op.ts'
-import type { ReconcileStep } from '../../windows-worker/step.ts'
+import { findStepComponent, type ReconcileStep } from '../../windows-worker/step.ts'
 import type { WorkerSpec } from '../../windows-worker/worker.ts'
 
 /** How a step is reported. */
@@ -17,8 +17,14 @@ export interface StepMessage {
 }
 
 export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: NodePlan): StepMessage {
-  const network = 'flanneld'
-  const buildOp = (component: string, action: Op['action'], target: Op['target'], name: string): Op => ({
+  const component = findStepComponent(step, spec)
+  const buildMessage = (action: HealAction['action'], text: string, op?: Op): StepMessage => ({
+    component,
+    action,
+    text,
+    op,
+  })
+  const buildOp = (action: Op['action'], target: Op['target'], name: string): Op => ({
     component,
     stage: plan.components.find((one) => one.name === component)?.stage ?? 'prepare',
     action,
@@ -29,55 +35,46 @@ export function formatStepMessage(step: ReconcileStep, spec: WorkerSpec, plan: N
   switch (step.do) {
     case 'allow':
       return buildMessage(
-        'host',
         'repair',
         `firewall rule ${step.rule}`,
-        buildOp('host', 'change', 'firewall-rule', step.rule),
+        buildOp('change', 'firewall-rule', step.rule),
       )
     case 'route':
-      return buildMessage('host', 'repair', `the route to ${step.destination}`)
+      return buildMessage('repair', `the route to ${step.destination}`)
     case 'fetch':
-      return buildMessage(step.role, 'repair', `its binary`)
+      return buildMessage('repair', `its binary`)
     case 'move':
     case 'discard': {
       const path = step.do === 'move' ? step.to : step.path
-      return buildMessage(findOwner(path, spec) ?? 'host', 'repair', `${step.do} ${path}`)
+      return buildMessage('repair', `${step.do} ${path}`)
     }
     case 'put': {
       const name = spec.services[step.role]?.service.name ?? step.role
-      return buildMessage(step.role, 'repair', 'its service', buildOp(step.role, 'change', 'service', name))
+      return buildMessage('repair', 'its service', buildOp('change', 'service', name))
     }
     case 'start':
     case 'stop': {
       const name = spec.services[step.role]?.service.name ?? step.role
-      return buildMessage(step.role, 'restart', `${step.do} it`, buildOp(step.role, step.do, 'service', name))
+      return buildMessage('restart', `${step.do} it`, buildOp(step.do, 'service', name))
     }
     case 'end':
-      return buildMessage(step.role, 'restart', `its process ${step.process.id} ${step.why}`)
+      return buildMessage('restart', `its process ${step.process.id} ${step.why}`)
     case 'reopen':
-      return buildMessage('apiserver-proxy', 'restart', `${step.role} does not start`)
+      return buildMessage('restart', `${step.role} does not start`)
     case 'give-up':
       return {
-        ...buildMessage(step.role, 'give-up', 'it does not start after all healing steps'),
+        ...buildMessage('give-up', 'it does not start after all healing steps'),
         code: 'HEAL_EXHAUSTED',
       }
     case 'start-hns':
-      return buildMessage(network, 'regenerate', 'start service hns')
+      return buildMessage('regenerate', 'start service hns')
     case 'hold':
-      return buildMessage(network, 'regenerate', `create a network that keeps the switch on ${step.adapter}`)
+      return buildMessage('regenerate', `create a network that keeps the switch on ${step.adapter}`)
     case 'drop-network':
-      return buildMessage(network, 'regenerate', `network ${step.name} has the wrong type`)
+      return buildMessage('regenerate', `network ${step.name} has the wrong type`)
     case 'reserve':
-      return buildMessage('kube-proxy', 'regenerate', `reserve a source address in ${step.subnet}`)
+      return buildMessage('regenerate', `reserve a source address in ${step.subnet}`)
     default:
-      return buildMessage('kube-proxy', 'regenerate', 'its source address is in another subnet')
+      return buildMessage('regenerate', 'its source address is in another subnet')
   }
-}
-
-function buildMessage(component: string, action: HealAction['action'], text: string, op?: Op): StepMessage {
-  return { component, action, text, op }
-}
-
-function findOwner(path: string, { services }: WorkerSpec): string | undefined {
-  return Object.entries(services).find(([, one]) => path.startsWith(one.program.path))?.[0]
 }

@@ -19,6 +19,8 @@ import {
   type SharedWindowsFixture,
 } from '../../../../lab/windows/simulator/planned-worker.ts'
 import { createHealer } from '../healer.ts'
+import { HealCounters } from '../report/heal-reporter.ts'
+import { formatAgentMetrics } from '../report/metrics.ts'
 import { createWindowsReconciler } from './windows-reconciler.ts'
 
 let fixture: SharedWindowsFixture
@@ -200,6 +202,100 @@ test('what starts again by itself is counted, and what we have started is not', 
   await next.once()
   const { components } = await next.health(false, end.signal)
   expect(components.find(({ component }) => component === 'kubelet')?.service?.restarts).toBe(1)
+})
+
+/**
+ * Lets the kubelet end right after each start, for that many milliseconds. Probes run every ten seconds, as a
+ * real agent would run them.
+ */
+async function breakKubelet(healer: TestHealer, milliseconds: number): Promise<void> {
+  const { machine } = worker
+  const until = machine.time + milliseconds
+  for (let round = 0; machine.time < until; round++) {
+    const kubelet = machine.services.get('kubelet')
+    if (kubelet?.state === 'Running') {
+      for (const { id, service } of machine.processes.values())
+        if (service === 'kubelet') machine.processes.delete(id)
+      Object.assign(kubelet, { state: 'Stopped', process: 0, exitCode: 0, restartAt: undefined })
+    }
+    if (round % 2 === 0) await healer.health(true, end.signal)
+    await healer.once()
+    advance(machine, 5000)
+  }
+}
+
+type TestHealer = Awaited<ReturnType<typeof createWindowsHealer>>['healer']
+
+const [minute, hour] = [60_000, 3_600_000]
+const countStarts = (actions: readonly HealAction[]): number =>
+  actions.filter(({ component, because }) => component === 'kubelet' && because === 'start it').length
+
+test('a component that never becomes healthy is exhausted, reported as on Linux, and left alone for an hour', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createWindowsHealer(actions)
+  await breakKubelet(healer, 25 * minute)
+  const gaveUp = actions.filter(({ action }) => action === 'give-up')
+  expect(gaveUp).toMatchObject([{ component: 'kubelet', code: 'HEAL_EXHAUSTED', outcome: 'done' }])
+  const health = await healer.health(true, end.signal)
+  expect(health.components.filter(({ state }) => state === 'exhausted')).toMatchObject([
+    { component: 'kubelet', code: 'HEAL_EXHAUSTED' },
+  ])
+  // The alerts HyperkubeHealExhausted and HyperkubeBudgetSpent of examples/monitoring.
+  const process = { cpuSeconds: 0, residentBytes: 0, startedAt: 0, openFiles: undefined }
+  const metrics = formatAgentMetrics({ version: '0.1.0', health, counters: new HealCounters(), process })
+  expect(metrics).toContain('hyperkube_agent_component_state{component="kubelet",state="exhausted"} 1')
+  const readMetric = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1])
+  expect(readMetric('hyperkube_agent_heal_budget_spent')).toBeGreaterThanOrEqual(
+    readMetric('hyperkube_agent_heal_budget_max'),
+  )
+  const before = actions.length
+  await breakKubelet(healer, 30 * minute)
+  expect(actions.slice(before)).toEqual([])
+  await breakKubelet(healer, 31 * minute)
+  expect(actions.slice(before).map(({ component }) => component)).toContain('kubelet')
+  expect(actions.filter(({ action }) => action === 'give-up')).toHaveLength(1)
+  // Once the kubelet can run, the next try heals it.
+  advance(worker.machine, hour)
+  expect(await healUntilHealthy(healer)).toBeLessThan(60)
+  await healer.health(true, end.signal)
+  await healer.once()
+  const { components, budget } = await healer.health(false, end.signal)
+  expect(components.filter(({ state }) => state !== 'healthy')).toEqual([])
+  expect(budget.used).toBe(0)
+})
+
+test.each<[string, (healer: TestHealer) => Promise<unknown>]>([
+  ['an operator resumes healing', async (healer) => healer.pause(0, 'eva')],
+  ['a reboot', async () => injectFault(worker.machine, { name: 'reboot', role: 'kubelet' })],
+])('%s lets healing begin again', async (_name, resume) => {
+  const actions: HealAction[] = []
+  const { healer } = await createWindowsHealer(actions)
+  await breakKubelet(healer, 25 * minute)
+  const before = countStarts(actions)
+  await resume(healer)
+  // The agent also restarts with its host.
+  const { healer: next } = await createWindowsHealer(actions)
+  await breakKubelet(next, 2 * minute)
+  expect(countStarts(actions)).toBeGreaterThan(before)
+  expect((await next.health(false, end.signal)).budget.used).toBeLessThan(5)
+})
+
+test('a failed repair is not repeated every round', async () => {
+  const actions: HealAction[] = []
+  const { healer } = await createWindowsHealer(actions)
+  const { toLocalPath, machine, host } = worker
+  const user = 'S-1-5-21-1-2-3-1001'
+  const directory = String.raw`C:\etc\cni\net.d`
+  await host.operations.files.grant({ path: directory, sddl: `O:${user}G:SYD:AI` })
+  await writeFile(toLocalPath(`${directory}\\other.conflist`), '')
+  for (let count = 0; count < 60; count++) {
+    await healer.once()
+    advance(machine, 5000)
+  }
+  const failed = actions.filter(({ action, outcome }) => action === 'repair' && outcome === 'failed')
+  expect(failed.length).toBeGreaterThan(0)
+  expect(failed.length).toBeLessThanOrEqual(5)
+  expect(failed[0]?.details.join(' ')).toContain(user)
 })
 
 test('with the legacy script policy a program is tried six times, and the connection to the API is reopened at three left', async () => {

@@ -1,13 +1,21 @@
-import type { ComponentHealth, HealAction } from '../../../contract/health.ts'
+import type { ComponentHealth, HealAction, HealState } from '../../../contract/health.ts'
 import { formatError } from '../../../kit/errors.ts'
 import { toPrintable } from '../../../kit/text.ts'
 import { type WorkerRole, workerRoles } from '../../windows-worker/worker.ts'
+import { recordActions } from '../decision/action-history.ts'
 import { assessComponent, type ComponentObservation } from '../decision/component-observation.ts'
-import { elapsed } from '../decision/elapsed.ts'
-import { defaultHealBudget } from '../decision/escalation-policy.ts'
+import { canRepair } from '../decision/repair-limits.ts'
 import { detectDrift, type DetectedDrift, withKnownDigests } from '../detect-drift.ts'
-import type { HealReconciler, PlanObservation, RoundInput } from '../reconciler.ts'
+import type { HealReconciler, RoundInput } from '../reconciler.ts'
 import { healWindowsOnce, type WindowsHealDeps, type WindowsHealInput } from './heal-once.ts'
+import {
+  assessRounds,
+  countFailedRounds,
+  listExhausted,
+  recordRecoveries,
+  recordRound,
+  roundLimits,
+} from './healing-rounds.ts'
 import { createLogRotation } from './rotate-logs.ts'
 import { type RestartWatch, watchRestarts } from './watch-restarts.ts'
 
@@ -23,6 +31,9 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
   const rotateLogs = createLogRotation(host)
   let drift: DetectedDrift | undefined
   let waitingFor: string | undefined
+  /** Last boot of the host. The agent does not survive a reboot, so it is read once. */
+  let bootedAt: number | undefined
+  const isLimited = backoff.isLimited
 
   /** Runs work whose failure must not prevent healing. Errors are only logged. */
   const bestEffort = async (work: () => Promise<void>): Promise<void> =>
@@ -58,38 +69,55 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
     async maintain({ plan, components }) {
       await bestEffort(async () => restarts.observe(plan, components))
       await bestEffort(async () => rotateLogs(plan))
+      await bestEffort(async () => {
+        bootedAt ??= toTime((await host.operations.system.describe({}))?.bootedAt)
+      })
     },
 
     decide(input) {
-      const { observed, healState, suspended, now } = input
-      const round = { healState, notices: [] }
-      if (suspended !== undefined) return { ...round, steps: [] }
+      const { observed, suspended, now } = input
+      if (suspended !== undefined) return { healState: input.healState, notices: [], steps: [] }
+      const rounds = assessRounds({ ...input, ...observed, bootedAt, isLimited })
+      const healState = recordActions(rounds.healState, rounds.notices)
       return {
-        ...round,
+        healState,
+        notices: rounds.notices,
         steps: [
           {
             async perform(signal) {
-              const result = await healWindowsOnce(deps, toHealInput(observed, drift, now), signal)
+              const healInput = toHealInput({ ...input, healState }, drift)
+              const result = await healWindowsOnce(deps, healInput, signal)
               waitingFor = result.waitingFor
-              const hasActions = result.actions.length > 0
-              const actions = hasActions ? result.actions : listRecovered(input)
-              return { actions, mayHaveChangedHost: hasActions }
+              if (result.actions.length === 0) {
+                const recovered = listRecovered({ ...input, healState })
+                const names = recovered.map(({ component }) => component)
+                const updateState = (before: HealState) => recordRecoveries(before, names, now)
+                return { actions: recovered, mayHaveChangedHost: false, updateState }
+              }
+              const updateState = (before: HealState): HealState =>
+                isLimited ? recordRound(before, result.actions, { now, digest: observed.digest }) : before
+              return { actions: result.actions, mayHaveChangedHost: true, updateState }
             },
           },
         ],
       }
     },
 
-    assess({ now, components, healState: { actions } }) {
-      const recent = actions.filter(
-        ({ at, action }) => action === 'restart' && elapsed(at, now) < defaultHealBudget.windowMs,
-      )
+    assess({ now, components, healState }) {
       return {
-        components: components.map((one) => toComponentHealth(one, actions, restarts, waitingFor, now)),
-        disruptionCount: recent.length,
+        components: components.map((one) => toComponentHealth(one, healState, restarts, waitingFor, now)),
+        budget: {
+          used: countFailedRounds(healState),
+          max: roundLimits.maxRounds,
+          windowMs: roundLimits.retryMs,
+        },
       }
     },
   }
+}
+
+function toTime(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
 }
 
 /** Returns the components that have heal actions after their last `recovered` action. */
@@ -108,15 +136,17 @@ function isUnhealthy(observed: ComponentObservation, now: number): boolean {
 
 /** Converts an observation into the input of a round. */
 function toHealInput(
-  { plan, components }: PlanObservation,
+  { observed: { plan, components }, healState, now }: RoundInput,
   drift: DetectedDrift | undefined,
-  now: number,
 ): WindowsHealInput {
   const unhealthy = components.filter((one) => isUnhealthy(one, now))
   return {
     plan,
     // Service ops are left out, because the round reconciles services itself.
-    drift: [...(drift?.repairable.values() ?? [])].flat().filter(({ target }) => target !== 'service'),
+    drift: [...(drift?.repairable ?? [])].flatMap(([component, ops]) =>
+      canRepair(healState, component, now) ? ops.filter(({ target }) => target !== 'service') : [],
+    ),
+    exhausted: listExhausted(healState, now),
     unhealthy: new Set(unhealthy.flatMap(({ component }) => toRoles(component))),
     stopped: new Set(
       components
@@ -132,7 +162,7 @@ function toRoles(component: string): WorkerRole[] {
 
 function toComponentHealth(
   observed: ComponentObservation,
-  actions: readonly HealAction[],
+  { actions, escalations }: HealState,
   restarts: Pick<RestartWatch, 'count'>,
   waitingFor: string | undefined,
   now: number,
@@ -141,11 +171,15 @@ function toComponentHealth(
   const condition = assessComponent(observed, now)
   const last = actions.find((one) => one.component === component)
   const isBusy = last !== undefined && last.action !== 'recovered'
-  const unhealthyState = last?.action === 'give-up' ? 'exhausted' : isBusy ? 'healing' : 'unhealthy'
+  const escalation = escalations[component]
+  const isExhausted = escalation?.exhausted === true && escalation.recoveredAt === undefined
+  const unhealthyState =
+    isExhausted || last?.action === 'give-up' ? 'exhausted' : isBusy ? 'healing' : 'unhealthy'
   const because = condition.state === 'unhealthy' ? condition.because : waitingFor
-  const state = condition.state === 'unhealthy' || isDown(observed) ? unhealthyState : 'healthy'
+  const isUnhealthyNow = condition.state === 'unhealthy' || isDown(observed) || isExhausted
+  const state = isUnhealthyNow ? unhealthyState : 'healthy'
   const code =
-    state === 'exhausted' ? last?.code : condition.state === 'unhealthy' ? condition.code : undefined
+    state === 'exhausted' ? 'HEAL_EXHAUSTED' : condition.state === 'unhealthy' ? condition.code : undefined
   return {
     component,
     state: observed.stoppedByOperator === true ? 'blocked' : state,

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,30 +9,34 @@ import {
 import { newMachine } from '../../../../lab/windows/simulator/new-machine.ts'
 import { simulatedHost } from '../../../../lab/windows/simulator/simulated-host.ts'
 import type { HostFiles } from '../files.ts'
+import type { WindowsOperations } from '../windows-operations/table.ts'
 import { adminOnlySddl } from '../windows-operations/files.ts'
-import { toFileMode, toSddl, windowsFiles } from './windows-files.ts'
+import { windowsFiles } from './windows-files.ts'
 
 const closed = { uid: 0, gid: 0, mode: 0o600 }
 const open = { uid: 0, gid: 0, mode: 0o644 }
 
 let root: string
 let files: HostFiles
+let operations: WindowsOperations
 let changes: readonly { readonly operation: string }[]
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'windows-'))
   const simulated = simulatedHost(newMachine(new Map(), { files: directoryFiles(root, new Map()) }))
   files = windowsFiles(createLocalPathMapper(root), simulated.host.files)
-  ;({ changes } = simulated)
+  ;({ changes, host: operations } = simulated)
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
 
 const secret = String.raw`C:\hyperkube\settings\key`
 
-test('a directory is made with those around it, and only itself is closed', async () => {
+test('a private directory is made with private parents, any other one inherits', async () => {
   const made = await files.makeDirectory(String.raw`C:\etc\cni\net.d`, { ...closed, mode: 0o700 })
   expect(made).toEqual([String.raw`C:\etc`, String.raw`C:\etc\cni`])
-  expect((await files.stat(String.raw`C:\etc\cni`))?.mode).toBe(0o755)
+  expect((await files.stat(String.raw`C:\etc\cni`))?.mode).toBe(0o700)
   expect((await files.stat(String.raw`C:\etc\cni\net.d`))?.mode).toBe(0o700)
+  await files.makeDirectory(String.raw`C:\var\lib\kubelet`, { ...closed, mode: 0o755 })
+  expect((await files.stat(String.raw`C:\var\lib`))?.mode).toBe(0o755)
 })
 
 test('a private file is closed before anything is in it, and written atomically', async () => {
@@ -92,25 +96,95 @@ test('a file can be emptied while a program appends to it', async () => {
   expect((await files.read(log))?.toString()).toBe('two')
 })
 
-test.each([
-  [adminOnlySddl.file, false, 0o600],
-  [adminOnlySddl.directory, true, 0o700],
-  ['O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)', false, 0o644],
-  ['O:BAG:SYD:AI(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)', true, 0o755],
-  ['O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;WD)', false, 0o666],
-  ['O:SYG:SYD:AI(A;;FA;;;S-1-5-21-1-2-3-1001)(A;ID;FA;;;SY)', false, 0o666],
-  ['O:SYG:SYD:AI(A;OICI;FA;;;BU)(A;OICIID;FA;;;SY)', true, 0o777],
-  // Windows gives all users access to a file without an access list. Hyperkube never creates such a file.
-  ['', false, 0o644],
-])('%s is as the plan would say it', (sddl, isProgram, mode) => {
-  expect(toFileMode(sddl, isProgram)).toBe(mode)
+const user = 'S-1-5-21-1-2-3-1001'
+const base = String.raw`C:\hyperkube`
+const privateAccess = { ...closed, mode: 0o700 }
+
+/** Creates a directory as an ordinary user would, with an access list that looks like hyperkube's. */
+async function makeAsUser(path: string, sddl = adminOnlySddl.directory): Promise<void> {
+  await mkdir(toLocal(path), { recursive: true })
+  await setOwner(path, sddl)
+}
+
+async function setOwner(path: string, sddl: string): Promise<void> {
+  await operations.files.grant({ path, sddl: sddl.replace(/^O:SY/, `O:${user}`) })
+}
+
+function toLocal(path: string): string {
+  return createLocalPathMapper(root)(path)
+}
+
+test('an empty directory of another user is replaced, because that user may still have it open', async () => {
+  await makeAsUser(base)
+  const before = await files.stat(base)
+  expect(before?.mode).toBe(0o777)
+  await files.makeDirectory(base, privateAccess)
+  const after = await files.stat(base)
+  expect(after).toMatchObject({ mode: 0o700, sddl: adminOnlySddl.directory })
+  expect(after?.changed).not.toBe(before?.changed)
 })
 
 test.each([
-  [0o600, 'file', adminOnlySddl.file],
-  [0o700, 'directory', adminOnlySddl.directory],
-  [0o644, 'file', 'O:SYG:SYD:AI'],
-  [0o755, 'directory', 'O:SYG:SYD:AI'],
-] as const)('mode %i of a %s', (mode, kind, sddl) => {
-  expect(toSddl(mode, kind)).toBe(sddl)
+  ['itself', base],
+  ['its parent', String.raw`${base}\state\agent`],
+])('a directory with content whose owner is another user is refused: %s', async (_which, path) => {
+  await makeAsUser(base)
+  await mkdir(toLocal(String.raw`${base}\programs`))
+  await expect(files.makeDirectory(path, privateAccess)).rejects.toMatchObject({
+    code: 'APPLY_FOREIGN_OWNER',
+    message: expect.stringContaining(`its owner is ${user}, and it is not empty`),
+  })
+  expect(await readdir(toLocal(base))).toEqual(['programs'])
 })
+
+test('a directory of an administrator in which another user has created a file is refused', async () => {
+  const planted = String.raw`${base}\programs\hyperkube-0.1.0\version.dll`
+  await mkdir(toLocal(String.raw`${base}\programs\hyperkube-0.1.0`), { recursive: true })
+  await writeFile(toLocal(planted), 'planted')
+  await setOwner(planted, 'O:SYG:SYD:AI')
+  await expect(files.makeDirectory(base, privateAccess)).rejects.toMatchObject({
+    code: 'APPLY_FOREIGN_OWNER',
+    message: expect.stringContaining(planted),
+  })
+})
+
+test('a directory of an administrator with files of administrators is closed, and keeps them', async () => {
+  await mkdir(toLocal(base))
+  await writeFile(toLocal(String.raw`${base}\notes.txt`), 'notes')
+  await files.makeDirectory(base, privateAccess)
+  expect((await files.stat(base))?.mode).toBe(0o700)
+  expect(await readdir(toLocal(base))).toEqual(['notes.txt'])
+})
+
+test('a link is refused, because its own owner is unknown', async () => {
+  await mkdir(toLocal(String.raw`C:\elsewhere`), { recursive: true })
+  await symlink(toLocal(String.raw`C:\elsewhere`), toLocal(base))
+  await expect(files.makeDirectory(String.raw`${base}\state`, privateAccess)).rejects.toMatchObject({
+    code: 'APPLY_FOREIGN_OWNER',
+  })
+})
+
+test('the owner of a file is replaced with its access list', async () => {
+  await files.makeDirectory(String.raw`C:\p`, privateAccess)
+  await files.write(String.raw`C:\p\a.exe`, Buffer.from('x'), { ...open, mode: 0o755 })
+  await setOwner(String.raw`C:\p\a.exe`, 'O:SYG:SYD:AI')
+  expect((await files.stat(String.raw`C:\p\a.exe`))?.mode).toBe(0o777)
+  await files.setAccess(String.raw`C:\p\a.exe`, { ...open, mode: 0o755 })
+  expect((await files.stat(String.raw`C:\p\a.exe`))?.mode).toBe(0o755)
+})
+
+test.each([
+  [0o644, 'O:SYG:SYD:AI'],
+  [0o600, adminOnlySddl.file],
+])(
+  'a file of mode %i that Windows gives to the administrator who writes it gets the right owner',
+  async (mode, sddl) => {
+    const granted: string[] = []
+    const ofAdministrator = windowsFiles(toLocal, {
+      access: async () => `O:${user}G:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)`,
+      grant: async (input) => void granted.push(input.sddl),
+    })
+    await ofAdministrator.write(String.raw`C:\file`, Buffer.from('x'), { ...closed, mode })
+    expect(granted).toEqual([sddl])
+  },
+)

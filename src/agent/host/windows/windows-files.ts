@@ -15,7 +15,7 @@ import {
 import { extname } from 'node:path'
 import { hasCode } from '../../../kit/errors.ts'
 import type { FileAccess, FileFacts, HostFiles } from '../files.ts'
-import { dirname, join } from '../host-path.ts'
+import { join } from '../host-path.ts'
 import {
   buildTemporaryPath,
   hashOpenFile,
@@ -24,8 +24,9 @@ import {
   toPlainFacts,
   undefinedIfMissing,
 } from '../local-files.ts'
-import { adminOnlySddl } from '../windows-operations/files.ts'
 import type { WindowsOperations } from '../windows-operations/table.ts'
+import { toFileMode, toSddl } from './access-list.ts'
+import { claimDirectory, listDirectoryChain, refuseForeignContent } from './claim-directory.ts'
 
 /** Operations on access lists, which only Windows itself can do. */
 export type AccessOperations = Pick<WindowsOperations['files'], 'access' | 'grant'>
@@ -44,12 +45,14 @@ export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperati
     const sddl = (await operations.access({ path })) ?? ''
     return toFileFacts(stats, sddl, stats.isDirectory() || programExtensions.has(extname(path).toLowerCase()))
   }
-  const setAccess = async (path: string, { mode, sddl }: FileAccess): Promise<void> => {
+  /** Returns true if the access list had to be changed. */
+  const setAccess = async (path: string, { mode, sddl }: FileAccess): Promise<boolean> => {
     const facts = await stat(path)
     if (facts === undefined) throw new Error(`there is no ${path}`)
     const isAsDesired = sddl === undefined ? facts.mode === mode : facts.sddl === sddl
     const kind = facts.kind === 'directory' ? 'directory' : 'file'
     if (!isAsDesired) await operations.grant({ path, sddl: sddl ?? toSddl(mode, kind) })
+    return !isAsDesired
   }
   /**
    * Writes a file atomically. The access list is set before any content is written, so a private file is
@@ -63,13 +66,41 @@ export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperati
     const temporary = buildTemporaryPath(path)
     try {
       await (await open(toLocalPath(temporary), 'wx')).close()
-      if ((access.mode & 0o007) === 0) await setAccess(temporary, { ...access, mode: 0o600 })
+      // Also replaces the owner, because Windows may give a new file to the administrator who runs hyperkube.
+      await setAccess(temporary, { ...access, mode: (access.mode & 0o007) === 0 ? 0o600 : 0o644 })
       await fill(toLocalPath(temporary))
       await syncFile(toLocalPath(temporary))
       await rename(toLocalPath(temporary), toLocalPath(path))
     } finally {
       await rm(toLocalPath(temporary), { force: true })
     }
+  }
+  const list = async (path: string): ReturnType<HostFiles['list']> => {
+    const entries = await undefinedIfMissing(readdir(toLocalPath(path), { withFileTypes: true }))
+    return entries?.map((entry) => ({ name: entry.name, kind: toFileKind(entry) }))
+  }
+  const remove = async (path: string): Promise<boolean> => {
+    const found = await undefinedIfMissing(lstat(toLocalPath(path)))
+    if (found === undefined) return false
+    await (found.isDirectory() ? rmdir(toLocalPath(path)) : rm(toLocalPath(path)))
+    return true
+  }
+  /**
+   * Creates a directory. Its existing parents must have trusted owners, because the owner of a parent can
+   * replace the directory. For the same reason, new parents of a private directory are private too.
+   */
+  const makeDirectory = async (path: string, access: FileAccess): Promise<readonly string[]> => {
+    const made: string[] = []
+    for (const directory of listDirectoryChain(path)) {
+      await claimDirectory({ stat, list, remove }, directory)
+      const isNew = await makeMissing(toLocalPath(directory))
+      if (isNew) made.push(directory)
+      const isPrivate = (access.mode & 0o007) === 0
+      const mustClose = directory === path || (isNew && isPrivate)
+      if (mustClose && (await setAccess(directory, access)) && isPrivate)
+        await refuseForeignContent({ stat, list, remove }, directory)
+    }
+    return made.filter((one) => one !== path)
   }
   return {
     stat,
@@ -113,40 +144,29 @@ export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperati
     },
     copyIn: async (from, path, access) =>
       writeAtomically(path, access, async (temporary) => copyFile(from, temporary)),
-    async makeDirectory(path, access) {
-      const parents: string[] = []
-      for (
-        let at = dirname(path);
-        (await undefinedIfMissing(lstat(toLocalPath(at)))) === undefined;
-        at = dirname(at)
-      )
-        parents.unshift(at)
-      for (const parent of parents) await mkdir(toLocalPath(parent))
-      await mkdir(toLocalPath(path)).catch((error: unknown) => {
-        if (!hasCode(error, 'EEXIST')) throw error
-      })
-      await setAccess(path, access)
-      return parents
-    },
-    setAccess,
-    async list(path) {
-      const entries = await undefinedIfMissing(readdir(toLocalPath(path), { withFileTypes: true }))
-      return entries?.map((entry) => ({ name: entry.name, kind: toFileKind(entry) }))
-    },
+    makeDirectory,
+    setAccess: async (path, access) => void (await setAccess(path, access)),
+    list,
     readLink: async (path) => undefinedIfMissing(readlink(toLocalPath(path)), 'EINVAL', 'UNKNOWN'),
     async makeLink(path, to) {
       await rm(toLocalPath(path), { force: true })
       await symlink(toLocalPath(to), toLocalPath(path), 'junction')
     },
     rename: async (from, to) => rename(toLocalPath(from), toLocalPath(to)),
-    async remove(path) {
-      const found = await undefinedIfMissing(lstat(toLocalPath(path)))
-      if (found === undefined) return false
-      await (found.isDirectory() ? rmdir(toLocalPath(path)) : rm(toLocalPath(path)))
-      return true
-    },
+    remove,
     removeTree: async (path) => rm(toLocalPath(path), { recursive: true, force: true }),
     syncTree: async (path) => syncTree(toLocalPath, path),
+  }
+}
+
+/** Creates a directory. Returns false if it exists. */
+async function makeMissing(path: string): Promise<boolean> {
+  try {
+    await mkdir(path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false
+    throw error
   }
 }
 
@@ -175,39 +195,4 @@ function toFileFacts(stats: BigIntStats, sddl: string, isProgram: boolean): File
     mode: toFileMode(sddl, isProgram),
     sddl,
   }
-}
-
-/** Access list for access that is inherited from the parent directory. */
-const inheritedAccess = 'O:SYG:SYD:AI'
-
-interface AccessEntry {
-  readonly inherited: boolean
-  readonly account: string
-}
-
-/** Accounts that may access every file: SYSTEM and administrators. */
-const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
-
-/**
- * Converts an access list to the file mode of a plan. If an entry gives access to accounts other than SYSTEM
- * and administrators, the mode is world-writable; inherited entries do not count. Otherwise a protected list
- * gives a private mode, and any other list a mode that others can read.
- */
-export function toFileMode(sddl: string, isProgram: boolean): number {
-  const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))*)/.exec(sddl) ?? []
-  const entries = [...list.matchAll(/\(([^)]*)\)/g)].map(([, text = '']) => parseEntry(text))
-  const granted = entries.filter(({ inherited, account }) => !inherited && !trustedAccounts.has(account))
-  if (granted.length > 0) return isProgram ? 0o777 : 0o666
-  if (flags.includes('P')) return isProgram ? 0o700 : 0o600
-  return isProgram ? 0o755 : 0o644
-}
-
-/** Converts a file mode to an access list in SDDL. */
-export function toSddl(mode: number, kind: 'file' | 'directory'): string {
-  return (mode & 0o007) === 0 ? adminOnlySddl[kind] : inheritedAccess
-}
-
-function parseEntry(text: string): AccessEntry {
-  const [, flags = '', , , , who = ''] = text.split(';')
-  return { inherited: flags.includes('ID'), account: who }
 }
