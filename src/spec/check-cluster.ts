@@ -5,6 +5,7 @@ import { type Cluster, etcdHosts } from './cluster.ts'
 import type { Path } from './document.ts'
 import { checkOidc } from './oidc.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
+import { checkProfile } from './security.ts'
 import { checkWeakening } from './weakening/check-weakening.ts'
 
 export type { Problem, ClusterRule } from './problem.ts'
@@ -24,6 +25,7 @@ const rules: readonly ClusterRule[] = [
   proxyPasswords,
   checkWeakening,
   checkOidc,
+  checkProfile,
   ...addonRules,
 ]
 
