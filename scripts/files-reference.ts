@@ -111,7 +111,7 @@ function listPlanRows({ components, os }: NodePlan): Row[] {
               path: `${linuxLayout.units}/${service.name}`,
               kind: 'unit',
               owner: 'root',
-              mode: '0644',
+              mode: '0600',
             },
           ]
         : []),

@@ -74,24 +74,22 @@ async function compile(part: Part, arch: Arch, into: string, note: (text: string
     part.language === 'c' ? await listCBuildCommands(part, into) : listGoBuildCommands(part, into)
   for (const command of commands) await runProgram(command, options)
   for (const file of part.files ?? []) {
-    await copyFile(join(await findKubernetesSource(part), file), join(into, basename(file)))
+    await copyFile(join(await findModuleSource(part, part.filesFrom), file), join(into, basename(file)))
   }
 }
 
 async function listCBuildCommands(part: Part, into: string): Promise<Argv[]> {
-  const source = await findKubernetesSource(part)
+  const source = await findModuleSource(part)
   return part.programs.map((program) =>
     buildCCommand(part, join(source, program.from), join(into, formatProgramFile(part, program))),
   )
 }
 
-/** Downloads the sources of Kubernetes and returns their directory. */
-async function findKubernetesSource(part: Part): Promise<string> {
+/** Downloads the sources of a Go module and returns their directory. */
+async function findModuleSource(part: Part, module = 'k8s.io/kubernetes'): Promise<string> {
   const cwd = moduleDirectory(part)
-  await runProgram(['go', 'mod', 'download', 'k8s.io/kubernetes'], { cwd })
-  return (
-    await runProgram(['go', 'list', '-m', '-f', '{{.Dir}}', 'k8s.io/kubernetes'], { cwd })
-  ).stdout.trim()
+  await runProgram(['go', 'mod', 'download', module], { cwd })
+  return (await runProgram(['go', 'list', '-m', '-f', '{{.Dir}}', module], { cwd })).stdout.trim()
 }
 
 /** Runs a built program and returns the version that it prints. */

@@ -25,8 +25,10 @@ export interface Part {
   readonly stamps: Readonly<Record<string, string>>
   /** True if the component is built only when requested by name. */
   readonly onRequest: boolean
-  /** Files of the Kubernetes sources that are copied to the directory of the programs. */
+  /** Files of the sources that are copied to the directory of the programs. */
   readonly files?: readonly string[]
+  /** Go module that has the files. Default: Kubernetes. */
+  readonly filesFrom?: string
 }
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
@@ -160,6 +162,7 @@ export const parts: readonly Part[] = [
     [{ name: 'versitygw', from: 'github.com/versity/versitygw/cmd/versitygw', ask: ['--version'] }],
     { stamps: { 'main.Version': 'v1.8.0' }, onRequest: true },
   ),
+  kubeBench(),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',
@@ -298,6 +301,17 @@ function cniStamp(): Extra {
   return {
     stamps: { 'github.com/containernetworking/plugins/pkg/utils/buildversion.BuildVersion': 'v1.9.1' },
   }
+}
+
+/** The program that checks a cluster against the CIS benchmark, with upstream's checks. */
+function kubeBench(): Part {
+  const module = 'github.com/aquasecurity/kube-bench'
+  return definePart('kube-bench', 'v0.15.6', [{ name: 'kube-bench', from: module, ask: ['version'] }], {
+    stamps: { [`${module}/cmd.KubeBenchVersion`]: 'v0.15.6' },
+    onRequest: true,
+    filesFrom: module,
+    files: ['master', 'etcd', 'controlplane', 'node', 'policies'].map((name) => `cfg/cis-1.12/${name}.yaml`),
+  })
 }
 
 function flannel(os: Os): Part {

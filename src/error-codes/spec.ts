@@ -75,6 +75,11 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'Every write waits for a majority. Beyond 7 members etcd becomes slower, but not safer.',
     remedy: 'Give the role etcd to 3 or 5 hosts. The other control planes then run without a member.',
   },
+  SPEC_PROFILE_WEAKENED: {
+    summary: 'A setting is weaker than `spec.security.profile: cis` requires. This is a warning.',
+    meaning: 'The setting applies, and the cluster then fails a check of the CIS benchmark.',
+    remedy: 'Remove the setting, so that the value of the profile applies.',
+  },
   SPEC_ETCD_EVEN: {
     summary: 'etcd would have an even number of members. This is a warning.',
     meaning:

@@ -29,6 +29,8 @@ const knownResources: Readonly<
     ServiceAccount: ['serviceaccounts', 'namespace'],
   },
   'admissionregistration.k8s.io/v1': {
+    MutatingAdmissionPolicy: ['mutatingadmissionpolicies', 'cluster'],
+    MutatingAdmissionPolicyBinding: ['mutatingadmissionpolicybindings', 'cluster'],
     ValidatingAdmissionPolicy: ['validatingadmissionpolicies', 'cluster'],
     ValidatingAdmissionPolicyBinding: ['validatingadmissionpolicybindings', 'cluster'],
   },

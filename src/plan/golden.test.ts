@@ -77,6 +77,13 @@ describe('what is different', () => {
     await expect(patch).toMatchFileSnapshot(golden(`differences/${name}.diff`))
   })
 
+  test('with the profile cis', async () => {
+    const { spec } = single
+    const cis = { ...single, spec: { ...spec, security: { ...spec.security, profile: 'cis' as const } } }
+    const patch = difference(planText(single, 'one'), planText(cis, 'one'))
+    await expect(patch).toMatchFileSnapshot(golden('differences/profile-cis.diff'))
+  })
+
   test.each(kubernetesReleases.slice(1).map(({ kubernetes }) => kubernetes))(
     'in Kubernetes %s',
     async (kubernetes) => {

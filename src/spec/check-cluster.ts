@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { addonRules } from './check-addons.ts'
 import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import { type Cluster, etcdHosts } from './cluster.ts'
+import { checkProfile } from './check-profile.ts'
 import type { Path } from './document.ts'
 import { checkOidc } from './oidc.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
@@ -24,6 +25,7 @@ const rules: readonly ClusterRule[] = [
   proxyPasswords,
   checkWeakening,
   checkOidc,
+  checkProfile,
   ...addonRules,
 ]
 

@@ -6,6 +6,7 @@ import type { Path } from './document.ts'
 import { etcdSchema } from './etcd.ts'
 import { hostSchema, sshSchema } from './host.ts'
 import { networkSchema } from './network.ts'
+import { securitySchema } from './security.ts'
 import {
   address,
   dnsLabel,
@@ -82,25 +83,6 @@ const api = z
   })
   .meta({ id: 'Api', description: 'Endpoint of the Kubernetes API.' })
 
-const security = z
-  .strictObject({
-    podSecurity: z
-      .enum(['privileged', 'baseline', 'restricted'])
-      .default('baseline')
-      .meta({ description: 'Default Pod Security level of namespaces without a label.' }),
-    audit: z
-      .strictObject({
-        policy: z.string().optional().meta({
-          description: 'Audit policy file, relative to cluster.yml. Default: the policy of hyperkube.',
-        }),
-        maxAge: z.int().min(1).default(30).meta({ description: 'Days.' }),
-        maxBackups: z.int().min(1).default(10),
-        maxSize: z.int().min(1).default(100).meta({ description: 'Megabytes.' }),
-      })
-      .prefault({}),
-  })
-  .meta({ id: 'Security', description: 'Security settings. Other security features are always on.' })
-
 const registry = z
   .strictObject({
     host: z.string().min(1).meta({ description: 'Registry name as in image names, such as docker.io.' }),
@@ -167,7 +149,7 @@ export const clusterSchema = z
       components: componentsSchema.prefault({}),
       etcd: etcdSchema.prefault({}),
       manager: managerSchema.prefault({}),
-      security: security.prefault({}),
+      security: securitySchema.prefault({}),
       certificates: certificatesSchema.prefault({}),
       dns: dnsSchema.prefault({}),
       metrics: metricsSchema.prefault({}),

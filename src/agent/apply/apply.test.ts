@@ -48,6 +48,7 @@ test('all of a plan is there, and nothing is left to do', async () => {
   ])
   expect(await read('/opt/hyperkube/etcd-1/etcd')).toBe('#!/bin/sh\necho etcd 1\n')
   expect(host.kernel.settings.get('vm.swappiness')).toBe('1')
+  expect(await host.files.stat('/etc/systemd/system/etcd.service')).toMatchObject({ mode: 0o600 })
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
   expect(await applyAndListOps(host, plan)).toEqual([])
 })

@@ -13,7 +13,8 @@ import { type ResourceHandler, type ManagedResource } from './resource-handler.t
 
 export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
 
-const access = { owner: 'root', mode: '0644' } as const
+/** Access to a unit file. The CIS benchmark requires that only root can read it. */
+const access = { owner: 'root', mode: '0600' } as const
 
 /** Handler for systemd unit files. Starts and stops are separate ops. */
 export const systemdServiceHandler: ResourceHandler<'service', SystemdService, LinuxHost> = {

@@ -38,7 +38,7 @@ spec:
   #   port: 6443
   #   sans: []                  # more DNS names and IP addresses in the API server certificates
   # security:
-  #   podSecurity: baseline     # or: privileged, restricted
+  #   profile: default          # or: cis
   # artifacts: upstream         # or: { mirror: https://... }
   # rollout:
   #   maxUnavailable: 10%       # workers that may be unavailable at the same time

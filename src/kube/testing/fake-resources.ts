@@ -25,6 +25,13 @@ export const builtInResources: readonly FakeResource[] = [
   resource('apps', 'ReplicaSet', 'replicasets'),
   resource('apps', 'StatefulSet', 'statefulsets'),
   resource('apiregistration.k8s.io', 'APIService', 'apiservices', false),
+  resource('admissionregistration.k8s.io', 'MutatingAdmissionPolicy', 'mutatingadmissionpolicies', false),
+  resource(
+    'admissionregistration.k8s.io',
+    'MutatingAdmissionPolicyBinding',
+    'mutatingadmissionpolicybindings',
+    false,
+  ),
   resource('admissionregistration.k8s.io', 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies', false),
   resource(
     'admissionregistration.k8s.io',

@@ -78,7 +78,7 @@ const switchScript = `set -eu
 directory=$1 previous=$2 seconds=$3
 ${syncFunction}
 cat > ${newUnit}
-chmod 644 ${newUnit}
+chmod 600 ${newUnit}
 settle "$directory"
 if [ -n "$previous" ] && [ "$previous" != "$directory" ]; then
   # An agent that was never confirmed is no rollback target: the one before it stays the target.

@@ -3,6 +3,7 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { RenewableCertificate } from '../../contract/host-resource.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildBaseObjects } from '../../kube/base-objects.ts'
+import { defaultAccounts, defaultAccountsPolicy } from '../../kube/default-accounts.ts'
 import { clusterStatusCrd } from '../../kube/cluster-status.ts'
 import { hostCrd, parseHostRoleName, buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import type { Manifest } from '../../kube/object.ts'
@@ -32,10 +33,15 @@ export interface ManagedObjectsInput {
 export const partLabel = 'hyperkube.dev/part'
 
 export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInput): ManagedObjects {
-  const controllers = cluster.spec.manager === 'none' ? [] : [clusterStatusCrd, ...rules]
+  const { manager, hosts, security } = cluster.spec
+  const controllers = manager === 'none' ? [] : [clusterStatusCrd, ...rules]
+  const isCis = security.profile === 'cis'
+  const base = buildBaseObjects({ windows: hosts.some(({ os }) => os === 'windows') })
+  // The policy has a label, so that it is pruned if the profile changes. Kubernetes owns the accounts.
+  const policies = isCis ? defaultAccountsPolicy : []
   return {
-    base: buildBaseObjects({ windows: cluster.spec.hosts.some(({ os }) => os === 'windows') }),
-    labelled: [hostCrd, ...controllers, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
+    base: [...base, ...(isCis ? defaultAccounts : [])],
+    labelled: [hostCrd, ...controllers, ...policies, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
     nodes: new Set(listClusterEndpoints(cluster).flatMap(({ node }) => node ?? [])),
   }
 }

@@ -114,6 +114,27 @@ test('a controller that is off loses its RBAC rules, and what is not ours stays'
   expect(await up(some)).toEqual([])
 })
 
+test('the profile cis keeps tokens of default accounts out of pods; without it the policy is pruned', async () => {
+  const { objects, up, namesOf } = await setup()
+  await up()
+  const security = { ...cluster.spec.security, profile: 'cis' as const }
+  const cis = buildDesired({ ...cluster, spec: { ...cluster.spec, security } })
+  expect(await up(cis)).toEqual([
+    ...Array.from({ length: 4 }, () => 'ServiceAccount default'),
+    'MutatingAdmissionPolicy default-accounts.hyperkube.dev',
+    'MutatingAdmissionPolicyBinding default-accounts.hyperkube.dev',
+  ])
+  expect(objects.get('/api/v1/namespaces/kube-system/serviceaccounts/default')).toMatchObject({
+    automountServiceAccountToken: false,
+  })
+  expect(await up(cis)).toEqual([])
+  expect(await up()).toEqual([
+    'MutatingAdmissionPolicy default-accounts.hyperkube.dev (removed)',
+    'MutatingAdmissionPolicyBinding default-accounts.hyperkube.dev (removed)',
+  ])
+  expect(namesOf('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies')).toEqual([])
+})
+
 test('a host that does not answer keeps what is its own, one that has left does not', async () => {
   const { objects, api, up, namesOf } = await setup()
   await up()

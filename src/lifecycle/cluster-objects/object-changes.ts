@@ -15,6 +15,7 @@ import { findOwningHost, type ManagedObjects, partLabel } from './managed-object
 import { nodeKind } from './node.ts'
 
 const rbac = 'rbac.authorization.k8s.io/v1'
+const admission = 'admissionregistration.k8s.io/v1'
 
 /**
  * Kinds of labelled objects. Some kinds have one object for each host, so objects are read with one list
@@ -26,6 +27,8 @@ const labelledKinds: readonly Kind[] = [
   createUntypedKind(rbac, 'ClusterRoleBinding'),
   createUntypedKind(rbac, 'Role'),
   createUntypedKind(rbac, 'RoleBinding'),
+  createUntypedKind(admission, 'MutatingAdmissionPolicy'),
+  createUntypedKind(admission, 'MutatingAdmissionPolicyBinding'),
   createUntypedKind(hostKind.apiVersion, hostKind.kind),
 ]
 

@@ -21,14 +21,16 @@ function buildCase(args: string, attachments: Readonly<Record<string, string>> =
   }
 }
 
-/** Plans a control plane and returns the authentication file and the command of its API server. */
-function planApiServer(testCase: ReturnType<typeof buildCase>): { config: unknown; command: string } {
+type TestCase = Parameters<typeof buildCheckedInput>[0]
+
+/** Plans a control plane and returns a file and the command of its API server. */
+function planApiServer(testCase: TestCase, path = file): { config: unknown; command: string } {
   const { plans, findings } = planCluster(buildCheckedInput(testCase))
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
   const component = plans
     .find(({ host }) => host === 'cp1')
     ?.components.find(({ name }) => name === 'kube-apiserver')
-  const content = component?.files.find(({ path }) => path === file)?.content
+  const content = component?.files.find((one) => one.path === path)?.content
   return {
     config: content?.kind === 'text' ? parse(content.text) : undefined,
     command: JSON.stringify(component?.service),
@@ -85,4 +87,48 @@ test.each([
   expect(checkCase(buildCase(`${flags}, oidc-ca-file: id.pem`, attachments))).toMatchObject([
     { code, severity: 'error', path: 'spec.components.apiServer.args.oidc-ca-file' },
   ])
+})
+
+describe('the admission of kube-apiserver', () => {
+  const admission = '/etc/hyperkube/kube-apiserver/admission.yaml'
+
+  test.each([
+    ['security: {}', 'NodeRestriction,DenyServiceExternalIPs', 'baseline'],
+    [
+      'security: { profile: cis }',
+      'NodeRestriction,DenyServiceExternalIPs,EventRateLimit,AlwaysPullImages',
+      'restricted',
+    ],
+    ['security: { podSecurity: privileged }', 'NodeRestriction,DenyServiceExternalIPs', 'privileged'],
+  ])('with %s', (spec, plugins, level) => {
+    const { config, command } = planApiServer({ spec: [spec] }, admission)
+    expect(command).toContain(`--enable-admission-plugins=${plugins} `)
+    expect(config).toMatchObject({
+      plugins: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'PodSecurity',
+          configuration: expect.objectContaining({
+            defaults: expect.objectContaining({ enforce: level }),
+            exemptions: { usernames: [], runtimeClasses: [], namespaces: ['kube-system'] },
+          }),
+        }),
+      ]),
+    })
+    expect(JSON.stringify(config).includes('eventratelimit.admission.k8s.io')).toBe(level === 'restricted')
+  })
+
+  test('leaves out what cluster.yml disables, because kube-apiserver refuses both', () => {
+    const args = 'disable-admission-plugins: "DenyServiceExternalIPs, EventRateLimit"'
+    const { config, command } = planApiServer(
+      { spec: ['security: { profile: cis }', `components: { apiServer: { args: { ${args} } } }`] },
+      admission,
+    )
+    expect(command).toContain('--enable-admission-plugins=NodeRestriction,AlwaysPullImages ')
+    expect(JSON.stringify(config)).not.toContain('EventRateLimit')
+  })
+
+  test('pulls no image again if images come from a bundle', () => {
+    const spec = ['security: { profile: cis }', 'artifacts: { bundle: shop.bundle }']
+    expect(planApiServer({ spec }).command).not.toContain('AlwaysPullImages')
+  })
 })

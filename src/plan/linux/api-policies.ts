@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { type OidcSettings, readOidcFlags } from '../../spec/oidc.ts'
+import { selectPodSecurity } from '../../spec/security.ts'
 import type { LinuxPlanContext } from '../context.ts'
 
 /**
@@ -29,12 +30,50 @@ function buildJwtAuthenticator(oidc: OidcSettings, attachments: ReadonlyMap<stri
   }
 }
 
-/** Sets the default Pod Security level. kube-system is exempt because network pods need more privileges. */
-export function renderAdmissionConfiguration(level: string): string {
+/**
+ * Lists the admission plugins that are off by default in Kubernetes. kube-apiserver refuses a plugin that is
+ * both enabled and disabled, so plugins that cluster.yml disables are left out.
+ */
+export function selectAdmissionPlugins({ cluster }: LinuxPlanContext): string[] {
+  const { security, components, artifacts } = cluster.spec
+  const disabled = new Set(components.apiServer.args['disable-admission-plugins']?.split(/[\s,]+/))
+  // Nodes cannot pull the images of an air-gap bundle again.
+  const canPull = typeof artifacts === 'string' || !('bundle' in artifacts)
+  const plugins = [
+    'NodeRestriction',
+    'DenyServiceExternalIPs',
+    ...(security.profile === 'cis' ? ['EventRateLimit', ...(canPull ? ['AlwaysPullImages'] : [])] : []),
+  ]
+  return plugins.filter((plugin) => !disabled.has(plugin))
+}
+
+/**
+ * Limits of events per second. A kubelet sends at most 50 per second, so only a broken or hostile client
+ * reaches the limit of its namespace.
+ */
+const eventRateLimit = {
+  name: 'EventRateLimit',
+  configuration: {
+    apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1',
+    kind: 'Configuration',
+    limits: [
+      { type: 'Server', qps: 2000, burst: 10_000 },
+      { type: 'Namespace', qps: 200, burst: 2000, cacheSize: 4096 },
+    ],
+  },
+}
+
+/**
+ * Configures admission plugins. kube-system is exempt from Pod Security, because network pods need more
+ * privileges.
+ */
+export function renderAdmissionConfiguration(context: LinuxPlanContext): string {
+  const level = selectPodSecurity(context.cluster.spec.security)
   return stringify({
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'AdmissionConfiguration',
     plugins: [
+      ...(selectAdmissionPlugins(context).includes(eventRateLimit.name) ? [eventRateLimit] : []),
       {
         name: 'PodSecurity',
         configuration: {

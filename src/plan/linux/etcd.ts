@@ -62,7 +62,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.etcd, { owner: name, mode: '0644' }),
       planBootstrapFile(renderBootstrapVariables('new', context.topology.etcd, identity.id)),
-      planTextFile(startGuardPath, startGuard, { owner: 'root', mode: '0644', restart: false }),
+      planTextFile(startGuardPath, startGuard, { owner: 'root', restart: false }),
     ],
     certificates: [
       // etcd also uses these certificates as a client, for connections to itself and to its peers.

@@ -23,7 +23,6 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
     files: [
       planTextFile(`/etc/systemd/system/${hyperkubeSlice}`, renderSliceUnit(context), {
         owner: 'root',
-        mode: '0644',
         restart: false,
       }),
       ...(system.networkManager && isNode(context)

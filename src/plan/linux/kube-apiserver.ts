@@ -14,6 +14,7 @@ import { formatMemoryFloor } from '../reserved-resources.ts'
 import {
   renderAdmissionConfiguration,
   renderAuthenticationConfiguration,
+  selectAdmissionPlugins,
   selectAuditPolicy,
 } from './api-policies.ts'
 import { configRoot, linuxProgramDirectory, logRoot } from './paths.ts'
@@ -69,11 +70,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
         restart: false,
       }),
       planTextFile(`${directory}/authentication.yaml`, renderAuthenticationConfiguration(context), own),
-      planTextFile(
-        `${directory}/admission.yaml`,
-        renderAdmissionConfiguration(cluster.spec.security.podSecurity),
-        own,
-      ),
+      planTextFile(`${directory}/admission.yaml`, renderAdmissionConfiguration(context), own),
       planTextFile(`${directory}/audit-policy.yaml`, selectAuditPolicy(context), own),
     ],
     certificates: planCertificates(context),
@@ -130,7 +127,7 @@ function buildArgs(context: LinuxPlanContext): Args {
       'secure-port': String(api.port),
       'authentication-config': `${directory}/authentication.yaml`,
       'authorization-mode': 'Node,RBAC',
-      'enable-admission-plugins': 'NodeRestriction',
+      'enable-admission-plugins': selectAdmissionPlugins(context).join(','),
       'admission-control-config-file': `${directory}/admission.yaml`,
       'client-ca-file': `${directory}/ca.crt`,
       'tls-cert-file': `${directory}/server.crt`,

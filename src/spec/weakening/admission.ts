@@ -60,6 +60,12 @@ export const admissionRules: readonly WeakeningSetting[] = [
     'warning',
     'protections that your webhooks add to objects are then missing',
   ),
+  disabledPlugin(
+    'DenyServiceExternalIPs',
+    'warning',
+    'a user who may create Services can then receive the traffic of all nodes to any address',
+    'use Services of the type LoadBalancer or NodePort',
+  ),
   disabledPlugin('ResourceQuota', 'warning', 'one namespace can then use all resources of the cluster'),
   disabledPlugin('LimitRanger', 'warning', 'limits of a namespace then do not apply to its pods'),
   disabledPlugin(
