@@ -69,8 +69,8 @@ export async function restartService(
 const quitTimeoutMs = 3000
 
 /**
- * Asks a hung process to print the stacks of its threads and to exit. Without them, nobody could find out later why
- * it hung. Returns false if the process did not exit in time.
+ * Asks a hung process to print the stacks of its threads and to exit. Without the stacks, the reason of the hang
+ * would stay unknown. Returns false if the process did not exit in time.
  */
 async function quitMain(
   { services, clock }: LinuxHost,
