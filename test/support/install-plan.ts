@@ -118,7 +118,7 @@ async function writeTree(tree: string, plan: NodePlan, identity: Identity): Prom
     }
     if (component.service?.supervisor === 'systemd') {
       const { name, unit } = component.service
-      await writeOwnedFile(`/etc/systemd/system/${name}`, unit, 'root', '0644')
+      await writeOwnedFile(`/etc/systemd/system/${name}`, unit, 'root', '0600')
     }
   }
   return owners
