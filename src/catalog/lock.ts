@@ -17,8 +17,8 @@ const lockedArtifact = z.strictObject({
    */
   url: z.url({ protocol: /^https$/ }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
-  /** Where the digest comes from: upstream's checksum file, or the first download. */
-  trust: z.enum(['published', 'first-download']),
+  /** Where the digest comes from: the hyperkube release, upstream's checksum file, or the first download. */
+  trust: z.enum(['release', 'published', 'first-download']),
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
