@@ -124,7 +124,8 @@ const artifacts = z
   ])
   .meta({
     id: 'Artifacts',
-    description: 'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle.',
+    description:
+      'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle. Beside `mirror`, `digests: mirror` accepts your own builds.',
   })
 
 const proxy = z
