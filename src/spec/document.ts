@@ -1,6 +1,6 @@
-import { isMap, isNode, isScalar, isSeq, LineCounter, visit, type Document, type YAMLMap } from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Document, type YAMLMap } from 'yaml'
 import type { Finding, Position } from '../contract/finding.ts'
-import { parseBoundedYaml } from './parse-yaml.ts'
+import { findDuplicateKeys, parseBoundedYaml } from '../kit/parse-yaml.ts'
 
 /** Text of a file, with the file name to show in findings. */
 export interface SourceText {
@@ -91,22 +91,6 @@ function failure(code: string, message: string, position: Position, hint?: strin
     ...(hint === undefined ? {} : { hint }),
   }
   return { ok: false, findings: [finding] }
-}
-
-/** Returns the offsets of keys that occur before in the same map. */
-function findDuplicateKeys(document: Document.Parsed): number[] {
-  const duplicates: number[] = []
-  visit(document, {
-    Map(_, { items }) {
-      const known = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        if (known.has(key.value)) duplicates.push(key.range?.[0] ?? 0)
-        known.add(key.value)
-      }
-    },
-  })
-  return duplicates
 }
 
 /** Returns a function that finds a pair of a map. The keys of each map are indexed at its first use. */

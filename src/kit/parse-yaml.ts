@@ -1,8 +1,8 @@
-import { Composer, type Document, Lexer, type LineCounter, Parser } from 'yaml'
+import { Composer, type Document, isScalar, Lexer, type LineCounter, Parser, visit } from 'yaml'
 
 /**
- * Maximum number of tokens of a cluster.yml. A host has about 60, so this suffices for 6,000 hosts. Time and
- * memory of the parser grow with the number of tokens and not with the length of the text.
+ * Maximum number of tokens of a file. A host in cluster.yml has about 60, so this suffices for 6,000 hosts.
+ * Time and memory of the parser grow with the number of tokens and not with the length of the text.
  */
 const maxTokens = 400_000
 
@@ -26,4 +26,20 @@ export function parseBoundedYaml(text: string, lines: LineCounter): readonly Doc
   }
   for (const token of parser.end()) documents.push(...composer.next(token))
   return [...documents, ...composer.end()]
+}
+
+/** Returns the offsets of keys that occur before in the same map. */
+export function findDuplicateKeys(document: Document.Parsed): number[] {
+  const duplicates: number[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const known = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (known.has(key.value)) duplicates.push(key.range?.[0] ?? 0)
+        known.add(key.value)
+      }
+    },
+  })
+  return duplicates
 }
