@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +6,12 @@ import { createGzip } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
+import { fetchPackage, findLockedPackage } from './npm-package.ts'
 
 /**
  * Target of a single-file executable, which is the bundled program inside Node's own binary. The binary for
- * another system comes from the package registry, in the version of Node that runs this script.
+ * another system comes from the package registry, in the version of Node that runs this script, and must have
+ * the hash in package-lock.json.
  */
 export interface Target {
   /** npm package with Node's executable; `node` is the path of the executable in the package. */
@@ -162,34 +163,15 @@ function overrideVersion(version: string): Plugin {
 
 async function findNodeExecutable(name: string, target: Target, work: string): Promise<string> {
   if (name === currentTarget()) return process.execPath
-  const version = process.versions.node
+  const { version, integrity } = await findLockedPackage(target.package)
+  if (version !== process.versions.node)
+    throw new Error(`Node ${version} is required, not ${process.versions.node}; run: npm run executable`)
   const cache = join(root, 'node_modules/.cache/node', `${target.package}-${version}`)
   const executable = join(cache, 'package', target.node)
   if (await fileExists(executable)) return executable
   await mkdir(cache, { recursive: true })
-  await fetchPackage(`${target.package}@${version}`, work, cache)
+  await fetchPackage({ name: target.package, version, integrity }, work, cache)
   return executable
-}
-
-/**
- * Unpacks a package of the npm registry into the folder `package` of a directory. If `integrity` is given, in
- * the format of npm's lock files, other content is refused.
- */
-export async function fetchPackage(
-  name: string,
-  work: string,
-  directory: string,
-  integrity?: string,
-): Promise<void> {
-  const packed = await runProgram(['npm', 'pack', '--silent', name, '--pack-destination', work])
-  const archive = join(work, packed.stdout.trim().split('\n').at(-1) ?? '')
-  if (integrity !== undefined) {
-    const found = `sha512-${createHash('sha512')
-      .update(await readFile(archive))
-      .digest('base64')}`
-    if (found !== integrity) throw new Error(`${name} has changed: ${found}`)
-  }
-  await runProgram(['tar', '-xzf', archive, '-C', directory])
 }
 
 /**

@@ -1,16 +1,10 @@
-import { type ArtifactTarget, upstreamArtifacts } from '../src/catalog/artifacts.ts'
+import { catalogTargets, upstreamArtifacts } from '../src/catalog/artifacts.ts'
 import { type KubernetesRelease, kubernetesReleases } from '../src/catalog/catalog.ts'
 import { compareVersions, parseVersion, upgradePath } from '../src/catalog/version.ts'
 import { errorCodes } from '../src/error-codes/error-codes.ts'
 import { maxKubeletSkew } from '../src/kit/version-skew.ts'
 import { computeSkew } from '../src/manager/controllers/version-skew.ts'
 import { renderTable } from './markdown-table.ts'
-
-const targets: readonly ArtifactTarget[] = [
-  { os: 'linux', arch: 'amd64' },
-  { os: 'linux', arch: 'arm64' },
-  { os: 'windows', arch: 'amd64' },
-]
 
 /** Codes of refusals that follow from versions, in the order of the page. */
 const refusalCodes = [
@@ -38,7 +32,8 @@ Kubernetes is kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, 
 ${renderTable(['component', 'platforms', 'checksum', ...versions.map((version) => `Kubernetes ${version}`)], listPrograms(releases))}
 
 *published* is a checksum file of upstream, which \`hyperkube lock\` reads. *computed* means that upstream publishes none: the digest in
-\`cluster.lock\` is that of the first download.
+\`cluster.lock\` is that of the first download. A digest that is part of the hyperkube release comes first
+([details](../explanation/security.md#supply-chain)).
 
 ## Images
 
@@ -71,7 +66,7 @@ ${renderTable(
 
 function listPrograms(releases: readonly KubernetesRelease[]): string[][] {
   const artifacts = releases.flatMap((release) =>
-    targets.flatMap((target) =>
+    catalogTargets.flatMap((target) =>
       upstreamArtifacts(release, target).map((artifact) => ({
         ...artifact,
         kubernetes: release.kubernetes,

@@ -3,6 +3,7 @@ import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { bundleDisk } from './bundle/disk.ts'
 import { httpFetcher, retryingFetcher } from './catalog/fetcher.ts'
+import { readShippedDigests } from './catalog/release-digests.ts'
 import { httpTransport, retryingTransport } from './catalog/transport.ts'
 import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
 import { findAgentRelease } from './cli/environment/agent-release.ts'
@@ -62,6 +63,7 @@ runCommandLine(programPath, process.argv.slice(2), {
   },
   fetcher: retryingFetcher(httpFetcher()),
   web: retryingTransport(httpTransport()),
+  releaseDigests: readShippedDigests,
   bundles: bundleDisk(),
   now: () => new Date(),
   operator: {

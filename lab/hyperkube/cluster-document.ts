@@ -29,7 +29,8 @@ export function buildClusterDocument(
     metadata: { name: 'lab' },
     spec: {
       kubernetes,
-      artifacts: { mirror },
+      // The mirror of a lab has components that were built from source.
+      artifacts: { mirror, digests: 'mirror' },
       registries: ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror] })),
       ...(addons
         ? forward === undefined

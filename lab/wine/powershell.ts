@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fetchPackage } from '../../scripts/executable.ts'
+import { fetchPackage } from '../../scripts/npm-package.ts'
 import type { Argv } from '../../src/kit/command.ts'
 import { quoteShell } from '../../src/kit/text.ts'
 import { ensureCached } from '../cache.ts'
@@ -20,9 +20,10 @@ const integrity =
   'sha512-M/giS/cVNMxiPcWJnfu6FxWrBrbBWiAPRAfH9PkrDtb7fYZ9i31MLiBzGS/u7vZnoEytdKbGIZdMa+mn7cLOBQ=='
 
 export async function fetchWindowsPowershell(cache: string, report: Report): Promise<string> {
-  const name = `likecu-powershell-win10@${powershellVersion}`
-  const directory = await ensureCached(join(cache, 'wine', name), async (unfinished) =>
-    report.step(`fetch ${name}`, async () => fetchPackage(name, unfinished, unfinished, integrity)),
+  const pinned = { name: 'likecu-powershell-win10', version: powershellVersion, integrity }
+  const id = `${pinned.name}@${pinned.version}`
+  const directory = await ensureCached(join(cache, 'wine', id), async (unfinished) =>
+    report.step(`fetch ${id}`, async () => fetchPackage(pinned, unfinished, unfinished)),
   )
   return join(directory, 'package/pwsh/pwsh.exe')
 }

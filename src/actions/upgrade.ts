@@ -52,9 +52,11 @@ async function prepareVersion(
   const change = await prepareFileChange(context, files.file, (text) =>
     setScalar(text, ['spec'], 'kubernetes', `"${version}"`),
   )
-  const previousLock = await requireLock(context, files.file)
-  const targets = listTargets(change.cluster, listArches(previousLock))
-  const lock = await resolveClusterLock(context, files, change.cluster, targets, report)
+  const previous = await requireLock(context, files.file)
+  const { cluster } = change
+  const targets = listTargets(cluster, listArches(previous))
+  const lockOptions = { files, cluster, targets, previous, acceptChangedDigests: false }
+  const lock = await resolveClusterLock(context, lockOptions, report)
   return {
     ...change,
     lock,

@@ -164,6 +164,13 @@ export type ArtifactTarget =
   | { readonly os: 'windows'; readonly arch: 'amd64' }
 export type Os = ArtifactTarget['os']
 
+/** All combinations of operating system and architecture for which the catalog has files. */
+export const catalogTargets: readonly ArtifactTarget[] = [
+  { os: 'linux', arch: 'amd64' },
+  { os: 'linux', arch: 'arm64' },
+  { os: 'windows', arch: 'amd64' },
+]
+
 /** Path of upstream's conformance tests in the archive. */
 export const conformanceBinaryPath = 'kubernetes/test/bin/e2e.test'
 

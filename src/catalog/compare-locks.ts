@@ -1,4 +1,5 @@
 import { stripDigest } from '../contract/image-reference.ts'
+import { HyperkubeError } from '../kit/errors.ts'
 import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
 
 /** One difference between two locks. */
@@ -30,6 +31,28 @@ export function compareLocks(before: Lock | undefined, after: Lock): readonly Lo
     const shown = left?.brief === right?.brief ? 'whole' : 'brief'
     return [{ what, before: left?.[shown], after: right?.[shown], replaced }]
   })
+}
+
+/** Throws if content was replaced under the same URL or image name, unless the operator accepts it. */
+export function checkReplacedDigests(
+  changes: readonly LockChange[],
+  { acceptChangedDigests }: AcceptDigestsOptions,
+): void {
+  const replaced = changes.filter((change) => change.replaced)
+  if (replaced.length === 0 || acceptChangedDigests) return
+  const lines = replaced.map(({ what, before, after }) => `  ${what}: ${before} → ${after}`)
+  throw new HyperkubeError(
+    'LOCK_DIGEST_CHANGED',
+    `content has changed under the same version and URL; cluster.lock was not written\n${lines.join('\n')}`,
+    {
+      hint: 'find out who replaced the content; to accept the new digests: hyperkube lock --accept-changed-digests',
+    },
+  )
+}
+
+export interface AcceptDigestsOptions {
+  /** Whether digests may differ from the previous lock although version and URL are the same. */
+  readonly acceptChangedDigests: boolean
 }
 
 interface LockEntry {

@@ -114,6 +114,8 @@ test.each([
   ['a URL without encryption', (text: string) => text.replace('url: https', 'url: http')],
   ['an unknown key', (text: string) => `${text}more: 1\n`],
   ['an artifact twice', (text: string) => text.replace('component: runc', 'component: etcd')],
+  ['a key twice', (text: string) => `${text}kubernetes: 1.37.1\n`],
+  ['two documents', (text: string) => `${text}---\n${text}`],
   ['too much', (text: string) => text + '#'.repeat(1_000_000)],
 ])('%s is not a lock', async (_, change) => {
   const text = formatLock(await locked('1.37.1', linux))

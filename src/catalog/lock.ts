@@ -1,7 +1,8 @@
-import { parse, stringify } from 'yaml'
+import { LineCounter, stringify } from 'yaml'
 import { z } from 'zod'
 import { parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { findDuplicateKeys, parseBoundedYaml } from '../kit/parse-yaml.ts'
 import { archSchema } from './artifacts.ts'
 
 const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
@@ -17,8 +18,8 @@ const lockedArtifact = z.strictObject({
    */
   url: z.url({ protocol: /^https$/ }),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
-  /** Where the digest comes from: upstream's checksum file, or the first download. */
-  trust: z.enum(['published', 'first-download']),
+  /** Where the digest comes from: the hyperkube release, upstream's checksum file, or the first download. */
+  trust: z.enum(['release', 'published', 'first-download']),
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
@@ -112,13 +113,24 @@ export function readLock(file: string, text: string): Lock {
   if (text.length > maxLength) throw notALock(file, new Error('the file is too large'))
   let value: unknown
   try {
-    value = parse(text, { maxAliasCount: 0, logLevel: 'error' })
+    value = parseYaml(text)
   } catch (cause) {
     throw notALock(file, cause)
   }
   const parsed = lockSchema.safeParse(value)
   if (!parsed.success) throw notALock(file, new Error(z.prettifyError(parsed.error)))
   return parsed.data
+}
+
+/** Parses one YAML document in linear time. `parse` of the library compares each key with all others. */
+function parseYaml(text: string): unknown {
+  const documents = parseBoundedYaml(text, new LineCounter())
+  const [document, ...more] = documents ?? []
+  if (document === undefined || more.length > 0) throw new Error('the file is not one YAML document')
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  if (findDuplicateKeys(document).length > 0) throw new Error('a key occurs twice')
+  return document.toJS({ maxAliasCount: 0 })
 }
 
 function notALock(file: string, cause: unknown): HyperkubeError {

@@ -6,6 +6,7 @@ import { type ArtifactTarget, type UpstreamArtifact, upstreamArtifacts } from '.
 import { findKubernetesRelease } from './catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from './checksum.ts'
 import { type Lock, type LockedArtifact, sortLock } from './lock.ts'
+import { findArtifactDigest, findImageDigest, type ReleaseDigests } from './release-digests.ts'
 import { windowsBuilds } from './registry/image-manifest.ts'
 import type { ImageManifest, Registry } from './registry/registry.ts'
 import type { Fetcher } from './fetcher.ts'
@@ -14,6 +15,10 @@ const maxConcurrent = 4
 /** Maximum size of a file in bytes, about three times the size of the largest program. */
 const maxArtifactBytes = 500_000_000
 
+/** What an operator can do about a digest that this release does not expect. */
+export const digestRefusedHint =
+  'use another source in spec.artifacts or spec.registries; for a mirror with your own builds set: artifacts: { mirror: URL, digests: mirror }'
+
 export interface ResolveLockOptions {
   readonly version: string
   /** Operating systems and architectures to lock files for. */
@@ -21,6 +26,8 @@ export interface ResolveLockOptions {
   readonly source: NetworkSource
   /** Image references by name. Default: all images of the release. */
   readonly images?: Readonly<Record<string, string>>
+  /** Digests that the source must have. Undefined if the operator's mirror has builds of its own. */
+  readonly digests?: ReleaseDigests | undefined
 }
 
 export interface ResolveLockDeps {
@@ -33,7 +40,7 @@ export interface ResolveLockDeps {
  * with all causes.
  */
 export async function resolveLock(
-  { version, targets, source, images: requestedImages }: ResolveLockOptions,
+  { version, targets, source, images: requestedImages, digests }: ResolveLockOptions,
   { fetcher, registry }: ResolveLockDeps,
   signal: AbortSignal,
 ): Promise<Lock> {
@@ -48,10 +55,12 @@ export async function resolveLock(
     .map((artifact) => ({ artifact, at: locateArtifact(artifact.checksum?.url ?? artifact.url, source) }))
   const tasks = [
     ...files.map(({ artifact, at: location }) => async () => {
-      artifacts.push(await resolveArtifact(artifact, location, fetcher, signal))
+      const expected = digests && findArtifactDigest(digests, artifact.url)
+      artifacts.push(await resolveArtifact(artifact, location, expected, fetcher, signal))
     }),
     ...Object.entries(requestedImages ?? release.images).map(([name, image]) => async () => {
       const found = await resolveImage(image, registry, signal)
+      checkDigest(image, found.digest, digests && findImageDigest(digests, image))
       images[name] = pinDigest(image, found.digest)
       const imageBuilds = windowsBuilds(found.content)
       if (hasWindows && imageBuilds !== undefined) builds[name] = imageBuilds
@@ -77,16 +86,30 @@ async function resolveImage(name: string, registry: Registry, signal: AbortSigna
 async function resolveArtifact(
   { component, version, os, arch, url, checksum }: UpstreamArtifact,
   location: string,
+  expected: string | undefined,
   fetcher: Fetcher,
   signal: AbortSignal,
 ): Promise<LockedArtifact> {
   const artifact = { component, version, os, arch, url }
   if (checksum === undefined) {
+    // Without a checksum file there is nothing to compare; hosts check each download against the lock.
+    if (expected !== undefined) return { ...artifact, sha256: expected, trust: 'release' }
     const sha256 = await fetcher.sha256(location, maxArtifactBytes, signal)
     return { ...artifact, sha256, trust: 'first-download' }
   }
   const text = await fetcher.text(location, maxChecksumFileBytes, signal)
   const read = readChecksum(text, checksum.format, url.slice(url.lastIndexOf('/') + 1))
   if (!read.ok) throw new HyperkubeError('CHECKSUM_NOT_READ', `${location} ${read.reason}`)
-  return { ...artifact, sha256: read.sha256, trust: 'published' }
+  checkDigest(location, read.sha256, expected)
+  return { ...artifact, sha256: read.sha256, trust: expected === undefined ? 'published' : 'release' }
+}
+
+/** Throws if the source has other content than this release of hyperkube expects. */
+function checkDigest(location: string, found: string, expected: string | undefined): void {
+  if (expected === undefined || found === expected) return
+  throw new HyperkubeError(
+    'LOCK_DIGEST_REFUSED',
+    `${location} has the digest ${found}; this release of hyperkube expects ${expected}`,
+    { hint: digestRefusedHint },
+  )
 }

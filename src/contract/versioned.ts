@@ -43,7 +43,13 @@ export function readVersionedLenient<T>(format: Format<T>, value: unknown): T {
   return parse(apiVersion, schema, dropUnknownKeys(schema, toNewest(format, value)))
 }
 
+/** Maximum nesting of a document. Addons have the deepest ones, with about 60 levels. */
+const maxDepth = 200
+
 function toNewest<T>({ kind, newest, older }: Format<T>, value: unknown): unknown {
+  // A value with thousands of levels would exceed the stack of every later function.
+  if (isDeeperThan(value, maxDepth))
+    throw new HyperkubeError('CONTRACT_NOT_VALID', `a document has more than ${maxDepth} levels`)
   const head = versioned.safeParse(value)
   if (!head.success || head.data.kind !== kind) {
     throw new HyperkubeError('CONTRACT_OTHER_KIND', `this is not a document of kind ${kind}`)
@@ -59,6 +65,11 @@ function toNewest<T>({ kind, newest, older }: Format<T>, value: unknown): unknow
   }
   const steps = from === -1 ? [] : older.slice(from)
   return steps.reduce((old, step) => step.toNext(old), value)
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((part) => isDeeperThan(part, depth - 1))
 }
 
 function dropUnknownKeys(schema: z.ZodType, value: unknown): unknown {

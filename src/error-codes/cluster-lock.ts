@@ -31,6 +31,20 @@ export const lockCodes: ErrorCodeEntries = {
     remedy:
       'See the codes in the list. Without internet access set `spec.artifacts` to a mirror or a bundle, and list mirrors in `spec.registries`. Then run `hyperkube lock`.',
   },
+  LOCK_DIGEST_REFUSED: {
+    summary: 'A source has other content than this hyperkube release expects.',
+    meaning:
+      'The digests of catalogued files and images are part of the hyperkube release. A mirror or a download site with other content is damaged or hostile. cluster.lock was not written.',
+    remedy:
+      'Use another source in `spec.artifacts` or `spec.registries`. If the mirror has your own builds, set `digests: mirror` beside `mirror`. Then run `hyperkube lock`.',
+  },
+  LOCK_DIGEST_CHANGED: {
+    summary: 'Content has changed although its version and URL have not.',
+    meaning:
+      'Publishers do not replace released files. A source is damaged or hostile, or a tag of an image was moved. cluster.lock was not written.',
+    remedy:
+      'Compare the digests of the message with those of the publisher. If the new content is right, run `hyperkube lock --accept-changed-digests`.',
+  },
   LOCK_OTHER_KUBERNETES: {
     summary: 'cluster.yml and cluster.lock name different Kubernetes versions.',
     meaning: 'Only one of the two files was changed, or a merge took only one of them.',

@@ -39,6 +39,13 @@ export const hostCodes: ErrorCodeEntries = {
     remedy:
       'Compare `ip -br address` on both hosts. Set `internalAddress` of each host. If a host reports an address that it does not have, treat the host as compromised.',
   },
+  HOST_ADDRESS_CHANGED: {
+    summary: 'A host reports another internal address than in its last plan.',
+    meaning:
+      'Where cluster.yml sets neither an IP address nor `internalAddress`, a host reports its own address. `up` would issue certificates for the new address, so a compromised host could get the name of another server.',
+    remedy:
+      'Check `ip -br address` on the host. If the new address is right, set it as `internalAddress`. If the host does not have it, treat the host as compromised.',
+  },
   HOST_NETWORK_OVERLAP: {
     summary: 'A network of the host overlaps the network of pods or services.',
     meaning:

@@ -24,7 +24,7 @@ export const specCodes: ErrorCodeEntries = {
     remedy: '`git checkout -- cluster.yml` restores the committed file. `hyperkube init` creates a new one.',
   },
   SPEC_TOO_LARGE: {
-    summary: 'The file is larger than 1 MB, which no cluster.yml needs.',
+    summary: 'The file is larger than 1 MB, or has more values than 6,000 hosts need.',
     remedy: 'Check that `-f` names the right file.',
   },
   SPEC_NOT_YAML: {

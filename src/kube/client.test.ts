@@ -260,6 +260,18 @@ describe('several servers', () => {
     await expect(createClient([foreign.url]).request(get)).rejects.toMatchObject({ code: 'KUBE_UNTRUSTED' })
   })
 
+  test('a server must prove the required name and not its address', async () => {
+    const server = await serveResponses(fine, fine)
+    const client = createClient([server.url], { serverName: 'kubernetes.default.svc' })
+    expect(await client.request(get)).toEqual({ fine: true })
+    // The certificate has the address 127.0.0.1, and not this name.
+    await expect(
+      createClient([server.url], { serverName: 'other.example' }).request(get),
+    ).rejects.toMatchObject({
+      code: 'KUBE_UNTRUSTED',
+    })
+  })
+
   test('when none answers, each is named', async () => {
     const unreachable = [await nobody(), await nobody()]
     const error = await createClient(unreachable)

@@ -16,6 +16,8 @@ export interface KubeClientOptions {
    * responded last.
    */
   readonly servers: readonly string[]
+  /** Name that the certificates of the servers must have. Default: the host of the URL. */
+  readonly serverName?: string | undefined
   readonly ca: Pem
   readonly credentials: Omit<TlsCredentials, 'ca'>
   /** Aborts all requests and streams of the client. */
@@ -65,6 +67,7 @@ export class KubeClient implements Disposable {
 
   constructor({
     servers,
+    serverName,
     ca,
     credentials,
     signal,
@@ -83,6 +86,7 @@ export class KubeClient implements Disposable {
     this.#serverOrder = new ServerOrder(this.servers)
     this.#impersonate = impersonate
     this.#guard = guard
+    const tls = serverName === undefined ? {} : { servername: serverName }
     // Servers close connections after 90 s idle. The client closes them earlier, so it does not send requests
     // on a connection that is being closed.
     this.#agent = createHttpsAgent(dial, {
@@ -90,10 +94,11 @@ export class KubeClient implements Disposable {
       maxSockets: 8,
       maxFreeSockets: 8,
       timeout: 60_000,
+      ...tls,
     })
     // Streams use a separate agent, because each stream occupies a connection until the stream ends. With a
     // shared agent, streams could use up all connections.
-    this.#streamAgent = createHttpsAgent(dial, { keepAlive: false })
+    this.#streamAgent = createHttpsAgent(dial, { keepAlive: false, ...tls })
   }
 
   /** Returns the response body, parsed as JSON. */

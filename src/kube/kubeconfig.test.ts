@@ -19,6 +19,12 @@ test('names files beside it, that are read again when they are renewed', () => {
   })
 })
 
+test('the name that servers must prove is read', () => {
+  const cluster = { ...config.clusters[0]?.cluster, 'tls-server-name': 'kubernetes.default.svc' }
+  const text = JSON.stringify({ ...config, clusters: [{ name: 'b', cluster }] })
+  expect(parseKubeconfig(text, 'k').serverName).toBe('kubernetes.default.svc')
+})
+
 test('or has all in it', () => {
   const data = Buffer.from('PEM').toString('base64')
   const user = { 'client-certificate-data': data, 'client-key-data': data }

@@ -15,6 +15,7 @@ const schema = z.looseObject({
       name: named,
       cluster: z.looseObject({
         server: z.url({ protocol: /^https$/ }),
+        'tls-server-name': named.optional(),
         'certificate-authority': named.optional(),
         'certificate-authority-data': z.base64().optional(),
       }),
@@ -33,7 +34,7 @@ const schema = z.looseObject({
   ),
 })
 
-export type KubeApiAccess = Pick<KubeClientOptions, 'servers' | 'ca' | 'credentials'>
+export type KubeApiAccess = Pick<KubeClientOptions, 'servers' | 'serverName' | 'ca' | 'credentials'>
 
 /**
  * Reads server, CA and client certificate of the current context. Other credentials are not supported,
@@ -58,6 +59,7 @@ export function parseKubeconfig(text: string, file: string): KubeApiAccess {
   }
   return {
     servers: [cluster.server],
+    serverName: cluster['tls-server-name'],
     ca: readPemField(
       cluster['certificate-authority'],
       cluster['certificate-authority-data'],

@@ -14,6 +14,7 @@ test('names files and holds no secret', () => {
       - name: shop
         cluster:
           server: https://10.0.0.1:6443
+          tls-server-name: kubernetes.default.svc
           certificate-authority: /pki/ca.crt
     users:
       - name: kubelet

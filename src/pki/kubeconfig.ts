@@ -1,4 +1,5 @@
 import { stringify } from 'yaml'
+import { apiServerTlsName } from '../contract/api-server-name.ts'
 import { Secret } from './secret.ts'
 
 /** Names and URL that a kubeconfig contains. */
@@ -59,7 +60,7 @@ export function buildPersonalKubeconfig(
     kind: 'Config',
     clusters: endpoints.map(({ name, server }) => ({
       name,
-      cluster: { server, 'certificate-authority-data': base64(ca) },
+      cluster: { server, 'tls-server-name': apiServerTlsName, 'certificate-authority-data': base64(ca) },
     })),
     users: [
       {
@@ -99,7 +100,7 @@ function buildDocument({ cluster, server, user }: KubeconfigAccess, ca: Fields, 
   return {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: cluster, cluster: { server, ...ca } }],
+    clusters: [{ name: cluster, cluster: { server, 'tls-server-name': apiServerTlsName, ...ca } }],
     users: [{ name: user, user: credentials }],
     contexts: [{ name: context, context: { cluster, user } }],
     'current-context': context,

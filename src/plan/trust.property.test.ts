@@ -3,6 +3,7 @@ import { array, assert, asyncProperty, constantFrom } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { apiServerTlsName } from '../contract/api-server-name.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import { createIdentity, type Identity } from '../identity/identity.ts'
 import { toPublicIdentity } from '../identity/public-identity.ts'
@@ -27,6 +28,15 @@ function planWith(identity: Identity): readonly NodePlan[] {
   const own = toPublicIdentity(identity, secretFiles(identity, []))
   return planCluster({ ...input, identity: own }).plans
 }
+
+test('only API servers have the name that clients of the API verify', () => {
+  const withName = planWith(start).flatMap(({ host, components }) =>
+    components.flatMap(({ name, certificates }) =>
+      certificates.flatMap(({ names }) => (names.dns.includes(apiServerTlsName) ? [`${host} ${name}`] : [])),
+    ),
+  )
+  expect(withName).toEqual(['cp1 kube-apiserver', 'cp2 kube-apiserver'])
+})
 
 interface Verifier {
   readonly file: string

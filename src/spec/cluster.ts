@@ -94,13 +94,20 @@ const registry = z
 
 const artifacts = z
   .union([
-    z.strictObject({ mirror: z.url({ protocol: /^https?$/ }) }),
+    z.strictObject({
+      mirror: z.url({ protocol: /^https?$/ }),
+      digests: z.enum(['release', 'mirror']).default('release').meta({
+        description:
+          'Digests that `hyperkube lock` accepts: those of the hyperkube release, or any that the mirrors have. `mirror` is for your own builds.',
+      }),
+    }),
     z.strictObject({ bundle: z.string().min(1) }),
     z.literal('upstream'),
   ])
   .meta({
     id: 'Artifacts',
-    description: 'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle.',
+    description:
+      'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle. Beside `mirror`, `digests: mirror` accepts your own builds.',
   })
 
 const proxy = z

@@ -1,15 +1,6 @@
-import {
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-  visit,
-  type Document,
-  type YAMLMap,
-} from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Document, type YAMLMap } from 'yaml'
 import type { Finding, Position } from '../contract/finding.ts'
+import { findDuplicateKeys, parseBoundedYaml } from '../kit/parse-yaml.ts'
 
 /** Text of a file, with the file name to show in findings. */
 export interface SourceText {
@@ -54,15 +45,11 @@ export function readDocument({ file, text }: SourceText): ReadDocumentResult {
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const documents = parseAllDocuments(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    // The check of the library compares each key with all others; `findDuplicateKeys` takes linear time.
-    uniqueKeys: false,
-    // By default the YAML library prints warnings to the terminal.
-    logLevel: 'error',
-  })
-  const [document, second] = 'empty' in documents ? [] : documents
+  const documents = parseBoundedYaml(text, lines)
+  if (documents === undefined) {
+    return failure('SPEC_TOO_LARGE', 'the file has too many values for a cluster.yml', at(0))
+  }
+  const [document, second] = documents
   if (document === undefined || document.contents === null) {
     return failure('SPEC_EMPTY', 'the file is empty', at(0), 'to create one: hyperkube init')
   }
@@ -104,22 +91,6 @@ function failure(code: string, message: string, position: Position, hint?: strin
     ...(hint === undefined ? {} : { hint }),
   }
   return { ok: false, findings: [finding] }
-}
-
-/** Returns the offsets of keys that occur before in the same map. */
-function findDuplicateKeys(document: Document.Parsed): number[] {
-  const duplicates: number[] = []
-  visit(document, {
-    Map(_, { items }) {
-      const known = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        if (known.has(key.value)) duplicates.push(key.range?.[0] ?? 0)
-        known.add(key.value)
-      }
-    },
-  })
-  return duplicates
 }
 
 /** Returns a function that finds a pair of a map. The keys of each map are indexed at its first use. */

@@ -29,3 +29,9 @@ test('a key belongs to one machine: a host or a bastion, never all hosts', () =>
   expect(sshSchema.safeParse({ hostKey: key }).success).toBe(false)
   expect(sshSchema.safeParse({ bastion: { address: 'jump', hostKey: key } }).success).toBe(true)
 })
+
+test('a node cannot have the name of the API server', () => {
+  const host = { name: 'w1', address: '10.0.0.1', roles: ['worker'] }
+  expect(hostSchema.safeParse({ ...host, nodeName: 'kubernetes.default.svc' }).success).toBe(false)
+  expect(hostSchema.safeParse({ ...host, nodeName: 'w1.example.com' }).success).toBe(true)
+})

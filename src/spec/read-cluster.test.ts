@@ -239,11 +239,14 @@ test('how long to wait for an addon is a length of time', () => {
 })
 
 test.each([
-  ['at the top', ''],
-  ['as labels', 'spec:\n  hosts:\n    - name: a\n      labels:\n'],
-])('20,000 keys %s are refused in under 2 s', (_, head) => {
+  ['at the top', '', '1'],
+  ['as labels', 'spec:\n  hosts:\n    - name: a\n      labels:\n', '1'],
+  ['at the top, each with a list,', '', '[a, b]'],
+  ['at the top, each with a long list,', '', '[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]'],
+  ['as labels, each with a list,', 'spec:\n  hosts:\n    - name: a\n      labels:\n', '[a, b]'],
+])('20,000 keys %s are refused in under 2 s', (_, head, value) => {
   const indent = ' '.repeat(head === '' ? 0 : 8)
-  const keys = Array.from({ length: 20_000 }, (__, index) => `${indent}key${index}: 1\n`)
+  const keys = Array.from({ length: 20_000 }, (__, index) => `${indent}key${index}: ${value}\n`)
   const start = process.cpuUsage()
   const { findings } = readCluster({ file: 'cluster.yml', text: head + keys.join('') })
   // Processor time, because other programs may run at the same time.
@@ -251,6 +254,17 @@ test.each([
   process.stdout.write(`${findings.length} findings in ${Math.round(elapsed)} ms\n`)
   expect(findings.length).toBeGreaterThan(0)
   expect(elapsed).toBeLessThan(2000)
+})
+
+test('a file with more values than 6,000 hosts have is refused, and one with 5,000 hosts is read', () => {
+  const host = (index: number): string =>
+    `    - { name: h${index}, address: 10.1.${index >> 8}.${index & 255}, roles: [worker], labels: { a: b, c: d } }\n`
+  const read = (count: number): readonly string[] => {
+    const text = `${good}${Array.from({ length: count }, (_, index) => host(index)).join('')}`
+    return readCluster({ file: 'cluster.yml', text }).findings.map(({ code }) => code)
+  }
+  expect(read(5000)).not.toContain('SPEC_TOO_LARGE')
+  expect(read(8000)).toEqual(['SPEC_TOO_LARGE'])
 })
 
 test('a key that occurs twice is refused at its second position', () => {

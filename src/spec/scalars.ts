@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { apiServerTlsName } from '../contract/api-server-name.ts'
 
 /** A DNS label, for example the name of a host in cluster.yml. */
 export const dnsLabel = z
@@ -12,6 +13,7 @@ export const nodeName = z
     /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
     'must be a DNS name: lower-case letters, digits, dashes and dots',
   )
+  .refine((name) => name !== apiServerTlsName, 'is the name of the API server')
 
 export const address = z
   .union([z.ipv4(), z.ipv6(), z.hostname()], 'must be an IP address or a host name')

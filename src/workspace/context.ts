@@ -1,6 +1,7 @@
 import type { BundleDisk } from '../bundle/disk.ts'
 import type { Arch, Os } from '../catalog/artifacts.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
+import type { ReleaseDigests } from '../catalog/release-digests.ts'
 import type { HttpTransport } from '../catalog/transport.ts'
 import type { PrivateFiles } from '../identity/private-files.ts'
 import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
@@ -9,6 +10,8 @@ import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
 export interface WorkspaceContext extends LocalFiles {
   readonly fetcher: Fetcher
   readonly web: HttpTransport
+  /** Returns the digests of catalogued files and images that are part of this release. */
+  readonly releaseDigests: () => ReleaseDigests
   readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator

@@ -3,10 +3,12 @@ import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
 import { findKubernetesRelease } from '../catalog/catalog.ts'
+import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { formatLock, type Lock } from '../catalog/lock.ts'
+import { describeLockTrust, listLockTrust } from '../catalog/lock-trust.ts'
 import type { Registry } from '../catalog/registry/registry.ts'
-import { resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
+import { digestRefusedHint, resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
 import { deriveBundleKey } from '../identity/stable-keys.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
@@ -28,15 +30,34 @@ export function listTargets({ spec }: Cluster, arches: readonly Arch[]): readonl
   ]
 }
 
+export interface ClusterLockOptions extends AcceptDigestsOptions {
+  readonly files: ClusterFiles
+  readonly cluster: Cluster
+  readonly targets: readonly ArtifactTarget[]
+  /** The existing lock, whose digests must not change without a new version. */
+  readonly previous: Lock | undefined
+}
+
+/** Resolves the lock of a cluster, reports what its digests rest on, and refuses replaced content. */
+export async function resolveClusterLock(
+  context: WorkspaceContext,
+  options: ClusterLockOptions,
+  report: ReportLine,
+): Promise<Lock> {
+  const lock = await resolveDigests(context, options, report)
+  for (const line of describeLockTrust(listLockTrust(lock, context.releaseDigests())))
+    report(toPrintable(line))
+  checkReplacedDigests(compareLocks(options.previous, lock), options)
+  return lock
+}
+
 /**
  * Resolves the digests of all artifacts and images of a cluster. If the cluster has a bundle, they are read
  * from the bundle, otherwise from the network.
  */
-export async function resolveClusterLock(
+async function resolveDigests(
   context: WorkspaceContext,
-  options: ClusterFiles,
-  cluster: Cluster,
-  targets: readonly ArtifactTarget[],
+  { files, cluster, targets }: ClusterLockOptions,
   report: ReportLine,
 ): Promise<Lock> {
   const release = findKubernetesRelease(cluster.spec.kubernetes)
@@ -46,14 +67,24 @@ export async function resolveClusterLock(
     return resolveFromNetwork(
       context,
       cluster,
-      { version: release.kubernetes, targets, source: artifacts, images },
+      {
+        version: release.kubernetes,
+        targets,
+        source: artifacts,
+        images,
+        digests: hasOwnBuilds(artifacts) ? undefined : context.releaseDigests(),
+      },
       report,
     )
   }
-  const { publicKey } = deriveBundleKey(await openIdentity(context, options, cluster.metadata.name))
-  await using bundle = await openClusterBundle(context, options.file, cluster, publicKey)
+  const { publicKey } = deriveBundleKey(await openIdentity(context, files, cluster.metadata.name))
+  await using bundle = await openClusterBundle(context, files.file, cluster, publicKey)
   if (bundle === undefined) throw new Error('spec.artifacts has a bundle, but no bundle was opened')
   return extractLock(bundle.manifest, release, targets, images)
+}
+
+function hasOwnBuilds(artifacts: Cluster['spec']['artifacts']): boolean {
+  return artifacts !== 'upstream' && 'mirror' in artifacts && artifacts.digests === 'mirror'
 }
 
 async function resolveFromNetwork(
@@ -71,11 +102,16 @@ async function resolveFromNetwork(
     return await resolveLock(options, { fetcher: logFetches(fetcher, report), registry }, signal)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
+    const isRefused = error.errors.some(
+      (one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED',
+    )
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
       'cannot resolve all versions and checksums; cluster.lock was not written',
       {
-        hint: 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)',
+        hint: isRefused
+          ? digestRefusedHint
+          : 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)',
         cause: error,
       },
     )

@@ -138,7 +138,7 @@ test('hyperkube lock pins what the mirror serves, file by file', async () => {
     const registries = ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror.address] }))
     await appendFile(
       file,
-      `  artifacts: { mirror: ${mirror.address} }\n  registries: ${JSON.stringify(registries)}\n`,
+      `  artifacts: { mirror: ${mirror.address}, digests: mirror }\n  registries: ${JSON.stringify(registries)}\n`,
     )
     await runProgram([...hyperkube, 'lock', '-f', file, '--arch', arch])
     const lock = lockSchema.parse(parse(await readFile(join(directory, 'cluster.lock'), 'utf8')))

@@ -78,7 +78,7 @@ function clusterDocument(kubernetes: string, mirror: string, hosts: readonly Hos
     metadata: { name: 'lab' },
     spec: {
       kubernetes,
-      artifacts: { mirror },
+      artifacts: { mirror, digests: 'mirror' },
       registries: [{ host: 'registry.k8s.io', mirrors: [mirror] }],
       dns: 'none',
       metrics: 'none',

@@ -98,7 +98,7 @@ async function buildSetup(address: ReturnType<typeof mirror.address>): Promise<t
   return {
     cluster: {
       spec: {
-        artifacts: { mirror: `http://127.0.0.1:${address.port}` },
+        artifacts: { mirror: `http://127.0.0.1:${address.port}`, digests: 'mirror' },
         windows: { baseDirectory: String.raw`C:\hyperkube`, cloud: 'none', metadataAddresses: [] },
       },
     },

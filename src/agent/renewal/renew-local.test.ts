@@ -11,7 +11,8 @@ import { readJournal } from '../records/journal.ts'
 import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import { signForNodes } from './sign-for-nodes.ts'
 import { renewLocalCertificates } from './renew-local.ts'
-import { buildSigningRequestName } from './signing-request.ts'
+import { createNodeClient } from './node-api.ts'
+import { buildSigningRequestName, requestSignature } from './signing-request.ts'
 import { setUpAgeMs, type RenewalTestAgent, RenewalTestCluster } from './testing/renewal-cluster.ts'
 
 let cluster: RenewalTestCluster
@@ -222,6 +223,33 @@ test('a removed host and a host with another plan renew nothing', async () => {
   await signForNodes(controlPlane.deps)
   expect(new Set(reasons())).toEqual(new Set(['NotRenewable']))
   expect(await readCertificates(worker)).toEqual(before)
+})
+
+test('a node that collects certificates is refused after four rounds', async () => {
+  const [worker, first] = await createWorkerAndControlPlane()
+  const second = await cluster.createAgent('cp2', 'control-plane')
+  const [planned] = worker.planned
+  if (planned === undefined) throw new Error('the worker has no certificate')
+  const reasons: (string | undefined)[] = []
+  const collect = async (signer: RenewalTestAgent): Promise<void> => {
+    const { request } = await makeRequest('key', planned.subject, planned.names)
+    using client = await createNodeClient(worker.host, worker.plan, worker.deps.signal)
+    if (client === undefined) throw new Error('the worker has no client')
+    await requestSignature(worker.host, client, planned, request)
+    await signForNodes(signer.deps)
+    const item = cluster.signing.items.find(
+      ({ metadata }) => metadata.name === buildSigningRequestName(request),
+    )
+    reasons.push(item?.status.conditions?.at(-1)?.reason)
+  }
+  // Both control planes count what the other one has signed.
+  for (let round = 0; round < 10; round++) await collect(round % 2 === 0 ? first : second)
+  expect(reasons).toEqual([
+    ...Array<string>(8).fill('PreviousCertificate'),
+    'TooManyRenewals',
+    'TooManyRenewals',
+  ])
+  expect(first.logged.at(-1)).toContain('system:node:w1 got 8 certificates in 24 h 00 min; the limit is 8')
 })
 
 test('a certificate for another key is not taken', async () => {

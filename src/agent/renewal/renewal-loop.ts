@@ -1,4 +1,5 @@
 import { signForNodes } from './sign-for-nodes.ts'
+import { SigningQuota } from './signing-quota.ts'
 import type { RenewalDeps } from './renew-local.ts'
 import { type TickResult, runLoop } from '../runs/run-loop.ts'
 
@@ -25,8 +26,9 @@ export async function runRenewalLoop(deps: RenewalLoopDeps): Promise<void> {
     log,
     signal,
   }
+  const quota = new SigningQuota()
   await Promise.all([
     runLoop({ tick: renew, ...loopOptions }),
-    runLoop({ tick: async () => signForNodes(deps), ...loopOptions }),
+    runLoop({ tick: async () => signForNodes({ ...deps, quota }), ...loopOptions }),
   ])
 }

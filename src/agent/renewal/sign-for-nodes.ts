@@ -1,6 +1,8 @@
 import type { X509Certificate } from 'node:crypto'
 import type { RenewableCertificate } from '../../contract/host-resource.ts'
 import { agentUser, locateCaFiles, renewalSigner } from '../../contract/renewal.ts'
+import { formatCount } from '../../kit/text.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { hostKind } from '../../kube/host-resource.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
@@ -9,7 +11,12 @@ import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { replaceObject } from '../../kube/write-objects.ts'
 import { type Ca, caKeyName, type CaName } from '../../pki/ca.ts'
 import { parseCertificates } from '../../pki/certificates.ts'
-import { checkRenewal, type TrustedCas } from '../../pki/check-renewal.ts'
+import {
+  checkRenewal,
+  type RenewalRequest,
+  type RenewalVerdict,
+  type TrustedCas,
+} from '../../pki/check-renewal.ts'
 import { requestingNode } from '../../pki/check-serving-request.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { Secret } from '../../pki/secret.ts'
@@ -21,6 +28,7 @@ import type { TickResult } from '../runs/run-loop.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { RenewalIntervals } from './intervals.ts'
 import { createNodeApiClient, createNodeClient, findNodeApi, type NodeApiEndpoint } from './node-api.ts'
+import type { SigningQuota } from './signing-quota.ts'
 import {
   readRenewalRequest,
   readSigningResponse,
@@ -35,6 +43,7 @@ export interface SignForNodesDeps {
   readonly host: Host
   readonly runs: Pick<Runs, 'busy'>
   readonly intervals: RenewalIntervals
+  readonly quota: SigningQuota
   readonly log: (text: string) => void
   /** Returns a number from 0 to 1. */
   readonly random: () => number
@@ -67,6 +76,7 @@ export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> 
   const { items } = await listObjects(node, renewalSigningRequestKind, {
     fields: `spec.signerName=${renewalSigner}`,
   })
+  recordSigned(deps, items)
   const pending = items.filter((item) => readSigningResponse(item).state === 'open')
   if (pending.length === 0) return { nextMs: intervals.requestsMs, problems: [] }
   using client = await createAgentClient(host, api, keys.cas.kubernetes, signal)
@@ -79,6 +89,14 @@ export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> 
     })
   }
   return { nextMs: intervals.requestsMs, problems }
+}
+
+/** Records what other control planes have signed, so that all of them enforce one limit. */
+function recordSigned({ host, quota }: SignForNodesDeps, items: readonly RenewalSigningRequest[]): void {
+  const now = host.clock.now().getTime()
+  for (const item of items)
+    if (readSigningResponse(item).state === 'issued')
+      quota.record(item.spec.username, item.metadata.name, now)
 }
 
 interface SigningKeys {
@@ -119,7 +137,7 @@ async function createAgentClient(
 }
 
 async function handleSigningRequest(
-  { host, log }: SignForNodesDeps,
+  { host, log, quota }: SignForNodesDeps,
   client: KubeClient,
   item: RenewalSigningRequest,
   { cas, trusted }: SigningKeys,
@@ -128,7 +146,8 @@ async function handleSigningRequest(
   const approved = response.state === 'open' && response.approved
   const renewal = { ...readRenewalRequest(item), planned: await readPlannedCertificates(client, item) }
   const now = host.clock.now()
-  const decision = checkRenewal(await loadX509(), renewal, trusted, now)
+  const verdict = checkRenewal(await loadX509(), renewal, trusted, now)
+  const decision = verdict.verdict === 'granted' ? checkQuota(quota, renewal, verdict, now) : verdict
   if (decision.verdict === 'refused') {
     const { reason, message } = decision
     // An approved request cannot be denied any more.
@@ -143,7 +162,30 @@ async function handleSigningRequest(
   const condition = { type: 'Approved', reason: 'PreviousCertificate', message } as const
   const current = approved ? item : await addCondition(client, item, condition, 'approval')
   await replaceObject(client, withCertificate(current, certificate), { subresource: 'status' })
+  quota.record(renewal.requester, item.metadata.name, now.getTime())
   log(`renewed the certificate of ${decision.spec.subject.commonName} for ${renewal.requester}`)
+}
+
+type Decision =
+  | Extract<RenewalVerdict, { verdict: 'granted' }>
+  | { readonly verdict: 'refused'; readonly reason: string; readonly message: string }
+
+/** Refuses a valid request if the node has got too many certificates. */
+function checkQuota(
+  quota: SigningQuota,
+  { requester, planned }: RenewalRequest,
+  granted: Extract<RenewalVerdict, { verdict: 'granted' }>,
+  now: Date,
+): Decision {
+  const { signedCount, limit, periodMs } = quota.measure({
+    node: requester,
+    plannedCount: planned.length,
+    lifetimeMs: granted.spec.lifetime,
+    now: now.getTime(),
+  })
+  if (signedCount < limit) return granted
+  const message = `${requester} got ${formatCount(signedCount, 'certificate')} in ${formatDuration(periodMs)}; the limit is ${limit}`
+  return { verdict: 'refused', reason: 'TooManyRenewals', message }
 }
 
 /**

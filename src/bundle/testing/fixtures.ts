@@ -8,7 +8,7 @@ import { fakeImage, fakeRegistries } from '../../catalog/registry/testing/fake-r
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
 import { pinDigest } from '../../contract/image-reference.ts'
 import { streamBundle } from '../archive.ts'
-import { bundleDisk } from '../disk.ts'
+import { type BundleDisk, bundleDisk } from '../disk.ts'
 import { fetchBundleParts } from '../fetch-parts.ts'
 import { type OpenBundle, openBundle, type RandomAccess } from '../open.ts'
 
@@ -61,23 +61,31 @@ export async function createBundleDirectory(): Promise<
   }
 }
 
-/** Creates a bundle for tests. `change` may modify its bytes before it is opened. */
-export async function createTestBundle(
-  change: (bytes: Buffer) => void = () => undefined,
-): Promise<AsyncDisposable & { readonly bundle: OpenBundle }> {
+/** Creates a bundle for tests as a file on the disk. */
+export async function createTestBundleFile(
+  disk: BundleDisk,
+): Promise<AsyncDisposable & { readonly path: string }> {
   const directory = await createBundleDirectory()
-  const [disk, file] = [bundleDisk(), directory.at('lab.bundle')]
+  const file = directory.at('lab.bundle')
   const parts = disk.parts(file)
   const { signal } = new AbortController()
   const spec = { cluster: 'lab', lock: bundleLock, source: 'upstream' } as const
   const manifest = await fetchBundleParts(spec, { web, registry, parts, onFetch: () => undefined }, signal)
   const bytes = streamBundle(manifest, bundleKeys.privateKey, ({ sha256 }) => parts.content(sha256))
   await disk.write(file, bytes)
-  const whole = await readFile(file)
+  return { path: file, [Symbol.asyncDispose]: async () => directory[Symbol.asyncDispose]() }
+}
+
+/** Creates a bundle for tests. `change` may modify its bytes before it is opened. */
+export async function createTestBundle(
+  change: (bytes: Buffer) => void = () => undefined,
+): Promise<AsyncDisposable & { readonly bundle: OpenBundle }> {
+  const file = await createTestBundleFile(bundleDisk())
+  const whole = await readFile(file.path)
   change(whole)
   return {
     bundle: await openBundle(bytesAsFile(whole)),
-    [Symbol.asyncDispose]: async () => directory[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => file[Symbol.asyncDispose](),
   }
 }
 

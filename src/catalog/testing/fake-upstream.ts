@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto'
-import { type ArtifactTarget, upstreamArtifacts } from '../artifacts.ts'
+import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
 import { findKubernetesRelease, kubernetesReleases } from '../catalog.ts'
+import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
 import type { FakeResponse } from './fake-fetcher.ts'
-
-const targets: readonly ArtifactTarget[] = [
-  { os: 'linux', arch: 'amd64' },
-  { os: 'linux', arch: 'arm64' },
-  { os: 'windows', arch: 'amd64' },
-]
 
 /** Returns small files and checksum files for all upstream URLs of these versions, for tests. */
 export function fakeUpstream(...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {
-    for (const { url, checksum } of targets.flatMap((target) =>
+    for (const { url, checksum } of catalogTargets.flatMap((target) =>
       upstreamArtifacts(findKubernetesRelease(version), target),
     )) {
       sites.set(url, `the file ${url}`)
@@ -35,4 +30,24 @@ export function fakeImages(): Readonly<Record<string, FakeImage>> {
 
 export function fakeDigest(url: string): string {
   return createHash('sha256').update(`the file ${url}`).digest('hex')
+}
+
+/** Returns digests of a release that match the fake files and images of a version. */
+export function buildFakeReleaseDigests(version: string): ReleaseDigests {
+  const readOn = '2026-11-17'
+  const release = findKubernetesRelease(version)
+  const files = catalogTargets.flatMap((target) => upstreamArtifacts(release, target))
+  return {
+    ...emptyReleaseDigests,
+    artifacts: files.map(({ url }) => ({
+      url,
+      sha256: fakeDigest(url),
+      provenance: { method: 'download', readOn },
+    })),
+    images: Object.values(release.images).map((reference) => ({
+      reference,
+      digest: fakeImage(reference).digest,
+      provenance: { method: 'registry', readOn },
+    })),
+  }
 }

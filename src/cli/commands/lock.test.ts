@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
+import { buildFakeReleaseDigests, fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
 import { httpFetcher } from '../../catalog/fetcher.ts'
+import { emptyReleaseDigests } from '../../catalog/release-digests.ts'
 import { readLock } from '../../catalog/lock.ts'
 import { type FakeResponse, fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
@@ -19,6 +20,7 @@ spec:
   hosts:
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
 `
+const fakeReleaseDigests = buildFakeReleaseDigests('1.37.1')
 const flannel = 'https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64'
 
 /** Runs a command line against fake upstream sites. `changes` replaces some of their responses. */
@@ -26,11 +28,13 @@ async function lock(
   words: string,
   files: Readonly<Record<string, string>>,
   changes: Readonly<Record<string, FakeResponse>> = {},
+  releaseDigests = emptyReleaseDigests,
 ): Promise<CliResult> {
   const sites = new Map([...fakeUpstream('1.37.1', '1.36.4'), ...Object.entries(changes)])
   return runHyperkube(words, files, {
     fetcher: fakeFetcher((url) => sites.get(url)),
     web: fakeRegistries(fakeImages()),
+    releaseDigests,
   })
 }
 
@@ -113,13 +117,73 @@ test('targets are the hosts’ systems, and for Linux the architectures asked fo
   expect(await lock('lock --arch x64', { 'cluster.yml': cluster })).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('a file that was replaced under its URL is warned about', async () => {
+test('content that was replaced under its URL is refused, unless the operator accepts it', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster })
-  const { code, stderr } = await lock('lock --check', Object.fromEntries(files), { [flannel]: 'evil' })
-  expect(code).toBe(3)
-  expect(stderr).toContain(
-    'warning: the content of flannel linux/amd64 has changed, but its version and URL have not\n',
+  const before = Object.fromEntries(files)
+  for (const words of ['lock', 'lock --check']) {
+    const refused = await lock(words, before, { [flannel]: 'evil' })
+    expect(refused).toMatchObject({ code: 1, stdout: '', files })
+    expect(refused.stderr).toContain(
+      'LOCK_DIGEST_CHANGED: content has changed under the same version and URL',
+    )
+    expect(refused.stderr).toContain('  flannel linux/amd64: 0.28.7 (first-download) https://github.com/')
+    expect(refused.stderr).toContain('hyperkube lock --accept-changed-digests')
+  }
+  const accepted = await lock('lock --accept-changed-digests', before, { [flannel]: 'evil' })
+  expect(accepted.code).toBe(0)
+  expect(accepted.stdout).toContain('~ flannel linux/amd64')
+  expect(accepted.files.get('cluster.lock')).not.toBe(before['cluster.lock'])
+})
+
+test('a tag that was moved to another image is refused', async () => {
+  const { files } = await lock('lock', { 'cluster.yml': cluster })
+  const text = files.get('cluster.lock') ?? ''
+  const moved = text.replace(/(pause:3\.10\.2@sha256:)[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)
+  const refused = await lock('lock', { 'cluster.yml': cluster, 'cluster.lock': moved })
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain(`image pause: registry.k8s.io/pause:3.10.2@sha256:${'0'.repeat(64)} →`)
+})
+
+test('lock says what each digest rests on', async () => {
+  const first = await lock('lock', { 'cluster.yml': cluster })
+  expect(first.stderr).toContain('verified against this hyperkube release: 0 of 13 digests\n')
+  expect(first.stderr).toContain(
+    'verified only against the checksum file of the publisher: cni-plugins linux/amd64, containerd linux/amd64,',
   )
+  expect(first.stderr).toContain('trusted at first download: flannel linux/amd64, image pause\n')
+  const { stdout, stderr } = await lock('lock -o json', { 'cluster.yml': cluster }, {}, fakeReleaseDigests)
+  expect(stderr).toContain('verified against this hyperkube release: 13 of 13 digests\n')
+  expect(stderr).not.toContain('trusted at first download')
+  // The release has the digest, so the file is not downloaded.
+  expect(stderr).not.toContain(`downloading ${flannel}`)
+  expect(JSON.parse(stdout)).toMatchObject({ trust: { published: [], firstDownload: [] } })
+})
+
+test('content that differs from the release is refused, unless the mirror has its own builds', async () => {
+  const checksum = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet.sha256'
+  const evil = 'e'.repeat(64)
+  const refused = await lock('lock', { 'cluster.yml': cluster }, { [checksum]: evil }, fakeReleaseDigests)
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain(`LOCK_DIGEST_REFUSED: ${checksum} has the digest ${evil}`)
+  expect(refused.files.has('cluster.lock')).toBe(false)
+  const sites = new Map([...fakeUpstream('1.37.1'), [checksum, evil]])
+  await using server = await startFakeArtifactServer((path) => sites.get(`https:/${path}`))
+  const own = await runHyperkube(
+    'lock',
+    { 'cluster.yml': `${cluster}  artifacts: { mirror: "${server.url}", digests: mirror }\n` },
+    { fetcher: httpFetcher(), web: fakeRegistries(fakeImages()), releaseDigests: fakeReleaseDigests },
+  )
+  expect(own.code).toBe(0)
+  expect(own.stdout).toContain('+ kubelet linux/amd64: 1.37.1 (published)')
+})
+
+test('several refused digests have the hint of a refusal', async () => {
+  const file = (name: string): string => `https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/${name}.sha256`
+  const changes = { [file('kubelet')]: 'e'.repeat(64), [file('kube-proxy')]: 'f'.repeat(64) }
+  const { code, stderr } = await lock('lock', { 'cluster.yml': cluster }, changes, fakeReleaseDigests)
+  expect(code).toBe(1)
+  expect(stderr).toContain('LOCK_NOT_RESOLVED')
+  expect(stderr).toContain('digests: mirror')
 })
 
 test('all failures are reported, and the old lock is kept', async () => {

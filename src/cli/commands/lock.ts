@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { type Arch, archSchema } from '../../catalog/artifacts.ts'
 import { compareLocks, type LockChange } from '../../catalog/compare-locks.ts'
+import { listLockTrust } from '../../catalog/lock-trust.ts'
 import { toPrintable } from '../../kit/text.ts'
 import { buildLockPath } from '../../workspace/cluster-paths.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
@@ -10,7 +11,11 @@ import { listTargets, resolveClusterLock, writeLock } from '../../workspace/reso
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { formatFinding, printResult } from '../command/print.ts'
 
-const flags = z.object({ arch: z.array(archSchema).default(['amd64']), check: z.boolean().default(false) })
+const flags = z.object({
+  arch: z.array(archSchema).default(['amd64']),
+  check: z.boolean().default(false),
+  acceptChangedDigests: z.boolean().default(false),
+})
 
 export const lockCommand: LeafCommand = {
   examples: [
@@ -20,6 +25,7 @@ export const lockCommand: LeafCommand = {
       'hyperkube lock --check',
       'print changes without writing cluster.lock; exit code 3 if changes are pending',
     ],
+    ['hyperkube lock --accept-changed-digests', 'accept content that was replaced under the same version'],
   ],
   sharedFlags: ['file', 'key', 'output'],
   configure(command) {
@@ -33,25 +39,27 @@ export const lockCommand: LeafCommand = {
         '--check',
         'show what would change, without writing cluster.lock; exit code 3 if changes are pending',
       )
+      .option(
+        '--accept-changed-digests',
+        'accept content that was replaced under the same version and URL; otherwise an error',
+      )
   },
   async run(context, { options }) {
-    const { arch: arches, check } = flags.parse(options)
+    const { arch: arches, check, acceptChangedDigests } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
     for (const finding of findings) context.stderr.write(formatFinding(finding))
     if (cluster === undefined) return exitCodes.failure
 
     const file = buildLockPath(options.file)
     const report = (line: string) => context.stderr.write(`${line}\n`)
-    const before = await loadLock(context, options.file)
-    const after = await resolveClusterLock(context, options, cluster, listTargets(cluster, arches), report)
-    const changes = compareLocks(before, after)
-    for (const { what } of changes.filter(({ replaced }) => replaced)) {
-      context.stderr.write(
-        toPrintable(`warning: the content of ${what} has changed, but its version and URL have not\n`),
-      )
-    }
+    const previous = await loadLock(context, options.file)
+    const targets = listTargets(cluster, arches)
+    const lockOptions = { files: options, cluster, targets, previous, acceptChangedDigests }
+    const after = await resolveClusterLock(context, lockOptions, report)
+    const changes = compareLocks(previous, after)
     if (changes.length > 0 && !check) await writeLock(context, file, after, report)
-    const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes }
+    const trust = listLockTrust(after, context.releaseDigests())
+    const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes, trust }
     printResult(context.stdout, options.output, document, () => formatChanges(file, changes))
     return changes.length > 0 && check ? exitCodes.changesPending : exitCodes.ok
   },

@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path'
 import { bundleDisk } from '../../bundle/disk.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
 import type { Fetcher } from '../../catalog/fetcher.ts'
+import { emptyReleaseDigests, type ReleaseDigests } from '../../catalog/release-digests.ts'
 import type { HttpTransport } from '../../catalog/transport.ts'
 import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import type { LocalFiles } from '../../workspace/context.ts'
@@ -22,6 +23,7 @@ export interface InMemoryOptions {
   readonly programPath?: string
   readonly fetcher?: Fetcher
   readonly web?: HttpTransport
+  readonly releaseDigests?: ReleaseDigests
   readonly signal?: AbortSignal
   /** Replies of a fake operator to prompts, in order. A prompt for which no reply is left is interrupted. */
   readonly replies?: readonly (string | boolean)[]
@@ -81,6 +83,7 @@ export function createInMemoryContext(
     ...(options.files ?? createFakeFiles(contents)),
     fetcher: options.fetcher ?? fakeFetcher(() => undefined),
     web: options.web ?? fakeRegistryTransport(() => undefined),
+    releaseDigests: () => options.releaseDigests ?? emptyReleaseDigests,
     bundles: bundleDisk(),
     operator: { user: 'me', home: '/home/me', machine: 'here', sshAgent: undefined },
     findRelease: async () => Promise.reject(new Error('no executable in tests')),

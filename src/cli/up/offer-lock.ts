@@ -30,7 +30,8 @@ export async function offerLock(
   const message = `${problem}. Look up versions and checksums, and write ${file}?`
   if (!(await prompts.confirm({ message, fallback: true }))) return
   const report = (line: string): void => void context.stderr.write(`${line}\n`)
-  const resolved = await resolveClusterLock(context, options, cluster, targets, report)
+  const lockOptions = { files: options, cluster, targets, previous: lock, acceptChangedDigests: false }
+  const resolved = await resolveClusterLock(context, lockOptions, report)
   await writeLock(context, file, resolved, report)
 }
 

@@ -34,7 +34,7 @@ export async function createTestCa(): Promise<TestCa> {
     const { certificate } = await issue('ca', '-addext', 'basicConstraints=critical,CA:TRUE')
     const signingArgs = ['-CA', join(directory, 'ca.crt'), '-CAkey', join(directory, 'ca.key')]
     const [server, client, otherClient] = await Promise.all([
-      issue('server', ...signingArgs, '-addext', 'subjectAltName=IP:127.0.0.1'),
+      issue('server', ...signingArgs, '-addext', 'subjectAltName=IP:127.0.0.1,DNS:kubernetes.default.svc'),
       issue('client', ...signingArgs),
       issue('other-client', ...signingArgs),
     ])

@@ -2,14 +2,19 @@ import { describeReference, type ObjectReference, toReference } from '../../addo
 import { controllerUserPrefix, managerUser } from '../../contract/manager-settings.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { truncateList } from '../../kit/text.ts'
-import type { Manifest } from '../../kube/object.ts'
+import type { KubeObject, Manifest } from '../../kube/object.ts'
 import { findOwningHost } from './managed-objects.ts'
 import { listChangedSettings, type NodeSettings } from './node-settings.ts'
 import type { Node } from './node.ts'
 
 /** A change that `up` makes through the Kubernetes API and not with an op on a host. */
 export type ClusterObjectChange =
-  | { readonly kind: 'object'; readonly manifest: Manifest }
+  | {
+      readonly kind: 'object'
+      readonly manifest: Manifest
+      /** The object that the manifest changes; undefined if it does not exist. */
+      readonly previous?: KubeObject | undefined
+    }
   /** An object that hyperkube created and that is no longer desired. */
   | { readonly kind: 'orphan'; readonly object: ObjectReference }
   /** A host in cluster.yml with the node name of a host that was removed. The API refuses its writes. */

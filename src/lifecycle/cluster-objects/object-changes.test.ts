@@ -6,9 +6,11 @@ import { buildRole } from '../../kube/rbac.ts'
 import { FakeKubeApi } from '../../kube/testing/fake-kube-api.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
 import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
-import { planCluster } from '../../plan/plan.ts'
+import type { PlanInput } from '../../plan/context.ts'
+import { planCluster, type PlanResult } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { checkChangedAddresses } from '../proposal/address-findings.ts'
 import { describeObjectChanges } from './changes.ts'
 import { buildManagedObjects } from './managed-objects.ts'
 import { applyObjectChanges, findObjectChanges, removeHostObjects } from './object-changes.ts'
@@ -27,6 +29,10 @@ const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
   '{ name: w1, nodeName: one.example.com, address: 10.0.0.2, roles: [worker] }',
   '{ name: db1, address: 10.0.0.3, roles: [etcd] }',
+)
+const byInterface = buildTestCluster(
+  '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+  '{ name: w1, address: w1.example.com, interface: eth0, roles: [worker] }',
 )
 const rules = [buildRole('hyperkube:controller:some', []), buildRole('hyperkube:controller:more', [])]
 
@@ -90,6 +96,35 @@ test('the first time all is put there, hosts once the API knows what they are; t
   const before = requests.length
   expect(await up()).toEqual([])
   expect(requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+test('a host that reports another address than in its last plan is found', async () => {
+  const { api, up } = await setup()
+  const reported = (address: string): PlanInput =>
+    buildPlanInput(byInterface, ({ name }) =>
+      name === 'w1' ? { linux: { addresses: [{ interface: 'eth0', address, prefix: 24 }] } } : {},
+    )
+  const [before, after] = [planCluster(reported('10.0.0.2')), planCluster(reported('10.0.0.99'))]
+  const buildFor = ({ plans }: PlanResult) => buildManagedObjects({ cluster: byInterface, plans, rules })
+  await up(buildFor(before))
+  const check = async (result: PlanResult, of = byInterface) =>
+    checkChangedAddresses(of, result.plans, await findObjectChanges(api, buildFor(result)))
+  expect(await check(before)).toEqual([])
+  expect(await check(after)).toMatchObject([
+    {
+      code: 'HOST_ADDRESS_CHANGED',
+      severity: 'error',
+      host: 'w1',
+      message: 'the host reports the address 10.0.0.99; its last plan has 10.0.0.2',
+      hint: expect.stringContaining('internalAddress: 10.0.0.99'),
+    },
+  ])
+  // An address in cluster.yml is the choice of the operator.
+  const chosen = buildTestCluster(
+    '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+    '{ name: w1, address: w1.example.com, internalAddress: 10.0.0.99, roles: [worker] }',
+  )
+  expect(await check(after, chosen)).toEqual([])
 })
 
 test('requests of controllers stay, and foreign changes to our fields are reverted', async () => {

@@ -60,7 +60,7 @@ export async function findObjectChanges(
 }
 
 function compareObject(manifest: Manifest, object: KubeObject | undefined): ClusterObjectChange[] {
-  return satisfies(object, manifest) ? [] : [{ kind: 'object', manifest }]
+  return satisfies(object, manifest) ? [] : [{ kind: 'object', manifest, previous: object }]
 }
 
 async function listLabelled(api: KubeClient, kind: Kind): Promise<readonly KubeObject[]> {

@@ -18,6 +18,7 @@ import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
 import { listClusterEndpoints, listCurrentEndpoints } from '../inputs/host-endpoints.ts'
 import { findNewHosts, listPeers } from '../preflight/required-connections.ts'
 import { runPreflight } from '../preflight/preflight.ts'
+import { checkChangedAddresses } from './address-findings.ts'
 import { deriveCurrentState } from './current-state.ts'
 import { findHostsToRemove, type HostToRemove, toRemovedHost } from './hosts-to-remove.ts'
 import { composeProposal, emptyProposal, planFromInputs, planSteps, type Proposal } from './proposal.ts'
@@ -114,7 +115,8 @@ export async function buildProposal(
   })
   const upgradeFindings =
     apiState === undefined ? [] : await predictFindings(client, cluster, apiState, rollout.steps)
-  const observed = [...preflightFindings, ...drift]
+  const addressFindings = checkChangedAddresses(cluster, plans, apiState?.objects ?? [])
+  const observed = [...addressFindings, ...preflightFindings, ...drift]
   return composeProposal({
     findings: [...findings, ...observed.filter(createIgnoreFilter(ignored))],
     plans,

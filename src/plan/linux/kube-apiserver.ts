@@ -1,3 +1,4 @@
+import { apiServerTlsName } from '../../contract/api-server-name.ts'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import { isOidcFlag } from '../../spec/oidc.ts'
 import { type Args, mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
@@ -188,7 +189,7 @@ function listEtcdServers(context: LinuxPlanContext): string[] {
 function planCertificates(context: LinuxPlanContext): PlannedCertificate[] {
   const { host, address, cluster, topology } = context
   const { api, network } = cluster.spec
-  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+  const service = ['kubernetes', 'kubernetes.default', apiServerTlsName]
   const endpoint = api.endpoint?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
   const names = splitAlternativeNames(
     ...service,

@@ -24,6 +24,7 @@ import { RunEventLog } from '../../runs/run-event-log.ts'
 import { Runs } from '../../runs/runs.ts'
 import { defaultRenewalIntervals } from '../intervals.ts'
 import type { RenewalDeps } from '../renew-local.ts'
+import { SigningQuota } from '../signing-quota.ts'
 import { SigningRequests } from './signing-requests.ts'
 
 /**
@@ -38,7 +39,11 @@ export type AgentKind = 'control-plane' | 'worker' | 'etcd' | 'signer'
 export interface RenewalTestAgent {
   readonly host: TemporaryHost
   readonly plan: NodePlan
-  readonly deps: RenewalDeps & { readonly random: () => number; readonly claims: OperatorLockStore }
+  readonly deps: RenewalDeps & {
+    readonly random: () => number
+    readonly claims: OperatorLockStore
+    readonly quota: SigningQuota
+  }
   readonly logged: string[]
   /** Returns the current content of a file. */
   readonly read: (path: string) => Promise<string>
@@ -123,6 +128,7 @@ export class RenewalTestCluster implements AsyncDisposable {
       claims: await OperatorLockStore.open(join(state, 'claim.json'), () => host.clock.time),
       intervals: defaultRenewalIntervals,
       random: () => 0,
+      quota: new SigningQuota(),
       log: (text: string) => void logged.push(text),
       signal: new AbortController().signal,
     }

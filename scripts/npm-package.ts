@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { runProgram } from '../src/kit/command.ts'
+
+/** A package of the npm registry. `integrity` is the hash of its archive, in the format of npm's lock files. */
+export interface PinnedPackage {
+  readonly name: string
+  readonly version: string
+  readonly integrity: string
+}
+
+const lockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string().optional(), integrity: z.string().optional() }),
+  ),
+})
+
+/** Finds a package in package-lock.json. npm locks packages for all systems, also those it does not install. */
+export async function findLockedPackage(name: string): Promise<PinnedPackage> {
+  const text = await readFile(join(import.meta.dirname, '../package-lock.json'), 'utf8')
+  const { version, integrity } = lockFile.parse(JSON.parse(text)).packages[`node_modules/${name}`] ?? {}
+  if (version === undefined || integrity === undefined)
+    throw new Error(`package-lock.json has no version and hash of ${name}`)
+  return { name, version, integrity }
+}
+
+/** Unpacks a package of the npm registry into the folder `package` of a directory. Other content is refused. */
+export async function fetchPackage(pinned: PinnedPackage, work: string, directory: string): Promise<void> {
+  const id = `${pinned.name}@${pinned.version}`
+  const packed = await runProgram(['npm', 'pack', '--silent', id, '--pack-destination', work])
+  const archive = join(work, packed.stdout.trim().split('\n').at(-1) ?? '')
+  checkIntegrity(pinned, await readFile(archive))
+  await runProgram(['tar', '-xzf', archive, '-C', directory])
+}
+
+export function checkIntegrity({ name, version, integrity }: PinnedPackage, archive: Uint8Array): void {
+  const found = `sha512-${createHash('sha512').update(archive).digest('base64')}`
+  if (found !== integrity) throw new Error(`${name}@${version} has changed: ${found}, expected ${integrity}`)
+}

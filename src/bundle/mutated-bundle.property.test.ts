@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { assert, asyncProperty, pre } from 'fast-check'
+import { expect, test } from 'vitest'
+import { HyperkubeError } from '../kit/errors.ts'
+import { byteMutation, mutationRuns, printMutations } from '../kit/testing/mutations.ts'
+import { verifyBundle } from './archive.ts'
+import { bundleDisk } from './disk.ts'
+import { openBundle } from './open.ts'
+import { bundleKeys, bytesAsFile, createTestBundleFile } from './testing/fixtures.ts'
+
+async function* chunked(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000)
+}
+
+test('no byte of a bundle can be changed', { timeout: 120_000 }, async () => {
+  await using file = await createTestBundleFile(bundleDisk())
+  const whole = await readFile(file.path)
+  const outcomes = new Map<string, number>()
+  await assert(
+    asyncProperty(byteMutation, async (mutate) => {
+      const bytes = mutate(whole)
+      pre(!bytes.equals(whole))
+      const outcome = await verifyBundle(chunked(bytes), bundleKeys.publicKey).then(
+        () => 'accepted',
+        readCode,
+      )
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      expect(outcome).toMatch(/^BUNDLE_[A-Z_]+$/)
+    }),
+    mutationRuns,
+  )
+  printMutations('bundle, read from start to end', outcomes)
+})
+
+test('a file of a mutated bundle has its own bytes, or is refused', { timeout: 120_000 }, async () => {
+  await using file = await createTestBundleFile(bundleDisk())
+  const whole = await readFile(file.path)
+  const outcomes = new Map<string, number>()
+  await assert(
+    asyncProperty(byteMutation, async (mutate) => {
+      const outcome = await readFirstMember(mutate(whole)).catch(readCode)
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      expect(outcome).toMatch(/^(read|BUNDLE_[A-Z_]+)$/)
+    }),
+    mutationRuns,
+  )
+  printMutations('bundle, one file read', outcomes)
+})
+
+async function readFirstMember(bytes: Buffer): Promise<string> {
+  const { manifest, content } = await openBundle(bytesAsFile(bytes), bundleKeys.publicKey)
+  for (const member of manifest.members) {
+    const hash = createHash('sha256')
+    for await (const piece of content(member)) hash.update(piece)
+    expect(hash.digest('hex')).toBe(member.sha256)
+    // Paths are relative and never lead up, so that nothing can be written outside of a directory.
+    expect(member.path).toMatch(/^(?!.*\.\.)[a-z]/)
+  }
+  return 'read'
+}
+
+function readCode(error: unknown): string {
+  return error instanceof HyperkubeError ? error.code : String(error)
+}
