@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { GeneralName, Pkcs10CertificateRequest } from '@peculiar/x509'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
-import { parseElements } from './der.ts'
+import { isStrictRequestDer, parseElements } from './der.ts'
 import { canonicalAddress, canonicalNames } from './names.ts'
 import type { CertificateSpec } from '../contract/certificate-spec.ts'
 import type { X509 } from './x509.ts'
@@ -14,6 +14,9 @@ const requestedExtensions = '1.2.840.113549.1.9.14'
 const sequence = 0x30
 const bitString = 0x03
 const ecdsaWithSha256 = '300a06082a8648ce3d040302'
+/** Tags of the signed part: version, subject, key, attributes. */
+const partTags = [0x02, 0x30, 0x30, 0xa0]
+const versionZero = '020100'
 const alternativeNames = '2.5.29.17'
 
 /**
@@ -48,6 +51,8 @@ function parse(x509: X509, pem: string): Pkcs10CertificateRequest {
   try {
     if (pem.length <= maxPemLength && onePem.test(pem)) {
       const request = new x509.Pkcs10CertificateRequest(pem)
+      if (!isStrictRequestDer(new Uint8Array(request.rawData)))
+        throw new Error('the request is not strict DER')
       // The library decodes lazily. Decode everything here, so that an invalid part fails now.
       void [request.subjectName.toJSON(), request.publicKey.rawData, request.attributes, request.extensions]
       return request
@@ -97,7 +102,18 @@ function isSigned(der: Uint8Array, key: KeyObject): boolean {
     return false
   if (algorithm === undefined || hex(algorithm.whole) !== ecdsaWithSha256) return false
   if (signed?.tag !== sequence || signature?.tag !== bitString || signature.content[0] !== 0) return false
+  if (!hasExactParts(signed.content)) return false
   return verify('sha256', signed.whole, key, signature.content.subarray(1))
+}
+
+/**
+ * True if the signed part has exactly version 0, a subject, a key and attributes. Another parser could
+ * otherwise read other names from the same bytes.
+ */
+function hasExactParts(content: Uint8Array): boolean {
+  const parts = parseElements(content)
+  const hasTags = parts.length === partTags.length && parts.every(({ tag }, index) => tag === partTags[index])
+  return hasTags && hex(parts[0]?.whole ?? content) === versionZero
 }
 
 function hex(bytes: Uint8Array): string {

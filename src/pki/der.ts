@@ -40,3 +40,36 @@ export function readExtensions(certificate: Uint8Array): ReadonlyMap<string, Uin
     }),
   )
 }
+
+/**
+ * Tags that requests may contain: boolean, integer, bit string, octet string, null, object identifier, three
+ * kinds of text, sequence, set, attributes, and four kinds of names (e-mail, DNS, URI, IP).
+ */
+const requestTags = new Set([
+  ...[0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0c, 0x13, 0x16, 0x30, 0x31],
+  ...[0xa0, 0x81, 0x82, 0x86, 0x87],
+])
+const octetString = 0x04
+const constructedBit = 0x20
+
+/**
+ * True if the bytes are exactly consecutive DER elements of a request, at every level and inside of octet
+ * strings. Parsers may read anything else in different ways, so two of them could disagree about the content.
+ */
+export function isStrictRequestDer(bytes: Uint8Array, depth = 16): boolean {
+  const elements = parseElements(bytes)
+  const size = elements.reduce((sum, { whole }) => sum + whole.length, 0)
+  return depth > 0 && size === bytes.length && elements.every((element) => isStrictElement(element, depth))
+}
+
+function isStrictElement({ tag, content, whole }: DerElement, depth: number): boolean {
+  if (!requestTags.has(tag) || whole.length - content.length !== 1 + countLengthBytes(content.length))
+    return false
+  const isNested = (tag & constructedBit) !== 0 || tag === octetString
+  return !isNested || isStrictRequestDer(content, depth - 1)
+}
+
+/** Number of bytes of the shortest encoding of a length, which DER requires. */
+function countLengthBytes(length: number): number {
+  return length < 0x80 ? 1 : 1 + Math.ceil(length.toString(16).length / 2)
+}

@@ -46,3 +46,14 @@ test('an outdated cluster.lock is offered with the reason, a valid one is left a
   const again = await run('plan', Object.fromEntries(files), [true])
   expect(again.prompts).toEqual([])
 })
+
+test('replaced content is refused, also where the lock is outdated for another reason', async () => {
+  const old = await run('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
+  const text = old.files.get('cluster.lock') ?? ''
+  const replaced = text.replace(/(component: flannel[^]*?sha256: )[0-9a-f]{64}/, `$1${'ab'.repeat(32)}`)
+  const outdated = { 'cluster.yml': cluster, 'cluster.lock': replaced }
+  const { code, stderr, files } = await run('plan', outdated, [true])
+  expect(code).toBe(1)
+  expect(stderr).toContain('LOCK_DIGEST_CHANGED')
+  expect(files.get('cluster.lock')).toBe(replaced)
+})

@@ -1,4 +1,14 @@
-import { type Arbitrary, array, constantFrom, integer, nat, oneof, record, uint8Array } from 'fast-check'
+import {
+  type Arbitrary,
+  array,
+  constantFrom,
+  integer,
+  nat,
+  oneof,
+  readConfigureGlobal,
+  record,
+  uint8Array,
+} from 'fast-check'
 
 /** For tests with hostile inputs: the seed of all mutations. Each test prints it. */
 export const mutationSeed = 20_261_117
@@ -6,7 +16,7 @@ export const mutationSeed = 20_261_117
 /** Options of a property with at least 1,000 mutations. `npm run test:full` runs more of them. */
 export const mutationRuns = {
   seed: mutationSeed,
-  numRuns: Math.max(1000, Number(process.env['PROPERTY_RUNS'] ?? 0)),
+  numRuns: Math.max(1000, readConfigureGlobal()?.numRuns ?? 0),
 }
 
 export function printMutations(what: string, outcomes: ReadonlyMap<string, number>): void {
