@@ -3,7 +3,6 @@ import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
 import type { Op } from '../../contract/op.ts'
 import { emptyProposal, planFromInputs } from '../../lifecycle/proposal/proposal.ts'
 import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
-import { hostKind } from '../../kube/host-resource.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { createUpHarness, sampleOp, threeControlPlanes, upTestCluster } from './testing/up-harness.ts'
 
@@ -67,7 +66,7 @@ test('a host that reports another address than its last plan stops everything, u
     '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
     '{ name: w1, address: w1.example.com, interface: eth0, roles: [worker] }',
   )
-  const { apiVersion, kind } = hostKind
+  const [apiVersion, kind] = ['hyperkube.dev/v1', 'Host']
   const buildHost = (ip: string) => ({
     apiVersion,
     kind,
