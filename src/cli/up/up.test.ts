@@ -3,7 +3,7 @@ import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
 import type { Op } from '../../contract/op.ts'
 import { emptyProposal, planFromInputs } from '../../lifecycle/proposal/proposal.ts'
 import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
-import { buildPlanInput } from '../../plan/testing/fixtures.ts'
+import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { createUpHarness, sampleOp, threeControlPlanes, upTestCluster } from './testing/up-harness.ts'
 
 const { inputs, run } = await createUpHarness()
@@ -59,6 +59,29 @@ test('unreachable workers are reported, left behind, and change the exit code', 
   expect(await run({ unreachable: ['w2'], ops: [] })).toMatchObject({
     result: { code: 3, result: { outcome: 'unchanged' } },
   })
+})
+
+test('a host that reports another address than its last plan stops everything, unless that is ignored', async () => {
+  const target = buildTestCluster(
+    '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
+    '{ name: w1, address: w1.example.com, interface: eth0, roles: [worker] }',
+  )
+  const [apiVersion, kind] = ['hyperkube.dev/v1', 'Host']
+  const buildHost = (ip: string) => ({
+    apiVersion,
+    kind,
+    metadata: { name: 'w1' },
+    spec: { names: { dns: ['w1'], ip: [ip] } },
+  })
+  const objects = [
+    { kind: 'object', manifest: buildHost('192.0.2.1'), previous: buildHost('192.0.2.7') },
+  ] as const
+  const { result, findings, types } = await run({ target, objects, yes: true })
+  expect(result).toMatchObject({ code: 1 })
+  expect(findings).toEqual(['error HOST_ADDRESS_CHANGED'])
+  expect(types).not.toContain('apply')
+  const ignored = await run({ target, objects, yes: true, ignore: ['HOST_ADDRESS_CHANGED'] })
+  expect(ignored.types).toContain('apply')
 })
 
 test('one control plane of three is left behind as a worker is, and two are too many', async () => {

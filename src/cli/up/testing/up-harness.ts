@@ -8,6 +8,7 @@ import { HyperkubeError } from '../../../kit/errors.ts'
 import { type AgentScript, scriptedSession } from '../../../lifecycle/testing/scripted-agent.ts'
 import { createEventStream } from '../../../lifecycle/agents/event-stream.ts'
 import { noAddons } from '../../../lifecycle/addons/proposal.ts'
+import type { ClusterObjectChange } from '../../../lifecycle/cluster-objects/changes.ts'
 import type { ClusterInputs } from '../../../lifecycle/inputs/cluster-inputs.ts'
 import type { ProvisionalOptions } from '../../../lifecycle/provisional/plan-provisional.ts'
 import { createFakeClusterClient } from '../../../lifecycle/testing/fake-cluster-client.ts'
@@ -48,6 +49,8 @@ export interface UpTestOptions {
   /** Addresses of the etcd voters. */
   readonly voters?: readonly string[]
   readonly ops?: readonly Op[]
+  /** Objects of the cluster that `up` would change. */
+  readonly objects?: readonly ClusterObjectChange[]
   readonly script?: AgentScript
   readonly unreachable?: readonly string[]
   /** Error code of the connections to unreachable hosts. */
@@ -100,6 +103,7 @@ async function runScenario(
     target = upTestCluster,
     voters = ['10.0.0.1'],
     ops = [sampleOp],
+    objects = [],
     script = successfulRun,
     unreachable = [],
     code = 'SSH_UNREACHABLE',
@@ -182,7 +186,7 @@ async function runScenario(
     run: createActionRun(context, globalOptions, true, reporter),
     createClient: async () =>
       createFakeClusterClient({
-        readApiState: async () => emptyApiState,
+        readApiState: async () => ({ ...emptyApiState, objects }),
         ...(syncNodeLabels === undefined ? {} : { syncNodeLabels }),
         members: async () =>
           voters.map((address) => ({ name: '', peerUrls: [`https://${address}:2380`], learner: false })),
