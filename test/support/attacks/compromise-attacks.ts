@@ -26,7 +26,9 @@ export function buildCredentialAttacks(
 
 /** Returns the credentials of a host with which its components and pods authenticate to the API. */
 export function listApiCredentials({ certificates, tokens }: Loot): readonly StolenCredential[] {
-  const clients = certificates.filter(({ commonName }) => /^(system|hyperkube):/.test(commonName))
+  const clients = certificates.filter(
+    ({ path, commonName }) => !path.endsWith('server') && /^(system|hyperkube):/.test(commonName),
+  )
   return [...clients, ...tokens]
 }
 
