@@ -16,6 +16,7 @@ import {
 import { readReasons } from '../support/cis/deviations.ts'
 import {
   type BenchKit,
+  type CheckResult,
   installBench,
   openBenchKit,
   runPolicyChecks,
@@ -23,41 +24,41 @@ import {
   runUpstreamChecks,
 } from '../support/cis/kube-bench.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
 
 const kubernetes = '1.37.1'
 const evidence = join(import.meta.dirname, '../../docs/evidence/cis.md')
 const image = 'registry.k8s.io/pause:3.10.2'
 
-describe('a cluster checked against the CIS benchmark', () => {
-  const clusterNow = setUpCluster('cis', '1+1', kubernetes, {
+const profiles: ProfileResults[] = []
+const reasons = readReasons()
+
+/** Creates a cluster with the profile, with kube-bench on its hosts. */
+function setUpBench(profile: Profile) {
+  const clusterNow = setUpCluster(`cis-${profile}`, '1+1', kubernetes, {
     addons: true,
     forward: [],
-    prepare: async (operator) => operator.edit((file) => file.setIn(['spec', 'security', 'profile'], 'cis')),
+    prepare: async (operator) =>
+      operator.edit((file) => file.setIn(['spec', 'security', 'profile'], profile)),
   })
-  const profiles: ProfileResults[] = []
-  const reasons = readReasons()
   let kit: BenchKit
 
   beforeAll(async () => {
     kit = await openBenchKit()
     for (const host of clusterNow().hosts) await installBench(host, kit)
   }, 600_000)
-
-  afterAll(async () => {
-    await kit[Symbol.asyncDispose]()
-  })
+  afterAll(async () => kit[Symbol.asyncDispose]())
 
   /** Runs all targets on the hosts where they apply, and the policies with an operator's kubeconfig. */
-  async function runBenchmark(profile: Profile): Promise<ProfileResults> {
+  const runBenchmark = async (): Promise<ProfileResults> => {
     const cluster = clusterNow()
-    const { hosts, directory } = cluster
-    const [shipped, upstream] = [new Map(), new Map()]
-    for (const host of hosts) {
+    const [shipped, upstream] = [new Map<string, CheckResult[]>(), new Map<string, CheckResult[]>()]
+    for (const host of cluster.hosts) {
       const targets = host.name.startsWith('cp') ? 'master,etcd,controlplane,node' : 'node'
       shipped.set(host.name, await runShippedChecks(host, targets))
       upstream.set(host.name, await runUpstreamChecks(host, targets))
     }
-    const kubeconfig = join(directory, 'kubeconfig')
+    const kubeconfig = join(cluster.directory, 'kubeconfig')
     await writeFile(kubeconfig, (await cluster.hyperkube('kubeconfig')).stdout, { mode: 0o600 })
     const [built] = await buildComponents(selectParts([`kubernetes@v${kubernetes}`]), {
       cache: cacheDirectory(),
@@ -66,69 +67,64 @@ describe('a cluster checked against the CIS benchmark', () => {
     const policies = await runPolicyChecks(kit, { kubeconfig, kubectl: built?.directory ?? '' })
     shipped.set('operator', policies.shipped)
     upstream.set('operator', policies.upstream)
-    const results = { profile, shipped, upstream }
-    profiles.push(results)
-    return results
+    return { profile, shipped, upstream }
   }
+  return { clusterNow, runBenchmark, kubeBench: () => kit.version }
+}
 
-  async function expectAddonsAvailable(): Promise<void> {
-    const { api, hosts } = clusterNow()
-    // The probe pods of this check do not satisfy the level restricted.
-    const checks = listAddonChecks(api, hosts).filter(([what]) => !what.startsWith('a service name'))
-    for (const [what, check] of checks)
-      expect(await pollUntil(what, check, { timeoutMs: 180_000 }), what).toBe(true)
-  }
+async function expectAddonsAvailable({ api, hosts }: UpCluster): Promise<void> {
+  // The probe pods of this check do not satisfy the level restricted.
+  const checks = listAddonChecks(api, hosts).filter(([what]) => !what.startsWith('a service name'))
+  for (const [what, check] of checks)
+    expect(await pollUntil(what, check, { timeoutMs: 180_000 }), what).toBe(true)
+}
 
-  test('all addons come up with the profile cis', { timeout: 900_000 }, async () => {
-    await expectAddonsAvailable()
+/** Expects no failure as shipped, and a reason for each check that does not pass. */
+function expectReasons({ shipped, upstream }: ProfileResults): void {
+  const results = mergeHosts(shipped)
+  const open = [...results, ...mergeHosts(upstream)].filter(
+    ({ status, manual }) => status !== 'PASS' && !manual,
+  )
+  expect(results.length).toBeGreaterThan(100)
+  expect(results.filter(({ status }) => status === 'FAIL')).toEqual([])
+  expect(open.map(({ id }) => id).filter((id) => !reasons.has(id))).toEqual([])
+}
+
+describe('a cluster with the profile cis', () => {
+  const { clusterNow, runBenchmark } = setUpBench('cis')
+
+  test('all addons come up', { timeout: 900_000 }, async () => {
+    await expectAddonsAvailable(clusterNow())
   })
 
   test('pods without a restricted security context are refused', async () => {
-    const { api } = clusterNow()
-    const pods = '/api/v1/namespaces/default/pods'
-    const spec = { containers: [{ name: 'pause', image }] }
-    const refused = await api.create(pods, { metadata: { name: 'baseline' }, spec }).then(
-      () => 'accepted',
-      (error: unknown) => String(error),
-    )
+    const refused = await clusterNow()
+      .api.create(podsOf('default'), {
+        metadata: { name: 'baseline' },
+        spec: { containers: [{ name: 'pause', image }] },
+      })
+      .then(
+        () => 'accepted',
+        (error: unknown) => String(error),
+      )
     expect(refused).toContain('violates PodSecurity \\"restricted:latest\\"')
+  })
+
+  test('kube-bench finds no failure, and each deviation has a reason', { timeout: 900_000 }, async () => {
+    const results = await runBenchmark()
+    profiles.push(results)
+    expectReasons(results)
   })
 
   test('a restricted pod of a new namespace runs without a token, and its image is pulled', async () => {
     const { api } = clusterNow()
     await api.create('/api/v1/namespaces', { metadata: { name: 'shop' } })
-    const account = await pollUntil(
-      'the default service account',
-      async () =>
-        api
-          .get<{ automountServiceAccountToken?: boolean }>('/api/v1/namespaces/shop/serviceaccounts/default')
-          .catch(() => undefined),
-      { timeoutMs: 60_000 },
-    )
-    expect(account.automountServiceAccountToken).toBe(false)
-    const pods = '/api/v1/namespaces/shop/pods'
-    await api.create(pods, {
-      metadata: { name: 'pause' },
-      spec: {
-        securityContext: {
-          runAsNonRoot: true,
-          runAsUser: 65_534,
-          seccompProfile: { type: 'RuntimeDefault' },
-        },
-        containers: [
-          {
-            name: 'pause',
-            image,
-            imagePullPolicy: 'IfNotPresent',
-            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-          },
-        ],
-      },
-    })
+    expect(await readDefaultAccount(api, 'shop')).toMatchObject({ automountServiceAccountToken: false })
+    await api.create(podsOf('shop'), restrictedPod)
     const pod = await pollUntil(
       'the pod to run',
       async () => {
-        const found = await api.get<Pod>(`${pods}/pause`)
+        const found = await api.get<Pod>(`${podsOf('shop')}/pause`)
         return found.status.phase === 'Running' && found
       },
       { timeoutMs: 120_000 },
@@ -137,26 +133,28 @@ describe('a cluster checked against the CIS benchmark', () => {
     expect(pod.spec.volumes ?? []).toEqual([])
   })
 
-  test('the profile cis has no failure, and each deviation has a reason', { timeout: 900_000 }, async () => {
-    const results = mergeHosts((await runBenchmark('cis')).shipped)
-    const open = results.filter(({ status, manual }) => status !== 'PASS' && !manual)
-    process.stderr.write(`${open.map(({ id, status, actual }) => `${id} ${status} ${actual}`).join('\n')}\n`)
-    expect(results.length).toBeGreaterThan(100)
-    expect(open.filter(({ status }) => status === 'FAIL')).toEqual([])
-    expect(open.map(({ id }) => id).filter((id) => !reasons.has(id))).toEqual([])
-  })
-
-  test('the profile default has no failure either, and keeps the addons', { timeout: 900_000 }, async () => {
-    const { operator } = clusterNow()
+  test('the profile can be changed back', { timeout: 900_000 }, async () => {
+    const { operator, api } = clusterNow()
     await operator.edit((file) => file.deleteIn(['spec', 'security']))
     await operator.must(0, 'up', '--yes')
-    await expectAddonsAvailable()
-    const { shipped, upstream } = await runBenchmark('default')
-    const open = [...mergeHosts(shipped), ...mergeHosts(upstream)].filter(
-      ({ status, manual }) => status !== 'PASS' && !manual,
-    )
-    expect(mergeHosts(shipped).filter(({ status }) => status === 'FAIL')).toEqual([])
-    expect(open.map(({ id }) => id).filter((id) => !reasons.has(id))).toEqual([])
+    await expectAddonsAvailable(clusterNow())
+    await api.create('/api/v1/namespaces', { metadata: { name: 'later' } })
+    expect(await readDefaultAccount(api, 'later')).not.toHaveProperty('automountServiceAccountToken')
+    await api.create(podsOf('default'), {
+      metadata: { name: 'baseline' },
+      spec: { containers: [{ name: 'pause', image }] },
+    })
+  })
+})
+
+describe('a cluster with the profile default', () => {
+  const { clusterNow, runBenchmark, kubeBench } = setUpBench('default')
+
+  test('kube-bench finds no failure, and each deviation has a reason', { timeout: 900_000 }, async () => {
+    await expectAddonsAvailable(clusterNow())
+    const results = await runBenchmark()
+    profiles.push(results)
+    expectReasons(results)
   })
 
   test('the evidence is written', async () => {
@@ -168,13 +166,39 @@ describe('a cluster checked against the CIS benchmark', () => {
         date: new Date(),
         hyperkube,
         kubernetes,
-        kubeBench: kit.version,
+        kubeBench: kubeBench(),
         profiles,
         reasons,
       }),
     )
   })
 })
+
+function podsOf(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/pods`
+}
+
+async function readDefaultAccount(api: UpCluster['api'], namespace: string): Promise<object> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`
+  return pollUntil('the default service account', async () => api.get<object>(path).catch(() => undefined), {
+    timeoutMs: 60_000,
+  })
+}
+
+const restrictedPod = {
+  metadata: { name: 'pause' },
+  spec: {
+    securityContext: { runAsNonRoot: true, runAsUser: 65_534, seccompProfile: { type: 'RuntimeDefault' } },
+    containers: [
+      {
+        name: 'pause',
+        image,
+        imagePullPolicy: 'IfNotPresent',
+        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+      },
+    ],
+  },
+}
 
 interface Pod {
   readonly spec: {
