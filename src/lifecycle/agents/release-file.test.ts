@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32, gunzipSync, gzipSync } from 'node:zlib'
@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(async () => rm(directory, { recursive: true }))
 
 async function writeRelease(bytes: Buffer): Promise<ReleaseContent> {
-  const file = join(directory, 'hyperkube')
+  const file = join(directory, `hyperkube-${bytes.length}`)
   await writeFile(file, bytes)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   return { file, sha256, checksum: crc32(bytes), size: bytes.length }
@@ -22,17 +22,31 @@ async function writeRelease(bytes: Buffer): Promise<ReleaseContent> {
 const cache = (): string => join(directory, 'cache')
 const listCache = async (): Promise<string[]> => readdir(join(cache(), 'hyperkube', 'releases'))
 
-test('the executable is compressed once, and only the last release is kept', async () => {
+test('the executable is compressed once', async () => {
   const bytes = randomBytes(300_000)
-  const first = await writeRelease(bytes)
-  const path = await compressRelease(first, cache())
+  const content = await writeRelease(bytes)
+  const path = await compressRelease(content, cache())
   expect(gunzipSync(await readFile(path))).toEqual(bytes)
   // The cached file is used: without the executable it could not be created.
-  await rm(first.file)
-  expect(await compressRelease(first, cache())).toBe(path)
-  const second = await writeRelease(randomBytes(1000))
-  await compressRelease(second, cache())
-  expect(await listCache()).toEqual([`${second.sha256}.gz`])
+  await rm(content.file)
+  expect(await compressRelease(content, cache())).toBe(path)
+})
+
+test('files of other releases stay while they are in use, and are removed a week later', async () => {
+  const releases: ReleaseContent[] = []
+  for (const size of [1000, 2000, 3000]) releases.push(await writeRelease(randomBytes(size)))
+  const [first, second, third] = releases
+  if (first === undefined || second === undefined || third === undefined) throw new Error('too few releases')
+  const long = new Date(Date.now() - 8 * 86_400_000)
+  const path = await compressRelease(first, cache())
+  await utimes(path, long, long)
+  // The use of the file makes it new again.
+  await compressRelease(first, cache())
+  const secondPath = await compressRelease(second, cache())
+  expect(await listCache()).toHaveLength(2)
+  await utimes(secondPath, long, long)
+  await compressRelease(third, cache())
+  expect((await listCache()).toSorted()).toEqual([`${first.sha256}.gz`, `${third.sha256}.gz`].toSorted())
 })
 
 test('the compressed file of the release is used, unless it is of another executable', async () => {

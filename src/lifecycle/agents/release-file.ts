@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, crc32, createGzip } from 'node:zlib'
@@ -55,7 +55,11 @@ export async function compressRelease(content: ReleaseContent, cacheDirectory: s
   const directory = join(cacheDirectory, 'hyperkube', 'releases')
   const name = `${content.sha256}.gz`
   const cached = join(directory, name)
-  if (await isGzipOf(cached, content)) return cached
+  if (await isGzipOf(cached, content)) {
+    const now = new Date()
+    await utimes(cached, now, now)
+    return cached
+  }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const temporary = join(directory, `.${process.pid}.${name}`)
   try {
@@ -68,7 +72,7 @@ export async function compressRelease(content: ReleaseContent, cacheDirectory: s
   } finally {
     await rm(temporary, { force: true })
   }
-  await removeOthers(directory, name)
+  await removeUnused(directory)
   return cached
 }
 
@@ -88,8 +92,17 @@ async function isGzipOf(path: string, { checksum, size }: ReleaseContent): Promi
   }
 }
 
-/** Removes compressed executables of other releases, because only one release is in use. */
-async function removeOthers(directory: string, name: string): Promise<void> {
-  const others = (await readdir(directory)).filter((one) => one.endsWith('.gz') && one !== name)
-  await Promise.all(others.map(async (one) => rm(join(directory, one), { force: true })))
+/** Milliseconds after which an unused file is removed. A running command may still send a file of another release. */
+const maxUnusedMs = 7 * 86_400_000
+
+async function removeUnused(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.gz'))
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(directory, name)
+      // Another command may have removed the file.
+      const found = await stat(path).catch(() => undefined)
+      if (found !== undefined && Date.now() - found.mtimeMs > maxUnusedMs) await rm(path, { force: true })
+    }),
+  )
 }
