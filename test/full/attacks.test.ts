@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatAttackEvidence } from '../support/attacks/attack-evidence.ts'
@@ -8,6 +9,7 @@ import {
   forgeCredentials,
   listApiCredentials,
 } from '../support/attacks/compromise-attacks.ts'
+import { withHostileMirror, withHostileSsh } from '../support/attacks/endpoint-attacks.ts'
 import { collectLoot } from '../support/attacks/stolen-credentials.ts'
 import { type AttackRecord, openAttack, runAttacks } from '../support/attacks/run-attacks.ts'
 import { buildTenantAttacks, createTenant } from '../support/attacks/tenant-attacks.ts'
@@ -21,14 +23,16 @@ import { buildIdentityAttacks, buildSnapshotAttacks } from '../support/attacks/t
 import { setUpCluster } from '../support/suite-cluster.ts'
 
 const kubernetes = '1.37.1'
+const overrides = await mkdtemp(join(tmpdir(), 'overrides-'))
 const evidence = join(import.meta.dirname, '../../docs/evidence/attacks.md')
 
 describe('attacks on a cluster with default addons', () => {
-  const clusterNow = setUpCluster('attacks', '3+2', kubernetes, { addons: true })
+  const clusterNow = setUpCluster('attacks', '3+2', kubernetes, { addons: true, overrides })
   const records: AttackRecord[] = []
   let context: AttackContext
 
   afterAll(async () => {
+    await rm(overrides, { recursive: true, force: true })
     const [hyperkube = ''] = (await clusterNow().hyperkube('version')).stdout.split('\n')
     await writeFile(evidence, formatAttackEvidence({ date: new Date(), hyperkube, kubernetes, records }))
   })
@@ -66,6 +70,21 @@ describe('attacks on a cluster with default addons', () => {
   test('cluster.identity and a snapshot are of no use without the key', { timeout: 600_000 }, async () => {
     const attacks = [...buildIdentityAttacks(context), ...buildSnapshotAttacks(context)]
     expect(await runAttacks(attacks, records)).toEqual([])
+  })
+
+  test('a hostile mirror cannot choose what runs', { timeout: 300_000 }, async () => {
+    await withHostileMirror(context, { overrides, kubernetes }, async (attacks) =>
+      expect(await runAttacks(attacks, records)).toEqual([]),
+    )
+  })
+
+  test('a machine with another ssh host key is not used', { timeout: 300_000 }, async () => {
+    const host = context.cluster.hosts.find(({ name }) => name === 'w2')
+    if (host === undefined) throw new Error('the cluster has no host w2')
+    await withHostileSsh(context, host, async (attacks) =>
+      expect(await runAttacks(attacks, records)).toEqual([]),
+    )
+    await context.cluster.operator.must(0, 'plan')
   })
 
   test('a removed host can neither renew a certificate nor register again', async () => {

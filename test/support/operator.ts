@@ -46,16 +46,19 @@ export interface Operator {
 export interface OperatorOptions extends ClusterDocumentOptions {
   /** Upstream components (parts) that the mirror serves in addition to the default ones. */
   readonly parts?: readonly string[]
+  /** Directory with files that the mirror serves instead of its own. */
+  readonly overrides?: string
 }
 
 export async function createOperator(
   lab: Lab,
   hosts: readonly Machine[],
   kubernetes: string,
-  { parts = [], ...options }: OperatorOptions = {},
+  { parts = [], overrides, ...options }: OperatorOptions = {},
 ): Promise<Operator> {
   const mirror = await openLabMirror(lab, {
     parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
+    ...(overrides === undefined ? {} : { overrides }),
   })
   const directory = await mkdtemp(join(tmpdir(), 'up-'))
   const file = join(directory, 'cluster.yml')
