@@ -9,7 +9,7 @@ import { createLinuxReconciler, type LinuxHealOperations } from '../heal/linux/l
 import { performStep } from '../heal/linux/perform-step.ts'
 import { createProbeDeps } from '../heal/probes/probe-deps.ts'
 import type { RunProbe } from '../heal/probes/probe-runner.ts'
-import { createProber } from '../heal/probes/prober.ts'
+import { createProber, type Prober } from '../heal/probes/prober.ts'
 import type { HealReporter } from '../heal/report/heal-reporter.ts'
 import { createWindowsReconciler } from '../heal/windows/windows-reconciler.ts'
 import type { Host } from '../host/host.ts'
@@ -47,7 +47,7 @@ export function createLinuxAgent(version: string): PlatformAgent {
   const probes = createProber(createProbeDeps(host))
   return {
     host,
-    work: createLinuxOperations(host, createLocalFactSource()),
+    work: withoutProbes(probes, createLinuxOperations(host, createLocalFactSource())),
     runProbe: probes.run,
     async createHealer(options) {
       const deps = { ...options, host }
@@ -70,13 +70,18 @@ export function createLinuxAgent(version: string): PlatformAgent {
   }
 }
 
+/** Suspends all probes while the host is reset. */
+function withoutProbes(probes: Pick<Prober, 'suspend'>, work: HostOperations): HostOperations {
+  return { ...work, reset: async (...args) => probes.suspend(async () => work.reset(...args)) }
+}
+
 export async function createWindowsAgent(version: string, base: string): Promise<PlatformAgent> {
   const windows = await thisWindows()
   const systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`
   const { host, probes } = createWindowsHost({ version, base, operations: windows.host, systemRoot })
   return {
     host,
-    work: createWindowsOperations(host, readWindowsSystemInfo()),
+    work: withoutProbes(probes, createWindowsOperations(host, readWindowsSystemInfo())),
     runProbe: probes.run,
     async createHealer(options) {
       const deps = { ...options, host }

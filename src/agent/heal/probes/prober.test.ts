@@ -46,6 +46,35 @@ test('a file is there, empty or not there', async () => {
   })
 })
 
+test('suspended work begins when running probes have cleaned up, and no probe runs meanwhile', async () => {
+  const cleanedUp = Promise.withResolvers<undefined>()
+  const events: string[] = []
+  const deps = createFakeProbeDeps()
+  const write = async (): Promise<number> => {
+    events.push('probe begins')
+    await cleanedUp.promise
+    events.push('probe ends')
+    return 1
+  }
+  using probes = createProber({ ...deps, disks: { ...deps.disks, write } })
+  const probe = testProbe({ kind: 'disk-latency', directory: '/var/lib/etcd', maxMs: 100 })
+  const run = async (): Promise<ProbeResult> =>
+    probes.run(probe, testComponent('etcd'), new AbortController().signal)
+  const first = run()
+  await setImmediate()
+  const work = probes.suspend(async () => {
+    events.push('work')
+    return run()
+  })
+  await first
+  await setImmediate()
+  expect(events).toEqual(['probe begins'])
+  cleanedUp.resolve(undefined)
+  expect(await work).toMatchObject({ state: 'unknown' })
+  expect(events).toEqual(['probe begins', 'probe ends', 'work'])
+  expect(await run()).toEqual({ state: 'healthy' })
+})
+
 test('an interface is up, or not', async () => {
   const deps = createFakeProbeDeps()
   deps.links.set('flannel.1', ['10.244.1.0'])

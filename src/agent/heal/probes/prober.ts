@@ -52,6 +52,11 @@ function refineCode(component: string, probe: string, result: ProbeResult): Prob
 /** Runs probes of all kinds and keeps their connections open. */
 export interface Prober extends Disposable {
   readonly run: RunProbe
+  /**
+   * Does work during which no probe runs. Running probes are aborted, and the work begins when they have cleaned up.
+   * For a reset: a probe of the pod network would create files that the reset has already removed.
+   */
+  suspend<T>(work: () => Promise<T>): Promise<T>
 }
 
 type ProbeRunners = { readonly [K in CheckKind]: ProbeRunner<K> }
@@ -85,10 +90,30 @@ export function createProber(deps: ProbeDeps): Prober {
     certificate: createCertificateProbe(files, clock),
     clock: createClockProbe(web, files, clock),
   }
+  const running = new Set<Promise<unknown>>()
+  let suspensions = 0
+  let stop = new AbortController()
   return {
+    async suspend(work) {
+      suspensions++
+      stop.abort()
+      stop = new AbortController()
+      try {
+        await Promise.allSettled(running)
+        return await work()
+      } finally {
+        suspensions--
+      }
+    },
     async run(probe, component, signal) {
       signal.throwIfAborted()
-      const result = await runWithTimeout(runners, { probe, component }, signal)
+      if (suspensions > 0) return unknownResult('probes are suspended')
+      const result = await runWithTimeout(
+        runners,
+        { probe, component },
+        AbortSignal.any([signal, stop.signal]),
+        running,
+      )
       signal.throwIfAborted()
       return refineCode(component.name, probe.name, await confirmHang(hangDetector, probe, component, result))
     },
@@ -113,6 +138,7 @@ async function runWithTimeout(
   runners: ProbeRunners,
   target: ProbeTarget,
   signal: AbortSignal,
+  running: Set<Promise<unknown>>,
 ): Promise<ProbeResult> {
   const { probe } = target
   const limit = AbortSignal.timeout(probe.timeoutMs)
@@ -122,6 +148,9 @@ async function runWithTimeout(
   const result = runOne(runners, probe.check.kind, probe.check, target, either).catch((error: unknown) =>
     either.aborted ? toTimeoutResult(probe) : unknownResult(formatError(error)),
   )
+  // A check that timed out still cleans up.
+  running.add(result)
+  result.finally(() => running.delete(result)).catch(() => undefined)
   return Promise.race([result, timedOut.promise])
 }
 
