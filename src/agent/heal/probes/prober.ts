@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Probe } from '../../../contract/probe.ts'
 import { formatError } from '../../../kit/errors.ts'
 import { formatDuration } from '../../../kit/time-format.ts'
@@ -49,6 +50,9 @@ function refineCode(component: string, probe: string, result: ProbeResult): Prob
   return match === undefined ? result : { ...result, code: match[3] }
 }
 
+/** Milliseconds that suspended work waits for probes. A probe of a broken disk may never end. */
+const maxCleanupMs = 25_000
+
 /** Runs probes of all kinds and keeps their connections open. */
 export interface Prober extends Disposable {
   readonly run: RunProbe
@@ -99,7 +103,7 @@ export function createProber(deps: ProbeDeps): Prober {
       stop.abort()
       stop = new AbortController()
       try {
-        await Promise.allSettled(running)
+        await Promise.race([Promise.allSettled(running), sleep(maxCleanupMs, undefined, { ref: false })])
         return await work()
       } finally {
         suspensions--
