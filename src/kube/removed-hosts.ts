@@ -68,7 +68,8 @@ export function isRemovedHosts({ kind, metadata }: Manifest): boolean {
 export async function refuseRemovedHost(api: KubeClient, node: string, now: Date): Promise<void> {
   const data = { [node]: now.toISOString() }
   try {
-    await patchObject(api, removedHostsKind, reference, { data })
+    // etcd may be electing a leader, because the removed host was the leader.
+    await patchObject(api, removedHostsKind, reference, { data }, { idempotent: true })
   } catch (error) {
     // Lost hosts are removed before the objects of the cluster are applied.
     if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error

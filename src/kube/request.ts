@@ -23,6 +23,8 @@ export interface KubeRequest extends KubeCallOptions {
   readonly server?: string
   /** True to try each server only once. */
   readonly once?: boolean
+  /** True if the request may be sent again although its kind of request usually may not. */
+  readonly idempotent?: boolean | undefined
 }
 
 /** Content type of server-side apply. The body may be JSON, because JSON is valid YAML. */
@@ -35,7 +37,8 @@ export const mergePatchType = 'application/merge-patch+json'
  * True if the request may be sent again when its result is unknown. A PUT with a resourceVersion can take
  * effect only once.
  */
-export function isIdempotent({ method, body, contentType }: KubeRequest): boolean {
+export function isIdempotent({ method, body, contentType, idempotent = false }: KubeRequest): boolean {
+  if (idempotent) return true
   if (method === 'PUT') return versioned.safeParse(body).success
   if (method === 'PATCH') return contentType === applyPatchType
   return method !== 'POST'

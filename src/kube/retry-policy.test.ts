@@ -13,7 +13,15 @@ function refusal(
   status: number,
   more: Partial<Extract<KubeRequestFailure, { kind: 'refused' }>> = {},
 ): KubeRequestFailure {
-  return { kind: 'refused', status, retryAfterMs: undefined, closing: false, causes: [], ...more }
+  return {
+    kind: 'refused',
+    status,
+    retryAfterMs: undefined,
+    closing: false,
+    causes: [],
+    message: '',
+    ...more,
+  }
 }
 
 function silence(why: RequestErrorReason, sent: boolean): KubeRequestFailure {
@@ -27,6 +35,12 @@ describe('what is tried again', () => {
     ['a server that took too long', refusal(504), true, false],
     ['a server that says when to come again', refusal(500, { retryAfterMs: 1000 }), true, false],
     ['a server that is broken', refusal(500), false, false],
+    [
+      'a server whose etcd elects a leader',
+      refusal(500, { message: 'etcdserver: request timed out, possibly due to previous leader failure' }),
+      true,
+      false,
+    ],
     ['a conflict', refusal(409), false, false],
     ['something that is not there', refusal(404), false, false],
     ['a refused connection', silence('unreachable', false), true, true],

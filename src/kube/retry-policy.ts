@@ -11,6 +11,8 @@ export type KubeRequestFailure =
       /** True if the server closes the connection because it is shutting down. */
       readonly closing: boolean
       readonly causes: readonly StatusCause[]
+      /** Message of the API. */
+      readonly message: string
     }
   | { readonly kind: 'unanswered'; readonly reason: RequestErrorReason; readonly sent: boolean }
 
@@ -26,10 +28,14 @@ const finalReasons = new Set(['DisruptionBudget'])
  */
 export function shouldRetry(idempotent: boolean, failure: KubeRequestFailure): boolean {
   if (failure.kind === 'unanswered') return isTransient(failure.reason) && (idempotent || !failure.sent)
-  const { status, retryAfterMs: wait, causes } = failure
+  const { status, retryAfterMs: wait, causes, message } = failure
   if (status === 429) return !causes.some(({ reason }) => finalReasons.has(reason))
-  return idempotent && (transientStatuses.has(status) || (status >= 500 && wait !== undefined))
+  if (!idempotent || status < 500) return false
+  return transientStatuses.has(status) || wait !== undefined || electionMessage.test(message)
 }
+
+/** Errors of etcd while its members elect a leader. The API reports them with status 500. */
+const electionMessage = /^etcdserver: (request timed out|leader changed|no leader)/
 
 /**
  * Statuses of temporary failures: a gateway cannot reach a server, a server is unavailable, or a timeout

@@ -108,6 +108,7 @@ function toRefusedResult(
     retryAfterMs: wait,
     closing: headers.connection === 'close',
     causes: apiStatus.causes,
+    message: apiStatus.message,
   }
   return { kind: 'failed', failure, error: buildRefusalError(describeRequest(request), apiStatus, wait) }
 }

@@ -115,7 +115,7 @@ export async function patchObject(
   kind: Kind,
   ref: NamespacedName,
   patch: object,
-  { signal, timeout }: KubeCallOptions = {},
+  { signal, timeout, idempotent }: KubeCallOptions & Pick<KubeRequest, 'idempotent'> = {},
 ): Promise<KubeObject> {
   const path = objectPath(await client.discovery.resource(kind, { signal, timeout }), ref)
   return sendWrite(client, {
@@ -126,6 +126,7 @@ export async function patchObject(
     contentType: mergePatchType,
     signal,
     timeout,
+    idempotent,
   })
 }
 

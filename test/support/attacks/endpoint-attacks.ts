@@ -83,18 +83,14 @@ export async function withHostileSsh(
   await host.script(`cp -a /etc/ssh /root/ssh-before; rm /etc/ssh/ssh_host_*
     ssh-keygen -q -t ed25519 -N '' -f /etc/ssh/ssh_host_ed25519_key; systemctl restart ssh`)
   try {
-    const { address } = host
     await attack([
       buildCommandAttack(context, attacker, 'answer plan as w2', changed, ['plan', '--limit', 'w2']),
       buildCommandAttack(context, attacker, 'answer up as w2', changed, ['up', '--yes', '--limit', 'w2']),
-      buildCommandAttack(context, attacker, 'answer logs as w2', changed, [
-        'logs',
-        'kubelet',
-        '--limit',
-        'w2',
+      buildCommandAttack(context, attacker, 'answer logs as w2', /the ssh host key of w2 has changed/, [
+        ...['logs', 'kubelet', '--limit', 'w2'],
       ]),
-      buildCommandAttack(context, attacker, 'join as a new host', changed, [
-        ...['node', 'add', 'thief', '--address', address, '--yes'],
+      buildCommandAttack(context, attacker, 'receive new certificates as w2', changed, [
+        ...['certs', 'renew', 'w2', '--all', '--yes'],
       ]),
     ])
   } finally {
