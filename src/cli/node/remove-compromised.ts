@@ -136,11 +136,13 @@ function formatResult(
   const secretText =
     secrets === undefined
       ? ['all Secrets of the cluster, and everything else in etcd']
-      : secrets.map((secret) => `Secret ${secret}`)
+      : [
+          ...secrets.map((secret) => `Secret ${secret}`),
+          'Secrets of pods that ran there earlier; the API does not know them',
+        ]
   const lines = [
     ...secretText,
     ...registries.map((host) => `the password of registry ${host}`),
-    'Secrets of pods that ran there earlier; the API does not know them',
     'images, volumes and logs on its disks',
     'passwords that were typed on the host, or sent to it by ssh or sudo',
   ]
