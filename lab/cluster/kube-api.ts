@@ -75,11 +75,14 @@ type HttpsOptions = Omit<RequestOptions, 'method' | 'headers'> & {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** Milliseconds until a request without a response fails. */
+const defaultTimeoutMs = 10_000
+
 /** Sends one request with a JSON body, and returns the response whatever its status is. */
 export async function sendHttps(
   origin: string,
   path: string,
-  { method, headers, ...options }: HttpsOptions,
+  { method, headers, timeout = defaultTimeoutMs, ...options }: HttpsOptions,
   body?: unknown,
 ): Promise<{ readonly status: number; readonly text: string }> {
   const content = body === undefined ? '' : JSON.stringify(body)
@@ -89,7 +92,7 @@ export async function sendHttps(
   return new Promise((resolve, reject) => {
     const outgoing = request(
       origin + path,
-      { ...options, method, headers: allHeaders, timeout: 10_000 },
+      { ...options, method, headers: allHeaders, timeout },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -100,7 +103,9 @@ export async function sendHttps(
       },
     )
     outgoing.on('error', reject)
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${path}: no answer in 10 s`)))
+    outgoing.on('timeout', () =>
+      outgoing.destroy(new Error(`${method} ${path}: no answer in ${timeout / 1000} s`)),
+    )
     outgoing.end(content)
   })
 }

@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
+import { sendHttps } from '../cluster/kube-api.ts'
 
 export interface NodeCredentials {
   readonly ca: string
@@ -58,7 +59,7 @@ export class NodeApi implements Disposable {
     let lastError: unknown
     for (const server of this.#servers) {
       try {
-        const { status, text } = await this.#request(`https://${server}${path}`, method, body)
+        const { status, text } = await this.#request(server, path, method, body)
         if ((status >= 200 && status < 300) || allowedStatuses.includes(status)) return { text }
         throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`)
       } catch (error) {
@@ -68,22 +69,9 @@ export class NodeApi implements Disposable {
     throw lastError
   }
 
-  async #request(url: string, method: string, body: unknown): Promise<{ status: number; text: string }> {
-    const requestBody = body === undefined ? '' : JSON.stringify(body)
+  async #request(server: string, path: string, method: string, body: unknown): ReturnType<typeof sendHttps> {
     const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json'
-    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(requestBody) }
-    return new Promise((resolve, reject) => {
-      const outgoing = request(url, { method, agent: this.#agent, headers, timeout: 5000 }, (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-        )
-      })
-      outgoing.on('error', reject)
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no answer in 5 s`)))
-      outgoing.end(requestBody)
-    })
+    const headers = { 'content-type': type }
+    return sendHttps(`https://${server}`, path, { method, agent: this.#agent, headers, timeout: 5000 }, body)
   }
 }

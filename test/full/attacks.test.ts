@@ -11,7 +11,7 @@ import {
 } from '../support/attacks/compromise-attacks.ts'
 import { withHostileMirror, withHostileSsh } from '../support/attacks/endpoint-attacks.ts'
 import { collectLoot } from '../support/attacks/stolen-credentials.ts'
-import { type AttackRecord, openAttack, runAttacks } from '../support/attacks/run-attacks.ts'
+import { type AttackRecord, findHost, openAttack, runAttacks } from '../support/attacks/run-attacks.ts'
 import { buildTenantAttacks, createTenant } from '../support/attacks/tenant-attacks.ts'
 import {
   buildPodAttacks,
@@ -79,8 +79,7 @@ describe('attacks on a cluster with default addons', () => {
   })
 
   test('a machine with another ssh host key is not used', { timeout: 300_000 }, async () => {
-    const host = context.cluster.hosts.find(({ name }) => name === 'w2')
-    if (host === undefined) throw new Error('the cluster has no host w2')
+    const host = findHost(context.cluster, 'w2')
     await withHostileSsh(context, host, async (attacks) =>
       expect(await runAttacks(attacks, records)).toEqual([]),
     )
@@ -115,8 +114,7 @@ describe('attacks on a cluster with default addons', () => {
     'keys of a compromised control plane forge nothing after its removal',
     { timeout: 3_600_000 },
     async () => {
-      const host = context.cluster.hosts.find(({ name }) => name === 'cp3')
-      if (host === undefined) throw new Error('the cluster has no host cp3')
+      const host = findHost(context.cluster, 'cp3')
       const loot = await collectLoot(host)
       expect(loot.keyFiles.filter((path) => /identity|id_/.test(path))).toEqual([])
       const forged = await forgeCredentials(context, loot)

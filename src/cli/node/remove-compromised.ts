@@ -59,6 +59,7 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
       context.stderr.write(formatUnfinished(exposed, restartPods, clusterFlags))
       return code
     }
+    const registries = listRegistries(cluster)
     const document = {
       apiVersion: 'hyperkube.dev/v1',
       kind: 'CompromisedHostResult',
@@ -66,11 +67,11 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
       host: name,
       rotated: exposed.rotations.flat(),
       exposedSecrets: exposed.secrets ?? 'all',
-      exposedRegistries: listRegistries(cluster),
+      exposedRegistries: registries,
       outcome: resultNames[exitCodes.ok],
     }
     printResult(context.stdout, options.output, document, () =>
-      formatResult(name, exposed, listRegistries(cluster), buildIdentityPath(options.file)),
+      formatResult(name, exposed, registries, buildIdentityPath(options.file)),
     )
     return exitCodes.ok
   })

@@ -6,56 +6,40 @@ import { pipeline } from 'node:stream/promises'
 import { constants, crc32, createGzip } from 'node:zlib'
 import type { AgentRelease } from './agent-release.ts'
 
-/** Content of an executable. */
-export interface ReleaseContent {
-  readonly file: string
-  readonly sha256: string
-  /** CRC-32, as in the trailer of a gzip file. */
-  readonly checksum: number
-  readonly size: number
-}
-
 /** Reads the executable of a release. `version` is the version number without the digest. */
 export async function readRelease(
   file: string,
   version: string,
   cacheDirectory: () => string,
 ): Promise<AgentRelease> {
-  const content = await readContent(file)
-  const { sha256 } = content
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  const sha256 = hash.digest('hex')
   // All hosts of a run share one compression.
   let compressed: Promise<string> | undefined
   return {
     version: `${version}-${sha256.slice(0, 8)}`,
     file,
     sha256,
-    compress: async () => (compressed ??= compressRelease(content, cacheDirectory())),
+    compress: async () => (compressed ??= compressRelease({ file, sha256 }, cacheDirectory())),
   }
-}
-
-async function readContent(file: string): Promise<ReleaseContent> {
-  const hash = createHash('sha256')
-  let [checksum, size] = [0, 0]
-  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 1 << 20 })
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    checksum = crc32(chunk, checksum)
-    size += chunk.length
-  }
-  return { file, sha256: hash.digest('hex'), checksum, size }
 }
 
 /**
  * Returns the path of the gzip-compressed executable. A release contains it beside the executable. Otherwise the
  * executable is compressed once and kept in the cache. The host verifies the digest of the unpacked content.
  */
-export async function compressRelease(content: ReleaseContent, cacheDirectory: string): Promise<string> {
-  const shipped = `${content.file}.gz`
-  if (await isGzipOf(shipped, content)) return shipped
+export async function compressRelease(
+  { file, sha256 }: Pick<AgentRelease, 'file' | 'sha256'>,
+  cacheDirectory: string,
+): Promise<string> {
+  const trailer = await computeTrailer(file)
+  const shipped = `${file}.gz`
+  if (await hasTrailer(shipped, trailer)) return shipped
   const directory = join(cacheDirectory, 'hyperkube', 'releases')
-  const name = `${content.sha256}.gz`
+  const name = `${sha256}.gz`
   const cached = join(directory, name)
-  if (await isGzipOf(cached, content)) {
+  if (await hasTrailer(cached, trailer)) {
     const now = new Date()
     await utimes(cached, now, now)
     return cached
@@ -64,7 +48,7 @@ export async function compressRelease(content: ReleaseContent, cacheDirectory: s
   const temporary = join(directory, `.${process.pid}.${name}`)
   try {
     await pipeline(
-      createReadStream(content.file, { highWaterMark: 1 << 20 }),
+      createReadStream(file, { highWaterMark: 1 << 20 }),
       createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 1 << 20 }),
       createWriteStream(temporary, { mode: 0o600 }),
     )
@@ -78,15 +62,29 @@ export async function compressRelease(content: ReleaseContent, cacheDirectory: s
 
 const trailerBytes = 8
 
-/** True if the trailer of a gzip file names the checksum and the size of the content. */
-async function isGzipOf(path: string, { checksum, size }: ReleaseContent): Promise<boolean> {
+/** Computes the trailer that a gzip file of this content has: CRC-32 and size, both modulo 2^32. */
+async function computeTrailer(file: string): Promise<Buffer> {
+  let [checksum, size] = [0, 0]
+  const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 1 << 20 })
+  for await (const chunk of chunks) {
+    checksum = crc32(chunk, checksum)
+    size += chunk.length
+  }
+  const trailer = Buffer.alloc(trailerBytes)
+  trailer.writeUInt32LE(checksum, 0)
+  trailer.writeUInt32LE(size % 2 ** 32, 4)
+  return trailer
+}
+
+/** True if the file exists and ends with this trailer. */
+async function hasTrailer(path: string, expected: Buffer): Promise<boolean> {
   try {
     await using file = await open(path)
-    const { size: fileSize } = await file.stat()
-    if (fileSize < trailerBytes) return false
+    const { size } = await file.stat()
+    if (size < trailerBytes) return false
     const trailer = Buffer.alloc(trailerBytes)
-    await file.read(trailer, 0, trailerBytes, fileSize - trailerBytes)
-    return trailer.readUInt32LE(0) === checksum && trailer.readUInt32LE(4) === size % 2 ** 32
+    await file.read(trailer, 0, trailerBytes, size - trailerBytes)
+    return trailer.equals(expected)
   } catch {
     return false
   }

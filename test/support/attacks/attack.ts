@@ -22,6 +22,11 @@ export interface AttackContext {
   readonly otherLoot: Loot
 }
 
+/** Origin of the API server that attackers use. */
+export function getApiOrigin({ cluster }: Pick<AttackContext, 'cluster'>): string {
+  return `https://${cluster.hosts[0]?.address}:6443`
+}
+
 /** How an attempt ended. `details` is the answer of the attacked server. */
 export interface AttackResult {
   readonly refused: boolean

@@ -4,7 +4,7 @@ import { KubeApi } from '../../../lab/cluster/kube-api.ts'
 import type { Identity } from '../../../src/identity/identity.ts'
 import { computeKeyId } from '../../../src/lifecycle/key-rotation/token-secrets.ts'
 import { issueClientCertificate } from '../client-certificate.ts'
-import { type Attack, type AttackContext, type Attacker, attemptRequest } from './attack.ts'
+import { type Attack, type AttackContext, type Attacker, attemptRequest, getApiOrigin } from './attack.ts'
 import type { Loot, StolenCertificate, StolenCredential, StolenToken } from './stolen-credentials.ts'
 
 /**
@@ -12,11 +12,11 @@ import type { Loot, StolenCertificate, StolenCredential, StolenToken } from './s
  * authenticate, so only invalid credentials are refused.
  */
 export function buildCredentialAttacks(
-  { cluster }: Pick<AttackContext, 'cluster'>,
+  context: Pick<AttackContext, 'cluster'>,
   attacker: Attacker,
   credentials: readonly StolenCredential[],
 ): Attack[] {
-  const api = `https://${cluster.hosts[0]?.address}:6443`
+  const api = getApiOrigin(context)
   return credentials.map((credential) => ({
     attacker,
     what: `${credential.kind === 'token' ? credential.account : credential.path}: authenticate to the API`,
@@ -54,7 +54,7 @@ export async function forgeCredentials(
     ...admin,
   }
   // The attacker reads the uid of the service account with the forged certificate.
-  const api = new KubeApi(`https://${cluster.hosts[0]?.address}:6443`, admin)
+  const api = new KubeApi(getApiOrigin({ cluster }), admin)
   try {
     return [certificate, await forgeToken(api, identity)]
   } finally {

@@ -6,7 +6,7 @@ import { proveRenewal } from '../../../src/pki/check-renewal.ts'
 import { makeRequest } from '../../../src/pki/request.ts'
 import { ApiError, KubeApi } from '../../../lab/cluster/kube-api.ts'
 import { findDecision, signingRequestsPath } from '../signing-requests.ts'
-import type { AttackContext, AttackResult } from './attack.ts'
+import { type AttackContext, type AttackResult, getApiOrigin } from './attack.ts'
 import type { StolenCertificate } from './stolen-credentials.ts'
 
 interface RenewalAttempt {
@@ -34,7 +34,7 @@ export async function attemptRenewal(
   const pem = new X509Certificate(previous.certificate).toString()
   const proof = proveRenewal(request, pem, previous.key)
   const manifest = buildSigningRequest({ request, previous: pem, proof }, usages)
-  const attacker = new KubeApi(`https://${cluster.hosts[0]?.address}:6443`, {
+  const attacker = new KubeApi(getApiOrigin({ cluster }), {
     ca: cluster.identity.cas.kubernetes.certificate,
     certificate: requester.certificate,
     key: requester.key,

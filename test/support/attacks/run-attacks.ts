@@ -5,12 +5,17 @@ import { collectLoot } from './stolen-credentials.ts'
 
 /** Takes over the workers w1 and w2 of a cluster: collects everything that root finds there. */
 export async function openAttack(cluster: UpCluster): Promise<AttackContext> {
-  const find = (name: string): Host => {
-    const host = cluster.hosts.find((one) => one.name === name)
-    if (host === undefined) throw new Error(`the cluster has no host ${name}`)
-    return host
-  }
-  return { cluster, loot: await collectLoot(find('w1')), otherLoot: await collectLoot(find('w2')) }
+  const [loot, otherLoot] = [
+    await collectLoot(findHost(cluster, 'w1')),
+    await collectLoot(findHost(cluster, 'w2')),
+  ]
+  return { cluster, loot, otherLoot }
+}
+
+export function findHost({ hosts }: UpCluster, name: string): Host {
+  const host = hosts.find((one) => one.name === name)
+  if (host === undefined) throw new Error(`the cluster has no host ${name}`)
+  return host
 }
 
 /** An attempt and its result. */

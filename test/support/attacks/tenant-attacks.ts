@@ -1,6 +1,6 @@
 import { issueClientCertificate } from '../client-certificate.ts'
 import { buildCommonAttacks } from './api-attacks.ts'
-import { type Attack, type AttackContext, attemptRequest } from './attack.ts'
+import { type Attack, type AttackContext, attemptRequest, getApiOrigin } from './attack.ts'
 import type { StolenCertificate } from './stolen-credentials.ts'
 
 /** Namespace of the tenant who attacks. */
@@ -32,8 +32,8 @@ export async function createTenant({ cluster }: AttackContext): Promise<StolenCe
   return { kind: 'certificate', path: 'tenant', commonName: 'tenant', certificate, key }
 }
 
-export function buildTenantAttacks({ cluster }: AttackContext, tenant: StolenCertificate): Attack[] {
-  const api = `https://${cluster.hosts[0]?.address}:6443`
+export function buildTenantAttacks(context: AttackContext, tenant: StolenCertificate): Attack[] {
+  const api = getApiOrigin(context)
   return buildCommonAttacks(namespace).map((attempt) => ({
     attacker: 'tenant with edit rights' as const,
     what: attempt.what,

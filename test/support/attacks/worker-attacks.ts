@@ -1,5 +1,5 @@
 import { buildCommonAttacks, nodeAttacks } from './api-attacks.ts'
-import { type Attack, type AttackContext, attemptRequest } from './attack.ts'
+import { type Attack, type AttackContext, attemptRequest, getApiOrigin } from './attack.ts'
 import { attemptRenewal } from './renewal-attacks.ts'
 import type { Loot, StolenCertificate } from './stolen-credentials.ts'
 
@@ -99,8 +99,4 @@ export function findCertificate({ certificates }: Loot, suffix: string): StolenC
   const found = certificates.find(({ path }) => path.endsWith(suffix))
   if (found === undefined) throw new Error(`the host has no certificate ${suffix}`)
   return found
-}
-
-function getApiOrigin({ cluster }: AttackContext): string {
-  return `https://${cluster.hosts[0]?.address}:6443`
 }

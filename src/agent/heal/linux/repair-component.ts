@@ -11,7 +11,7 @@ import type { LinuxHost } from '../../host/host.ts'
 import type { UnitState } from '../../host/service-manager.ts'
 import { detectDrift } from '../detect-drift.ts'
 import { canDerive } from '../regenerate.ts'
-import { existedBefore, waitForStart } from './restart-service.ts'
+import { existedBefore, showUntil, waitForStart } from './restart-service.ts'
 
 export interface RepairResult {
   readonly done: readonly string[]
@@ -81,7 +81,6 @@ async function findChangeTime(
 
 /** Milliseconds to wait until a service that started with wrong content exits. */
 const crashTimeoutMs = 10_000
-const crashPollIntervalMs = 200
 
 /**
  * Waits until services that started after the drift have no process, or until the timeout. Returns the crashed
@@ -93,13 +92,10 @@ async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): P
   const deadline = host.clock.now().getTime() + crashTimeoutMs
   const crashed: string[] = []
   for (const unit of listReaders(run, op)) {
-    for (;;) {
-      const state = await host.services.show(unit)
-      if (state.sub.startsWith('auto-restart')) crashed.push(unit)
-      if (state.pid === 0 || (await existedBefore(host, state.pid, since))) break
-      if (host.clock.now().getTime() >= deadline) break
-      await host.clock.pause(crashPollIntervalMs, signal)
-    }
+    const isDone = async ({ pid }: UnitState): Promise<boolean> =>
+      pid === 0 || existedBefore(host, pid, since)
+    const { sub } = await showUntil(host, unit, isDone, deadline, signal)
+    if (sub.startsWith('auto-restart')) crashed.push(unit)
   }
   return crashed
 }

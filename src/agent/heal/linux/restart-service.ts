@@ -73,33 +73,40 @@ const quitTimeoutMs = 3000
  * would stay unknown. Returns false if the process did not exit in time.
  */
 async function quitMain(
-  { services, clock }: LinuxHost,
+  host: LinuxHost,
   unit: string,
   { pid }: UnitState,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await services.killMain(unit, 'SIGQUIT')
-  const deadline = clock.now().getTime() + quitTimeoutMs
-  for (;;) {
-    if ((await services.show(unit)).pid !== pid) return true
-    if (clock.now().getTime() >= deadline) return false
-    await clock.pause(pollIntervalMs, signal)
-  }
+  await host.services.killMain(unit, 'SIGQUIT')
+  const deadline = host.clock.now().getTime() + quitTimeoutMs
+  const now = await showUntil(host, unit, (state) => state.pid !== pid, deadline, signal)
+  return now.pid !== pid
 }
 
 /** Waits until the unit has been started, is down for good, or `timeoutMs` has passed. */
 export async function waitForStart(
-  { services, clock }: LinuxHost,
+  host: LinuxHost,
   unit: string,
   before: UnitState,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<UnitState> {
-  const deadline = clock.now().getTime() + timeoutMs
+  const isDone = (now: UnitState): boolean => !isStartPending(now, before) && (now.pid !== 0 || isDown(now))
+  return showUntil(host, unit, isDone, host.clock.now().getTime() + timeoutMs, signal)
+}
+
+/** Reads the state of a unit until `isDone` accepts it, or until the deadline. Returns the last state. */
+export async function showUntil(
+  { services, clock }: LinuxHost,
+  unit: string,
+  isDone: (state: UnitState) => boolean | Promise<boolean>,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<UnitState> {
   for (;;) {
-    const now = await services.show(unit)
-    const isDone = !isStartPending(now, before) && (now.pid !== 0 || isDown(now))
-    if (isDone || clock.now().getTime() >= deadline) return now
+    const state = await services.show(unit)
+    if ((await isDone(state)) || clock.now().getTime() >= deadline) return state
     await clock.pause(pollIntervalMs, signal)
   }
 }

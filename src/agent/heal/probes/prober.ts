@@ -112,12 +112,7 @@ export function createProber(deps: ProbeDeps): Prober {
     async run(probe, component, signal) {
       signal.throwIfAborted()
       if (suspensions > 0) return unknownResult('probes are suspended')
-      const result = await runWithTimeout(
-        runners,
-        { probe, component },
-        AbortSignal.any([signal, stop.signal]),
-        running,
-      )
+      const result = await runWithTimeout(runners, { probe, component }, [signal, stop.signal], running)
       signal.throwIfAborted()
       return refineCode(component.name, probe.name, await confirmHang(hangDetector, probe, component, result))
     },
@@ -141,12 +136,12 @@ async function confirmHang(
 async function runWithTimeout(
   runners: ProbeRunners,
   target: ProbeTarget,
-  signal: AbortSignal,
+  signals: readonly AbortSignal[],
   running: Set<Promise<unknown>>,
 ): Promise<ProbeResult> {
   const { probe } = target
   const limit = AbortSignal.timeout(probe.timeoutMs)
-  const either = AbortSignal.any([signal, limit])
+  const either = AbortSignal.any([...signals, limit])
   const timedOut = Promise.withResolvers<ProbeResult>()
   either.addEventListener('abort', () => timedOut.resolve(toTimeoutResult(probe)), { once: true })
   const result = runOne(runners, probe.check.kind, probe.check, target, either).catch((error: unknown) =>
