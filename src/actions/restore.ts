@@ -5,7 +5,7 @@ import type { EtcdClient } from '../etcd/client.ts'
 import { ignoreEtcdError } from '../etcd/etcd-error.ts'
 import type { EtcdMember, KeyCount } from '../etcd/member.ts'
 import type { Identity } from '../identity/identity.ts'
-import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { buildSigningKey } from '../identity/signing-key.ts'
 import { formatCount } from '../kit/text.ts'
 import { reportSingleStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
@@ -206,7 +206,7 @@ async function replaceEtcdData(
   const newMembers = findNewMembers(proposal, new Set(members))
   const others = [...connected.restores].filter(([host]) => !members.includes(host))
   const stale = new Map(others.map(([host, { id }]) => [host, id]))
-  const { publicKey } = deriveBundleKey(inputs.identity)
+  const { publicKey } = buildSigningKey(inputs.identity)
   await using bundle = await openClusterBundle(context, options.files.file, inputs.cluster, publicKey)
   deferAbort()
   await withOperatorLock({ ...deps, forceUnlock: options.forceUnlock }, async ({ claim }, signal) =>

@@ -1,6 +1,6 @@
 import { hasErrors } from '../contract/finding.ts'
 import { forgetHostKey } from '../identity/host-key.ts'
-import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { buildSigningKey } from '../identity/signing-key.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { joinNames } from '../kit/text.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
@@ -200,7 +200,7 @@ async function executeProposal(
 ): Promise<ReadonlySet<string>> {
   const { context, options, inputs, connected, removedHosts, run, createClient, deferAbort } = deps
   const removed = new Set<string>()
-  const { publicKey } = deriveBundleKey(inputs.identity)
+  const { publicKey } = buildSigningKey(inputs.identity)
   await using bundle = await openClusterBundle(context, options.files.file, inputs.cluster, publicKey)
   // Interrupts are deferred before the lock is acquired, because a granted lock must be released.
   deferAbort()

@@ -39,7 +39,9 @@ export const caLifetime = 10 * year
 
 const certificate = z.string().startsWith('-----BEGIN CERTIFICATE-----')
 const publicKey = z.string().startsWith('-----BEGIN PUBLIC KEY-----')
-const encryptionKey = secretCodec('encryption key').refine(({ size }) => size === 32, 'must be 32 bytes')
+const key32 = (name: string) => secretCodec(name).refine(({ size }) => size === 32, 'must be 32 bytes')
+const [signingName, tagsName] = ['seed of the signing key', 'key of tags']
+const encryptionKey = key32('encryption key')
 const namedKey = z.strictObject({ name: z.string().regex(/^key\d+$/), key: encryptionKey })
 
 const caSchema = <N extends CaName>(name: N) => {
@@ -81,12 +83,13 @@ export const identitySchema = z.strictObject({
     .strictObject({ name: z.string().regex(/^key\d+$/), replacement: replacementSchema(namedKey, namedKey) })
     .optional(),
   /**
-   * Keys for bundles and tags. They are derived from the etcd CA key, and stored here when that CA is
-   * replaced so that they stay the same.
+   * Keys that no host has: `signing` signs bundles and snapshots, `tags` computes tags of secret files. They
+   * are random, because control planes could repeat a derivation from a CA key.
    */
-  stableKeys: z
-    .strictObject({ bundles: secretCodec('seed of the key of bundles'), tags: secretCodec('key of tags') })
-    .optional(),
+  operatorKeys: z.strictObject({
+    signing: key32(signingName),
+    tags: key32(tagsName),
+  }),
   hostKeys,
   secrets: namedSecrets,
 })
@@ -116,6 +119,10 @@ export async function createIdentity(
     },
     serviceAccount,
     encryptionKey: makeEncryptionKey(random),
+    operatorKeys: {
+      signing: new Secret(signingName, random.bytes(32)),
+      tags: new Secret(tagsName, random.bytes(32)),
+    },
     hostKeys: {},
     secrets: {},
   }

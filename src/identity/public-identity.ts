@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import type { Secret } from '../pki/secret.ts'
-import { deriveStableKeys } from './stable-keys.ts'
 import type { Identity } from './identity.ts'
 import { trustedCas, trustedServiceAccountKeys } from './trusted-keys.ts'
 
@@ -23,7 +22,7 @@ export interface PublicIdentity {
 
 export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
   const { cas, serviceAccount } = identity
-  const key = deriveStableKeys(identity).tags.reveal()
+  const key = identity.operatorKeys.tags.reveal()
   return {
     id: identity.id,
     cas: {

@@ -1,7 +1,6 @@
 import { type CaName, caNames, createCa } from '../pki/ca.ts'
 import { makeEncryptionKey, makeServiceAccountKey, type Random, systemRandom } from '../pki/keys.ts'
 import { caLifetime, type Identity, type ReplacementPhase } from './identity.ts'
-import { deriveStableKeys } from './stable-keys.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
 /** Keys of a cluster that can be replaced while the cluster is running. */
@@ -35,11 +34,7 @@ export async function advanceReplacement(
     case 'kubernetes':
       return { ...identity, cas: { ...cas, kubernetes: { name: 'kubernetes', ...next } } }
     case 'etcd':
-      return {
-        ...identity,
-        cas: { ...cas, etcd: { name: 'etcd', ...next } },
-        stableKeys: deriveStableKeys(identity),
-      }
+      return { ...identity, cas: { ...cas, etcd: { name: 'etcd', ...next } } }
     default:
       return { ...identity, cas: { ...cas, frontProxy: { name: 'front-proxy', ...next } } }
   }

@@ -10,7 +10,7 @@ import {
   registry,
   web,
 } from '../bundle/testing/fixtures.ts'
-import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { buildSigningKey } from '../identity/signing-key.ts'
 import { buildClusterInputs } from '../lifecycle/testing/cluster-inputs.ts'
 import { parseTestCluster } from '../plan/testing/fixtures.ts'
 import { createBundledFileReader } from './open-cluster-bundle.ts'
@@ -36,7 +36,7 @@ test('a file of the bundle is at hand as a whole, and none that it has not', asy
     sources,
     signal,
   )
-  const { privateKey } = deriveBundleKey(inputs.identity)
+  const { privateKey } = buildSigningKey(inputs.identity)
   await bundles.write(
     file,
     streamBundle(manifest, privateKey, ({ sha256 }) => parts.content(sha256)),

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type OpenBundle, openBundle } from '../bundle/open.ts'
-import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { buildSigningKey } from '../identity/signing-key.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { ReadBundledFile } from '../lifecycle/agents/agent-release.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
@@ -56,7 +56,7 @@ export function createBundledFileReader(
 ): ReadBundledFile | undefined {
   if (findBundlePath(clusterFile, cluster) === undefined) return undefined
   return async (sha256) => {
-    const { publicKey } = deriveBundleKey(identity)
+    const { publicKey } = buildSigningKey(identity)
     await using bundle = await openClusterBundle(context, clusterFile, cluster, publicKey)
     const member = bundle?.manifest.members.find((candidate) => candidate.sha256 === sha256)
     if (bundle === undefined || member === undefined) throw buildMissingFileError()

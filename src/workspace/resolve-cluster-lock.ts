@@ -9,7 +9,7 @@ import { formatLock, type Lock } from '../catalog/lock.ts'
 import { describeLockTrust, listLockTrust } from '../catalog/lock-trust.ts'
 import type { Registry } from '../catalog/registry/registry.ts'
 import { digestRefusedHint, resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
-import { deriveBundleKey } from '../identity/stable-keys.ts'
+import { buildSigningKey } from '../identity/signing-key.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
 import type { Cluster } from '../spec/cluster.ts'
@@ -77,7 +77,7 @@ async function resolveDigests(
       report,
     )
   }
-  const { publicKey } = deriveBundleKey(await openIdentity(context, files, cluster.metadata.name))
+  const { publicKey } = buildSigningKey(await openIdentity(context, files, cluster.metadata.name))
   await using bundle = await openClusterBundle(context, files.file, cluster, publicKey)
   if (bundle === undefined) throw new Error('spec.artifacts has a bundle, but no bundle was opened')
   return extractLock(bundle.manifest, release, targets, images)

@@ -10,7 +10,7 @@ import type { NetworkSource } from '../../catalog/artifact-source.ts'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
-import { deriveBundleKey } from '../../identity/stable-keys.ts'
+import { buildSigningKey } from '../../identity/signing-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -124,7 +124,7 @@ async function findDefaultFile(context: CommandContext, options: Options): Promi
 async function loadTrustedKey(context: CommandContext, options: Options): Promise<KeyObject> {
   const { publicKey } = flags.parse(options)
   if (publicKey !== undefined) return readPublicKey(publicKey)
-  return deriveBundleKey(await loadIdentity(context, options)).publicKey
+  return buildSigningKey(await loadIdentity(context, options)).publicKey
 }
 
 /** Reads a bundle, and converts disk errors to errors that name the file. */
@@ -172,7 +172,7 @@ async function createBundle(
   const { bundles, stderr, signal, web } = context
   const { name } = cluster.metadata
   const lock = selectLock(cluster, await requireLock(context, options.file))
-  const key = deriveBundleKey(await openIdentity(context, options, name))
+  const key = buildSigningKey(await openIdentity(context, options, name))
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
   const manifest = await fetchBundleParts(

@@ -1,7 +1,7 @@
 import packageFile from '../../../package.json' with { type: 'json' }
 import { checkEtcdHealth } from '../../etcd/cluster-health.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
-import { deriveBundleKey } from '../../identity/stable-keys.ts'
+import { buildSigningKey } from '../../identity/signing-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import type { SmallFile } from '../../snapshot/manifest.ts'
@@ -61,7 +61,7 @@ export async function buildSnapshotSpec(invocation: EtcdInvocation, created: Dat
     cluster: { name: identity.metadata.name, id: identity.id },
     versions: { hyperkube: packageFile.version, kubernetes },
     small: await readSmallFiles(invocation),
-    privateKey: deriveBundleKey(identity).privateKey,
+    privateKey: buildSigningKey(identity).privateKey,
     created,
   }
 }

@@ -1,6 +1,6 @@
 import type { Identity } from '../../identity/identity.ts'
 import { unsealIdentity } from '../../identity/seal.ts'
-import { deriveBundleKey } from '../../identity/stable-keys.ts'
+import { buildSigningKey } from '../../identity/signing-key.ts'
 import { readKeyFile } from '../../identity/store.ts'
 import type { SnapshotTrust } from '../../snapshot/open.ts'
 import type { ClusterFiles } from '../../workspace/context.ts'
@@ -47,7 +47,7 @@ function buildSigner(openIdentity: (sealed: string) => Promise<Identity>): Pick<
   return {
     async open(sealed) {
       const signer = await openIdentity(sealed)
-      return { id: signer.id, publicKey: deriveBundleKey(signer).publicKey }
+      return { id: signer.id, publicKey: buildSigningKey(signer).publicKey }
     },
   }
 }

@@ -3,7 +3,7 @@ import { formatLock } from '../../../catalog/lock.ts'
 import type { Identity } from '../../../identity/identity.ts'
 import { unsealIdentity } from '../../../identity/seal.ts'
 import { parseKeyFile } from '../../../identity/sealing-key.ts'
-import { deriveBundleKey } from '../../../identity/stable-keys.ts'
+import { buildSigningKey } from '../../../identity/signing-key.ts'
 import { encodeSnapshot } from '../../../snapshot/archive.ts'
 import type { SmallFile, SnapshotManifest } from '../../../snapshot/manifest.ts'
 import { runHyperkube } from '../../testing/run-in-memory.ts'
@@ -66,7 +66,7 @@ export async function buildSnapshot(owner: Identity, sealed: string): Promise<Bu
     small: buildSmallFiles(sealed),
     database: singleChunk(database),
   }
-  return Buffer.concat(await Array.fromAsync(encodeSnapshot(content, deriveBundleKey(owner).privateKey)))
+  return Buffer.concat(await Array.fromAsync(encodeSnapshot(content, buildSigningKey(owner).privateKey)))
 }
 
 async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
