@@ -72,7 +72,8 @@ async function observeNode(
  * good.
  */
 function raiseSeverity(finding: Finding, isForced: boolean): Finding {
-  return finding.code === 'NODE_PODS_UNMANAGED' && !isForced ? { ...finding, severity: 'error' } : finding
+  if (finding.code !== 'NODE_PODS_UNMANAGED' || isForced) return finding
+  return { ...finding, severity: 'error', hint: `${finding.hint}; then drain with --force` }
 }
 
 async function evictPods(

@@ -58,7 +58,7 @@ test('lines of all hosts are merged by time; an unreachable host is reported and
       '',
     ].join('\n'),
   )
-  expect(stderr).toBe('w2: no answer\n')
+  expect(stderr).toBe('w2: error UNEXPECTED: no answer\n')
   expect(code).toBe(1)
 })
 

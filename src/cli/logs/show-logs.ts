@@ -1,11 +1,11 @@
+import { toFailure } from '../../kit/errors.ts'
 import type { SecretMask } from '../../kit/mask-secrets.ts'
-import { toPrintable } from '../../kit/text.ts'
 import { readHostLog } from '../../lifecycle/logs/host-log.ts'
 import type { LogLine } from '../../lifecycle/logs/log-line.ts'
 import { mergeByTime } from '../../lifecycle/logs/merge.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { type CommandContext, type ExitCode, exitCodes, type OutputFormat } from '../command/command.ts'
-import { formatHostError } from '../command/print.ts'
+import { formatFinding, formatHostError } from '../command/print.ts'
 import type { LogFlags } from './flags.ts'
 import { createLogFormatter } from './text.ts'
 
@@ -47,7 +47,8 @@ export async function showLogs({
     } catch (error) {
       signal.throwIfAborted()
       failedHosts.add(host)
-      stderr.write(`${toPrintable(`${host}: ${formatHostError(host, error)}`)}\n`)
+      const failure = { ...toFailure(error), message: formatHostError(host, error) }
+      stderr.write(formatFinding({ ...failure, severity: 'error', host }))
     }
   }
   const text = createLogFormatter({

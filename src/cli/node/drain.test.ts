@@ -106,6 +106,7 @@ test('pods without a controller are evicted only with --force', async () => {
   const refused = await drain(api, { yes: true })
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('error NODE_PODS_UNMANAGED')
+  expect(refused.stderr).toContain('then drain with --force')
   expect([api.pods.length, readNodeCordon(api)]).toEqual([1, 'none'])
   const forced = await drain(api, { yes: true, force: true })
   expect(forced.code).toBe(0)

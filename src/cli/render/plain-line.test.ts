@@ -123,7 +123,7 @@ test('steps have the numbers that a person agreed to, and what comes between has
     '00:02 [2/2] API server on cp1',
     '00:03 [2/2] done (1.0 s)',
     '00:03 pods on every node',
-    '2 steps in 4.0 s, nothing was changed',
+    '2 steps in 4.0 s, no host was changed',
     '',
   ])
 })

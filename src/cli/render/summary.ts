@@ -54,8 +54,10 @@ function formatClosing(state: RunState): readonly string[] {
 
 function formatChanges({ changes, changedHosts, steps }: RunState): string {
   if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, 'host')}`
-  // Steps without hosts change cluster objects only. Connecting and observing change nothing.
-  const changingSteps = steps.filter(({ id }) => id !== 'reach' && id !== 'observe')
-  const isClusterOnly = changingSteps.length > 0 && changingSteps.every(({ hosts }) => hosts.length === 0)
-  return isClusterOnly ? 'no host was changed' : 'nothing was changed'
+  // Steps without hosts change cluster objects or etcd members. Connecting and observing change nothing.
+  const hasClusterStep = steps.some(
+    ({ id, hosts, status }) =>
+      id !== 'reach' && id !== 'observe' && hosts.length === 0 && status !== 'pending',
+  )
+  return hasClusterStep ? 'no host was changed' : 'nothing was changed'
 }

@@ -4,10 +4,19 @@ interface CommandSubject {
   readonly component?: string | undefined
   /** Undefined if the host runs Linux. */
   readonly os?: 'windows' | undefined
+  /** True if etcd has no other member to copy data from. */
+  readonly isOnlyMember?: boolean | undefined
 }
 
 /** Returns the command that the operator should run, or an instruction if no command helps. */
-export function suggestCommand({ code, host = 'HOST', component = 'COMPONENT', os }: CommandSubject): string {
+export function suggestCommand({
+  code,
+  host = 'HOST',
+  component = 'COMPONENT',
+  os,
+  isOnlyMember = false,
+}: CommandSubject): string {
+  if (isOnlyMember && commands[code] === rejoinCommand) return recoverCommand
   const windowsCommand = os === 'windows' ? windowsCommands[code] : undefined
   return (windowsCommand ?? commands[code] ?? logsCommand)(host, component)
 }
@@ -19,6 +28,7 @@ const upCommand: CommandTemplate = (host) => `hyperkube up --limit ${host}`
 const renewCommand: CommandTemplate = (host) => `hyperkube certs renew ${host}`
 /** A member that lost its data rejoins as a new member and copies the data from the other members. */
 const rejoinCommand: CommandTemplate = (host) => `hyperkube etcd rejoin ${host}`
+const recoverCommand = 'hyperkube etcd recover, or: hyperkube etcd snapshot restore NAME'
 
 /** Commands that differ on Windows. */
 const windowsCommands: Readonly<Record<string, CommandTemplate>> = {

@@ -414,6 +414,17 @@ test('when no host is reachable, the command is a login to the first host', () =
   expect(first).toMatchObject({ code: 'NO_HOST_REACHABLE', command: 'ssh root@10.0.0.1 true' })
 })
 
+test.each([
+  [1, 'hyperkube etcd recover, or: hyperkube etcd snapshot restore NAME'],
+  [3, 'hyperkube etcd rejoin cp1'],
+])('lost data of one of %d etcd members', (controlPlanes, command) => {
+  const cluster = buildHealthyCluster(controlPlanes, 1)
+  const lost = { state: 'blocked', code: 'ETCD_DATA_LOST', because: 'its data is gone' } as const
+  expect(diagnose(withComponent(cluster, 'cp1', 'etcd', lost))).toMatchObject([
+    { code: 'ETCD_DATA_LOST', command },
+  ])
+})
+
 describe('a host is removed only through another control plane', () => {
   const findCommand = (observation: ClusterHealthObservation, host: string): string | undefined =>
     diagnose(observation).find((one) => one.code === 'HOST_UNREACHABLE' && one.host === host)?.command

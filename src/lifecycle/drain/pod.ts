@@ -141,7 +141,7 @@ export function buildUnmanagedFinding(node: string, pods: readonly Pod[]): Findi
     code: 'NODE_PODS_UNMANAGED',
     severity: 'warning',
     message: `these pods have no controller; after their eviction from ${node} they will not run again: ${truncateList(pods.map(formatPodName), maxNamedPods)}`,
-    hint: 'save the manifests that you need: kubectl get pod NAME -o yaml; --force evicts these pods',
+    hint: 'save the manifests that you need: kubectl get pod NAME -o yaml',
     host: node,
   }
 }

@@ -10,12 +10,13 @@ import { listProbes } from './probes.ts'
 /**
  * Finds unhealthy components: stopped services, and problems that the agent reports without a failing probe.
  */
-export function findUnhealthyComponents({ hosts }: ClusterHealthObservation): Diagnosis[] {
+export function findUnhealthyComponents({ hosts, endpoints }: ClusterHealthObservation): Diagnosis[] {
+  const isOnlyMember = endpoints.filter(({ etcd }) => etcd).length === 1
   return hosts.flatMap((observation) => {
     const health = observation.agent.state === 'reachable' ? observation.agent.health : undefined
     return [
       ...findStopped(observation, health),
-      ...(health === undefined ? [] : findReported(observation, health)),
+      ...(health === undefined ? [] : findReported(observation, health, isOnlyMember)),
     ]
   })
 }
@@ -53,7 +54,11 @@ function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
  * code that no probe of the component has. Examples are data risks, resources that only an operator can
  * repair, and exhausted healing.
  */
-function findReported({ endpoint: { host } }: HostHealthObservation, health: HostHealth): Diagnosis[] {
+function findReported(
+  { endpoint: { host } }: HostHealthObservation,
+  health: HostHealth,
+  isOnlyMember: boolean,
+): Diagnosis[] {
   return health.components.flatMap((component): Diagnosis[] => {
     const refusedAction = findRefusal(health.actions, component)
     const code = refusedAction?.code ?? component.code
@@ -71,7 +76,7 @@ function findReported({ endpoint: { host } }: HostHealthObservation, health: Hos
     const effectiveCode = code ?? 'HEALTH_CHECK_FAILED'
     return [
       {
-        ...buildHead(effectiveCode, host, component.component),
+        ...buildHead(effectiveCode, host, component.component, isOnlyMember),
         since: component.since,
         evidence: [
           ...(component.because === undefined ? [] : [component.because]),
@@ -94,6 +99,7 @@ function buildHead(
   code: string,
   host: string,
   component: string,
+  isOnlyMember = false,
 ): Pick<Diagnosis, 'code' | 'severity' | 'what' | 'host' | 'component' | 'command'> {
   return {
     code,
@@ -101,7 +107,7 @@ function buildHead(
     what: summarizeCode(code, component),
     host,
     component,
-    command: suggestCommand({ code, host, component }),
+    command: suggestCommand({ code, host, component, isOnlyMember }),
   }
 }
 

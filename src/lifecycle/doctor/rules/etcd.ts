@@ -74,6 +74,7 @@ function explainMissingQuorum(etcd: ClusterHealthObservation['etcd']): string[] 
  */
 function listMemberDiagnoses({ etcd }: ClusterHealthObservation): Diagnosis[] {
   if (etcd.state === 'unreachable') return []
+  const isOnlyMember = etcd.observed.members.length === 1
   return checkEtcdHealth(etcd.observed)
     .filter(({ code }) => code !== 'ETCD_NO_QUORUM')
     .map(({ code, severity, message, host, hint }) => ({
@@ -83,7 +84,7 @@ function listMemberDiagnoses({ etcd }: ClusterHealthObservation): Diagnosis[] {
       ...(host === undefined ? {} : { host }),
       component,
       evidence: [],
-      command: hint ?? suggestCommand({ code, host, component }),
+      command: hint ?? suggestCommand({ code, host, component, isOnlyMember }),
       needsOperator: needsOperatorAction(code),
     }))
 }
