@@ -1,5 +1,5 @@
 import { catalogTargets, upstreamArtifacts } from '../src/catalog/artifacts.ts'
-import { type KubernetesRelease, kubernetesReleases } from '../src/catalog/catalog.ts'
+import { type KubernetesRelease, listTestedReleases } from '../src/catalog/catalog.ts'
 import { compareVersions, parseVersion, upgradePath } from '../src/catalog/version.ts'
 import { errorCodes } from '../src/error-codes/error-codes.ts'
 import { maxKubeletSkew } from '../src/kit/version-skew.ts'
@@ -16,12 +16,15 @@ const refusalCodes = [
 ] as const
 
 /** Renders docs/reference/versions.md from the catalog and from the rules that the code enforces. */
-export function renderVersionsReference(releases: readonly KubernetesRelease[] = kubernetesReleases): string {
+export function renderVersionsReference(
+  releases: readonly KubernetesRelease[] = listTestedReleases(),
+): string {
   const versions = releases.map(({ kubernetes }) => kubernetes)
   return `# Supported versions
 
 Made by \`npm run reference\` from the catalog in src/catalog; do not edit. \`spec.kubernetes\` selects a Kubernetes version, and with it the
-versions of all other components. These versions were tested together. No other combination can be chosen.
+versions of all other components. The test suites of hyperkube run the versions of this page. Every other patch version of these minors is
+accepted too, with the components of its minor: a new patch needs no new release of hyperkube.
 
 \`hyperkube lock\` pins the digests of the programs of \`cluster.yml\` in \`cluster.lock\`.
 

@@ -2,9 +2,9 @@ import type { Finding } from '../contract/finding.ts'
 import { suggestWord } from '../kit/text.ts'
 import type { Os } from './artifacts.ts'
 import { findKubernetesRelease, type KubernetesRelease } from './catalog.ts'
-import { findFlags, listMinorsWithFlag, removedFlags, toMinor, windowsFlags } from './known-flags.ts'
+import { findFlags, listMinorsWithFlag, removedFlags, windowsFlags } from './known-flags.ts'
 import type { Flags, ProgramName } from './program-flags.ts'
-import { compareVersions } from './version.ts'
+import { compareVersions, toMinor } from './version.ts'
 
 /**
  * Reports flags with which a program of this Kubernetes version would refuse to start. Flags are given

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kubernetesReleases } from './catalog.ts'
+import { listTestedReleases } from './catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
 import type { ProgramName } from './program-flags.ts'
 
@@ -11,7 +11,7 @@ const kubernetes: readonly ProgramName[] = [
   'kube-proxy',
 ]
 
-const ofReleases = kubernetesReleases.flatMap((release) => [
+const ofReleases = listTestedReleases().flatMap((release) => [
   ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
   { program: 'etcd' as const, version: release.etcd },
   { program: 'flanneld' as const, version: release.flannel },

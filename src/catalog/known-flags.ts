@@ -2,7 +2,7 @@ import { etcdFlagTable } from './flags/etcd.ts'
 import { flannelFlagTable } from './flags/flannel.ts'
 import { kubernetesFlagTable } from './flags/kubernetes.ts'
 import type { FlagChanges, Flags, FlagTable, ProgramFlags, ProgramName } from './program-flags.ts'
-import { parseVersion } from './version.ts'
+import { toMinor } from './version.ts'
 
 interface MinorFlags {
   readonly minor: string
@@ -49,11 +49,6 @@ function applyChanges(before: Flags, { added, changed, removed = {} }: FlagChang
   const kept = Object.entries(before).filter(([flag]) => !Object.hasOwn(removed, flag))
   const after = Object.entries({ ...Object.fromEntries(kept), ...changed, ...added })
   return Object.fromEntries(after.toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-export function toMinor(version: string): string {
-  const [major, minor] = parseVersion(version)
-  return `${major}.${minor}`
 }
 
 /**

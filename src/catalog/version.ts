@@ -1,4 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
+import { joinNames } from '../kit/text.ts'
 
 /** Numbers of a version such as 1.37.1. The patch number of a minor such as 1.37 is 0. */
 type VersionNumbers = readonly [major: number, minor: number, patch: number]
@@ -14,21 +15,51 @@ export function compareVersions(a: string, b: string): number {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2]
 }
 
+export function toMinor(version: string): string {
+  const [major, minor] = parseVersion(version)
+  return `${major}.${minor}`
+}
+
+/** Maximum number of versions to suggest for an unknown version. */
+const maxSuggestions = 3
+
 /**
- * Returns the versions to upgrade through, in order, without skipping a minor. Empty if both versions are
- * equal.
+ * Sorts known versions by distance from a version: first by minor, then by patch. Of two equally distant
+ * versions the newer one comes first.
+ */
+export function nearestVersions(version: string, known: readonly string[]): readonly string[] {
+  const [, minor, patch] = parseVersion(version)
+  const distances = (candidate: string): readonly [number, number] => {
+    const [, itsMinor, itsPatch] = parseVersion(candidate)
+    return [Math.abs(itsMinor - minor), Math.abs(itsPatch - patch)]
+  }
+  return known
+    .toSorted((a, b) => {
+      const [left, right] = [distances(a), distances(b)]
+      return left[0] - right[0] || left[1] - right[1] || compareVersions(b, a)
+    })
+    .slice(0, maxSuggestions)
+}
+
+/** Builds the error for a version whose minor is not among the known versions. */
+export function buildUnknownVersionError(version: string, known: readonly string[]): HyperkubeError {
+  const minors = [...new Set(known.map(toMinor))].toSorted(compareVersions)
+  return new HyperkubeError(
+    'CATALOG_UNKNOWN_VERSION',
+    `this release of hyperkube does not support Kubernetes ${version}; it supports ${joinNames(minors)}`,
+    {
+      hint: `set spec.kubernetes to a version of these minors, for example ${nearestVersions(version, known).join(' or ')}`,
+    },
+  )
+}
+
+/**
+ * Returns the versions to upgrade through, in order, without skipping a minor. On the way, each minor has its
+ * newest known version. Empty if both versions are equal.
  */
 export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
   if (from === to) return []
-  if (!known.includes(to)) {
-    throw new HyperkubeError(
-      'CATALOG_UNKNOWN_VERSION',
-      `this release of hyperkube does not support Kubernetes ${to}`,
-      {
-        hint: `supported versions: ${known.toSorted(compareVersions).toReversed().join(', ')}`,
-      },
-    )
-  }
+  if (!known.some((version) => toMinor(version) === toMinor(to))) throw buildUnknownVersionError(to, known)
   if (compareVersions(to, from) < 0) {
     throw new HyperkubeError(
       'UPGRADE_DOWNGRADE',

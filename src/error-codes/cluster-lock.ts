@@ -128,9 +128,10 @@ export const lockCodes: ErrorCodeEntries = {
 export const catalogCodes: ErrorCodeEntries = {
   CATALOG_UNKNOWN_VERSION: {
     summary: 'This hyperkube release does not support that Kubernetes version.',
-    meaning: 'hyperkube installs only versions that were tested together with their etcd and containerd.',
+    meaning:
+      'Each minor version needs its own etcd, flags and settings. hyperkube accepts every patch version of the minors that it supports.',
     remedy:
-      'Set `spec.kubernetes` to a version from the hint. A newer hyperkube release supports newer versions; `hyperkube version` shows yours.',
+      'Set `spec.kubernetes` to a version from the hint. A newer hyperkube release supports newer minors; `hyperkube version` shows yours.',
   },
   FLAG_REMOVED: {
     summary: 'A flag in `args` was removed in this version of the program.',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { kubernetesReleases } from '../catalog/catalog.ts'
+import { listTestedReleases } from '../catalog/catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readRke1 } from '../spec/rke1/read-rke1.ts'
 import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
@@ -84,7 +84,7 @@ describe('what is different', () => {
     await expect(patch).toMatchFileSnapshot(golden('differences/profile-cis.diff'))
   })
 
-  test.each(kubernetesReleases.slice(1).map(({ kubernetes }) => kubernetes))(
+  test.each(listTestedReleases().slice(1).map(({ kubernetes }) => kubernetes))(
     'in Kubernetes %s',
     async (kubernetes) => {
       const older = { ...single, spec: { ...single.spec, kubernetes } }

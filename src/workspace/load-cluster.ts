@@ -1,5 +1,5 @@
 import type { Os } from '../catalog/artifacts.ts'
-import { findKubernetesRelease, kubernetesReleases } from '../catalog/catalog.ts'
+import { findKubernetesRelease } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
@@ -24,7 +24,7 @@ export async function readCheckedCluster(source: SourceText): Promise<ReadCluste
 
 const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags]
 
-function checkVersion({ spec }: Cluster): Problem[] {
+function checkVersion({ spec }: Pick<Cluster, 'spec'>): Problem[] {
   try {
     findKubernetesRelease(spec.kubernetes)
     return []
@@ -53,7 +53,7 @@ type WithArgs = Readonly<
 >
 
 function checkFlags({ spec }: Cluster): Problem[] {
-  if (!kubernetesReleases.some(({ kubernetes }) => kubernetes === spec.kubernetes)) return []
+  if (checkVersion({ spec }).length > 0) return []
   const { containerd: _, ...withArgs } = spec.components
   return [
     // These flags apply to all hosts. Every cluster has Linux hosts, so flags that exist only on Windows are

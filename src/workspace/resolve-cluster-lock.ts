@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
-import { findKubernetesRelease } from '../catalog/catalog.ts'
+import { findKubernetesRelease, listTestedReleases } from '../catalog/catalog.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { formatLock, type Lock } from '../catalog/lock.ts'
@@ -102,20 +102,21 @@ async function resolveFromNetwork(
     return await resolveLock(options, { fetcher: logFetches(fetcher, report), registry }, signal)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
-    const isRefused = error.errors.some(
-      (one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED',
-    )
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
       'cannot resolve all versions and checksums; cluster.lock was not written',
-      {
-        hint: isRefused
-          ? digestRefusedHint
-          : 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)',
-        cause: error,
-      },
+      { hint: suggestFix(error, options.version), cause: error },
     )
   }
+}
+
+function suggestFix({ errors }: AggregateError, version: string): string {
+  const isRefused = errors.some((one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED')
+  if (isRefused) return digestRefusedHint
+  const tested = listTestedReleases().map(({ kubernetes }) => kubernetes)
+  return tested.includes(version)
+    ? 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)'
+    : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a tested version: ${tested.join(', ')}`
 }
 
 function logFetches(fetcher: Fetcher, report: ReportLine): Fetcher {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
-import { findKubernetesRelease, kubernetesReleases } from '../catalog.ts'
+import { findKubernetesRelease, listTestedReleases } from '../catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
 import type { FakeResponse } from './fake-fetcher.ts'
@@ -24,7 +24,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
 
 /** Returns a fake image for each image of every release. The key is the image reference. */
 export function fakeImages(): Readonly<Record<string, FakeImage>> {
-  const names = kubernetesReleases.flatMap(({ images }) => Object.values(images))
+  const names = listTestedReleases().flatMap(({ images }) => Object.values(images))
   return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))
 }
 

@@ -208,17 +208,22 @@ test.each([
     { 'cluster.yml': cluster.replace('control-plane', 'worker') },
     'SPEC_NO_CONTROL_PLANE',
   ],
-  ['an unknown version', { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') }, 'CATALOG_UNKNOWN_VERSION'],
+  ['an unknown minor', { 'cluster.yml': cluster.replace('1.37.1', '1.39.0') }, 'CATALOG_UNKNOWN_VERSION'],
+  [
+    'a version that the source does not have',
+    { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') },
+    'check that the source has Kubernetes 1.37.9, or set spec.kubernetes to a tested version: 1.37.1, 1.36.4',
+  ],
   [
     'a bundle without an identity',
     { 'cluster.yml': `${cluster}  artifacts: { bundle: b.tar }\n` },
     'IDENTITY_NOT_READ',
   ],
   ['a damaged lock', { 'cluster.yml': cluster, 'cluster.lock': '<<<<<<<' }, 'LOCK_NOT_READ'],
-])('%s is one clear message, and nothing is written', async (_, files, code) => {
+])('%s is one clear message, and nothing is written', async (_, files, message) => {
   const ran = await lock('lock', files)
   expect(ran).toMatchObject({ code: 1, stdout: '', files: new Map(Object.entries(files)) })
-  expect(ran.stderr).toContain(code)
+  expect(ran.stderr).toContain(message)
 })
 
 test('an interruption ends it with 130', async () => {

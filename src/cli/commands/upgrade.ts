@@ -4,7 +4,7 @@ import { upgrade } from '../../actions/upgrade.ts'
 import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
 import { reportInvalidChange } from '../up/run-changed-up.ts'
 import { runUp } from '../up/run-up.ts'
-import { kubernetesReleases } from '../../catalog/catalog.ts'
+import { listTestedReleases } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
@@ -18,7 +18,10 @@ const flags = z.looseObject({
   dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
 })
-const knownVersions = kubernetesReleases.map(({ kubernetes }) => kubernetes)
+
+function listTestedVersions(): readonly string[] {
+  return listTestedReleases().map(({ kubernetes }) => kubernetes)
+}
 
 export const upgradeCommand: LeafCommand = {
   examples: [
@@ -30,7 +33,7 @@ export const upgradeCommand: LeafCommand = {
   configure(command) {
     command.requiredOption(
       '--to <version>',
-      `upgrade to this Kubernetes version: ${knownVersions.join(', ')}`,
+      `upgrade to this Kubernetes version; tested: ${listTestedVersions().join(', ')}`,
     )
     command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
     addUpFlags(addRunFlags(command))
@@ -43,7 +46,7 @@ export const upgradeCommand: LeafCommand = {
     }
     const { to, dryRun, snapshot } = flags.parse(options)
     const from = cluster.spec.kubernetes
-    const path = upgradePath(from, to, knownVersions)
+    const path = upgradePath(from, to, listTestedVersions())
     if (path.length === 0) {
       context.stderr.write(`${options.file} already has Kubernetes ${from}; apply it with hyperkube up\n`)
       return exitCodes.ok

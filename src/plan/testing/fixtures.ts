@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type ArtifactTarget, upstreamArtifacts } from '../../catalog/artifacts.ts'
-import { findKubernetesRelease, kubernetesReleases } from '../../catalog/catalog.ts'
+import { findKubernetesRelease, listTestedReleases } from '../../catalog/catalog.ts'
 import { type Lock, sortLock } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { PublicIdentity } from '../../identity/public-identity.ts'
@@ -51,7 +51,7 @@ const targets: readonly ArtifactTarget[] = [
   { os: 'windows', arch: 'amd64' },
 ]
 
-const locks = new Map(kubernetesReleases.map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
+const locks = new Map(listTestedReleases().map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
 
 export function buildTestLock(kubernetes: string): Lock {
   return locks.get(kubernetes) ?? makeLock(kubernetes)
