@@ -46,6 +46,8 @@ const etcdPrograms: readonly Program[] = [
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
+  // A patch version that no release of hyperkube names.
+  { ...kubernetes('v1.36.3'), onRequest: true },
   ...['v3.7.3', 'v3.6.16'].map((version) => definePart('etcd', version, etcdPrograms)),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
     tags: containerdTags,

@@ -73,13 +73,19 @@ function listPrograms(known: Part): { tools: readonly Program[]; tests: readonly
   }
 }
 
+/** Lists the modules of the programs that have the version of the part. Staging modules have another version. */
 async function listModules(known: Part, tools: readonly Program[]): Promise<string[]> {
   const packages = tools.map(({ from }) => from)
   // With -e, `go list` also reports the modules of packages for another OS, such as Windows.
-  const { stdout } = await runProgram(['go', 'list', '-e', '-f', '{{.Module.Path}}', ...packages], {
+  const format = '{{.Module.Path}} {{.Module.Version}}'
+  const { stdout } = await runProgram(['go', 'list', '-e', '-f', format, ...packages], {
     cwd: moduleDirectory(known),
   })
-  return [...new Set(stdout.trim().split('\n'))]
+  const modules = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '))
+  return [...new Set(modules.flatMap(([path = '', version]) => (version === known.version ? [path] : [])))]
 }
 
 function formatBlock(verb: string, lines: readonly string[]): string {
