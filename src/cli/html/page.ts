@@ -56,6 +56,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--dim); font-weight: 600; white-space: nowrap; }
 td.name { white-space: nowrap; font-weight: 600; }
+td code { overflow-wrap: anywhere; }
 .ok { color: var(--ok); } .change { color: var(--change); } .bad { color: var(--bad); }
 ol { padding-left: 1.6rem; } li { margin: .3rem 0; } li ul { padding-left: 1.1rem; color: var(--dim); }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .5rem 0; padding: .4rem .75rem; }
@@ -66,5 +67,6 @@ summary { cursor: pointer; }
 .bar { position: absolute; top: 0; bottom: 0; min-width: 3px; border-radius: 4px; overflow: hidden;
   padding: 0 .3rem; font-size: .75rem; line-height: 1.35rem; white-space: nowrap; color: #fff; background: #2a7e3b; }
 .bar.unchanged { background: #6f7378; } .bar.failed { background: #c62a2f; } .bar.interrupted { background: #9e6c00; }
-@media print { body { font-size: 11px; } details { break-inside: avoid; } .bar { print-color-adjust: exact; } }
+@media print { body { font-size: 11px; } tr { break-inside: avoid; } .bar { print-color-adjust: exact; }
+  details::details-content { content-visibility: visible; display: block; } }
 `
