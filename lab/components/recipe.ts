@@ -48,7 +48,7 @@ export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
  * default file name.
  */
 export function listGoBuildCommands(part: Part, into: string): readonly Argv[] {
-  const verb = part.language === 'go-test' ? ['test', '-c'] : ['build', '-v']
+  const verb = part.language === 'go-test' ? ['test', '-c', '-vet=off'] : ['build', '-v']
   const tags = part.tags.length === 0 ? [] : [`-tags=${part.tags.join(',')}`]
   const flags = ['-trimpath', '-buildvcs=false', `-ldflags=${formatLinkerFlags(part)}`, ...tags]
   const build = (output: string, packages: readonly string[]): Argv => [
