@@ -15,6 +15,8 @@ import {
   enableAndReload,
   type ServiceStart,
   type StartsResult,
+  stopService,
+  willRestart,
 } from './start-service.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
@@ -33,10 +35,14 @@ export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
-/** Starts the services of a stage and waits until they run. Returns the ops that would restart this agent. */
+/**
+ * Starts the services of a stage and waits until they run. `later` are the ops of the run that follow this
+ * stage. Returns the ops that would restart this agent.
+ */
 export async function startStage(
   run: PlanRun,
   { starts, derived, images }: StageEndOps,
+  later: readonly Op[],
 ): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   const serviceStarts: { op: Op; start: ServiceStart }[] = []
@@ -58,11 +64,33 @@ export async function startStage(
   if (first.length > 0) await startGroup(run, first, [])
   await loadImageArchives(run, archives)
   const rest = serviceStarts.filter((one) => !first.includes(one))
+  await stopApiServers(run, rest, later)
   const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
   if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart)
   const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
   for (const op of [...derivedAfterStart, ...images]) await runOp(run, op, async () => applyOp(run, op))
   return selfRestarts
+}
+
+/**
+ * Stops an API server before its etcd member restarts, if this run restarts that API server anyway. Otherwise
+ * requests in flight would wait for the member. The stop is graceful, so clients move to other API servers.
+ */
+async function stopApiServers(
+  { host, plan, emit, signal }: PlanRun,
+  starts: ServiceStarts,
+  later: readonly Op[],
+): Promise<void> {
+  const restarted = new Set(
+    starts.flatMap(({ op, start }) =>
+      op.stage === 'etcd' && willRestart(start) && start.before.active === 'active' ? [op.component] : [],
+    ),
+  )
+  const dependents = new Set(
+    plan.components.flatMap(({ name, needs }) => (needs.some((need) => restarted.has(need)) ? [name] : [])),
+  )
+  const restarts = later.filter(({ action, component }) => action === 'restart' && dependents.has(component))
+  for (const { name, component } of restarts) await stopService(host, name, component, emit, signal)
 }
 
 type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
