@@ -15,9 +15,8 @@ import {
   enableAndReload,
   type ServiceStart,
   type StartsResult,
-  stopService,
-  willRestart,
 } from './start-service.ts'
+import { type ServiceStarts, stopApiServers } from './stop-api-servers.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
 /** Ops that are executed after all other ops of their stage. */
@@ -61,55 +60,36 @@ export async function startStage(
   // If images were uploaded, the container runtime starts first and loads them. Otherwise other services
   // could try to pull them from an unreachable registry.
   const first = archives.length === 0 ? [] : serviceStarts.filter(isRuntime)
-  if (first.length > 0) await startGroup(run, first, [])
+  if (first.length > 0) await startGroup(run, first, [], later)
   await loadImageArchives(run, archives)
   const rest = serviceStarts.filter((one) => !first.includes(one))
-  await stopApiServers(run, rest, later)
   const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
-  if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart)
+  if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart, later)
   const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
   for (const op of [...derivedAfterStart, ...images]) await runOp(run, op, async () => applyOp(run, op))
   return selfRestarts
 }
 
 /**
- * Stops an API server before its etcd member restarts, if this run restarts that API server anyway. Otherwise
- * requests in flight would wait for the member. The stop is graceful, so clients move to other API servers.
- */
-async function stopApiServers(
-  { host, plan, emit, signal }: PlanRun,
-  starts: ServiceStarts,
-  later: readonly Op[],
-): Promise<void> {
-  const restarted = new Set(
-    starts.flatMap(({ op, start }) =>
-      op.stage === 'etcd' && willRestart(start) && start.before.active === 'active' ? [op.component] : [],
-    ),
-  )
-  const dependents = new Set(
-    plan.components.flatMap(({ name, needs }) => (needs.some((need) => restarted.has(need)) ? [name] : [])),
-  )
-  const restarts = later.filter(({ action, component }) => action === 'restart' && dependents.has(component))
-  for (const { name, component } of restarts) await stopService(host, name, component, emit, signal)
-}
-
-type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
-
-/**
  * Starts services together. On Windows, worker services are started by the reconciliation that also keeps
  * them running.
  */
-async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
+async function startGroup(
+  run: PlanRun,
+  starts: ServiceStarts,
+  derived: readonly Op[],
+  later: readonly Op[],
+): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
-    await startTogether(run, starts)
+    await startTogether(run, starts, later)
     return
   }
   const [workers, rest] = [
     starts.filter(({ op }) => isWorkerService(op)),
     starts.filter(({ op }) => !isWorkerService(op)),
   ]
-  if (rest.length > 0) await startTogether(run, rest)
+  if (rest.length > 0) await startTogether(run, rest, later)
   if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
@@ -147,7 +127,11 @@ async function skipStart(run: PlanRun, op: Op): Promise<void> {
   })
 }
 
-async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promise<void> {
+async function startTogether(
+  run: PlanRun,
+  serviceStarts: ServiceStarts,
+  later: readonly Op[],
+): Promise<void> {
   const { host, emit, signal } = run
   const begun: { op: Op; starting: BegunServiceStart }[] = []
   const [first] = serviceStarts
@@ -155,11 +139,13 @@ async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promis
     for (const { op, start } of serviceStarts) {
       await beginOp(run, op)
       try {
-        if (op === first?.op)
+        if (op === first?.op) {
           await enableAndReload(
             host,
             serviceStarts.map((other) => other.start),
           )
+          await stopApiServers(run, serviceStarts, later)
+        }
         begun.push({ op, starting: await beginServiceStart(host, start) })
       } catch (error) {
         throw await failOp(run, op, error)
