@@ -1,6 +1,7 @@
 import { toleratesLoss } from '../kit/quorum.ts'
 import { type RolloutHost, isDisrupted, hasStageChanges, listHostNames } from './host.ts'
 import { listJoiningMembers, type ClusterState } from './cluster-state.ts'
+import { buildApiGates, restartsApiWithEtcd } from './control-plane-steps.ts'
 import { type Gate, type RolloutStep, buildApplyStep } from './step.ts'
 
 /**
@@ -49,6 +50,9 @@ function joinSteps(state: ClusterState): RolloutStep[] {
   })
 }
 
+/**
+ * Changes existing members one by one. If the API server of the host restarts too, one step restarts both.
+ */
 function changeSteps(state: ClusterState): RolloutStep[] {
   const { reachableHosts, voters, unreachableVoters, leader } = state
   const members = [...voters, ...listHostNames(listJoiningMembers(state))].toSorted()
@@ -63,11 +67,17 @@ function changeSteps(state: ClusterState): RolloutStep[] {
     const quorumGate: Gate = toleratesLoss(members.length)
       ? { kind: 'etcd-quorum-without', host: host.name, members }
       : healthyGate
+    const before = disruptive ? [quorumGate] : []
+    if (!restartsApiWithEtcd(state, host)) {
+      return buildApplyStep({ hosts: [host.name], stage: 'etcd', before, after: [healthyGate], disruptive })
+    }
+    const apiGates = buildApiGates(state, host.name)
     return buildApplyStep({
       hosts: [host.name],
-      stage: 'etcd',
-      before: disruptive ? [quorumGate] : [],
-      after: [healthyGate],
+      stage: 'api',
+      stages: ['etcd', 'api'],
+      before: [...before, ...apiGates.before],
+      after: [healthyGate, ...apiGates.after],
       disruptive,
     })
   })

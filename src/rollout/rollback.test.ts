@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { buildComponent, buildPlan } from '../diff/testing/fixtures.ts'
-import { buildRollbackPlan } from './rollback.ts'
+import { buildRollbackPlan, selectRollbackStages } from './rollback.ts'
+import { buildFixtureOp } from './testing/fixtures.ts'
 
 const api = (version: string) => buildComponent({ name: 'kube-apiserver', stage: 'api', version })
 const kubelet = (version: string) => buildComponent({ name: 'kubelet', stage: 'node', version })
@@ -34,4 +35,13 @@ test('there is no rollback if nothing differs or nothing existed', () => {
   const now = buildPlan(api('2'), kubelet('2'))
   expect(buildRollbackPlan(now, buildPlan(api('1'), kubelet('2')), ['node'])).toBeUndefined()
   expect(buildRollbackPlan(now, buildPlan(api('1')), ['node'])).toBeUndefined()
+})
+
+test('etcd rolls back unless it is done and healthy and a later stage failed', () => {
+  const remaining = [buildFixtureOp('etcd', 'remove'), buildFixtureOp('api', 'restart')]
+  expect(selectRollbackStages(['etcd', 'api'], remaining, true)).toEqual(['api'])
+  expect(selectRollbackStages(['etcd', 'api'], remaining, false)).toEqual(['etcd', 'api'])
+  const restart = [buildFixtureOp('etcd', 'restart')]
+  expect(selectRollbackStages(['etcd', 'api'], restart, true)).toEqual(['etcd', 'api'])
+  expect(selectRollbackStages(['etcd'], remaining, true)).toEqual(['etcd'])
 })

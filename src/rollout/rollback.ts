@@ -56,6 +56,21 @@ export function scheduleRollback(
 }
 
 /**
+ * Selects the stages of a failed step that roll back. etcd stays if only a later stage failed: once all members
+ * have a new minor version, etcd accepts no older member. `remaining` are the ops that the host still needs.
+ */
+export function selectRollbackStages(
+  stages: readonly Stage[],
+  remaining: readonly Op[],
+  etcdHealthy: boolean,
+): readonly Stage[] {
+  // Programs of the previous version are removed at the end of a run, so their removal is always pending.
+  const isEtcdDone = !remaining.some(({ stage, action }) => stage === 'etcd' && action !== 'remove')
+  const keepsEtcd = stages.at(-1) !== 'etcd' && etcdHealthy && isEtcdDone
+  return keepsEtcd ? stages.filter((stage) => stage !== 'etcd') : stages
+}
+
+/**
  * Builds a plan in which the components of the given stages are those of the previous plan. Other stages keep
  * their components, because other hosts may rely on them. Returns undefined if nothing would change.
  */

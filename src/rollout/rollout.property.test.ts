@@ -179,6 +179,27 @@ test('etcd has its quorum at any time', () => {
   })
 })
 
+test('an API server restarts only while all others are ready, and once together with its etcd member', () => {
+  forAll((input, steps) => {
+    const servers = input.live.controlPlanes.filter((host) => !input.unreachable.includes(host))
+    const adds = input.plans.some(
+      ({ host }) =>
+        !input.live.controlPlanes.includes(host) && input.ops.get(host)?.some(({ stage }) => stage === 'api'),
+    )
+    for (const step of steps.filter(({ disruptive, stages: own }) => disruptive && own.includes('api'))) {
+      const [host = ''] = step.hosts
+      const ready = step.before.flatMap((gate) => (gate.kind === 'api-ready' ? gate.hosts : []))
+      expect(ready).toEqual(expect.arrayContaining(servers.filter((name) => name !== host)))
+      expect(ready).not.toContain(host)
+      expect(step.after).toContainEqual({ kind: 'api-ready', hosts: [host] })
+      const restarts = (stage: Stage): boolean =>
+        (input.ops.get(host) ?? []).some((op) => op.stage === stage && op.action === 'restart')
+      const together = input.live.etcd.includes(host) && restarts('etcd') && !adds
+      expect(step.stages).toEqual(together ? ['etcd', 'api'] : ['api'])
+    }
+  })
+})
+
 test('every host that answers is taken through each of its stages once, in their order', () => {
   forAll((input, steps) => {
     const expected = new Map(

@@ -48,12 +48,10 @@ test('a cluster that runs is changed one host of the control plane after the oth
   )
   expect(steps.map(text)).toEqual([
     'prepare/cp1+5',
-    'etcd/cp2 disruptive',
-    'etcd/cp3 disruptive',
-    'etcd/cp1 disruptive',
-    'api/cp1 disruptive',
+    // etcd and API server in one step; the leader of etcd comes last.
     'api/cp2 disruptive',
     'api/cp3 disruptive',
+    'api/cp1 disruptive',
     'controllers/cp1 disruptive',
     'controllers/cp2 disruptive',
     'controllers/cp3 disruptive',
@@ -70,16 +68,30 @@ test('each of them behind gates', () => {
   const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
   expect(planRollout(buildRolloutInput({ plans, live, ops })).steps.flatMap(gated)).toEqual([
     '2 of 3 etcd members are healthy without cp1',
-    '= etcd/cp1',
-    'etcd is healthy on cp1, cp2 and cp3',
     'the API servers of cp2 and cp3 are ready',
     '= api/cp1',
+    'etcd is healthy on cp1, cp2 and cp3',
     'the API server of cp1 is ready',
     '= controllers/cp1',
     'the controllers of cp1 are ready',
     '= network/cp1',
     'the network of cp1 is up',
     'node cp1 is ready',
+  ])
+})
+
+test('etcd and the API server restart in separate steps unless both restart on the same host', () => {
+  const ops = new Map([
+    ['cp1', buildChanges(true, 'etcd')],
+    ['cp2', [...buildChanges(false, 'etcd'), ...buildChanges(true, 'api')]],
+    ['cp3', buildChanges(true, 'etcd', 'api')],
+  ])
+  const { steps } = planRollout(buildRolloutInput({ plans, live, ops }))
+  expect(steps.map((step) => [text(step), step.kind === 'apply' ? step.stages : []])).toEqual([
+    ['etcd/cp1 disruptive', ['etcd']],
+    ['etcd/cp2', ['etcd']],
+    ['api/cp3 disruptive', ['etcd', 'api']],
+    ['api/cp2 disruptive', ['api']],
   ])
 })
 
@@ -182,9 +194,8 @@ test('where there is only one, it restarts, and that is said before', () => {
   )
   expect(steps.flatMap(gated)).toEqual([
     'etcd is healthy on cp1',
-    '= etcd/cp1',
-    'etcd is healthy on cp1',
     '= api/cp1',
+    'etcd is healthy on cp1',
     'the API server of cp1 is ready',
   ])
   expect(findings.map(({ code, severity }) => [code, severity])).toEqual([

@@ -27,6 +27,8 @@ export const loadFigures = z.strictObject({
   /** Longest request including its retry, without throttled requests. */
   worst: z.number(),
   worstThrottled: z.number(),
+  /** The slowest requests with the time at which they began, to find the step that slowed them down. */
+  slowest: z.array(z.strictObject({ at: z.iso.datetime(), method: z.string(), ms: z.number() })),
   watchBreaks: z.int(),
   /** Longest time in which the watch received nothing. Writes cause events all the time. */
   watchGap: z.number(),
@@ -42,6 +44,9 @@ export interface Load {
 }
 
 const collection = '/api/v1/namespaces/default/configmaps'
+/** Number of slow requests that the figures list. */
+const slowestCount = 12
+
 /** The load writes to many objects, because writes to one object wait for each other. */
 const objectNames = Array.from({ length: 50 }, (_, index) => `load-${index}`)
 
@@ -63,6 +68,7 @@ export class ApiLoad implements Load {
   #failed: string[] = []
   #times: number[] = []
   #throttledTimes: number[] = []
+  #slowest: LoadFigures['slowest'] = []
   #watchBreaks = 0
   #watchGap = 0
   #lastEvent = 0
@@ -131,6 +137,7 @@ export class ApiLoad implements Load {
       median: Math.round(sorted[Math.floor(sorted.length / 2)] ?? Number.NaN),
       worst: Math.round(sorted.at(-1) ?? Number.NaN),
       worstThrottled: Math.round(Math.max(0, ...this.#throttledTimes)),
+      slowest: this.#slowest,
       watchBreaks: this.#watchBreaks,
       watchGap: Math.round(this.#watchGap),
     }
@@ -170,7 +177,9 @@ export class ApiLoad implements Load {
       response = await send(true).catch(async () => send(true))
     }
     if (response.status === 429) throw new Error('throttled ten times')
-    times.push(performance.now() - started)
+    const ms = performance.now() - started
+    times.push(ms)
+    if (times === this.#times) this.#noteSlow(ms, write ? 'PATCH' : 'GET')
   }
 
   /** Watches the objects. A broken watch reconnects at once and without limit, as a reflector does. */
@@ -200,6 +209,12 @@ export class ApiLoad implements Load {
     outgoing.on('error', retry)
     outgoing.end()
     this.#watching = { close }
+  }
+
+  #noteSlow(ms: number, method: string): void {
+    if (this.#slowest.length === slowestCount && ms <= (this.#slowest.at(-1)?.ms ?? 0)) return
+    const slow = { at: new Date(Date.now() - ms).toISOString(), method, ms: Math.round(ms) }
+    this.#slowest = [...this.#slowest, slow].toSorted((a, b) => b.ms - a.ms).slice(0, slowestCount)
   }
 
   #noteGap(): void {

@@ -98,6 +98,7 @@ export function formatBusyFigures({ api, service: serviceFigures, writes, lost }
     `service: ${serviceFigures.requests} requests, ${serviceFigures.failed.length} failed, worst ${serviceFigures.worst} ms, ${serviceFigures.pods} pods`,
     `writes: ${writes.acknowledged.length} acknowledged, ${writes.refused} refused, ${lost.length} lost`,
     ...reasons,
+    `slowest: ${api.slowest.map(({ at, method, ms }) => `${method} ${ms} ms at ${at.slice(11, 19)}`).join(', ')}`,
   ].join('; ')
 }
 

@@ -55,7 +55,7 @@ const few = constantFrom('1', '2')
 const perhaps = (): Arbitrary<string[]> => array(few, { maxLength: 1 })
 
 /** Generates a component whose paths and versions come from a small pool, so that plans overlap often. */
-function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
+function componentNamed(name: string, stage: Stage, needs: string[] = []): Arbitrary<ComponentPlan> {
   const own = `/etc/hyperkube/${name}`
   return record({
     users: subarray(['shared', name]),
@@ -84,6 +84,7 @@ function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
     return buildComponent({
       name,
       stage,
+      needs,
       users: spec.users,
       modules: spec.modules,
       sysctls: Object.fromEntries(spec.sysctl.map((value) => ['vm.swappiness', value])),
@@ -124,7 +125,8 @@ function componentNamed(name: string, stage: Stage): Arbitrary<ComponentPlan> {
 
 const plans: Arbitrary<NodePlan> = record({
   etcd: componentNamed('etcd', 'etcd'),
-  kubelet: componentNamed('kubelet', 'node'),
+  // A service that needs etcd stops before etcd restarts, so a run may also be killed in between.
+  kubelet: componentNamed('kubelet', 'node', ['etcd']),
   proxy: componentNamed('proxy', 'network'),
   chosen: subarray([0, 1, 2]),
 }).map(({ etcd, kubelet, proxy, chosen }) =>

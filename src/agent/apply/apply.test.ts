@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ComponentPlan } from '../../contract/component-plan.ts'
+import type { ComponentPlan, Stage } from '../../contract/component-plan.ts'
 import { buildComponent } from '../../diff/testing/fixtures.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { applyPlan } from './apply.ts'
@@ -82,6 +82,72 @@ test('a change restarts the service once, and the previous version is removed', 
     'remove artifact etcd-1',
   ])
   expect(host.services.units.get('etcd.service')).toMatchObject({ starts: 2, state: 'active' })
+})
+
+/** A control plane whose API server needs the etcd member of the host. */
+function controlPlane(etcd: string, api: string) {
+  return buildPlanWithHost(
+    runningComponent('etcd', etcd, { stage: 'etcd' }),
+    runningComponent('kube-apiserver', api, { stage: 'api', needs: ['etcd'] }),
+    runningComponent('kube-scheduler', api, { stage: 'controllers', needs: ['kube-apiserver'] }),
+  )
+}
+
+/** Applies two plans and lists the service calls of the second. */
+async function changeControlPlane(
+  [before, after]: [ComponentVersions, ComponentVersions],
+  through: Stage,
+): Promise<string[]> {
+  const [current, next] = [controlPlane(...before), controlPlane(...after)]
+  publishPrograms(host, current)
+  publishPrograms(host, next)
+  await applyAndListOps(host, current)
+  host.services.calls.length = 0
+  await applyAndListOps(host, next, { through })
+  return host.services.calls.filter((call) => !/^(reload|enable)/.test(call))
+}
+type ComponentVersions = [etcd: string, api: string]
+
+test('an API server that restarts in the same run stops before its etcd member restarts', async () => {
+  expect(
+    await changeControlPlane(
+      [
+        ['1', '1'],
+        ['2', '2'],
+      ],
+      'controllers',
+    ),
+  ).toEqual([
+    'stop kube-apiserver.service',
+    'restart etcd.service',
+    'restart kube-apiserver.service',
+    // Components that do not use etcd are not stopped first.
+    'restart kube-scheduler.service',
+  ])
+  expect(await diffHost(host, controlPlane('2', '2'))).toEqual({ ops: [], findings: [] })
+})
+
+test('an API server that this run does not restart keeps running', async () => {
+  expect(
+    await changeControlPlane(
+      [
+        ['1', '1'],
+        ['2', '2'],
+      ],
+      'etcd',
+    ),
+  ).toEqual(['restart etcd.service'])
+})
+
+test('an API server whose etcd member does not run is not stopped first', async () => {
+  const [current, next] = [controlPlane('1', '1'), controlPlane('2', '2')]
+  publishPrograms(host, current)
+  publishPrograms(host, next)
+  await applyAndListOps(host, current)
+  await host.services.stop('etcd.service')
+  host.services.calls.length = 0
+  await applyAndListOps(host, next)
+  expect(host.services.calls).not.toContain('stop kube-apiserver.service')
 })
 
 test('what left the plan goes', async () => {

@@ -94,14 +94,14 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   let stageEnd: StageEndOps = noStageEndOps
-  const finishStage = async (): Promise<void> => {
+  const finishStage = async (later: readonly Op[]): Promise<void> => {
     const ended = stageEnd
     stageEnd = noStageEndOps
-    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended)))
+    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended, later)))
   }
   for (const [index, op] of ops.entries()) {
     const endsStage = op.stage !== ops[index - 1]?.stage || op.action === 'remove' || op.action === 'stop'
-    if (endsStage) await finishStage()
+    if (endsStage) await finishStage(ops.slice(index))
     if (op.target === 'derived-file' && op.action !== 'remove') {
       stageEnd = { ...stageEnd, derived: [...stageEnd.derived, op] }
     } else if (op.target === 'image' && op.action !== 'remove') {
@@ -112,7 +112,7 @@ async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> 
       await runOp(run, op, async () => applyOp(run, op))
     }
   }
-  await finishStage()
+  await finishStage([])
   return selfRestarts
 }
 

@@ -37,13 +37,18 @@ export async function enableAndReload(host: Host, starts: readonly ServiceStart[
 }
 
 /**
- * Requests a start without waiting for it. A service with pending changes is restarted, because services read
- * changed files only when they start.
+ * True if the service is restarted. A service with pending changes is, because services read changed files only
+ * when they start.
  */
+export function willRestart({ action, service }: Pick<ServiceStart, 'action' | 'service'>): boolean {
+  return action === 'restart' || service.pendingChanges.length > 0
+}
+
+/** Requests a start or restart without waiting for it. */
 export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
-  const { service, action, component, before } = start
-  const { name, pendingChanges } = service
-  const mustRestart = action === 'restart' || pendingChanges.length > 0
+  const { service, component, before } = start
+  const { name } = service
+  const mustRestart = willRestart(start)
   const isUp = before.active === 'active' && !before.busy
   if (mustRestart) await host.services.restart(name)
   else if (!isUp) await host.services.start(name)

@@ -16,6 +16,7 @@ import {
   type ServiceStart,
   type StartsResult,
 } from './start-service.ts'
+import { type ServiceStarts, stopApiServers } from './stop-api-servers.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
 /** Ops that are executed after all other ops of their stage. */
@@ -33,10 +34,14 @@ export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
-/** Starts the services of a stage and waits until they run. Returns the ops that would restart this agent. */
+/**
+ * Starts the services of a stage and waits until they run. `later` are the ops of the run that follow this
+ * stage. Returns the ops that would restart this agent.
+ */
 export async function startStage(
   run: PlanRun,
   { starts, derived, images }: StageEndOps,
+  later: readonly Op[],
 ): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   const serviceStarts: { op: Op; start: ServiceStart }[] = []
@@ -55,33 +60,36 @@ export async function startStage(
   // If images were uploaded, the container runtime starts first and loads them. Otherwise other services
   // could try to pull them from an unreachable registry.
   const first = archives.length === 0 ? [] : serviceStarts.filter(isRuntime)
-  if (first.length > 0) await startGroup(run, first, [])
+  if (first.length > 0) await startGroup(run, first, [], later)
   await loadImageArchives(run, archives)
   const rest = serviceStarts.filter((one) => !first.includes(one))
   const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
-  if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart)
+  if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart, later)
   const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
   for (const op of [...derivedAfterStart, ...images]) await runOp(run, op, async () => applyOp(run, op))
   return selfRestarts
 }
 
-type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
-
 /**
  * Starts services together. On Windows, worker services are started by the reconciliation that also keeps
  * them running.
  */
-async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
+async function startGroup(
+  run: PlanRun,
+  starts: ServiceStarts,
+  derived: readonly Op[],
+  later: readonly Op[],
+): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
-    await startTogether(run, starts)
+    await startTogether(run, starts, later)
     return
   }
   const [workers, rest] = [
     starts.filter(({ op }) => isWorkerService(op)),
     starts.filter(({ op }) => !isWorkerService(op)),
   ]
-  if (rest.length > 0) await startTogether(run, rest)
+  if (rest.length > 0) await startTogether(run, rest, later)
   if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
@@ -119,7 +127,11 @@ async function skipStart(run: PlanRun, op: Op): Promise<void> {
   })
 }
 
-async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promise<void> {
+async function startTogether(
+  run: PlanRun,
+  serviceStarts: ServiceStarts,
+  later: readonly Op[],
+): Promise<void> {
   const { host, emit, signal } = run
   const begun: { op: Op; starting: BegunServiceStart }[] = []
   const [first] = serviceStarts
@@ -127,11 +139,13 @@ async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promis
     for (const { op, start } of serviceStarts) {
       await beginOp(run, op)
       try {
-        if (op === first?.op)
+        if (op === first?.op) {
           await enableAndReload(
             host,
             serviceStarts.map((other) => other.start),
           )
+          await stopApiServers(run, serviceStarts, later)
+        }
         begun.push({ op, starting: await beginServiceStart(host, start) })
       } catch (error) {
         throw await failOp(run, op, error)

@@ -11,6 +11,8 @@ export interface HeartbeatOptions {
   readonly supervisor: Supervisor
   /** Rejects if the agent does not respond to a request over its own socket. */
   readonly checkAgent: (signal: AbortSignal) => Promise<void>
+  /** True while the agent executes a run, which a restart would interrupt. */
+  readonly isBusy: () => boolean
   readonly log: (text: string) => void
   readonly signal: AbortSignal
 }
@@ -21,26 +23,47 @@ export interface HeartbeatOptions {
  */
 const beatsPerTimeout = 3
 
+/**
+ * Number of watchdog timeouts after which the supervisor restarts an agent that executes a run, or whose process
+ * lives but whose socket does not respond. On a swapping or overloaded host both can be slow without a hang.
+ */
+const extendedTimeouts = 5
+
 /** Timeout of the first notification, long enough for systemd on a busy host. */
 const startTimeoutMs = 30_000
 
 /**
- * Notifies the supervisor that the agent is ready, and then regularly as long as the agent responds on its
- * own socket. The supervisor restarts an agent that hangs. Runs until the signal aborts.
+ * Notifies the supervisor that the agent is ready, and then regularly as long as the agent lives. The supervisor
+ * restarts an agent that is stopped or hangs. Runs until the signal aborts.
  */
-export async function runHeartbeat({ supervisor, checkAgent, log, signal }: HeartbeatOptions): Promise<void> {
-  await supervisor.notify('READY=1', AbortSignal.timeout(startTimeoutMs))
-  if (supervisor.watchdogTimeoutMs === undefined) return
-  const intervalMs = Math.floor(supervisor.watchdogTimeoutMs / beatsPerTimeout)
-  while (!signal.aborted) {
-    const deadline = AbortSignal.timeout(intervalMs)
+export async function runHeartbeat(options: HeartbeatOptions): Promise<void> {
+  const { supervisor, checkAgent, isBusy, log, signal } = options
+  const { watchdogTimeoutMs } = supervisor
+  await supervisor.notify(['READY=1'], AbortSignal.timeout(startTimeoutMs))
+  if (watchdogTimeoutMs === undefined) return
+  const intervalMs = Math.floor(watchdogTimeoutMs / beatsPerTimeout)
+  let failures = 0
+  const check = async (): Promise<void> => {
     try {
-      await checkAgent(deadline)
-      await supervisor.notify('WATCHDOG=1', deadline)
+      await checkAgent(AbortSignal.timeout(intervalMs))
+      failures = 0
     } catch (error) {
+      failures++
       log(`the agent does not respond to its own check: ${formatError(error)}`)
     }
-    await sleep(intervalMs, undefined, { signal }).catch(() => undefined)
+  }
+  const notify = async (): Promise<void> => {
+    // The last notification allows one timeout more.
+    if (failures >= beatsPerTimeout * (extendedTimeouts - 1)) return
+    const timeoutMs = watchdogTimeoutMs * (isBusy() ? extendedTimeouts : 1)
+    await supervisor
+      .notify(['WATCHDOG=1', `WATCHDOG_USEC=${timeoutMs * 1000}`], AbortSignal.timeout(watchdogTimeoutMs))
+      .catch((error: unknown) => log(`systemd got no notification: ${formatError(error)}`))
+  }
+  while (!signal.aborted) {
+    // A slow check must not delay notifications, because only the process has to respond in time.
+    const pause = sleep(intervalMs, undefined, { signal }).catch(() => undefined)
+    await Promise.all([check(), notify(), pause])
   }
 }
 
@@ -66,7 +89,8 @@ export async function requestHello(path: string, signal: AbortSignal): Promise<v
 export interface Supervisor {
   /** Watchdog timeout in milliseconds; undefined if there is no watchdog. */
   readonly watchdogTimeoutMs: number | undefined
-  notify(state: 'READY=1' | 'WATCHDOG=1', signal: AbortSignal): Promise<void>
+  /** Sends variables of sd_notify. `WATCHDOG_USEC` replaces the watchdog timeout until the next start. */
+  notify(variables: readonly string[], signal: AbortSignal): Promise<void>
 }
 
 /** Environment that systemd sets for a service of type notify. */
@@ -86,8 +110,11 @@ export function systemdSupervisor(env: Readonly<Record<string, string | undefine
   const { NOTIFY_SOCKET, WATCHDOG_USEC } = data
   return {
     watchdogTimeoutMs: WATCHDOG_USEC && WATCHDOG_USEC / 1000,
-    async notify(state, signal) {
-      await runProgram(['systemd-notify', state], { env: { PATH: env['PATH'], NOTIFY_SOCKET }, signal })
+    async notify(variables, signal) {
+      await runProgram(['systemd-notify', ...variables], {
+        env: { PATH: env['PATH'], NOTIFY_SOCKET },
+        signal,
+      })
     },
   }
 }

@@ -125,7 +125,13 @@ export const agentCommand: LeafCommand = {
     const sendHello = async (deadline: AbortSignal): Promise<void> => requestHello(socket, deadline)
     try {
       if (supervisor !== undefined)
-        await runHeartbeat({ supervisor, checkAgent: sendHello, log: log, signal: stopSignal })
+        await runHeartbeat({
+          supervisor,
+          checkAgent: sendHello,
+          isBusy: () => runs.busy,
+          log,
+          signal: stopSignal,
+        })
       await waitForAbort(stopSignal)
     } finally {
       stopIdleGc()

@@ -217,20 +217,17 @@ describe('against a previous plan', () => {
     const { stdout } = await plan('--against previous.json', before)
     expect(stdout.slice(stdout.indexOf('in this order'))).toMatchInlineSnapshot(`
       "in this order
-        1. etcd on cp1, while 2 of 3 etcd members are healthy without cp1
-        2. etcd on cp2, while 2 of 3 etcd members are healthy without cp2
-        3. etcd on cp3, while 2 of 3 etcd members are healthy without cp3
-        4. API server on cp1, while the API servers of cp2 and cp3 are ready
-        5. API server on cp2, while the API servers of cp1 and cp3 are ready
-        6. API server on cp3, while the API servers of cp1 and cp2 are ready
-        7. controllers on cp1
-        8. controllers on cp2
-        9. controllers on cp3
-       10. kubelet and network on cp1, drained first
-       11. kubelet and network on cp2, drained first
-       12. kubelet and network on cp3, drained first
-       13. kubelet and network on w1, drained first
-       14. kubelet and network on w2, drained first
+        1. etcd and API server on cp1, while 2 of 3 etcd members are healthy without cp1, while the API servers of cp2 and cp3 are ready
+        2. etcd and API server on cp2, while 2 of 3 etcd members are healthy without cp2, while the API servers of cp1 and cp3 are ready
+        3. etcd and API server on cp3, while 2 of 3 etcd members are healthy without cp3, while the API servers of cp1 and cp2 are ready
+        4. controllers on cp1
+        5. controllers on cp2
+        6. controllers on cp3
+        7. kubelet and network on cp1, drained first
+        8. kubelet and network on cp2, drained first
+        9. kubelet and network on cp3, drained first
+       10. kubelet and network on w1, drained first
+       11. kubelet and network on w2, drained first
       "
     `)
   })

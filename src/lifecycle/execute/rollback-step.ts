@@ -1,8 +1,9 @@
+import type { Stage } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { computeDigest } from '../../diff/resource.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
-import { buildRollbackPlan } from '../../rollout/rollback.ts'
+import { buildRollbackPlan, selectRollbackStages } from '../../rollout/rollback.ts'
 import type { ApplyStep } from '../../rollout/step.ts'
 import type { Session } from '../agents/session.ts'
 
@@ -11,6 +12,7 @@ export interface RollbackDeps {
   readonly sessions: ReadonlyMap<string, Session>
   /** Applies a plan to a host up to and including the stage of the step. */
   readonly apply: (session: Session, plan: NodePlan) => Promise<void>
+  readonly isEtcdHealthy: () => Promise<boolean>
   /** Waits until the hosts of the step are healthy again. */
   readonly waitUntilHealthy: () => Promise<void>
 }
@@ -47,20 +49,34 @@ export async function rollbackStep(step: ApplyStep, error: unknown, deps: Rollba
 }
 
 async function findPreviousPlans(
-  { hosts, stages }: ApplyStep,
-  { plans, sessions }: RollbackDeps,
+  step: ApplyStep,
+  deps: RollbackDeps,
 ): Promise<ReadonlyMap<string, NodePlan>> {
   const all = await settleAll(
-    plans
-      .filter(({ host }) => hosts.includes(host))
+    deps.plans
+      .filter(({ host }) => step.hosts.includes(host))
       .map(async (plan) => {
-        const response = await sessions
-          .get(plan.host)
-          ?.request({ type: 'previous-plan', differentFrom: computeDigest(plan) }, 'previous-plan')
-        const rollback =
-          response?.plan === undefined ? undefined : buildRollbackPlan(plan, response.plan, stages)
+        const session = deps.sessions.get(plan.host)
+        const response = await session?.request(
+          { type: 'previous-plan', differentFrom: computeDigest(plan) },
+          'previous-plan',
+        )
+        if (session === undefined || response?.plan === undefined) return []
+        const stages = await findStagesToRollBack(step, plan, session, deps)
+        const rollback = buildRollbackPlan(plan, response.plan, stages)
         return rollback === undefined ? [] : [[plan.host, rollback] as const]
       }),
   )
   return new Map(all.flat())
+}
+
+async function findStagesToRollBack(
+  { stages }: ApplyStep,
+  plan: NodePlan,
+  session: Session,
+  { isEtcdHealthy }: RollbackDeps,
+): Promise<readonly Stage[]> {
+  if (!stages.includes('etcd')) return stages
+  const { ops } = await session.request({ type: 'diff', plan }, 'diff')
+  return selectRollbackStages(stages, ops, await isEtcdHealthy())
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Op } from '../../contract/op.ts'
 import type { AgentRequest } from '../../contract/request.ts'
 import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { type RemoveStep, buildApplyStep } from '../../rollout/step.ts'
@@ -9,6 +10,7 @@ import {
   successfulRun,
 } from '../testing/scripted-agent.ts'
 import { createEventStream } from '../agents/event-stream.ts'
+import type { NotReadyReason } from '../cluster-client/cluster-client.ts'
 import { planFromInputs } from '../proposal/proposal.ts'
 import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
 import { buildClusterInputs } from '../testing/cluster-inputs.ts'
@@ -22,6 +24,15 @@ const inputs = await buildClusterInputs(cluster)
 const { plans } = planFromInputs(inputs, buildPlanInput(cluster).facts, [])
 const [cp1, w1] = plans
 if (cp1 === undefined || w1 === undefined) throw new Error('there are no plans')
+/** The plan of cp1 with the programs of the previous version. */
+const previousControlPlane = {
+  ...cp1,
+  components: cp1.components.map((one) => {
+    const version = { etcd: '3.6.16', 'kube-apiserver': '1.36.4' }[one.name]
+    return version === undefined ? one : { ...one, version }
+  }),
+}
+const etcdVersion = `etcd ${cp1.components.find(({ name }) => name === 'etcd')?.version}`
 const previous = {
   ...w1,
   components: w1.components.map((one) => (one.name === 'kubelet' ? { ...one, version: '1.36.4' } : one)),
@@ -163,6 +174,58 @@ test('leadership is transferred before a member restarts, and a failed transfer 
   })
   await runApplyStep(restarts, stepInputs, { ...options, client })
   expect(requests.filter(({ type }) => type === 'apply')).toHaveLength(2)
+})
+
+const restartsBoth = buildApplyStep({
+  hosts: ['cp1'],
+  stage: 'api',
+  stages: ['etcd', 'api'],
+  after: [
+    { kind: 'etcd-healthy', members: ['cp1'] },
+    { kind: 'api-ready', hosts: ['cp1'] },
+  ],
+  disruptive: true,
+})
+
+/** Fails a step that restarts etcd and the API server. Returns the versions of its rollback plan. */
+async function rollBackBoth(ops: readonly Op[], etcdHealthy: NotReadyReason): Promise<string[]> {
+  const { options, stepInputs, requests } = await setup(
+    'cp1',
+    {
+      run: fails(1),
+      ops,
+      respond: ({ type }) => (type === 'previous-plan' ? { type, plan: previousControlPlane } : undefined),
+    },
+    [],
+  )
+  const client = createFakeClusterClient({ etcdHealthy: async () => etcdHealthy })
+  await expect(runApplyStep(restartsBoth, stepInputs, { ...options, client })).rejects.toMatchObject({
+    code: 'ROLLOUT_ROLLED_BACK',
+  })
+  const applied = requests.flatMap((request) => (request.type === 'apply' ? [request] : []))
+  expect(applied.map(({ through }) => through)).toEqual(['api', 'api'])
+  const components = applied[1]?.plan.components ?? []
+  return components
+    .filter(({ stage }) => restartsBoth.stages.includes(stage))
+    .map(({ name, version }) => `${name} ${version}`)
+}
+
+test('if the API server fails and etcd is healthy, only the API server rolls back', async () => {
+  const restart: Op = {
+    ...{ component: 'kube-apiserver', stage: 'api', action: 'restart', target: 'service' },
+    ...{ name: 'kube-apiserver.service', because: [] },
+  }
+  expect(await rollBackBoth([restart], undefined)).toEqual([etcdVersion, 'kube-apiserver 1.36.4'])
+})
+
+test('if etcd fails, etcd and the API server roll back together', async () => {
+  const restart: Op = {
+    ...{ component: 'etcd', stage: 'etcd', action: 'start', target: 'service' },
+    ...{ name: 'etcd.service', because: [] },
+  }
+  const both = ['etcd 3.6.16', 'kube-apiserver 1.36.4']
+  expect(await rollBackBoth([restart], undefined)).toEqual(both)
+  expect(await rollBackBoth([], 'cp1 does not answer')).toEqual(both)
 })
 
 const removeStep: RemoveStep = {

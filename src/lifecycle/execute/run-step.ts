@@ -1,12 +1,14 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Claim } from '../../contract/request.ts'
 import { settleAll } from '../../kit/concurrency.ts'
+import { formatError } from '../../kit/errors.ts'
 import { toJoiningPlan } from '../../plan/linux/etcd.ts'
 import type { ApplyStep, RemoveStep } from '../../rollout/step.ts'
 import type { HostCertificates } from '../agents/certificates.ts'
 import { type EmitEvent, reportStep } from '../agents/event-stream.ts'
 import { applyPlanThrough } from '../agents/run-on-agent.ts'
 import type { Session } from '../agents/session.ts'
+import type { ClusterClient } from '../cluster-client/cluster-client.ts'
 import { drainTimeoutMs } from '../drain/drain.ts'
 import type { ClusterWaitOptions } from '../etcd/membership.ts'
 import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
@@ -20,7 +22,7 @@ export interface RunStepOptions {
   readonly onRemoved: (host: string) => void
   /** Sessions of the hosts to remove, as far as they are reachable. */
   readonly removedSessions: ReadonlyMap<string, Session>
-  readonly client: MembershipClient
+  readonly client: MembershipClient & Pick<ClusterClient, 'etcdHealthy'>
   readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -96,6 +98,10 @@ export async function runApplyStep(
       ...stepInputs,
       apply: async (session, plan) =>
         applyPlanThrough(session, buildDelivery(plan, stepInputs, options), step.stage, options.emit),
+      async isEtcdHealthy() {
+        const members = step.after.flatMap((gate) => (gate.kind === 'etcd-healthy' ? gate.members : []))
+        return (await client.etcdHealthy(members).catch(formatError)) === undefined
+      },
       async waitUntilHealthy() {
         await stepInputs.passGates(step.after)
         await uncordonAll(step, options)

@@ -103,8 +103,11 @@ export function buildLinuxAgentService(): ServiceSpec {
         // Node.js has no Unix datagram sockets, so the child process systemd-notify sends the notifications.
         ['NotifyAccess', 'all'],
         ['ExecStart', `${hyperkubeProgram} agent`],
-        // systemd restarts an agent that hangs and sends no watchdog notification.
-        ['WatchdogSec', '100'],
+        // systemd restarts an agent that is stopped or hangs. The agent notifies three times in this time, and
+        // extends it during a run.
+        ['WatchdogSec', '20'],
+        // The default signal, SIGABRT, can write a core dump and leaves a hung process 90 s to exit.
+        ['WatchdogSignal', 'SIGKILL'],
         ['TimeoutStartSec', '60'],
         ['Restart', 'always'],
         ['RestartSec', '2'],
