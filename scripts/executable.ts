@@ -112,7 +112,7 @@ export async function bundleProgram(
     // Lets the bundle also run outside an executable. It then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
-    plugins: version === undefined ? [] : [overrideVersion(version)],
+    plugins: [dropTranslations, ...(version === undefined ? [] : [overrideVersion(version)])],
     logLevel: 'error',
   })
 }
@@ -144,6 +144,17 @@ export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFi
 /** Writes the blob into an executable of Node. */
 export async function injectBlob(executable: string, blob: string): Promise<void> {
   await runProgram([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
+}
+
+/**
+ * Leaves out zod's translations of error messages. Zod loads English separately, and every start of the program
+ * would set up the others.
+ */
+const dropTranslations: Plugin = {
+  name: 'drop-translations',
+  setup(bundling) {
+    bundling.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: '', loader: 'js' }))
+  },
 }
 
 /** Makes the bundle report the given version instead of the version in package.json. */
