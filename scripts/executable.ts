@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
+import { codeAsset, compileBundle, type CompiledBundle, programAsset } from './compiled-bundle.ts'
 import { fetchPackage, findLockedPackage } from './npm-package.ts'
 
 /**
@@ -79,7 +80,10 @@ async function prepareBlob(
 ): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await bundleProgram(bundle, { entry, node: 24, version })
-  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, isCurrentTarget }))
+  // Compiled code is valid only on the system that compiled it. Programs of tests start without it.
+  const canCompile = isCurrentTarget && entry === hyperkube.entry
+  const compiled = canCompile ? await compileBundle(bundle, work) : undefined
+  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, compiled }))
   await runProgram([process.execPath, '--experimental-sea-config', config])
   return blob
 }
@@ -122,20 +126,21 @@ export interface SeaFiles {
   readonly blob: string
   /** Path of host.ps1, the PowerShell script of the agent. */
   readonly script: string
-  /** Whether the executable is for the system that builds it. */
-  readonly isCurrentTarget: boolean
+  /** Files of an executable that contains compiled code. */
+  readonly compiled?: CompiledBundle | undefined
 }
 
 /** Renders Node's configuration file for a single executable application. */
-export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFiles): string {
+export function renderSeaConfig({ bundle, blob, script, compiled }: SeaFiles): string {
   return JSON.stringify({
-    main: bundle,
+    main: compiled?.loader ?? bundle,
     output: blob,
     disableExperimentalSEAWarning: true,
     // Files that the program reads from inside the executable.
-    assets: { 'host.ps1': script },
-    // Compiled code is valid only on the system that compiled it.
-    useCodeCache: isCurrentTarget,
+    assets: {
+      'host.ps1': script,
+      ...(compiled && { [programAsset]: compiled.program, [codeAsset]: compiled.code }),
+    },
     // A program that runs as root must not obey NODE_OPTIONS.
     execArgvExtension: 'none',
   })
