@@ -6,6 +6,7 @@ import { createGzip } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
+import { codeAsset, compileBundle, type CompiledBundle, programAsset } from './compiled-bundle.ts'
 import { fetchPackage, findLockedPackage } from './npm-package.ts'
 
 /**
@@ -79,7 +80,10 @@ async function prepareBlob(
 ): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await bundleProgram(bundle, { entry, node: 24, version })
-  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, isCurrentTarget }))
+  // Compiled code is valid only on the system that compiled it. Programs of tests start without it.
+  const canCompile = isCurrentTarget && entry === hyperkube.entry
+  const compiled = canCompile ? await compileBundle(bundle, work) : undefined
+  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, compiled }))
   await runProgram([process.execPath, '--experimental-sea-config', config])
   return blob
 }
@@ -112,7 +116,7 @@ export async function bundleProgram(
     // Lets the bundle also run outside an executable. It then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
-    plugins: version === undefined ? [] : [overrideVersion(version)],
+    plugins: [dropTranslations, ...(version === undefined ? [] : [overrideVersion(version)])],
     logLevel: 'error',
   })
 }
@@ -122,20 +126,21 @@ export interface SeaFiles {
   readonly blob: string
   /** Path of host.ps1, the PowerShell script of the agent. */
   readonly script: string
-  /** Whether the executable is for the system that builds it. */
-  readonly isCurrentTarget: boolean
+  /** Files of an executable that contains compiled code. */
+  readonly compiled?: CompiledBundle | undefined
 }
 
 /** Renders Node's configuration file for a single executable application. */
-export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFiles): string {
+export function renderSeaConfig({ bundle, blob, script, compiled }: SeaFiles): string {
   return JSON.stringify({
-    main: bundle,
+    main: compiled?.loader ?? bundle,
     output: blob,
     disableExperimentalSEAWarning: true,
     // Files that the program reads from inside the executable.
-    assets: { 'host.ps1': script },
-    // Compiled code is valid only on the system that compiled it.
-    useCodeCache: isCurrentTarget,
+    assets: {
+      'host.ps1': script,
+      ...(compiled && { [programAsset]: compiled.program, [codeAsset]: compiled.code }),
+    },
     // A program that runs as root must not obey NODE_OPTIONS.
     execArgvExtension: 'none',
   })
@@ -144,6 +149,17 @@ export function renderSeaConfig({ bundle, blob, script, isCurrentTarget }: SeaFi
 /** Writes the blob into an executable of Node. */
 export async function injectBlob(executable: string, blob: string): Promise<void> {
   await runProgram([process.execPath, postject, executable, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', fuse])
+}
+
+/**
+ * Leaves out zod's translations of error messages. Zod loads English separately, and every start of the program
+ * would set up the others.
+ */
+const dropTranslations: Plugin = {
+  name: 'drop-translations',
+  setup(bundling) {
+    bundling.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: '', loader: 'js' }))
+  },
 }
 
 /** Makes the bundle report the given version instead of the version in package.json. */

@@ -3,7 +3,6 @@ import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { bundleDisk } from './bundle/disk.ts'
 import { httpFetcher, retryingFetcher } from './catalog/fetcher.ts'
-import { readShippedDigests } from './catalog/release-digests.ts'
 import { httpTransport, retryingTransport } from './catalog/transport.ts'
 import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
 import { findAgentRelease } from './cli/environment/agent-release.ts'
@@ -63,7 +62,8 @@ runCommandLine(programPath, process.argv.slice(2), {
   },
   fetcher: retryingFetcher(httpFetcher()),
   web: retryingTransport(httpTransport()),
-  releaseDigests: readShippedDigests,
+  // Loaded when needed: every service starts this program, and few commands read the digests.
+  releaseDigests: async () => (await import('./catalog/release-digests.ts')).readShippedDigests(),
   bundles: bundleDisk(),
   now: () => new Date(),
   operator: {

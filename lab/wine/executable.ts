@@ -44,7 +44,7 @@ export async function buildExecutableInWine(drive: Drive, nodeFile: string): Pro
     win32.join(work, 'sea.json'),
     String.raw`C:\hyperkube.exe`,
   ]
-  await writeFile(toLocalPath(config), renderSeaConfig({ bundle, blob, script, isCurrentTarget: false }))
+  await writeFile(toLocalPath(config), renderSeaConfig({ bundle, blob, script }))
   await run([node, '--experimental-sea-config', config])
   await copyFile(nodeFile, toLocalPath(output))
   await injectBlob(toLocalPath(output), toLocalPath(blob))

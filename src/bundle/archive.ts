@@ -128,13 +128,6 @@ function bundleDamaged(what: string): HyperkubeError {
   })
 }
 
-export function digestMismatch(what: string, sha256: string, found: string): HyperkubeError {
-  const message = `${what} does not match cluster.lock: its SHA-256 is ${found}, expected ${sha256}`
-  return new HyperkubeError('BUNDLE_WRONG_BYTES', message, {
-    hint: 'fix the file at its source; to check whether upstream has changed it: hyperkube lock --check',
-  })
-}
-
 function bundleNotTrusted(): HyperkubeError {
   const message =
     'the manifest of the bundle is not signed by the key of this cluster: it was changed, or made for another cluster'

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { digestMismatch } from './archive.ts'
+import { HyperkubeError } from '../kit/errors.ts'
 import type { PartStore } from './fetch-parts.ts'
 import type { RandomAccess } from './open.ts'
 
@@ -85,4 +85,11 @@ async function writeAtomically(path: string, bytes: AsyncIterable<Uint8Array>): 
   } finally {
     await rm(temporary, { force: true })
   }
+}
+
+function digestMismatch(what: string, sha256: string, found: string): HyperkubeError {
+  const message = `${what} does not match cluster.lock: its SHA-256 is ${found}, expected ${sha256}`
+  return new HyperkubeError('BUNDLE_WRONG_BYTES', message, {
+    hint: 'fix the file at its source; to check whether upstream has changed it: hyperkube lock --check',
+  })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { listTestedReleases } from '../catalog/catalog.ts'
 import { newestKubernetes, oldestKubernetes } from '../spec/scalars.ts'
 import { runHyperkube } from './testing/run-in-memory.ts'
@@ -168,4 +169,16 @@ test.each([
 test('a link with the name of a component names what to use', async () => {
   const { code, stderr } = await runHyperkube('--v=2', {}, { programPath: '/usr/bin/kube-apiserver' })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('hyperkube up installs it') })
+})
+
+test('a command of an operator interprets schemas instead of generating parsers', async () => {
+  z.config({ jitless: false })
+  await runHyperkube('schema')
+  expect(z.config().jitless).toBe(true)
+})
+
+test('a service generates parsers, because it runs for long', async () => {
+  z.config({ jitless: false })
+  await runHyperkube('agent --help')
+  expect(z.config().jitless).toBe(false)
 })

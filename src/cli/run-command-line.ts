@@ -111,10 +111,11 @@ function isHelpRequested(args: readonly string[]): boolean {
 
 /** Runs a command of the table, or the subcommand that the arguments name. */
 async function runEntry(
-  { name: entryName, summary: entrySummary, load }: CommandEntry,
+  { name: entryName, summary: entrySummary, runBy, load }: CommandEntry,
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
+  if (runBy !== 'service') await configureShortProcess()
   let [name, summary, definition, rest] = [entryName, entrySummary, await load(), args]
   while (isCommandGroup(definition)) {
     const { word, rest: others } = takeWord(rest)
@@ -132,6 +133,15 @@ async function runEntry(
     rest = others
   }
   return runCommand({ name, summary, definition }, rest, context)
+}
+
+/**
+ * Makes zod interpret schemas. Parsers that it generates at the first use of a schema are faster only in
+ * processes that run for long. Must be called before a schema is created.
+ */
+async function configureShortProcess(): Promise<void> {
+  const { config } = await import('zod')
+  config({ jitless: true })
 }
 
 function reportNoSubcommand(

@@ -20,7 +20,7 @@ export interface TestResult {
 }
 
 const delimiter = '-'.repeat(30)
-const testEnd = /^(?:•|\+|S)(?: \[([A-Z]+)\])? \[(\d+\.\d+) seconds\]$/
+const testEnd = /^(?:\u2022|\+|S)(?: \[([A-Z]+)\])? \[(\d+\.\d+) seconds\]$/
 const suitePartEnd = /^\[(\w+)\] \[([A-Z]+)\] \[\d+\.\d+ seconds\]$/
 const countsLine = /^(?:SUCCESS|FAIL)!.* (\d+) Passed \| (\d+) Failed \|/
 const serverLine = /kube-apiserver version: (v[\w.+-]+)$/

@@ -6,6 +6,15 @@ import { win32 } from 'node:path'
  */
 export const uploadDirectory = '/var/lib/hyperkube/agent/delivered'
 
+/** Socket of the agent on a Linux host. Only root can connect. */
+export const linuxAgentSocket = '/run/hyperkube/agent.sock'
+
+/**
+ * Timer that rolls a Linux host back to its previous agent. It exists from the switch to a new agent until an
+ * operator has confirmed the agent.
+ */
+export const agentRollbackTimer = '/etc/systemd/system/hyperkube-revert.timer'
+
 /** Upload directory on a Windows host, below the base directory from cluster.yml. */
 export function windowsUploadDirectory(base: string): string {
   return String.raw`${base.replace(/\\+$/, '')}\state\agent\delivered`

@@ -43,6 +43,15 @@ const installedCertificate = z.strictObject({
 })
 export type InstalledCertificate = z.infer<typeof installedCertificate>
 
+/** How an agent is installed. Windows hosts and agents of older releases do not report it. */
+const agentInstallation = z.strictObject({
+  /** Architecture of the running program. */
+  arch: z.enum(['amd64', 'arm64']),
+  /** True if the host rolls back to its previous agent unless an operator confirms this one. */
+  provisional: z.boolean(),
+})
+export type AgentInstallation = z.infer<typeof agentInstallation>
+
 const requestBody = z.discriminatedUnion('type', [
   /** Returns the agent's version and the holder of the operator lock. */
   z.strictObject({ type: z.literal('hello') }),
@@ -188,6 +197,7 @@ const responseBody = z.discriminatedUnion('type', [
     /** Progress of an unfinished etcd restore. */
     restore: etcdRestoreProgress.optional(),
     provisional: hostProvisionalChange.optional(),
+    installation: agentInstallation.optional(),
   }),
   z.strictObject({ type: z.literal('facts'), facts: factsFormat.newest.schema }),
   z.strictObject({

@@ -14,16 +14,18 @@ export const clusterStatusKind: Kind<ClusterStatusObject> = {
 
 export const clusterStatusName = 'cluster'
 
-export const clusterStatusCrd: Manifest = buildCrd({
-  kind: 'ClusterStatus',
-  plural: 'clusterstatuses',
-  singular: 'clusterstatus',
-  fields: { status: clusterStatusSchema },
-  status: true,
-  columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state' },
-    { name: 'Since', type: 'date', jsonPath: '.status.since' },
-    { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes.all' },
-    { name: 'Ready', type: 'integer', jsonPath: '.status.nodes.ready' },
-  ],
-})
+export function buildClusterStatusCrd(): Manifest {
+  return buildCrd({
+    kind: 'ClusterStatus',
+    plural: 'clusterstatuses',
+    singular: 'clusterstatus',
+    fields: { status: clusterStatusSchema },
+    status: true,
+    columns: [
+      { name: 'State', type: 'string', jsonPath: '.status.state' },
+      { name: 'Since', type: 'date', jsonPath: '.status.since' },
+      { name: 'Nodes', type: 'integer', jsonPath: '.status.nodes.all' },
+      { name: 'Ready', type: 'integer', jsonPath: '.status.nodes.ready' },
+    ],
+  })
+}

@@ -13,21 +13,23 @@ export type HostResource = z.infer<typeof schema>
 
 export const hostKind: Kind<HostResource> = { apiVersion: `${crdGroup}/${crdVersion}`, kind: 'Host', schema }
 
-export const hostCrd: Manifest = buildCrd({
-  kind: 'Host',
-  plural: 'hosts',
-  singular: 'host',
-  fields: {
-    spec: hostSpec.extend({ requests: z.array(hostRequest).max(maxHostRequests).optional() }),
-    status: hostStatus,
-  },
-  status: true,
-  columns: [
-    { name: 'Agent', type: 'string', jsonPath: '.status.agent' },
-    { name: 'Heartbeat', type: 'date', jsonPath: '.status.heartbeat' },
-    { name: 'Idle', type: 'string', jsonPath: '.status.suspended' },
-  ],
-})
+export function buildHostCrd(): Manifest {
+  return buildCrd({
+    kind: 'Host',
+    plural: 'hosts',
+    singular: 'host',
+    fields: {
+      spec: hostSpec.extend({ requests: z.array(hostRequest).max(maxHostRequests).optional() }),
+      status: hostStatus,
+    },
+    status: true,
+    columns: [
+      { name: 'Agent', type: 'string', jsonPath: '.status.agent' },
+      { name: 'Heartbeat', type: 'date', jsonPath: '.status.heartbeat' },
+      { name: 'Idle', type: 'string', jsonPath: '.status.suspended' },
+    ],
+  })
+}
 
 /** Returns the Kubernetes user of a host's agent, which is the user of its node. */
 export function formatAgentUser(host: string): string {

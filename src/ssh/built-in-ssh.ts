@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { Duplex } from 'node:stream'
+import { Duplex } from 'node:stream'
 import type { Client, ClientCallback, ClientChannel } from 'ssh2'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { quoteShell, toPrintable } from '../kit/text.ts'
@@ -63,6 +63,7 @@ function createBuiltInTransport(link: SshLink, { name, user }: Hop, release: () 
     subsystem: async (subsystem, signal) =>
       start(link, name, (client, begun) => client.subsys(subsystem, begun), signal),
     dial: async (target, signal) => dial(link, name, target, signal),
+    dialSocket: async (path, signal) => dialSocket(link, name, path, signal),
     close: async () => {
       await close(link)
       release()
@@ -89,28 +90,56 @@ async function start(
   })
 }
 
-async function dial(
+async function dial(link: SshLink, host: string, target: DialTarget, signal: AbortSignal): Promise<Duplex> {
+  const opened = await openTunnel(
+    link,
+    host,
+    (client, done) => client.forwardOut('127.0.0.1', 0, target.address, target.port, done),
+    signal,
+  )
+  if (opened instanceof Duplex) return opened
+  throw buildDialError(host, target, opened.refusal)
+}
+
+async function dialSocket(
+  link: SshLink,
+  host: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Duplex | undefined> {
+  const opened = await openTunnel(
+    link,
+    host,
+    (client, done) => client.openssh_forwardOutStreamLocal(path, done),
+    signal,
+  )
+  return opened instanceof Duplex ? opened : undefined
+}
+
+/** Why the host did not open a channel, in the words of the ssh program. */
+interface ChannelRefusal {
+  readonly refusal: string
+}
+
+async function openTunnel(
   { client, lost }: SshLink,
   host: string,
-  target: DialTarget,
+  begin: (client: Client, done: ClientCallback) => unknown,
   signal: AbortSignal,
-): Promise<Duplex> {
-  return waitUnlessAborted<Duplex>([lost, signal], ({ succeed, fail }) => {
-    const refuse = (error: Error): void => {
-      const failureText = parseOpenFailure(error)
-      fail(
-        failureText === undefined
-          ? buildConnectionLostError(host, error.message)
-          : buildDialError(host, target, failureText),
-      )
+): Promise<Duplex | ChannelRefusal> {
+  return waitUnlessAborted<Duplex | ChannelRefusal>([lost, signal], ({ succeed, fail }) => {
+    const explain = (error: Error): void => {
+      const refusal = parseOpenFailure(error)
+      if (refusal === undefined) fail(buildConnectionLostError(host, error.message))
+      else succeed({ refusal })
     }
     try {
-      client.forwardOut('127.0.0.1', 0, target.address, target.port, (error, channel) => {
-        if (error !== undefined) refuse(error)
+      begin(client, (error, channel) => {
+        if (error !== undefined) explain(error)
         else if (!succeed(createTunnel(channel, [lost, signal]))) channel.destroy()
       })
     } catch (error) {
-      refuse(asError(error))
+      explain(asError(error))
     }
   })
 }

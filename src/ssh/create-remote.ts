@@ -38,6 +38,11 @@ export function createRemote(transport: Transport): Remote {
       signal.throwIfAborted()
       return transport.dial({ address, port }, signal)
     },
+    dialSocket: async (path, { signal }) => {
+      signal.throwIfAborted()
+      // The kernel would refuse other users, and sshd would log each refusal.
+      return transport.user === 'root' ? transport.dialSocket?.(path, signal) : undefined
+    },
     close: async () => transport.close(),
   }
 }

@@ -22,6 +22,7 @@ export function createLocalRemote(host: string): Remote {
       return startProcessChannel(argv)
     },
     dial: async (target, signal) => dial(host, target, [closed.signal, signal]),
+    dialSocket: async (path, signal) => dialSocket(path, [closed.signal, signal]),
     close: async () => closed.abort(buildConnectionLostError(host, 'closed')),
   })
 }
@@ -31,5 +32,13 @@ async function dial(host: string, target: DialTarget, signals: readonly AbortSig
   return waitUnlessAborted<Duplex>(signals, ({ succeed, fail }) => {
     socket.once('connect', () => succeed(socket))
     socket.once('error', (error) => fail(buildDialError(host, target, asError(error).message)))
+  })
+}
+
+async function dialSocket(path: string, signals: readonly AbortSignal[]): Promise<Duplex | undefined> {
+  const socket = destroyOnAbort(connect({ path }), signals)
+  return waitUnlessAborted<Duplex | undefined>(signals, ({ succeed }) => {
+    socket.once('connect', () => succeed(socket))
+    socket.once('error', () => succeed(undefined))
   })
 }

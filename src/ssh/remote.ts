@@ -16,6 +16,11 @@ export interface Remote {
    * signal destroys the stream at any time.
    */
   dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
+  /**
+   * Connects as root to a Unix socket of the host, without starting a program there. Returns undefined if the
+   * login is not root, or if sshd or the socket refuses. Missing if the transport cannot do it.
+   */
+  dialSocket?(path: string, options: Pick<OpenOptions, 'signal'>): Promise<Duplex | undefined>
   close(): Promise<void>
   /** Defined only for Windows hosts. */
   readonly windows?: WindowsRemoteOperations

@@ -11,6 +11,11 @@ export interface Transport {
   readonly user: string
   start(argv: Argv, signal: AbortSignal): Promise<Channel>
   dial(target: DialTarget, signal: AbortSignal): Promise<Duplex>
+  /**
+   * Connects to a Unix socket of the host as the login user. Returns undefined if the host refuses. Missing if
+   * the transport cannot do it.
+   */
+  dialSocket?(path: string, signal: AbortSignal): Promise<Duplex | undefined>
   close(): Promise<void>
 }
 

@@ -11,7 +11,7 @@ export interface WorkspaceContext extends LocalFiles {
   readonly fetcher: Fetcher
   readonly web: HttpTransport
   /** Returns the digests of catalogued files and images that are part of this release. */
-  readonly releaseDigests: () => ReleaseDigests
+  readonly releaseDigests: () => Promise<ReleaseDigests>
   readonly bundles: BundleDisk
   readonly now: () => Date
   readonly operator: Operator

@@ -45,7 +45,7 @@ export async function resolveClusterLock(
   report: ReportLine,
 ): Promise<Lock> {
   const lock = await resolveDigests(context, options, report)
-  for (const line of describeLockTrust(listLockTrust(lock, context.releaseDigests())))
+  for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
   checkReplacedDigests(compareLocks(options.previous, lock), options)
   return lock
@@ -72,7 +72,7 @@ async function resolveDigests(
         targets,
         source: artifacts,
         images,
-        digests: hasOwnBuilds(artifacts) ? undefined : context.releaseDigests(),
+        digests: hasOwnBuilds(artifacts) ? undefined : await context.releaseDigests(),
       },
       report,
     )

@@ -9,8 +9,8 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import { applyBaseObjects, buildBaseObjects } from '../../src/kube/base-objects.ts'
 import { KubeClient } from '../../src/kube/client.ts'
-import { clusterStatusCrd } from '../../src/kube/cluster-status.ts'
-import { buildHostRbac, hostCrd, hostKind } from '../../src/kube/host-resource.ts'
+import { buildClusterStatusCrd } from '../../src/kube/cluster-status.ts'
+import { buildHostCrd, buildHostRbac, hostKind } from '../../src/kube/host-resource.ts'
 import { LeaseLock } from '../../src/kube/lease-lock.ts'
 import { createKubeLeaseStore, leases } from '../../src/kube/lease.ts'
 import { createUntypedKind, type Manifest } from '../../src/kube/object.ts'
@@ -82,7 +82,7 @@ describe('the objects that controllers and hosts need', () => {
   // A host without a node: objects of a host stay while its node exists.
   const names = { dns: ['w9'], ip: ['10.0.0.2'] }
   const host = { apiVersion, kind, metadata: { name: 'w9' }, spec: { names } }
-  const manifests = [hostCrd, clusterStatusCrd, ...buildHostRbac('w9'), host].map(addPartLabel)
+  const manifests = [buildHostCrd(), buildClusterStatusCrd(), ...buildHostRbac('w9'), host].map(addPartLabel)
   const desired = { base: [], labelled: manifests, nodes: new Set(['w9']) }
   const reconcile = async (objects: ManagedObjects): Promise<number> => {
     const changes = await findObjectChanges(client, objects)

@@ -113,8 +113,10 @@ export async function undefinedIfMissing<T>(
   })
 }
 
-/** Size of the read buffer in bytes. */
+/** Size of the read buffer for large files, in bytes. */
 const bufferSize = 1 << 20
+/** Size of the first read in bytes. Most files of a plan are smaller, and a large buffer costs more than the hash. */
+const firstReadSize = 32 << 10
 
 /**
  * Hashes the first `end` bytes of a file, by default all. One buffer is reused, because a new one per read
@@ -122,12 +124,13 @@ const bufferSize = 1 << 20
  */
 export async function hashOpenFile(file: FileHandle, end = Number.POSITIVE_INFINITY): Promise<Hash> {
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafeSlow(bufferSize)
+  let buffer = Buffer.allocUnsafeSlow(firstReadSize)
   for (let offset = 0; offset < end;) {
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - offset), offset)
     if (bytesRead === 0) break
     hash.update(buffer.subarray(0, bytesRead))
     offset += bytesRead
+    if (buffer.length < bufferSize && bytesRead === buffer.length) buffer = Buffer.allocUnsafeSlow(bufferSize)
   }
   return hash
 }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { agentRollbackTimer } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { InstalledCertificate } from '../../contract/request.ts'
@@ -86,6 +87,10 @@ export function createLinuxOperations(host: LinuxHost, source: FactSource): Host
   return {
     ...createSharedOperations(host),
     facts: async (name) => collectFacts(source, name),
+    agentInstallation: async () => ({
+      arch: process.arch === 'arm64' ? 'arm64' : 'amd64',
+      provisional: (await host.files.stat(agentRollbackTimer)) !== undefined,
+    }),
     stopServices: async (request, emit, signal) =>
       stopComponentServices({ host, name: hostname(), run: request.run, emit, signal }, request),
     restoreEtcdData: async ({ run, restore, sha256 }, emit, signal) =>
@@ -117,6 +122,7 @@ export function createWindowsOperations(
     restoreEtcdData: noEtcd,
     wipeEtcd: noEtcd,
     activeRestore: async () => undefined,
+    agentInstallation: async () => undefined,
     endRestore: noEtcd,
     reset: async (run, emit, signal) =>
       (await runReset({ host, name: hostname(), run, emit, signal })).exitHook,

@@ -5,7 +5,7 @@ import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { HostProvisionalChange, ProvisionalChange } from '../../contract/provisional-change.ts'
-import type { AgentRequest, InstalledCertificate } from '../../contract/request.ts'
+import type { AgentInstallation, AgentRequest, InstalledCertificate } from '../../contract/request.ts'
 import type { EmitRunEvent } from '../records/run-op.ts'
 import type { ExitHook } from './runs.ts'
 
@@ -17,6 +17,8 @@ export type RestoreEtcdDataRequest = Extract<ServerRequestBody, { type: 'restore
 /** Operations of an agent on its host. */
 export interface HostOperations {
   facts(host: string): Promise<Facts>
+  /** Returns how the agent is installed; undefined on Windows, where the installer decides. */
+  agentInstallation(): Promise<AgentInstallation | undefined>
   diff(
     plan: NodePlan,
     withContents: boolean,

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { linuxAgentSocket } from '../../contract/host-paths.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { readLines } from '../../kit/lines.ts'
-import { authenticateAgent } from './handshake.ts'
 
 export interface BridgeOptions {
   readonly path: string
@@ -52,6 +52,8 @@ export async function bridgeToAgent({
 
 /** True if the other side of the connection is the agent. Otherwise closes the connection. */
 async function verifyAgent(socket: Socket, lines: AsyncGenerator<string>, key: Buffer): Promise<boolean> {
+  // Loaded only on Windows, because it reads messages with zod, which takes a third of the time of a call.
+  const { authenticateAgent } = await import('./handshake.ts')
   const timer = setTimeout(() => socket.destroy(), handshakeTimeoutMs)
   const isAgent = await authenticateAgent({ lines, write: (line) => socket.write(line) }, key).catch(
     () => false,
@@ -80,6 +82,14 @@ function hintFor(path: string, notListening: boolean): string {
   if (path === agentPipe)
     return notListening ? 'sc.exe query hyperkube-agent' : 'only administrators can connect to the agent'
   return notListening ? 'systemctl status hyperkube-agent' : 'only root can connect to the agent: use sudo'
+}
+
+/**
+ * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for
+ * administrators.
+ */
+export function agentSocket(platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? agentPipe : linuxAgentSocket
 }
 
 /** Named pipe of the agent on a Windows host. Only administrators can connect. */

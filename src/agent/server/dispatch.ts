@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
 import type { Event } from '../../contract/event.ts'
-import type { AgentRequest, AgentResponse, Claim } from '../../contract/request.ts'
+import type { AgentInstallation, AgentRequest, AgentResponse, Claim } from '../../contract/request.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import type { Healer } from '../heal/healer.ts'
 import type { NetworkProbe } from '../network-probe/network-probe.ts'
@@ -45,7 +45,11 @@ async function dispatchRequest(
 ): Promise<ServerResponseBody> {
   switch (body.type) {
     case 'hello':
-      return buildHello(version, claims, await work.activeRestore(), await work.provisional())
+      return buildHello(version, claims, {
+        restore: await work.activeRestore(),
+        provisional: await work.provisional(),
+        installation: await work.agentInstallation(),
+      })
     case 'facts':
       return { type: 'facts', facts: await work.facts(body.host) }
     case 'diff':
@@ -128,11 +132,16 @@ async function dispatchRequest(
   }
 }
 
+interface HelloDetails {
+  readonly restore: EtcdRestoreProgress | undefined
+  readonly provisional: HostProvisionalChange | undefined
+  readonly installation: AgentInstallation | undefined
+}
+
 function buildHello(
   version: string,
   { held }: OperatorLockStore,
-  restore: EtcdRestoreProgress | undefined,
-  provisional: HostProvisionalChange | undefined,
+  { restore, provisional, installation }: HelloDetails,
 ): ServerResponseBody {
   return {
     type: 'hello',
@@ -140,6 +149,7 @@ function buildHello(
     ...(held === undefined ? {} : { claim: toClaim(held) }),
     ...(restore === undefined ? {} : { restore }),
     ...(provisional === undefined ? {} : { provisional }),
+    ...(installation === undefined ? {} : { installation }),
   }
 }
 

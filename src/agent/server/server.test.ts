@@ -35,6 +35,7 @@ const work: HostOperations = {
   restoreEtcdData: async () => undefined,
   wipeEtcd: async () => undefined,
   activeRestore: async () => undefined,
+  agentInstallation: async () => undefined,
   endRestore: async () => undefined,
   provisional: async () => undefined,
   beginProvisional: async (change) => ({ ...change, state: 'provisional' }),

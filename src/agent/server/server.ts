@@ -5,19 +5,10 @@ import { requestFormat } from '../../contract/request.ts'
 import { readVersioned } from '../../contract/versioned.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { readLines } from '../../kit/lines.ts'
-import { linuxLayout } from '../host/layout.ts'
 import { toRunFailure } from '../runs/runs.ts'
 import { agentPipe } from './bridge.ts'
 import { buildResponse, handleRequest, type ServerDeps } from './dispatch.ts'
 import { authenticateClient } from './handshake.ts'
-
-/**
- * Returns the path of the agent's socket, to which only root can connect. On Windows it is a named pipe for
- * administrators.
- */
-export function agentSocket(platform: NodeJS.Platform = process.platform): string {
-  return platform === 'win32' ? agentPipe : `${linuxLayout.runtime}/agent.sock`
-}
 
 /** After `close`, a client that does not read its responses is disconnected after this time. */
 const closeTimeoutMs = 5000

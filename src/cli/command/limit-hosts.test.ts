@@ -3,7 +3,7 @@ import { readCluster } from '../../spec/read-cluster.ts'
 import { type LeafCommand, exitCodes } from './command.ts'
 import { runHyperkube, createInMemoryContext } from '../testing/run-in-memory.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
-import { parseLimitFlag } from './run-flags.ts'
+import { parseLimitFlag } from './shared-flags.ts'
 import { buildCommand } from './help.ts'
 import { buildClusterFile } from '../testing/cluster-file.ts'
 

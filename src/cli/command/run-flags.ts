@@ -37,10 +37,3 @@ export function parseServerFlag(text: string): string {
   if (url?.protocol !== 'https:') throw new InvalidArgumentError('expected https://HOST:PORT')
   return url.origin
 }
-
-/** Parses the value of --limit. Repeated flags are combined. */
-export function parseLimitFlag(text: string, previous: readonly string[] = []): readonly string[] {
-  const names = text.split(',').map((name) => name.trim())
-  if (names.includes('')) throw new InvalidArgumentError('expected host names such as cp1,w1')
-  return [...new Set([...previous, ...names])]
-}

@@ -1,9 +1,8 @@
 import { dirname, join } from 'node:path'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { LocalFiles } from '../../workspace/context.ts'
 import { type CommandEnvironment, outputFormats, type SharedFlag } from './command.ts'
 import { parseTimeoutFlag } from './deadline.ts'
-import { parseLimitFlag } from './run-flags.ts'
 
 const fileText = 'path of cluster.yml (default: HYPERKUBE_FILE, or cluster.yml here or in a parent directory)'
 
@@ -81,4 +80,11 @@ export async function findClusterFile(
     if (dirname(directory) === directory) return fileName
     relative = join('..', relative)
   }
+}
+
+/** Parses the value of --limit. Repeated flags are combined. */
+export function parseLimitFlag(text: string, previous: readonly string[] = []): readonly string[] {
+  const names = text.split(',').map((name) => name.trim())
+  if (names.includes('')) throw new InvalidArgumentError('expected host names such as cp1,w1')
+  return [...new Set([...previous, ...names])]
 }

@@ -58,7 +58,7 @@ export const lockCommand: LeafCommand = {
     const after = await resolveClusterLock(context, lockOptions, report)
     const changes = compareLocks(previous, after)
     if (changes.length > 0 && !check) await writeLock(context, file, after, report)
-    const trust = listLockTrust(after, context.releaseDigests())
+    const trust = listLockTrust(after, await context.releaseDigests())
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'LockChangeList', items: changes, trust }
     printResult(context.stdout, options.output, document, () => formatChanges(file, changes))
     return changes.length > 0 && check ? exitCodes.changesPending : exitCodes.ok

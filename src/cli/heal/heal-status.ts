@@ -1,5 +1,5 @@
 import type { HostHealth } from '../../contract/health.ts'
-import { requestOnce } from '../../lifecycle/agents/agent-link.ts'
+import { requestOnce } from '../../lifecycle/agents/request-once.ts'
 import { exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 import { type HealCommand, requestFromHosts } from './heal-command.ts'

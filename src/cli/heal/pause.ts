@@ -1,7 +1,7 @@
 import type { HealPause } from '../../contract/health.ts'
 import { groupByText, joinNames, toPrintable } from '../../kit/text.ts'
 import { formatDuration } from '../../kit/time-format.ts'
-import { requestOnce } from '../../lifecycle/agents/agent-link.ts'
+import { requestOnce } from '../../lifecycle/agents/request-once.ts'
 import { exitCodes } from '../command/command.ts'
 import { confirmChanges, exitCodeByConfirmation } from '../command/confirm.ts'
 import { printResult } from '../command/print.ts'

@@ -83,7 +83,7 @@ export function createInMemoryContext(
     ...(options.files ?? createFakeFiles(contents)),
     fetcher: options.fetcher ?? fakeFetcher(() => undefined),
     web: options.web ?? fakeRegistryTransport(() => undefined),
-    releaseDigests: () => options.releaseDigests ?? emptyReleaseDigests,
+    releaseDigests: async () => options.releaseDigests ?? emptyReleaseDigests,
     bundles: bundleDisk(),
     operator: { user: 'me', home: '/home/me', machine: 'here', sshAgent: undefined },
     findRelease: async () => Promise.reject(new Error('no executable in tests')),

@@ -64,6 +64,7 @@ const work: HostOperations = {
   restoreEtcdData: never,
   wipeEtcd: never,
   activeRestore: async () => undefined,
+  agentInstallation: async () => undefined,
   endRestore: never,
   provisional: async () => undefined,
   beginProvisional: never,

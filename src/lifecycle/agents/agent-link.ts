@@ -10,10 +10,8 @@ import { readVersionedLenient } from '../../contract/versioned.ts'
 import { createMutex } from '../../kit/concurrency.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toAsciiJson, toPrintable } from '../../kit/text.ts'
-import { formatDuration } from '../../kit/time-format.ts'
 import { readProgramLines } from '../../ssh/program-lines.ts'
-import type { Remote, RunningProgram } from '../../ssh/remote.ts'
-import { buildHostCommand, formatAgentHint } from './host-program.ts'
+import type { RunningProgram } from '../../ssh/remote.ts'
 
 export type AgentRequestBody = AgentRequest['body']
 export type AgentResponseBody = AgentResponse['body']
@@ -129,46 +127,4 @@ function isResponse<T extends AgentResponseBody['type']>(
   type: T,
 ): response is ResponseTo<T> {
   return response.type === type
-}
-
-/** Limits the wait for a response, because a hanging agent accepts requests but never responds. */
-const requestTimeoutMs = 15_000
-
-/**
- * Sends one request to an agent over its own connection. Unlike a Session, it does not retry and does not
- * wait for an agent that is still starting.
- */
-export async function requestOnce<T extends AgentResponseBody['type']>(
-  remote: Remote,
-  request: Exclude<AgentRequestBody, { type: 'attach' }>,
-  expected: T,
-  signal: AbortSignal,
-  timeoutMs = requestTimeoutMs,
-): Promise<Extract<AgentResponseBody, { type: T }>> {
-  const { host } = remote
-  const timeout = AbortSignal.timeout(timeoutMs)
-  const combined = AbortSignal.any([signal, timeout])
-  const argv = await buildHostCommand(remote, ['agent-call'], combined)
-  const conversation = await remote.open(argv, { signal: combined, root: true })
-  const link = new AgentLink(host, conversation, formatAgentHint(remote))
-  try {
-    return await Promise.race([link.request(request, expected), aborted(combined)])
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!timeout.aborted) throw error
-    throw new HyperkubeError('TIMED_OUT', `the agent did not respond within ${formatDuration(timeoutMs)}`, {
-      host,
-      hint: formatAgentHint(remote),
-    })
-  } finally {
-    link.close()
-  }
-}
-
-async function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(new Error('aborted', { cause: signal.reason }))
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
 }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { agentRollbackTimer } from '../../contract/host-paths.ts'
 import type { Argv } from '../../kit/command.ts'
 import { hyperkubeProgram, stateRoot } from '../../plan/linux/paths.ts'
 
@@ -12,12 +13,12 @@ import { hyperkubeProgram, stateRoot } from '../../plan/linux/paths.ts'
 
 const current = posix.dirname(hyperkubeProgram)
 const program = posix.basename(hyperkubeProgram)
-const units = '/etc/systemd/system'
+const units = posix.dirname(agentRollbackTimer)
 const rollbackDirectory = `${stateRoot}/agent-switch`
 /** Agents recognize these names as unfinished temporary files and remove them. */
 const newUnit = `${units}/.hyperkube-agent.service.hyperkube-tmp`
 const newLink = `${posix.dirname(current)}/.current.hyperkube-tmp`
-const timer = 'hyperkube-revert'
+const timer = posix.basename(agentRollbackTimer, '.timer')
 
 export const agentUnit = 'hyperkube-agent.service'
 

@@ -9,7 +9,8 @@ import type { Remote } from '../../ssh/remote.ts'
 import { confirmAgent, installAgent } from './agent-install.ts'
 import type { AgentRelease, ReadBundledFile } from './agent-release.ts'
 import { type EmitEvent, throttleProgress } from './event-stream.ts'
-import { Session } from './session.ts'
+import { findRunningAgent } from './running-agent.ts'
+import { type Reconnect, Session } from './session.ts'
 
 export interface ConnectAgentsOptions {
   /** Logs in to a host. */
@@ -123,6 +124,18 @@ async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions):
   const { connect, release, emit, signal } = options
   const remote = await connect(host, signal)
   try {
+    const running = await findRunningAgent(remote, release, signal)
+    const reconnect: Reconnect = async (again) => connect(host, again)
+    if (running !== undefined) {
+      const { link, hello } = running
+      const { version, restore, provisional } = hello
+      return {
+        session: new Session(host.name, remote, reconnect, signal, link),
+        version,
+        restore,
+        provisional,
+      }
+    }
     const subject = { host: host.name, component: 'hyperkube-agent' }
     const { version, provisional: isProvisional } = await installAgent(remote, release, {
       signal,
@@ -133,7 +146,7 @@ async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions):
         emit({ type: 'progress', done, total, unit: 'MB' }, subject),
       ),
     })
-    const session = new Session(host.name, remote, async (again) => connect(host, again), signal)
+    const session = new Session(host.name, remote, reconnect, signal)
     const { restore, provisional } = await handshake(session, version, remote)
     if (isProvisional) await confirmAgent(remote, signal)
     return { session, version, restore, provisional }

@@ -2,8 +2,8 @@ import type { Event } from '../../contract/event.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { pollUntil } from '../../kit/poll.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { AgentLink, type AgentResponseBody, type AgentRequestBody } from './agent-link.ts'
-import { formatAgentHint, buildHostCommand } from './host-program.ts'
+import type { AgentLink, AgentResponseBody, AgentRequestBody } from './agent-link.ts'
+import { openAgentLink } from './open-agent-link.ts'
 
 /** Connects to a host again after the connection was lost. */
 export type Reconnect = (signal: AbortSignal) => Promise<Remote>
@@ -26,11 +26,15 @@ export class Session {
   #timeoutMs = agentStartTimeoutMs
   #following = 0
 
-  constructor(host: string, remote: Remote, connect: Reconnect, signal: AbortSignal) {
+  /** `link` is a connection to the agent that is already open. */
+  constructor(host: string, remote: Remote, connect: Reconnect, signal: AbortSignal, link?: AgentLink) {
     this.host = host
     this.#remote = remote
     this.#connect = connect
     this.#signal = AbortSignal.any([signal, this.#closed.signal])
+    if (link === undefined) return
+    this.#link = Promise.resolve(link)
+    this.#timeoutMs = reconnectTimeoutMs
   }
 
   /** The current ssh connection; undefined while it is lost. */
@@ -138,12 +142,9 @@ export class Session {
   }
 
   async #tryOpen(): Promise<AgentLink> {
-    const options = { signal: this.#signal, root: true }
     this.#remote ??= await this.#connect(this.#signal)
     try {
-      const argv = await buildHostCommand(this.#remote, ['agent-call'], this.#signal)
-      const conversation = await this.#remote.open(argv, options)
-      const link = new AgentLink(this.host, conversation, formatAgentHint(this.#remote))
+      const link = await openAgentLink(this.#remote, this.#signal)
       await link.request({ type: 'hello' }, 'hello')
       return link
     } catch (error) {

@@ -4,8 +4,8 @@ import type { RenewableCertificate } from '../../contract/host-resource.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildBaseObjects } from '../../kube/base-objects.ts'
 import { defaultAccounts, defaultAccountsPolicy } from '../../kube/default-accounts.ts'
-import { clusterStatusCrd } from '../../kube/cluster-status.ts'
-import { hostCrd, parseHostRoleName, buildHostRbac, hostKind } from '../../kube/host-resource.ts'
+import { buildClusterStatusCrd } from '../../kube/cluster-status.ts'
+import { buildHostCrd, parseHostRoleName, buildHostRbac, hostKind } from '../../kube/host-resource.ts'
 import type { Manifest } from '../../kube/object.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listClusterEndpoints } from '../inputs/host-endpoints.ts'
@@ -34,14 +34,16 @@ export const partLabel = 'hyperkube.dev/part'
 
 export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInput): ManagedObjects {
   const { manager, hosts, security } = cluster.spec
-  const controllers = manager === 'none' ? [] : [clusterStatusCrd, ...rules]
+  const controllers = manager === 'none' ? [] : [buildClusterStatusCrd(), ...rules]
   const isCis = security.profile === 'cis'
   const base = buildBaseObjects({ windows: hosts.some(({ os }) => os === 'windows') })
   // The policy has a label, so that it is pruned if the profile changes. Kubernetes owns the accounts.
   const policies = isCis ? defaultAccountsPolicy : []
   return {
     base: [...base, ...(isCis ? defaultAccounts : [])],
-    labelled: [hostCrd, ...controllers, ...policies, ...plans.flatMap(buildHostObjects)].map(addPartLabel),
+    labelled: [buildHostCrd(), ...controllers, ...policies, ...plans.flatMap(buildHostObjects)].map(
+      addPartLabel,
+    ),
     nodes: new Set(listClusterEndpoints(cluster).flatMap(({ node }) => node ?? [])),
   }
 }

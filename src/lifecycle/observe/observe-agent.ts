@@ -4,8 +4,8 @@ import type { InstalledCertificate } from '../../contract/request.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { AgentLink } from '../agents/agent-link.ts'
-import { buildHostCommand, formatAgentHint } from '../agents/host-program.ts'
+import type { AgentLink } from '../agents/agent-link.ts'
+import { openAgentLink } from '../agents/open-agent-link.ts'
 
 /** What the agent of a host reports, or why it is unreachable. */
 export type AgentObservation =
@@ -39,9 +39,7 @@ export async function observeAgent(
 ): Promise<AgentObservation> {
   try {
     return await callWithTimeout(helloTimeoutMs + healthTimeoutMs, signal, async (combined) => {
-      const argv = await buildHostCommand(remote, ['agent-call'], combined)
-      const conversation = await remote.open(argv, { signal: combined, root: true })
-      const link = new AgentLink(remote.host, conversation, formatAgentHint(remote))
+      const link = await openAgentLink(remote, combined)
       try {
         const { version, provisional } = await callWithTimeout(helloTimeoutMs, combined, async () =>
           link.request({ type: 'hello' }, 'hello'),

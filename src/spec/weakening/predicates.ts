@@ -54,7 +54,9 @@ export function isNotZero(value: SettingValue): boolean {
 }
 
 export function isZeroDuration(value: SettingValue): boolean {
-  return value === 0 || (typeof value === 'string' && /^(?:0+(?:\.0*)?(?:ns|us|µs|ms|s|m|h)?)+$/.test(value))
+  return (
+    value === 0 || (typeof value === 'string' && /^(?:0+(?:\.0*)?(?:ns|us|\u00b5s|ms|s|m|h)?)+$/.test(value))
+  )
 }
 
 const hoursPerUnit: Readonly<Record<string, number>> = { h: 1, m: 1 / 60, s: 1 / 3600 }

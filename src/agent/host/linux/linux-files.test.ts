@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,15 @@ test('the digest is that of the content', async () => {
   // SHA-256 of `abc`, computed with sha256sum.
   expect(await files.digest('/a')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
+
+test.each([0, 1, 32 << 10, (32 << 10) + 1, (1 << 20) + (33 << 10), 3 << 20])(
+  'the digest covers all of %i bytes',
+  async (size) => {
+    const content = Buffer.alloc(size, 'hyperkube')
+    await files.write('/a', content, access)
+    expect(await files.digest('/a')).toBe(createHash('sha256').update(content).digest('hex'))
+  },
+)
 
 test('what is not there is nothing, not an error', async () => {
   expect(await files.stat('/none')).toBeUndefined()

@@ -1,0 +1,51 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { compileBundle } from './compiled-bundle.ts'
+
+let work = ''
+beforeEach(async () => {
+  work = await mkdtemp(join(tmpdir(), 'hyperkube-bundle-'))
+})
+afterEach(async () => rm(work, { recursive: true }))
+
+async function compile(source: string): ReturnType<typeof compileBundle> {
+  const bundle = join(work, 'bundle.cjs')
+  await writeFile(bundle, source)
+  return compileBundle(bundle, work)
+}
+
+test('the compiled code contains functions that run later, and V8 accepts it', async () => {
+  const source = (text: string): string => `const later = () => { ${text} }; setImmediate(later)`
+  const [small, large] = [
+    source('return 1'),
+    source('const list = [1, 2, 3].map((n) => n * n); return list.at(0)'),
+  ]
+  const { code: smallCode } = await compile(small)
+  const smallSize = (await readFile(smallCode)).length
+  const { program, code } = await compile(large)
+  const cachedData = await readFile(code)
+  expect(cachedData.length).toBeGreaterThan(smallSize)
+  const script = new Script(await readFile(program, 'latin1'), { filename: 'hyperkube', cachedData })
+  expect(script.cachedDataRejected).toBe(false)
+})
+
+test('every command is run, one after the other', async () => {
+  const file = join(work, 'commands')
+  await compile(`require('node:fs').appendFileSync(${JSON.stringify(file)}, process.argv[2] + ' ')`)
+  const commands = (await readFile(file, 'utf8')).trim().split(' ')
+  expect(commands).toEqual(expect.arrayContaining(['init', 'up', 'agent', 'agent-call']))
+})
+
+test('a command that fails stops the build', async () => {
+  const compiling = compile(
+    `if (process.argv[2] === 'init') { process.exitCode = 1; console.error('no keys') }`,
+  )
+  await expect(compiling).rejects.toThrow('no keys')
+})
+
+test('a bundle with characters that the loader would misread is refused', async () => {
+  await expect(compile(`const dot = '${String.fromCharCode(0x2022)}'`)).rejects.toThrow('outside ASCII')
+})

@@ -1,0 +1,50 @@
+import type { Arch, Os } from '../../catalog/artifacts.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import type { AgentLink, AgentResponseBody } from './agent-link.ts'
+import type { AgentRelease } from './agent-release.ts'
+import { dialAgent } from './open-agent-link.ts'
+
+/** A confirmed agent of this release that already runs on a host. */
+export interface RunningAgent {
+  readonly link: AgentLink
+  readonly hello: Extract<AgentResponseBody, { type: 'hello' }>
+}
+
+/** Milliseconds to wait for an agent that listens. After that, the usual installation decides. */
+const helloTimeoutMs = 5000
+
+/**
+ * Finds a running agent that needs no installation, through its socket. This saves the programs that inspect a
+ * host. Returns undefined in all other cases: then `installAgent` decides.
+ */
+export async function findRunningAgent(
+  remote: Remote,
+  releaseFor: (arch: Arch, os: Os) => Promise<AgentRelease>,
+  signal: AbortSignal,
+  timeoutMs = helloTimeoutMs,
+): Promise<RunningAgent | undefined> {
+  const link = await dialAgent(remote, signal)
+  if (link === undefined) return undefined
+  const hello = await requestHello(link, timeoutMs)
+  signal.throwIfAborted()
+  const { version, installation } = hello ?? {}
+  if (hello !== undefined && installation?.provisional === false) {
+    const release = await releaseFor(installation.arch, 'linux')
+    if (release.version === version) return { link, hello }
+  }
+  link.close()
+  return undefined
+}
+
+/** Returns undefined if the agent does not answer in time, or not in a way that this release understands. */
+async function requestHello(link: AgentLink, timeoutMs: number): Promise<RunningAgent['hello'] | undefined> {
+  // A closed link fails the request.
+  const timer = setTimeout(() => link.close(), timeoutMs)
+  try {
+    return await link.request({ type: 'hello' }, 'hello')
+  } catch {
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
+}
