@@ -7,7 +7,8 @@ import type { ApplyStep } from '../../rollout/step.ts'
 import type { Session } from '../agents/session.ts'
 
 export interface RollbackDeps {
-  readonly plans: readonly NodePlan[]
+  /** Plans by host name. */
+  readonly plans: ReadonlyMap<string, NodePlan>
   readonly sessions: ReadonlyMap<string, Session>
   /** Applies a plan to a host up to and including the stage of the step. */
   readonly apply: (session: Session, plan: NodePlan) => Promise<void>
@@ -51,16 +52,16 @@ async function findPreviousPlans(
   { plans, sessions }: RollbackDeps,
 ): Promise<ReadonlyMap<string, NodePlan>> {
   const all = await settleAll(
-    plans
-      .filter(({ host }) => hosts.includes(host))
-      .map(async (plan) => {
-        const response = await sessions
-          .get(plan.host)
-          ?.request({ type: 'previous-plan', differentFrom: computeDigest(plan) }, 'previous-plan')
-        const rollback =
-          response?.plan === undefined ? undefined : buildRollbackPlan(plan, response.plan, stages)
-        return rollback === undefined ? [] : [[plan.host, rollback] as const]
-      }),
+    hosts.map(async (host) => {
+      const plan = plans.get(host)
+      if (plan === undefined) return []
+      const response = await sessions
+        .get(host)
+        ?.request({ type: 'previous-plan', differentFrom: computeDigest(plan) }, 'previous-plan')
+      const rollback =
+        response?.plan === undefined ? undefined : buildRollbackPlan(plan, response.plan, stages)
+      return rollback === undefined ? [] : [[host, rollback] as const]
+    }),
   )
   return new Map(all.flat())
 }
