@@ -31,7 +31,9 @@ test('a table has a row for each milestone and each cost', () => {
 
 test('a milestone that was not measured has no value', () => {
   const result = { times: new Map([['etcd healthy', 1000] as const]), usage: { cpuSeconds: 1, peakBytes: 0 } }
-  const [, , first, ...rest] = renderTable([{ contender: 'bare', shape: '1+1', results: [result, result] }]).split('\n')
+  const [, , first, ...rest] = renderTable([
+    { contender: 'bare', shape: '1+1', results: [result, result] },
+  ]).split('\n')
   expect(first).toContain('| 1.0 (1.0–1.0) |')
   expect(rest[0]).toMatch(/\| – +\|$/)
 })

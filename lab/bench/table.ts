@@ -89,11 +89,11 @@ function median(sorted: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
-function renderMarkdown(rows: readonly (readonly string[])[]): string {
-  const [header = []] = rows
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+function renderMarkdown(lines: readonly (readonly string[])[]): string {
+  const [header = []] = lines
+  const widths = header.map((_, column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   const rule = line(widths.map((width) => '-'.repeat(width)))
-  return [line(header), rule, ...rows.slice(1).map(line)].join('\n')
+  return [line(header), rule, ...lines.slice(1).map(line)].join('\n')
 }
