@@ -35,7 +35,9 @@ test('equal ops of many hosts are one array, and only some plans are sent at the
       return [name, scriptedSession(name, { run: async function* () {}, ops: [op], requests })] as const
     }),
   )
-  const plans = names.map((name) => buildEmptyPlan({ name: 'shop', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' }, name))
+  const plans = names.map((name) =>
+    buildEmptyPlan({ name: 'shop', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' }, name),
+  )
   const diffs = await readDiffs(plans, sessions, { fileContents: false, renew: false })
   await Promise.all([...sessions.values()].map(async (session) => session.close()))
   expect(diffs.size).toBe(300)
