@@ -107,6 +107,8 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/agent',
     'src/lifecycle',
     'src/manager',
+    'src/diff',
+    'src/plan',
     'src/ssh',
     'src/identity',
     'src/pki',

@@ -3,34 +3,72 @@ import type { BenchResult } from './run-bench.ts'
 
 /** All benchmark results of one setup tool (contender) in one cluster shape. */
 export interface Column {
-  readonly title: string
+  readonly contender: string
+  readonly shape: string
+  /** Results in the order of the runs. */
   readonly results: readonly Pick<BenchResult, 'times' | 'usage'>[]
 }
 
 /**
- * Title of a row, and a function that reads its value from a result. The value is undefined if it was not
- * measured.
+ * Title and unit of a row, and a function that reads its value from a result. The value is undefined if it was
+ * not measured.
  */
-type Row = readonly [title: string, value: (result: Column['results'][number]) => number | undefined]
+type Row = readonly [
+  title: string,
+  unit: string,
+  value: (result: Column['results'][number]) => number | undefined,
+]
+
+const rows: readonly Row[] = [
+  ...milestones.map((milestone): Row => [milestone, 's', ({ times }) => toSeconds(times.get(milestone))]),
+  ['CPU of all hosts', 's', ({ usage }) => usage.cpuSeconds],
+  ['peak memory of all hosts, page cache apart', 'GiB', ({ usage }) => usage.peakBytes / 2 ** 30],
+]
 
 /**
  * Renders a Markdown table with one row per milestone or cost. Each cell contains the median and the spread
  * of a column's results.
  */
 export function renderTable(columns: readonly Column[]): string {
-  const rows: Row[] = [
-    ...milestones.map((milestone): Row => [
-      `${milestone} (s)`,
-      ({ times }) => toSeconds(times.get(milestone)),
-    ]),
-    ['CPU of all hosts (s)', ({ usage }) => usage.cpuSeconds],
-    ['peak memory of all hosts, page cache apart (GiB)', ({ usage }) => usage.peakBytes / 2 ** 30],
-  ]
-  const body = rows.map(([title, value]) => [
-    title,
-    ...columns.map(({ results }) => formatSpread(results.flatMap((result) => value(result) ?? []))),
+  const body = rows.map(([title, unit, value]) => [
+    `${title} (${unit})`,
+    ...columns.map(({ results }) =>
+      formatSpread(
+        results.flatMap((result) => value(result) ?? []),
+        1,
+      ),
+    ),
   ])
-  return renderMarkdown([['', ...columns.map(({ title }) => title)], ...body])
+  return renderMarkdown([['', ...columns.map(({ contender, shape }) => `${contender} ${shape}`)], ...body])
+}
+
+/**
+ * Renders a Markdown table that divides each contender by those before it, in the same shape. Each ratio is of
+ * two results of one run, because the machine is never equally fast in two runs. Returns an empty text if there
+ * is only one contender.
+ */
+export function renderRatios(columns: readonly Column[]): string {
+  const pairs = columns.flatMap((column, index) =>
+    columns
+      .slice(0, index)
+      .filter(({ shape }) => shape === column.shape)
+      .map((base) => ({ column, base })),
+  )
+  if (pairs.length === 0) return ''
+  const titles = pairs.map(({ column, base }) => `${column.contender} ÷ ${base.contender}, ${column.shape}`)
+  const body = rows.map(([title, , value]) => [
+    title,
+    ...pairs.map(({ column, base }) => formatSpread(divideRuns(column, base, value), 2)),
+  ])
+  return renderMarkdown([['', ...titles], ...body])
+}
+
+function divideRuns(column: Column, base: Column, value: Row[2]): number[] {
+  return column.results.flatMap((result, run) => {
+    const other = base.results[run]
+    const [own, divisor] = [value(result), other === undefined ? undefined : value(other)]
+    return own === undefined || divisor === undefined || divisor === 0 ? [] : [own / divisor]
+  })
 }
 
 function toSeconds(milliseconds: number | undefined): number | undefined {
@@ -38,11 +76,11 @@ function toSeconds(milliseconds: number | undefined): number | undefined {
 }
 
 /** Formats median, minimum and maximum, for example `12.3 (11.9–13.0)`. */
-export function formatSpread(values: readonly number[]): string {
+export function formatSpread(values: readonly number[], digits: number): string {
   const sorted = values.toSorted((a, b) => a - b)
   const [min, max] = [sorted.at(0), sorted.at(-1)]
   if (min === undefined || max === undefined) return '–'
-  return `${median(sorted).toFixed(1)} (${min.toFixed(1)}–${max.toFixed(1)})`
+  return `${median(sorted).toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
 }
 
 function median(sorted: readonly number[]): number {
@@ -51,11 +89,11 @@ function median(sorted: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
-function renderMarkdown(rows: readonly (readonly string[])[]): string {
-  const [header = []] = rows
-  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+function renderMarkdown(lines: readonly (readonly string[])[]): string {
+  const [header = []] = lines
+  const widths = header.map((_, column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
   const rule = line(widths.map((width) => '-'.repeat(width)))
-  return [line(header), rule, ...rows.slice(1).map(line)].join('\n')
+  return [line(header), rule, ...lines.slice(1).map(line)].join('\n')
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { bare } from '../bare/bare.ts'
-import { type Column, renderTable } from '../bench/table.ts'
+import { type Column, renderRatios, renderTable } from '../bench/table.ts'
 import { runBench, type BenchResult } from '../bench/run-bench.ts'
 import { cacheDirectory } from '../cache.ts'
 import { selectVersions } from '../cluster/artifacts.ts'
@@ -33,7 +33,7 @@ export function benchCommand(parent: Command): void {
     .description('compare contenders that set up a cluster, alternating, in a separate lab')
     .argument('[contenders...]', `any of ${contenders.map(({ name }) => name).join(', ')}; default: all`)
     .option('--shape <shapes...>', 'control planes + workers', ['1+1', '3+2'])
-    .option('--runs <count>', 'runs per contender', parsePositiveInteger, 3)
+    .option('--runs <count>', 'runs per contender', parsePositiveInteger, 5)
     .addOption(
       new Option('--kubernetes <version>', 'Kubernetes version')
         .choices(kubernetesVersions)
@@ -50,6 +50,13 @@ export function benchCommand(parent: Command): void {
           results: [] as BenchResult[],
         })),
       )
+      const render = (): Tables => {
+        const results = columns.map((column): Column => ({
+          ...column,
+          ...{ contender: column.contender.name, shape: column.text },
+        }))
+        return { table: renderTable(results), ratios: renderRatios(results) }
+      }
       const signal = abortOnInterrupt()
       const [cache, report] = [cacheDirectory(), terminalReport()]
       const lab = await Lab.open({ name: 'bench', cache, report: silentReport })
@@ -58,8 +65,8 @@ export function benchCommand(parent: Command): void {
       try {
         for (let run = 1; run <= options.runs; run++) {
           // The benchmark alternates between its contenders, so temporary load on the machine affects all of
-          // them.
-          for (const { contender, text, shape, results } of columns) {
+          // them. Each run begins with another one, so that none always follows the same.
+          for (const { contender, text, shape, results } of rotate(columns, run - 1)) {
             signal.throwIfAborted()
             await lab.clear()
             await report.step(`run ${run}: ${contender.name} ${text}`, async () => {
@@ -68,20 +75,27 @@ export function benchCommand(parent: Command): void {
               results.push(await runBench(benchOptions))
             })
           }
+          // Written after every run, so that an interrupted benchmark keeps its results.
+          if (options.out !== undefined) await writeFile(options.out, renderPage(render(), run, options))
         }
       } finally {
         await mirror.close()
         await lab.down()
       }
-      const table = renderTable(
-        columns.map(({ contender, text, results }): Column => ({
-          title: `${contender.name} ${text}`,
-          results,
-        })),
-      )
-      process.stdout.write(`${table}\n`)
-      if (options.out !== undefined) await writeFile(options.out, renderPage(table, options))
+      const { table, ratios } = render()
+      process.stdout.write(`${table}\n\n${ratios}\n`)
     })
+}
+
+interface Tables {
+  readonly table: string
+  /** Empty if there is only one contender. */
+  readonly ratios: string
+}
+
+function rotate<T>(items: readonly T[], by: number): readonly T[] {
+  const start = by % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
 }
 
 function selectContenders(names: readonly string[]): readonly Contender[] {
@@ -94,6 +108,17 @@ function selectContenders(names: readonly string[]): readonly Contender[] {
   return names.length === 0 ? contenders : contenders.filter(({ name }) => names.includes(name))
 }
 
+function ratioSection(ratios: string): string {
+  return `
+## Ratios
+
+Each ratio divides two results of the same run; median, minimum and maximum of all runs. *CPU of all hosts* is
+the ratio per processor second.
+
+${ratios}
+`
+}
+
 const addonsSection = `
 *Addons usable*: CoreDNS, metrics-server, Traefik and local-path have all their replicas available, the API
 serves metrics, on every node a pod resolves a service by its name and Traefik responds at port 80, and there is a default
@@ -102,17 +127,17 @@ StorageClass. hyperkube installs them during \`up\`. The bare cluster gets the s
 hosts pull the images from the same mirror when pods need them.
 `
 
-function renderPage(table: string, options: Options): string {
+function renderPage({ table, ratios }: Tables, runs: number, options: Options): string {
   const parts = selectParts().map(formatPartId).join(', ')
   const title = options.addons === true ? 'A cluster with addons' : 'Bare components, kubeadm and hyperkube'
   return `# ${title}
 
 Written by \`npm run lab -- bench\` on ${new Date().toISOString().slice(0, 10)}: Kubernetes ${options.kubernetes},
-${options.runs} alternating runs of each. Median, minimum and maximum; the clock starts with empty hosts and
+${runs} alternating runs of each. Median, minimum and maximum; the clock starts with empty hosts and
 artifacts come from the lab's mirror. Compare columns with each other, not with other machines.
 ${options.addons === true ? addonsSection : ''}
 ${table}
-
+${ratios === '' ? '' : ratioSection(ratios)}
 Components: ${parts}.
 `
 }

@@ -24,7 +24,28 @@ export async function* readLines(stream: Readable, maxBytes = defaultMaxBytes): 
   const splitter = new LineSplitter(maxBytes, () => {
     throw new LineTooLongError(maxBytes)
   })
-  for await (const chunk of stream) yield* splitter.push(Buffer.from(chunk))
+  const chunks: AsyncIterator<Uint8Array | string> = stream[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const lines = await readNextLines(chunks, splitter)
+      if (lines === undefined) return
+      yield* lines
+    }
+  } finally {
+    await chunks.return?.()
+  }
+}
+
+/**
+ * Returns the lines that the next chunk completes. It is a function of its own, because a suspended generator
+ * keeps its variables: thousands of idle connections would each keep the buffer of their last chunk.
+ */
+async function readNextLines(
+  chunks: AsyncIterator<Uint8Array | string>,
+  splitter: LineSplitter,
+): Promise<readonly string[] | undefined> {
+  const { value, done } = await chunks.next()
+  return done === true ? undefined : [...splitter.push(Buffer.from(value))]
 }
 
 /**

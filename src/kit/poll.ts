@@ -97,7 +97,13 @@ export interface ProgressPollOptions {
   readonly signal: AbortSignal
 }
 
-/** Polls until findPendingReason returns undefined, and reports the current reason meanwhile. */
+/** Longest pause after a slow check, unless the interval is longer. */
+const maxPauseMs = 2000
+
+/**
+ * Polls until findPendingReason returns undefined. A slow check is followed by a pause of the same length, so that
+ * polling takes at most half of the time. Reports the current reason meanwhile.
+ */
 export async function pollWithProgress(
   findPendingReason: () => Promise<string | undefined>,
   { report, toTimeoutError, now, deadline, intervalMs, signal }: ProgressPollOptions,
@@ -105,6 +111,7 @@ export async function pollWithProgress(
   const since = now().toISOString()
   let reported = { reason: '', time: 0 }
   for (;;) {
+    const startedAt = now().getTime()
     const reason = await findPendingReason()
     if (reason === undefined) return
     signal.throwIfAborted()
@@ -114,6 +121,6 @@ export async function pollWithProgress(
       await report(reason, since)
       reported = { reason, time }
     }
-    await sleepOrAbort(intervalMs, signal)
+    await sleepOrAbort(Math.max(intervalMs, Math.min(time - startedAt, maxPauseMs)), signal)
   }
 }

@@ -20,27 +20,41 @@ export async function signRequest(
   random: Random = systemRandom,
 ): Promise<string> {
   checkSpec(spec)
+  const sign = await createSigner(ca, now, random)
+  return sign(request, spec)
+}
+
+/** Signs the key of a request with one CA. See `signRequest`. */
+export type SignRequest = (request: string, spec: CertificateSpec) => Promise<string>
+
+/** Checks a CA once and returns a function that signs with it, because an operator signs for thousands of hosts. */
+export async function createSigner(ca: Ca, now: Date, random: Random = systemRandom): Promise<SignRequest> {
   const issuer = checkCa(ca, now)
   const x509 = await loadX509()
-  const publicKey = checkRequest(x509, request, spec)
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(random),
-    subject: buildX509Name(x509, spec.subject),
-    issuer: new x509.X509Certificate(ca.certificate).subjectName,
-    ...intersectValidity(validityFrom(now, spec.lifetime), issuer),
-    publicKey,
-    signingKey: signingKey(ca.privateKey),
-    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension(spec.usages.map((usage) => purpose(x509, usage))),
-      await x509.SubjectKeyIdentifierExtension.create(publicKey),
-      new x509.AuthorityKeyIdentifierExtension(issuer.subjectKeyId),
-      ...namesExtension(x509, spec.names),
-    ],
-  })
-  return `${certificate.toString('pem')}\n`
+  const issuerName = new x509.X509Certificate(ca.certificate).subjectName
+  const issuerKey = signingKey(ca.privateKey)
+  return async (request, spec) => {
+    checkSpec(spec)
+    const publicKey = checkRequest(x509, request, spec)
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serialNumber(random),
+      subject: buildX509Name(x509, spec.subject),
+      issuer: issuerName,
+      ...intersectValidity(validityFrom(now, spec.lifetime), issuer),
+      publicKey,
+      signingKey: issuerKey,
+      signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension(spec.usages.map((usage) => purpose(x509, usage))),
+        await x509.SubjectKeyIdentifierExtension.create(publicKey),
+        new x509.AuthorityKeyIdentifierExtension(issuer.subjectKeyId),
+        ...namesExtension(x509, spec.names),
+      ],
+    })
+    return `${certificate.toString('pem')}\n`
+  }
 }
 
 function purpose({ ExtendedKeyUsage }: X509, usage: CertificateSpec['usages'][number]): string {

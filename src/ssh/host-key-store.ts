@@ -1,4 +1,4 @@
-import { forgetHostKey, pinHostKey } from '../identity/host-key.ts'
+import { forgetHostKey, listPinnedKeys, pinHostKey } from '../identity/host-key.ts'
 import type { Identity } from '../identity/identity.ts'
 import { decideHostKey, type HostKeyEvidence, listAcceptedPins, listLikelyKeys } from './decide-host-key.ts'
 import type { Hop } from './hop.ts'
@@ -7,15 +7,15 @@ import type { KnownHostKeys } from './known-hosts.ts'
 
 /** Host keys of a cluster during one command. Keys that are accepted for the first time are pinned. */
 export class HostKeyStore {
-  #identity: Identity
   readonly #loaded: Identity
+  /** Keys pinned during this command, by name. Collected apart, because each change copies an identity. */
+  readonly #pins = new Map<string, string[]>()
   readonly #forgotten: ReadonlySet<string>
   readonly #unknown = new Map<string, UnknownHostKey>()
 
   /** `forgotten` are hosts whose pinned key is dropped, so that the key they present now is accepted. */
   constructor(identity: Identity, forgotten: readonly string[] = []) {
     this.#loaded = forgotten.reduce(forgetHostKey, identity)
-    this.#identity = this.#loaded
     this.#forgotten = new Set(forgotten)
   }
 
@@ -58,6 +58,11 @@ export class HostKeyStore {
     )
   }
 
+  /** The unknown key that a machine has presented, if any. */
+  findUnknown(name: string): UnknownHostKey | undefined {
+    return this.#unknown.get(name)
+  }
+
   /** Pins unknown keys that the operator has accepted. */
   accept(keys: readonly UnknownHostKey[]): void {
     for (const { name, key } of keys) {
@@ -67,19 +72,23 @@ export class HostKeyStore {
   }
 
   get identity(): Identity {
-    return this.#identity
+    if (!this.changed) return this.#loaded
+    return { ...this.#loaded, hostKeys: { ...this.#loaded.hostKeys, ...Object.fromEntries(this.#pins) } }
   }
 
   /** True if new keys were pinned, so the identity must be saved. */
   get changed(): boolean {
-    return this.#identity !== this.#loaded
+    return this.#pins.size > 0
   }
 
   #pin(name: string, key: string): void {
-    this.#identity = pinHostKey(forgetHostKey(this.#identity, name), name, [key])
+    const { hostKeys } = pinHostKey({ hostKeys: {} }, name, [key])
+    this.#pins.set(name, [...listPinnedKeys(hostKeys, name)])
   }
 
   #collectEvidence(hop: Hop, known: KnownHostKeys): HostKeyEvidence {
-    return { hop, known, pins: this.#identity.hostKeys, forgotten: this.#forgotten.has(hop.name) }
+    const pinned = this.#pins.get(hop.name)
+    const pins = pinned === undefined ? this.#loaded.hostKeys : Object.fromEntries([[hop.name, pinned]])
+    return { hop, known, pins, forgotten: this.#forgotten.has(hop.name) }
   }
 }

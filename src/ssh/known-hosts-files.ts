@@ -13,16 +13,43 @@ export type FindKnownHostKeys = (hop: Pick<Hop, 'knownHosts'>) => Promise<KnownH
 
 /** Creates a lookup in the operator's known_hosts files. Each file is read once. */
 export function createKnownHostsLookup(): FindKnownHostKeys {
-  const files = new Map<string, Promise<readonly KnownHostsLine[]>>()
-  const read = async (file: string): Promise<readonly KnownHostsLine[]> => {
-    const lines = files.get(file) ?? readLines(file)
+  const files = new Map<string, Promise<FindLines>>()
+  const read = async (file: string): Promise<FindLines> => {
+    const lines = files.get(file) ?? readLines(file).then(indexLines)
     files.set(file, lines)
     return lines
   }
-  return async ({ knownHosts }) =>
-    knownHosts === undefined
-      ? noKnownHostKeys
-      : findKnownHost((await Promise.all(knownHosts.files.map(read))).flat(), knownHosts.name)
+  return async ({ knownHosts }) => {
+    if (knownHosts === undefined) return noKnownHostKeys
+    const { name } = knownHosts
+    const lookups = await Promise.all(knownHosts.files.map(read))
+    return findKnownHost(
+      lookups.flatMap((find) => find(name)),
+      name,
+    )
+  }
+}
+
+/** Returns the lines of a file that may match a name. */
+type FindLines = (name: string) => readonly KnownHostsLine[]
+
+/**
+ * Indexes lines by name, because a file may have a line for each of thousands of hosts. Lines are found in the
+ * order of the file. Lines with patterns or hashed names may match any name.
+ */
+export function indexLines(lines: readonly KnownHostsLine[]): FindLines {
+  const byName = new Map<string, number[]>()
+  const others: number[] = []
+  for (const [index, { names }] of lines.entries()) {
+    if (names === undefined) others.push(index)
+    for (const name of names ?? []) {
+      const known = byName.get(name)
+      if (known === undefined) byName.set(name, [index])
+      else known.push(index)
+    }
+  }
+  return (name) =>
+    [...(byName.get(name) ?? []), ...others].toSorted((a, b) => a - b).flatMap((index) => lines[index] ?? [])
 }
 
 async function readLines(file: string): Promise<readonly KnownHostsLine[]> {

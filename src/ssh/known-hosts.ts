@@ -1,9 +1,11 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { normalizePublicKey } from '../kit/ssh-public-key.ts'
 
 /** One line of a known_hosts file. */
 export interface KnownHostsLine {
   readonly use: 'host' | 'ca' | 'revoked'
+  /** All names that the line can match, in lower case; undefined if it has patterns or hashed names. */
+  readonly names?: readonly string[]
   readonly matches: (name: string) => boolean
   /** Public key without a comment. */
   readonly key: string
@@ -36,7 +38,15 @@ function parseLine(line: string): readonly KnownHostsLine[] {
   const use = useByMarker.get(marker)
   const key = normalizePublicKey((keyText ?? '').replace(/\s+/, ' '))
   if (use === undefined || names === undefined || key === undefined) return []
-  return [{ use, matches: createMatcher(names), key }]
+  const isPlain = /^[^|*?!]+$/.test(names)
+  return [
+    {
+      use,
+      ...(isPlain ? { names: names.toLowerCase().split(',') } : {}),
+      matches: createMatcher(names),
+      key,
+    },
+  ]
 }
 
 const form = /^\s*(?:(?<marker>@\S+)\s+)?(?<names>[^\s#]\S*)\s+(?<key>\S+\s+\S+)/
@@ -70,7 +80,9 @@ function createHashMatcher(text: string): KnownHostsLine['matches'] {
   const [, salt, hash] = /^\|1\|([^|]+)\|([^|]+)$/.exec(text) ?? []
   if (salt === undefined || hash === undefined) return () => false
   const expected = Buffer.from(hash, 'base64')
-  return (name) => createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest().equals(expected)
+  // Node needs far longer for a key that is a Buffer, and each hashed line is tested with the name of every host.
+  const key = createSecretKey(Buffer.from(salt, 'base64'))
+  return (name) => createHmac('sha1', key).update(name).digest().equals(expected)
 }
 
 /** Converts a pattern of ssh: * and ? are wildcards, brackets are part of the name. */

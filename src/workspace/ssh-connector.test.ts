@@ -23,6 +23,8 @@ const other = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C
 
 let identity: Identity
 let logins = 0
+/** Connections that have not logged in yet, and the most of them at the same time. */
+let [pendingLogins, mostPending] = [0, 0]
 let port = 0
 let home = ''
 const stack = new AsyncDisposableStack()
@@ -32,6 +34,8 @@ beforeAll(async () => {
   const server = new ssh2.Server(
     { hostKeys: [hostKeys.ed25519.private, hostKeys.ecdsa.private] },
     (client) => {
+      mostPending = Math.max(mostPending, ++pendingLogins)
+      client.on('ready', () => pendingLogins--)
       client.on('error', () => undefined)
       client.on('authentication', (context) => {
         if (context.method !== 'publickey') return context.reject(['publickey'])
@@ -228,4 +232,33 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     })
     expect(logins).toBe(0)
   })
+})
+
+test('of many hosts only some log in at the same time', async () => {
+  const ssh = { user: 'ada', key: 'key', port, hostKey: fingerprint(ed25519) }
+  const cluster = clusterSchema.parse({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Cluster',
+    metadata: { name: 'shop' },
+    spec: {
+      kubernetes: '1.37.1',
+      hosts: Array.from({ length: 50 }, (_, index) => ({
+        ...{ name: `w${index}`, address: '127.0.0.1', roles: ['worker'], ssh },
+      })),
+    },
+  })
+  const operator = { user: 'ada', home, machine: 'laptop', sshAgent: undefined }
+  const connector = await openSshConnector(
+    operator,
+    join(home, 'shop.yml'),
+    cluster,
+    new HostKeyStore(identity),
+  )
+  ;[pendingLogins, mostPending] = [0, 0]
+  const remotes = await Promise.all(cluster.spec.hosts.map(async (host) => connector.connect(host, signal)))
+  await Promise.all(remotes.map(async (remote) => remote.close()))
+  connector.close()
+  expect(remotes).toHaveLength(50)
+  expect(mostPending).toBeGreaterThan(1)
+  expect(mostPending).toBeLessThanOrEqual(32)
 })

@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 import { formatFileFlag } from './cluster-paths.ts'
 import type { WorkspaceContext, Operator } from './context.ts'
 import type { Identity } from '../identity/identity.ts'
+import { createSemaphore } from '../kit/concurrency.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
 import { openBastions } from '../ssh/bastions.ts'
@@ -34,6 +35,12 @@ export interface SshConnector {
  */
 const windowsKeepalive = { interval: 5000, count: 3 }
 
+/**
+ * Maximum number of logins at the same time. A login has a deadline and needs several milliseconds of
+ * processor time. If thousands began at once, all of them would miss their deadlines.
+ */
+const maxLogins = 32
+
 /** Opens ssh connections to hosts according to cluster.yml and the operator's ssh configuration. */
 export async function openSshConnector(
   { user, home, sshAgent }: Operator,
@@ -56,8 +63,14 @@ export async function openSshConnector(
     return { route, hops, known: ({ name }) => found.get(name) ?? noKnownHostKeys }
   }
 
+  const runLimited = createSemaphore(maxLogins)
   const connect: SshConnector['connect'] = async (host, signal) => {
     if (host.local) return createLocalRemote(host.name)
+    return runLimited(async () => logIn(host, signal))
+  }
+
+  const logIn: SshConnector['connect'] = async (host, signal) => {
+    signal.throwIfAborted()
     const { route, known } = await findRoute(host)
     const client = host.ssh?.client ?? spec.ssh.client ?? 'builtin'
     const options = {
@@ -68,8 +81,8 @@ export async function openSshConnector(
         const { cas, ...listed } = known(hop)
         const evidence = { ...listed, cas: client === 'system' ? [] : cas }
         if (keys.verify(key, hop, evidence) === 'known') return 'known' as const
-        const unknown = keys.unknown.filter(({ name }) => name === hop.name)
-        throw buildUnknownHostKeyError(unknown, acceptCommand)
+        const unknown = keys.findUnknown(hop.name)
+        throw buildUnknownHostKeyError(unknown === undefined ? [] : [unknown], acceptCommand)
       },
       pinned: (hop: Hop) => keys.pinned(hop, known(hop)),
       likely: (hop: Hop) => keys.likely(hop, known(hop)),

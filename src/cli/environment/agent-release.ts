@@ -28,7 +28,7 @@ export async function findAgentRelease(
     executable !== undefined && process.platform === platforms[os] && localArches[process.arch] === arch
   const name = fileNames[os][arch] ?? `hyperkube-${os}-${arch}`
   const directory =
-    executable === undefined ? resolve(import.meta.dirname, '../../dist') : dirname(executable)
+    executable === undefined ? resolve(import.meta.dirname, '../../../dist') : dirname(executable)
   const file = isThisMachine ? executable : join(directory, name)
   if (!(await fileExists(file))) {
     throw new HyperkubeError('RELEASE_NOT_THERE', `no hyperkube executable for ${os} on ${arch} at ${file}`, {

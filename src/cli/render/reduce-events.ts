@@ -121,6 +121,7 @@ function startSection(draft: Draft, steps: StepState[], time: number): void {
   draft.sectionStartedAt = time
   draft.steps = steps
   draft.running = undefined
+  draft.runningIndex = -1
   draft.hosts = new Map()
   draft.wait = undefined
 }
@@ -129,7 +130,7 @@ function startStep(draft: Draft, id: string, time: number): void {
   draft.running = id
   draft.hosts = new Map()
   draft.wait = undefined
-  updateStep(draft, id, { status: 'running', startedAt: time })
+  draft.runningIndex = updateStep(draft, id, { status: 'running', startedAt: time })
 }
 
 /**
@@ -142,15 +143,20 @@ function startHost(draft: Draft, host: string, time: number): void {
 }
 
 function endStep(draft: Draft, id: string, status: StepState['status'], time: number): void {
-  if (draft.running === id) draft.running = undefined
+  if (draft.running === id) {
+    draft.running = undefined
+    draft.runningIndex = -1
+  }
   draft.wait = undefined
   updateStep(draft, id, { status, endedAt: time })
 }
 
-function updateStep(draft: Draft, id: string, patch: Partial<StepState>): void {
+/** Changes a step and returns its position; -1 if there is no such step. */
+function updateStep(draft: Draft, id: string, patch: Partial<StepState>): number {
   const index = draft.steps.findIndex((step) => step.id === id)
   const step = draft.steps[index]
   if (step !== undefined) draft.steps[index] = { ...step, ...patch }
+  return index
 }
 
 function updateHost(draft: Draft, { body, component }: Event, host: string, time: number): void {

@@ -23,6 +23,8 @@ export interface RunState {
   readonly steps: readonly StepState[]
   /** Id of the running step. */
   readonly running: string | undefined
+  /** Position of the running step, because there may be thousands of steps; -1 if no step is running. */
+  readonly runningIndex: number
   /** Hosts of the running step that have started. */
   readonly hosts: ReadonlyMap<string, HostState>
   /** Condition that the whole step waits for. */
@@ -45,6 +47,7 @@ export const initialRunState: RunState = {
   sectionStartedAt: undefined,
   steps: [],
   running: undefined,
+  runningIndex: -1,
   hosts: new Map(),
   wait: undefined,
   failures: [],
@@ -69,8 +72,8 @@ export function countSteps({ steps }: Pick<RunState, 'steps'>): number {
   return steps.filter(({ isCounted }) => isCounted).length
 }
 
-export function runningStep({ steps, running }: RunState): StepState | undefined {
-  return running === undefined ? undefined : steps.find(({ id }) => id === running)
+export function runningStep({ steps, runningIndex }: RunState): StepState | undefined {
+  return steps[runningIndex]
 }
 
 export function buildLogKey(host: string | undefined, component: string | undefined): string {

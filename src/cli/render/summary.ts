@@ -3,9 +3,10 @@ import { formatDuration } from '../../kit/time-format.ts'
 import type { Paint } from '../command/command.ts'
 import { findResumeCommand } from '../command/typed-command.ts'
 import { formatFailures } from './failure-text.ts'
-import { alignRows, paintLine } from './line.ts'
+import { type AlignedRow, alignRows, paintLine } from './line.ts'
 import { countSteps, type RunState } from './run-state.ts'
 import { buildStepRow } from './step-row.ts'
+import type { StepState } from './step-state.ts'
 import { truncateRowsAfter } from './truncate-rows.ts'
 
 const maxPending = 5
@@ -14,10 +15,11 @@ const maxPending = 5
 export function formatStepsSummary(state: RunState, columns: number, paint: Paint): string {
   const { steps, ended } = state
   const stepCount = countSteps(state)
-  const rows = steps.map((step) => buildStepRow(step, stepCount, ended?.time ?? step.endedAt ?? 0))
+  const toRow = (step: StepState): AlignedRow =>
+    buildStepRow(step, stepCount, ended?.time ?? step.endedAt ?? 0)
   const startedCount = steps.findLastIndex(({ status }) => status !== 'pending') + 1
-  const pendingRows = truncateRowsAfter(rows.slice(startedCount), maxPending)
-  return alignRows([...rows.slice(0, startedCount), ...pendingRows], columns)
+  const pendingRows = truncateRowsAfter(steps.slice(startedCount), maxPending, toRow)
+  return alignRows([...steps.slice(0, startedCount).map(toRow), ...pendingRows], columns)
     .map((line) => `${paintLine(line, paint)}\n`)
     .join('')
 }

@@ -24,16 +24,19 @@ export function layoutTree(state: RunState, now: number, { columns, rows }: Scre
   const availableRows = Math.max(0, rows - 1 - footerLines.length)
   const { from, to } = findPosition(state)
   const steps = countSteps(state)
-  const rowsOfSteps = state.steps.map((step) => appendHostCount(buildStepRow(step, steps, now), state, step))
+  const toRow = (step: StepState): AlignedRow => appendHostCount(buildStepRow(step, steps, now), state, step)
   const freeRows = Math.max(0, availableRows - (to - from))
-  const others = Math.min(rowsOfSteps.length - (to - from), maxOtherSteps)
+  const others = Math.min(state.steps.length - (to - from), maxOtherSteps)
   const details = Math.min(countDetailLines(state), Math.max(Math.floor(freeRows / 2), freeRows - others))
-  const shares = shareRows(from, rowsOfSteps.length - to, freeRows - details)
+  const shares = shareRows(from, state.steps.length - to, freeRows - details)
   const before = [
-    ...truncateRowsBefore(rowsOfSteps.slice(0, from), shares.before),
-    ...rowsOfSteps.slice(from, to),
+    ...truncateRowsBefore(state.steps.slice(0, from), shares.before, toRow),
+    ...state.steps.slice(from, to).map(toRow),
   ]
-  const lines = alignRows([...before, ...truncateRowsAfter(rowsOfSteps.slice(to), shares.after)], columns)
+  const lines = alignRows(
+    [...before, ...truncateRowsAfter(state.steps.slice(to), shares.after, toRow)],
+    columns,
+  )
   const tree = [
     ...lines.slice(0, before.length),
     ...buildDetailLines(state, now, columns, details),

@@ -1,20 +1,33 @@
 import { formatCount } from '../../kit/text.ts'
 import { type AlignedRow, span } from './line.ts'
 
-/** Keeps the first rows and adds a row with the number of hidden rows. */
-export function truncateRowsAfter(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
-  if (rows.length <= maxRows) return rows
-  const hiddenCount = rows.length - maxRows + 1
-  return maxRows <= 0 ? [] : [...rows.slice(0, maxRows - 1), buildNoteRow(`· … and ${hiddenCount} more`)]
-}
-
-/** Keeps the last rows and puts a row with the number of hidden rows before them. */
-export function truncateRowsBefore(rows: readonly AlignedRow[], maxRows: number): readonly AlignedRow[] {
-  if (rows.length <= maxRows) return rows
-  const hiddenCount = rows.length - maxRows + 1
+/**
+ * Builds rows for the first items, and a row with the number of hidden items. No rows are built for hidden items,
+ * because there may be thousands.
+ */
+export function truncateRowsAfter<T>(
+  items: readonly T[],
+  maxRows: number,
+  toRow: (item: T) => AlignedRow,
+): readonly AlignedRow[] {
+  if (items.length <= maxRows) return items.map(toRow)
+  const hiddenCount = items.length - maxRows + 1
   return maxRows <= 0
     ? []
-    : [buildNoteRow(`✓ ${formatCount(hiddenCount, 'step')}`), ...rows.slice(hiddenCount)]
+    : [...items.slice(0, maxRows - 1).map(toRow), buildNoteRow(`· … and ${hiddenCount} more`)]
+}
+
+/** Builds rows for the last items, and before them a row with the number of hidden items. */
+export function truncateRowsBefore<T>(
+  items: readonly T[],
+  maxRows: number,
+  toRow: (item: T) => AlignedRow,
+): readonly AlignedRow[] {
+  if (items.length <= maxRows) return items.map(toRow)
+  const hiddenCount = items.length - maxRows + 1
+  return maxRows <= 0
+    ? []
+    : [buildNoteRow(`✓ ${formatCount(hiddenCount, 'step')}`), ...items.slice(hiddenCount).map(toRow)]
 }
 
 function buildNoteRow(text: string): AlignedRow {

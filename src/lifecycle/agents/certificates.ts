@@ -2,9 +2,10 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Claim } from '../../contract/request.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { settleAll } from '../../kit/concurrency.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import type { Ca } from '../../pki/ca.ts'
-import { signRequest } from '../../pki/sign.ts'
+import { createSigner, type SignRequest } from '../../pki/sign.ts'
+import { maxPlanRequests } from './plan-requests.ts'
 import type { Session } from './session.ts'
 
 /** Signed certificates of each host (key: host name), as PEM by file path. */
@@ -22,16 +23,35 @@ export async function signHostCertificates(
   now: Date,
   renew = false,
 ): Promise<HostCertificates> {
-  const signed = plans.map(async (plan) => {
+  const findSigner = createSignerLookup(identity, now)
+  const signed = await mapWithConcurrency(maxPlanRequests, plans, async (plan) => {
     const session = sessions.get(plan.host)
     if (session === undefined) return [plan.host, {}] as const
     const { requests } = await session.request(
       { type: 'certificate-requests', claim, plan, renew },
       'certificate-requests',
     )
-    return [plan.host, await signRequests(identity, plan, requests, now)] as const
+    return [plan.host, await signRequests(plan, requests, findSigner)] as const
   })
-  return new Map(await settleAll(signed))
+  return new Map(signed)
+}
+
+/** Returns the signer of a CA; undefined if there is no CA of this name. */
+type FindSigner = (ca: string) => Promise<SignRequest> | undefined
+
+/** Creates a lookup that checks each CA once, when the first host needs it. */
+function createSignerLookup({ cas }: Identity, now: Date): FindSigner {
+  const byName = new Map<string, Ca>(
+    [cas.kubernetes, cas.etcd, cas.frontProxy].map((ca) => [ca.name, ca] as const),
+  )
+  const signers = new Map<string, Promise<SignRequest>>()
+  return (name) => {
+    const ca = byName.get(name)
+    if (ca === undefined) return undefined
+    const signer = signers.get(name) ?? createSigner(ca, now)
+    signers.set(name, signer)
+    return signer
+  }
 }
 
 /**
@@ -39,23 +59,17 @@ export async function signHostCertificates(
  * certificate comes only from the plan, so a request for an unplanned path is an error.
  */
 async function signRequests(
-  { cas }: Identity,
   plan: NodePlan,
   requests: Readonly<Record<string, string>>,
-  now: Date,
+  findSigner: FindSigner,
 ): Promise<Record<string, string>> {
   const specs = new Map(
     plan.components.flatMap(({ certificates }) => certificates).map((spec) => [spec.certificateFile, spec]),
   )
-  const byName: Readonly<Record<string, Ca>> = {
-    kubernetes: cas.kubernetes,
-    etcd: cas.etcd,
-    'front-proxy': cas.frontProxy,
-  }
   const signed = Object.entries(requests).map(async ([path, request]) => {
     const spec = specs.get(path)
-    const ca = byName[spec?.ca ?? '']
-    if (spec === undefined || ca === undefined) {
+    const signer = findSigner(spec?.ca ?? '')
+    if (spec === undefined || signer === undefined) {
       throw new HyperkubeError(
         'PKI_REQUEST_NOT_PLANNED',
         `the host requests a certificate that its plan does not contain: ${path}`,
@@ -66,7 +80,8 @@ async function signRequests(
       )
     }
     const { subject, names, usages, lifetime } = spec
-    return [path, await signRequest(ca, request, { subject, names, usages, lifetime }, now)] as const
+    const sign = await signer
+    return [path, await sign(request, { subject, names, usages, lifetime })] as const
   })
   return Object.fromEntries(await Promise.all(signed))
 }

@@ -21,3 +21,21 @@ test('hosts are named in the order of cluster.yml, independent of which fails fi
   })
   expect([...unreachable.keys()]).toEqual(['cp1', 'w1', 'w2'])
 })
+
+test('not all of many hosts are connected at the same time, and none is left out', async () => {
+  let [running, most] = [0, 0]
+  const hosts = Array.from({ length: 500 }, (_, index) => buildHost(`w${index}`))
+  const { unreachable } = await connectAgents(hosts, {
+    async connect({ name: host }) {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => void setImmediate(resolve))
+      running--
+      throw new HyperkubeError('SSH_UNREACHABLE', 'unreachable', { host })
+    },
+    release: async () => Promise.reject(new Error('not reached')),
+    emit: () => undefined,
+    signal: new AbortController().signal,
+  })
+  expect(unreachable.size).toBe(500)
+  expect(most).toBe(64)
+})

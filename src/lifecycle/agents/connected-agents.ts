@@ -2,6 +2,7 @@ import type { Arch, Os } from '../../catalog/artifacts.ts'
 import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
 import { buildWindowsPaths } from '../../contract/host-paths.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import { formatError, hasCode, HyperkubeError } from '../../kit/errors.ts'
 import type { RunnerContext } from '../../plan/windows/service.ts'
 import type { HostSpec } from '../../spec/host.ts'
@@ -49,7 +50,13 @@ export interface ConnectedAgents {
 }
 
 /**
- * Connects to all hosts concurrently. Unreachable hosts do not fail the call: they are returned with their
+ * Maximum number of hosts that are connected at the same time. Each upload of an agent holds buffers, and each
+ * wait for an agent has a timeout.
+ */
+const maxConcurrentHosts = 64
+
+/**
+ * Connects to hosts concurrently. Unreachable hosts do not fail the call: they are returned with their
  * errors.
  */
 export async function connectAgents(
@@ -61,21 +68,19 @@ export async function connectAgents(
   const unreachable = new Map<string, HyperkubeError>()
   const restores = new Map<string, EtcdRestoreProgress>()
   const provisionalChanges = new Map<string, HostProvisionalChange>()
-  await Promise.all(
-    hosts.map(async (host) => {
-      try {
-        const { session, version, restore, provisional } = await connectHost(host, options)
-        sessions.set(host.name, session)
-        agents.set(host.name, version)
-        if (restore !== undefined) restores.set(host.name, restore)
-        if (provisional !== undefined) provisionalChanges.set(host.name, provisional)
-        options.onConnected?.(host.name)
-      } catch (error) {
-        options.signal.throwIfAborted()
-        unreachable.set(host.name, toHyperkubeError(error, host.name))
-      }
-    }),
-  )
+  await mapWithConcurrency(maxConcurrentHosts, hosts, async (host) => {
+    try {
+      const { session, version, restore, provisional } = await connectHost(host, options)
+      sessions.set(host.name, session)
+      agents.set(host.name, version)
+      if (restore !== undefined) restores.set(host.name, restore)
+      if (provisional !== undefined) provisionalChanges.set(host.name, provisional)
+      options.onConnected?.(host.name)
+    } catch (error) {
+      options.signal.throwIfAborted()
+      unreachable.set(host.name, toHyperkubeError(error, host.name))
+    }
+  })
   return {
     sessions: sortByHost(hosts, sessions),
     agents: sortByHost(hosts, agents),

@@ -57,6 +57,8 @@ interface PlanDelivery {
   readonly secrets: ReadonlyMap<string, Secret>
   /** Certificates signed for the host, as PEM by file path. */
   readonly certificates: Readonly<Record<string, string>>
+  /** Limits how many requests with plans are sent at the same time. The runs are not limited. */
+  readonly sendLimited?: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /**
@@ -87,18 +89,22 @@ export async function applyPlanThrough(
 
 async function applyOnce(
   session: Session,
-  { plan, claim, secrets, certificates }: PlanDelivery,
+  { plan, claim, secrets, certificates, sendLimited = async (work) => work() }: PlanDelivery,
   through: Stage,
   emit: EmitEvent,
 ): Promise<void> {
-  await runOnAgent(session, emit, {
-    type: 'apply',
-    claim,
-    through,
-    plan,
-    secrets: secretsFor(plan, secrets),
-    certificates: { ...certificates },
-  })
+  const run = randomUUID()
+  await sendLimited(async () =>
+    session.request(
+      {
+        ...{ type: 'apply', run, claim, through, plan },
+        secrets: secretsFor(plan, secrets),
+        certificates: { ...certificates },
+      },
+      'running',
+    ),
+  )
+  await followRun(session, run, emit)
 }
 
 function secretsFor({ components }: NodePlan, secrets: ReadonlyMap<string, Secret>): Record<string, string> {

@@ -5,7 +5,7 @@ import { observeEtcd } from '../../etcd/observe.ts'
 import { trustedCas } from '../../identity/trusted-keys.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { listObjects } from '../../kube/read-objects.ts'
+import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
 import { checkReadiness, getServerVersion as versionOf } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
@@ -15,7 +15,7 @@ import { noAddons } from '../addons/proposal.ts'
 import { proposeAddonChanges } from '../addons/propose-addons.ts'
 import { syncNodeLabels } from '../cluster-objects/node-settings.ts'
 import type { ManagedObjects } from '../cluster-objects/managed-objects.ts'
-import { explainNotReady, explainNotReadyNodes, nodeKind } from '../cluster-objects/node.ts'
+import { explainNotReady, explainNotReadyNodes, type Node, nodeKind } from '../cluster-objects/node.ts'
 import {
   applyObjectChanges,
   findObjectChanges,
@@ -168,7 +168,8 @@ export async function createClusterClient(
       return checkControllers(trustedCas(identity.cas.kubernetes), dialOnHost(host, findRemote), signal)
     },
     async nodesReady(hosts) {
-      return explainNotReadyNodes((await listObjects(api, nodeKind)).items, hosts.map(nodeName))
+      const names = hosts.map(nodeName)
+      return explainNotReadyNodes(await readNodes(api, names), names)
     },
     async isVoter(host) {
       const { members } = await etcd.members()
@@ -197,6 +198,19 @@ async function listMembers(etcd: EtcdClient, options: MembersOptions): Promise<r
     if (isEtcdError(error, 'ETCD_UNREACHABLE') || isEtcdError(error, 'ETCD_UNAVAILABLE')) return []
     throw error
   }
+}
+
+/**
+ * Up to this number of nodes is read one by one. A rollout of thousands of nodes in small steps would otherwise
+ * read all nodes in every step.
+ */
+const maxSingleReads = 16
+
+/** Reads the named nodes that exist. The result may contain further nodes. */
+async function readNodes(api: KubeClient, names: readonly string[]): Promise<readonly Node[]> {
+  if (names.length > maxSingleReads) return (await listObjects(api, nodeKind)).items
+  const found = await settleAll(names.map(async (name) => findObject(api, nodeKind, { name })))
+  return found.flatMap((node) => node ?? [])
 }
 
 async function readVersions(api: KubeClient, servers: readonly string[]): Promise<string[]> {

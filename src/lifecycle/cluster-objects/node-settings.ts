@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import { createSemaphore } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { listObjects } from '../../kube/read-objects.ts'
@@ -98,6 +99,8 @@ export function listChangedSettings(plans: readonly NodePlan[], nodes: readonly 
 }
 
 const maxAttempts = 20
+/** Maximum number of concurrent requests. A request that waits for a free connection could time out. */
+const maxConcurrent = 16
 
 /**
  * Sets labels and taints of nodes. Retries if taints have changed in between, because a node that becomes
@@ -106,8 +109,9 @@ const maxAttempts = 20
 export async function syncNodeLabels(api: KubeClient, plans: readonly NodePlan[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const changed = listChangedSettings(plans, (await listObjects(api, nodeKind)).items)
+    const runLimited = createSemaphore(maxConcurrent)
     const results = await Promise.allSettled(
-      changed.map(async (settings) => patchNodeSettings(api, settings)),
+      changed.map(async (settings) => runLimited(async () => patchNodeSettings(api, settings))),
     )
     const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
     if (reasons.length === 0) return

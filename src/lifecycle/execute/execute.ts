@@ -8,7 +8,7 @@ import { type EventBody, reportStep } from '../agents/event-stream.ts'
 import type { Session } from '../agents/session.ts'
 import { selectUploadPlans, uploadArtifacts } from '../agents/upload-artifacts.ts'
 import type { ClusterClient } from '../cluster-client/cluster-client.ts'
-import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
+import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
 import type { Proposal } from '../proposal/proposal.ts'
 import type { PlannedProvisionalChange } from '../provisional/plan-provisional.ts'
 import { beginProvisionalChange, extendProvisionalChange } from '../provisional/provisional-requests.ts'
@@ -63,7 +63,10 @@ function planTasks(
   options: ExecuteOptions & { readonly earlyApply: EarlyApply },
 ): Task[] {
   const { claim, client, bundle, earlyApply, provisional, now } = options
-  const touched = plans.filter(({ host }) => steps.some((step) => step.hosts.includes(host)))
+  const touchedHosts = new Set(steps.flatMap((step) => step.hosts))
+  const touched = plans.filter(({ host }) => touchedHosts.has(host))
+  const planByHost = new Map(plans.map((plan) => [plan.host, plan]))
+  const secrets = collectSecrets(inputs)
   const plansToTest = selectPlansToTest(plans, steps, clusterChanges)
   let certificates: HostCertificates = new Map()
   const stepTask = (step: RolloutStep): Task => ({
@@ -77,7 +80,12 @@ function planTasks(
       const through = async (gates: RolloutStep['after']): Promise<void> => passGates(gates, options)
       await through(step.before)
       if (step.kind === 'remove') await runRemoveStep(step, options)
-      else await runApplyStep(step, { inputs, plans, sessions, certificates, passGates: through }, options)
+      else
+        await runApplyStep(
+          step,
+          { plans: planByHost, secrets, sessions, certificates, passGates: through },
+          options,
+        )
     },
   })
   // Cluster objects are applied as soon as the API is reachable. They are applied in every run, because an

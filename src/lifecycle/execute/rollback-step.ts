@@ -8,7 +8,8 @@ import type { ApplyStep } from '../../rollout/step.ts'
 import type { Session } from '../agents/session.ts'
 
 export interface RollbackDeps {
-  readonly plans: readonly NodePlan[]
+  /** Plans by host name. */
+  readonly plans: ReadonlyMap<string, NodePlan>
   readonly sessions: ReadonlyMap<string, Session>
   /** Applies a plan to a host up to and including the stage of the step. */
   readonly apply: (session: Session, plan: NodePlan) => Promise<void>
@@ -53,19 +54,18 @@ async function findPreviousPlans(
   deps: RollbackDeps,
 ): Promise<ReadonlyMap<string, NodePlan>> {
   const all = await settleAll(
-    deps.plans
-      .filter(({ host }) => step.hosts.includes(host))
-      .map(async (plan) => {
-        const session = deps.sessions.get(plan.host)
-        const response = await session?.request(
-          { type: 'previous-plan', differentFrom: computeDigest(plan) },
-          'previous-plan',
-        )
-        if (session === undefined || response?.plan === undefined) return []
-        const stages = await findStagesToRollBack(step, plan, session, deps)
-        const rollback = buildRollbackPlan(plan, response.plan, stages)
-        return rollback === undefined ? [] : [[plan.host, rollback] as const]
-      }),
+    step.hosts.map(async (host) => {
+      const [plan, session] = [deps.plans.get(host), deps.sessions.get(host)]
+      if (plan === undefined || session === undefined) return []
+      const previous = await session.request(
+        { type: 'previous-plan', differentFrom: computeDigest(plan) },
+        'previous-plan',
+      )
+      if (previous.plan === undefined) return []
+      const stages = await findStagesToRollBack(step, plan, session, deps)
+      const rollback = buildRollbackPlan(plan, previous.plan, stages)
+      return rollback === undefined ? [] : [[host, rollback] as const]
+    }),
   )
   return new Map(all.flat())
 }

@@ -13,6 +13,7 @@ import { createEventStream } from '../agents/event-stream.ts'
 import type { NotReadyReason } from '../cluster-client/cluster-client.ts'
 import { planFromInputs } from '../proposal/proposal.ts'
 import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
+import { collectSecrets } from '../inputs/cluster-inputs.ts'
 import { buildClusterInputs } from '../testing/cluster-inputs.ts'
 import { runRemoveStep, runApplyStep } from './run-step.ts'
 
@@ -73,8 +74,8 @@ async function setup(host: string, scripted: Partial<ScriptedAgent>, done: strin
     signal: new AbortController().signal,
   }
   const stepInputs = {
-    inputs,
-    plans,
+    plans: new Map(plans.map((plan) => [plan.host, plan])),
+    secrets: collectSecrets(inputs),
     sessions: new Map([[host, session]]),
     certificates: new Map(),
     passGates: async () => void done.push('gates'),

@@ -1,18 +1,18 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Claim } from '../../contract/request.ts'
-import { settleAll } from '../../kit/concurrency.ts'
+import { createSemaphore, settleAll } from '../../kit/concurrency.ts'
 import { formatError } from '../../kit/errors.ts'
+import type { Secret } from '../../pki/secret.ts'
 import { toJoiningPlan } from '../../plan/linux/etcd.ts'
 import type { ApplyStep, RemoveStep } from '../../rollout/step.ts'
 import type { HostCertificates } from '../agents/certificates.ts'
 import { type EmitEvent, reportStep } from '../agents/event-stream.ts'
 import { applyPlanThrough } from '../agents/run-on-agent.ts'
+import { maxPlanRequests } from '../agents/plan-requests.ts'
 import type { Session } from '../agents/session.ts'
 import type { ClusterClient } from '../cluster-client/cluster-client.ts'
 import { drainTimeoutMs } from '../drain/drain.ts'
 import type { ClusterWaitOptions } from '../etcd/membership.ts'
-import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
-import type { Proposal } from '../proposal/proposal.ts'
 import { type MembershipClient, removeClusterHost } from './remove-host.ts'
 import { rollbackStep } from './rollback-step.ts'
 
@@ -59,8 +59,10 @@ export async function runRemoveStep(step: RemoveStep, options: RunStepOptions): 
 
 /** Inputs that a step needs to apply plans. */
 export interface StepInputs {
-  readonly inputs: ClusterInputs
-  readonly plans: Proposal['plans']
+  /** Plans by host name. */
+  readonly plans: ReadonlyMap<string, NodePlan>
+  /** Every secret file of the cluster. */
+  readonly secrets: ReadonlyMap<string, Secret>
   readonly sessions: ReadonlyMap<string, Session>
   readonly certificates: HostCertificates
   /** Waits until all gates pass. */
@@ -122,7 +124,8 @@ async function applyWithEtcdJoin(
   let { plans } = stepInputs
   for (const host of joining) {
     const members = await client.joinEtcd(host, buildWaitOptions(joinTimeoutMs, options, host))
-    plans = plans.map((plan) => (plan.host === host ? toJoiningPlan(plan, members) : plan))
+    const plan = plans.get(host)
+    if (plan !== undefined) plans = new Map([...plans, [host, toJoiningPlan(plan, members)]])
   }
   await applyToHosts(step, { ...stepInputs, plans }, options, failed)
   for (const host of joining) await client.promote(host, buildWaitOptions(joinTimeoutMs, options, host))
@@ -142,14 +145,14 @@ async function applyToHosts(
 ): Promise<void> {
   const { plans, sessions } = stepInputs
   const { emit } = options
-  const planByHost = new Map(plans.map((plan) => [plan.host, plan]))
+  const sendLimited = createSemaphore(maxPlanRequests)
   await settleAll(
     hosts.flatMap((host) => {
-      const [plan, session] = [planByHost.get(host), sessions.get(host)]
+      const [plan, session] = [plans.get(host), sessions.get(host)]
       if (plan === undefined || session === undefined) return []
       emit({ type: 'step-started', step: id, stage }, { host })
       const done = reportStep(options, { step: id, host }, async () =>
-        applyPlanThrough(session, buildDelivery(plan, stepInputs, options), stage, emit),
+        applyPlanThrough(session, { ...buildDelivery(plan, stepInputs, options), sendLimited }, stage, emit),
       )
       return [
         done.catch((error: unknown) => {
@@ -163,8 +166,8 @@ async function applyToHosts(
 
 function buildDelivery(
   plan: NodePlan,
-  { inputs, certificates }: StepInputs,
+  { secrets, certificates }: StepInputs,
   { claim }: RunStepOptions,
 ): Parameters<typeof applyPlanThrough>[1] {
-  return { plan, claim, secrets: collectSecrets(inputs), certificates: certificates.get(plan.host) ?? {} }
+  return { plan, claim, secrets, certificates: certificates.get(plan.host) ?? {} }
 }

@@ -17,8 +17,9 @@ export function checkChangedAddresses(
   changes: readonly ClusterObjectChange[],
 ): Finding[] {
   const previousAddresses = readPreviousAddresses(changes)
+  const indexes = new Map(spec.hosts.map(({ name }, index) => [name, index]))
   return plans.flatMap(({ host: name, address, node }) => {
-    const index = spec.hosts.findIndex((host) => host.name === name)
+    const index = indexes.get(name) ?? -1
     const host = spec.hosts[index]
     const previous = previousAddresses.get(node?.name ?? '')
     if (host === undefined || previous === undefined || previous.includes(address)) return []

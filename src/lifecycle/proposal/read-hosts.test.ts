@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest } from '../../contract/request.ts'
+import { buildEmptyPlan } from '../../diff/plan-resources.ts'
 import { createIdentity } from '../../identity/identity.ts'
-import { readRemovalOps } from './read-hosts.ts'
+import { readDiffs, readRemovalOps } from './read-hosts.ts'
 import { scriptedSession } from '../testing/scripted-agent.ts'
 
 test('hosts return the ops that remove everything of ours', async () => {
@@ -18,4 +19,30 @@ test('hosts return the ops that remove everything of ours', async () => {
     type: 'diff',
     plan: { host: 'w1', cluster: { name: 'shop', id: identity.id }, components: [] },
   })
+})
+
+test('equal ops of many hosts are one array, and only some plans are sent at the same time', async () => {
+  const head = { component: 'kubelet', stage: 'node', action: 'create', target: 'file' } as const
+  const names = Array.from({ length: 300 }, (_, index) => `w${index}`)
+  let [open, most] = [0, 0]
+  // Each session begins with a hello, and is done with its diff.
+  const requests = {
+    push: ({ type }: AgentRequest['body']) => (most = Math.max(most, (open += type === 'hello' ? 1 : -1))),
+  }
+  const sessions = new Map(
+    names.map((name) => {
+      const op: Op = { ...head, name: name === 'w7' ? '/etc/other' : '/etc/same', because: [] }
+      return [name, scriptedSession(name, { run: async function* () {}, ops: [op], requests })] as const
+    }),
+  )
+  const plans = names.map((name) =>
+    buildEmptyPlan({ name: 'shop', id: '2f8f3a52-6f0e-4d0c-9f57-4c8a9f0d1e11' }, name),
+  )
+  const diffs = await readDiffs(plans, sessions, { fileContents: false, renew: false })
+  await Promise.all([...sessions.values()].map(async (session) => session.close()))
+  expect(diffs.size).toBe(300)
+  expect(new Set([...diffs.values()].map(({ ops }) => ops)).size).toBe(2)
+  expect(diffs.get('w7')?.ops).toMatchObject([{ name: '/etc/other' }])
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(64)
 })

@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto'
 import type { Facts } from '../../contract/facts.ts'
 import type { AgentResponseBody } from '../agents/agent-link.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { buildEmptyPlan } from '../../diff/plan-resources.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { settleAll } from '../../kit/concurrency.ts'
+import { mapWithConcurrency, settleAll } from '../../kit/concurrency.ts'
+import { maxPlanRequests } from '../agents/plan-requests.ts'
 import type { Session } from '../agents/session.ts'
 
 type HostDiff = Extract<AgentResponseBody, { type: 'diff' }>
@@ -32,17 +34,27 @@ export async function readDiffs(
   options: { readonly fileContents: boolean; readonly renew: boolean },
   expected: (plan: NodePlan, ops: readonly Op[]) => readonly Op[] = (_, ops) => ops,
 ): Promise<ReadonlyMap<string, HostDiff>> {
+  const shareOps = createOpsCache()
   const readDiff = async (plan: NodePlan, session: Session): Promise<readonly [string, HostDiff]> => {
     const diffs = await session.request({ type: 'diff', plan, ...options }, 'diff')
-    return [plan.host, { ...diffs, ops: [...expected(plan, diffs.ops)] }]
+    return [plan.host, { ...diffs, ops: shareOps([...expected(plan, diffs.ops)]) }]
   }
-  const all = await settleAll(
-    plans.flatMap((plan) => {
-      const session = sessions.get(plan.host)
-      return session === undefined ? [] : [readDiff(plan, session)]
-    }),
-  )
-  return new Map(all)
+  const all = await mapWithConcurrency(maxPlanRequests, plans, async (plan) => {
+    const session = sessions.get(plan.host)
+    return session === undefined ? [] : [await readDiff(plan, session)]
+  })
+  return new Map(all.flat())
+}
+
+/** Returns the same array for equal ops, because most hosts of a large cluster have the same ops. */
+function createOpsCache(): (ops: Op[]) => Op[] {
+  const known = new Map<string, Op[]>()
+  return (ops) => {
+    const digest = hash('sha256', JSON.stringify(ops))
+    const shared = known.get(digest) ?? ops
+    known.set(digest, shared)
+    return shared
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { settleAll } from '../../kit/concurrency.ts'
+import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type Kind, kubeObject, type Manifest } from '../../kube/object.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
@@ -23,6 +23,8 @@ export interface SmokeTestPods {
 }
 
 const namespace = 'kube-system'
+/** Maximum number of concurrent requests. A request that waits for a free connection could time out. */
+export const maxConcurrentPods = 16
 /** Label of smoke test pods. It also finds pods that an interrupted run has left behind. */
 export const smokeTestLabel = 'hyperkube.dev/smoke-test'
 
@@ -75,9 +77,8 @@ export function createSmokeTestPods(api: KubeClient): SmokeTestPods {
       )
     },
     async remove() {
-      const pods = await listOwnPods()
-      await settleAll(
-        pods.map(async ({ metadata }) => deleteKubeObject(api, podKind, { name: metadata.name, namespace })),
+      await mapWithConcurrency(maxConcurrentPods, await listOwnPods(), async ({ metadata }) =>
+        deleteKubeObject(api, podKind, { name: metadata.name, namespace }),
       )
     },
   }

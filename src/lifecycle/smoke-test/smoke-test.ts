@@ -1,11 +1,11 @@
 import type { NetworkProbeResult, TcpTarget } from '../../contract/network-probe.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
-import { settleAll } from '../../kit/concurrency.ts'
+import { mapWithConcurrency, settleAll } from '../../kit/concurrency.ts'
 import { pollWithProgress } from '../../kit/poll.ts'
 import type { EmitEvent } from '../agents/event-stream.ts'
 import type { Session } from '../agents/session.ts'
-import type { SmokeTestPods } from './smoke-test-pods.ts'
+import { maxConcurrentPods, type SmokeTestPods } from './smoke-test-pods.ts'
 
 export interface SmokeTestOptions {
   /** Plans of the nodes to test. */
@@ -71,7 +71,9 @@ async function findPodProblem({ plans, pods }: SmokeTestOptions): Promise<string
     return pod === undefined || (!pod.ready && pod.ended === true)
   })
   // Creation may fail until the controllers have prepared the namespace, so the caller retries.
-  await settleAll(missing.map(async (plan) => pods.create(plan.node?.name ?? '', findImage(plan))))
+  await mapWithConcurrency(maxConcurrentPods, missing, async (plan) =>
+    pods.create(plan.node?.name ?? '', findImage(plan)),
+  )
   const podsByNode = new Map([
     ...(await pods.list()),
     ...[...podsBefore].filter(([, pod]) => !pod.ready && pod.ended),
