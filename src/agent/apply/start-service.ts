@@ -20,43 +20,63 @@ export interface ServiceStart {
 }
 
 export interface BegunServiceStart {
+  /** What the service manager must do; undefined if the service already runs. */
+  readonly request: 'start' | 'restart' | undefined
   /** True if an enable, start or restart was needed. */
   readonly changed: boolean
   readonly watch: StartWatch
 }
 
 /**
- * Enables the services. Always reloads the supervisor, because an earlier run may have been interrupted
- * before the supervisor read a new unit file.
+ * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the supervisor
+ * read a changed unit file. A reload is slow, so it is skipped for new services whose unit files are loaded.
  */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
   const { services } = host
   const disabled = starts.filter(({ before }) => !before.enabled)
   if (disabled.length > 0) await services.enable(disabled.map(({ service }) => service.name))
-  await services.reload()
+  if (!starts.every(isFirstStart)) {
+    await services.reload()
+    return
+  }
+  const states = await services.showAll(starts.map(({ service }) => service.name))
+  if (!states.every(isLoadedAndEnabled)) await services.reload()
 }
 
-/**
- * Requests a start without waiting for it. A service with pending changes is restarted, because services read
- * changed files only when they start.
- */
-export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
-  const { service, action, component, before } = start
+function isFirstStart({ service, action, before }: ServiceStart): boolean {
+  return action === 'start' && !service.started && before.active === 'inactive' && before.invocation === ''
+}
+
+function isLoadedAndEnabled({ load, enabled, needsReload }: UnitState): boolean {
+  return load === 'loaded' && enabled && !needsReload
+}
+
+/** A service with pending changes is restarted, because services read changed files only when they start. */
+export function beginServiceStart(
+  { service, action, component, before }: ServiceStart,
+  now: number,
+): BegunServiceStart {
   const { name, pendingChanges } = service
   const mustRestart = action === 'restart' || pendingChanges.length > 0
   const isUp = before.active === 'active' && !before.busy
-  if (mustRestart) await host.services.restart(name)
-  else if (!isUp) await host.services.start(name)
   const previousInvocation = mustRestart && before.invocation !== '' ? before.invocation : undefined
-  const watch = beginWatch(
-    name,
-    before,
-    previousInvocation,
-    host.clock.now().getTime(),
-    startTimeoutMs(component),
-  )
-  return { changed: !before.enabled || mustRestart || !isUp, watch }
+  return {
+    request: mustRestart ? 'restart' : isUp ? undefined : 'start',
+    changed: !before.enabled || mustRestart || !isUp,
+    watch: beginWatch(name, before, previousInvocation, now, startTimeoutMs(component)),
+  }
 }
+
+/** Requests all starts at once, and all restarts. */
+export async function requestStarts({ services }: Host, begun: readonly BegunServiceStart[]): Promise<void> {
+  for (const action of ['restart', 'start'] as const) {
+    const units = begun.filter(({ request }) => request === action).map(({ watch }) => watch.unit)
+    if (units.length > 0) await services.startAll(action, units)
+  }
+}
+
+/** Maximum number of milliseconds between two queries, each of which takes some processor time of the host. */
+const maxIntervalMs = 500
 
 export interface AwaitedStart {
   readonly watch: StartWatch
@@ -101,7 +121,7 @@ export async function awaitStarts(
     if (what.type !== 'waiting') return
     for (const one of pending) emit({ ...what, for: one.for }, one.component)
   }
-  return waitFor(check, { clock: host.clock, signal, emit: emitWaiting })
+  return waitFor(check, { clock: host.clock, signal, emit: emitWaiting, maxIntervalMs })
 }
 
 export async function buildStartError(

@@ -7,15 +7,9 @@ import { findDeliveredArchive } from '../resources/download.ts'
 import { findResource, withStarted } from '../records/ledger.ts'
 import type { ManagedResource } from '../resources/resource-handler.ts'
 import { findImageTools, runtimeComponent } from '../resources/image.ts'
-import { beginOp, endOp, failOp, runOp } from '../records/run-op.ts'
-import {
-  awaitStarts,
-  beginServiceStart,
-  type BegunServiceStart,
-  enableAndReload,
-  type ServiceStart,
-  type StartsResult,
-} from './start-service.ts'
+import { runOp } from '../records/run-op.ts'
+import type { ServiceStart } from './start-service.ts'
+import { awaitTogether, type RequestedStart, requestTogether, type ServiceStarts } from './start-together.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
 /** Ops that are executed after all other ops of their stage. */
@@ -29,14 +23,25 @@ export interface StageEndOps {
 
 export const noStageEndOps: StageEndOps = { starts: [], derived: [], images: [] }
 
+/** Work that is done after all stages of a run, so that a stage does not wait for the previous one. */
+export interface RunEndWork {
+  readonly starts: RequestedStart[]
+  readonly derived: Op[]
+  readonly images: Op[]
+}
+
 export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
-/** Starts the services of a stage and waits until they run. Returns the ops that would restart this agent. */
+/**
+ * Starts the services of a stage and waits until they run. With `runEnd` it only requests the starts and adds the
+ * wait and the ops that need it to that object. Returns the ops that would restart this agent.
+ */
 export async function startStage(
   run: PlanRun,
   { starts, derived, images }: StageEndOps,
+  runEnd?: RunEndWork,
 ): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   const serviceStarts: { op: Op; start: ServiceStart }[] = []
@@ -58,6 +63,12 @@ export async function startStage(
   if (first.length > 0) await startGroup(run, first, [])
   await loadImageArchives(run, archives)
   const rest = serviceStarts.filter((one) => !first.includes(one))
+  if (runEnd !== undefined) {
+    if (rest.length > 0) runEnd.starts.push(...(await requestTogether(run, rest)))
+    runEnd.derived.push(...derived)
+    runEnd.images.push(...images)
+    return selfRestarts
+  }
   const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
   if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart)
   const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
@@ -65,7 +76,14 @@ export async function startStage(
   return selfRestarts
 }
 
-type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
+/**
+ * Waits for the starts that the stages of a run requested, then executes the ops that need them. Images come last,
+ * because a node can be ready without them.
+ */
+export async function finishRun(run: PlanRun, { starts, derived, images }: RunEndWork): Promise<void> {
+  if (starts.length > 0) await awaitTogether(run, starts)
+  for (const op of [...derived, ...images]) await runOp(run, op, async () => applyOp(run, op))
+}
 
 /**
  * Starts services together. On Windows, worker services are started by the reconciliation that also keeps
@@ -74,14 +92,14 @@ type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[
 async function startGroup(run: PlanRun, starts: ServiceStarts, derived: readonly Op[]): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
-    await startTogether(run, starts)
+    await awaitTogether(run, await requestTogether(run, starts))
     return
   }
   const [workers, rest] = [
     starts.filter(({ op }) => isWorkerService(op)),
     starts.filter(({ op }) => !isWorkerService(op)),
   ]
-  if (rest.length > 0) await startTogether(run, rest)
+  if (rest.length > 0) await awaitTogether(run, await requestTogether(run, rest))
   if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
@@ -117,54 +135,6 @@ async function skipStart(run: PlanRun, op: Op): Promise<void> {
     await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
     return 'unchanged'
   })
-}
-
-async function startTogether(run: PlanRun, serviceStarts: ServiceStarts): Promise<void> {
-  const { host, emit, signal } = run
-  const begun: { op: Op; starting: BegunServiceStart }[] = []
-  const [first] = serviceStarts
-  try {
-    for (const { op, start } of serviceStarts) {
-      await beginOp(run, op)
-      try {
-        if (op === first?.op)
-          await enableAndReload(
-            host,
-            serviceStarts.map((other) => other.start),
-          )
-        begun.push({ op, starting: await beginServiceStart(host, start) })
-      } catch (error) {
-        throw await failOp(run, op, error)
-      }
-    }
-    const watched = begun.map(({ op, starting }) => ({ watch: starting.watch, component: op.component }))
-    const ended = await awaitStarts(host, watched, emit, signal)
-    await endStarts(run, begun.splice(0), ended)
-  } catch (error) {
-    // A run that fails or is aborted does not wait for the starts that it requested.
-    for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
-    throw error
-  }
-}
-
-async function endStarts(
-  run: PlanRun,
-  begun: readonly { readonly op: Op; readonly starting: BegunServiceStart }[],
-  { running, failed }: StartsResult,
-): Promise<void> {
-  const { ledgerStore } = run
-  let failure: Error | undefined
-  for (const { op, starting } of begun) {
-    if (running.has(op.name)) {
-      await ledgerStore.save(withStarted(ledgerStore.ledger, op.name))
-      await endOp(run, op, starting.changed ? 'done' : 'unchanged')
-    } else if (failed?.unit === op.name) {
-      failure = await failOp(run, op, failed.error)
-    } else {
-      await endOp(run, op, 'interrupted')
-    }
-  }
-  if (failure !== undefined) throw failure
 }
 
 /**
