@@ -227,10 +227,53 @@ test('a service that does not start stops the run, with its last lines', async (
     component: 'etcd',
     message: expect.stringContaining('etcd.service: the last line'),
   })
-  expect(host.services.units.has('kubelet.service')).toBe(false)
   host.services.broken.clear()
   const again = await applyAndListOps(host, plan)
   expect(again[0]).toBe('start service etcd.service')
+  expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
+})
+
+test('new services of all stages are started before the run waits for any of them', async () => {
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { stage: 'etcd' }),
+    runningComponent('kubelet', '1'),
+  )
+  publishPrograms(host, plan)
+  const systemd = { ...host.services }
+  host.services.showAll = async (units) => {
+    const states = await systemd.showAll(units)
+    // Without the kubelet, etcd does not become ready.
+    const isReady = host.services.units.get('kubelet.service')?.state === 'active'
+    return states.map((state) =>
+      isReady || state.active !== 'active' ? state : { ...state, active: 'activating' },
+    )
+  }
+  const ops = await applyAndListOps(host, plan)
+  expect(ops.slice(-2)).toEqual(['start service etcd.service', 'start service kubelet.service'])
+  expect(host.services.calls).not.toContain('reload')
+})
+
+test('a changed service that does not start stops the run before the next stage', async () => {
+  const planFor = (version: string) =>
+    buildPlanWithHost(
+      runningComponent('etcd', version, { stage: 'etcd' }),
+      runningComponent('kubelet', version),
+    )
+  for (const version of ['1', '2']) publishPrograms(host, planFor(version))
+  await applyAndListOps(host, planFor('1'))
+  host.services.broken.add('etcd.service')
+  await expect(applyAndListOps(host, planFor('2'))).rejects.toMatchObject({ component: 'etcd' })
+  expect(host.services.units.get('kubelet.service')?.starts).toBe(1)
+})
+
+test('the supervisor is reloaded for a changed unit', async () => {
+  const plan = buildPlanWithHost(runningComponent('etcd', '1', { stage: 'etcd' }))
+  const next = buildPlanWithHost(runningComponent('etcd', '2', { stage: 'etcd' }))
+  for (const one of [plan, next]) publishPrograms(host, one)
+  await applyAndListOps(host, plan)
+  await applyAndListOps(host, next)
+  expect(host.services.calls).toContain('reload')
+  expect(host.services.units.get('etcd.service')?.text).toContain('etcd-2')
 })
 
 test('wrong bytes are not taken, and nothing was done before', async () => {

@@ -15,7 +15,16 @@ import { LedgerStore, withCurrentOwners } from '../records/ledger.ts'
 import { deleteTemporaryFiles } from './orphans.ts'
 import { replacementFileCheck } from '../resources/replace-files.ts'
 import { type EmitRunEvent, journalRun, runOp, toRunError } from '../records/run-op.ts'
-import { isStart, noStageEndOps, restartThisAgent, type StageEndOps, startStage } from './start-stage.ts'
+import {
+  finishRun,
+  isStart,
+  noStageEndOps,
+  restartThisAgent,
+  type RunEndWork,
+  type StageEndOps,
+  startStage,
+} from './start-stage.ts'
+import { interruptStarts } from './start-together.ts'
 import { saveAppliedPlan } from '../records/state-file.ts'
 
 export interface ApplyPlanOptions {
@@ -87,17 +96,35 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 }
 
 /**
- * Runs ops in order. The services of a stage start together after its other ops. The run waits for them
- * before it loads images, begins the next stage or removes anything. Returns the ops that would restart this
- * agent; the caller runs them last.
+ * Runs ops in order. If they only add services, no stage waits for the services of the previous one. Returns the ops
+ * that would restart this agent; the caller runs them last.
  */
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
+  // As after a boot, systemd starts the services in the order of their units, and each waits for what it needs.
+  const onlyAdds = ops.every(({ action }) => action === 'create' || action === 'start')
+  if (run.host.os === 'windows' || !onlyAdds) return runStages(run, ops)
+  const runEnd: RunEndWork = { starts: [], derived: [], images: [] }
+  try {
+    const selfRestarts = await runStages(run, ops, runEnd)
+    await finishRun(run, { ...runEnd, starts: runEnd.starts.splice(0) })
+    return selfRestarts
+  } catch (error) {
+    await interruptStarts(run, runEnd.starts)
+    throw error
+  }
+}
+
+/**
+ * Runs the ops of all stages. The services of a stage start together after its other ops. Without `runEnd`, the
+ * run waits for them before it loads images, begins the next stage or removes anything.
+ */
+async function runStages(run: PlanRun, ops: readonly Op[], runEnd?: RunEndWork): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   let stageEnd: StageEndOps = noStageEndOps
   const finishStage = async (later: readonly Op[]): Promise<void> => {
     const ended = stageEnd
     stageEnd = noStageEndOps
-    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended, later)))
+    if (ended !== noStageEndOps) selfRestarts.push(...(await startStage(run, ended, later, runEnd)))
   }
   for (const [index, op] of ops.entries()) {
     const endsStage = op.stage !== ops[index - 1]?.stage || op.action === 'remove' || op.action === 'stop'

@@ -1,4 +1,5 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
+import type { Op } from '../../contract/op.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import type { Host } from '../host/host.ts'
@@ -19,21 +20,39 @@ export interface ServiceStart {
   readonly before: UnitState
 }
 
+/** Services that start together, each with its op. */
+export type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
+
 export interface BegunServiceStart {
+  /** What the service manager must do; undefined if the service already runs. */
+  readonly request: 'start' | 'restart' | undefined
   /** True if an enable, start or restart was needed. */
   readonly changed: boolean
   readonly watch: StartWatch
 }
 
 /**
- * Enables the services. Always reloads the supervisor, because an earlier run may have been interrupted
- * before the supervisor read a new unit file.
+ * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the supervisor
+ * read a changed unit file. A reload is slow, so it is skipped for new services whose unit files are loaded.
  */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
   const { services } = host
   const disabled = starts.filter(({ before }) => !before.enabled)
   if (disabled.length > 0) await services.enable(disabled.map(({ service }) => service.name))
-  await services.reload()
+  if (!starts.every(isFirstStart)) {
+    await services.reload()
+    return
+  }
+  const states = await services.showAll(starts.map(({ service }) => service.name))
+  if (!states.every(isLoadedAndEnabled)) await services.reload()
+}
+
+function isFirstStart({ service, action, before }: ServiceStart): boolean {
+  return action === 'start' && !service.started && before.active === 'inactive' && before.invocation === ''
+}
+
+function isLoadedAndEnabled({ load, enabled, needsReload }: UnitState): boolean {
+  return load === 'loaded' && enabled && !needsReload
 }
 
 /**
@@ -44,24 +63,30 @@ export function willRestart({ action, service }: Pick<ServiceStart, 'action' | '
   return action === 'restart' || service.pendingChanges.length > 0
 }
 
-/** Requests a start or restart without waiting for it. */
-export async function beginServiceStart(host: Host, start: ServiceStart): Promise<BegunServiceStart> {
+/** Describes the request for a start or restart, and how to watch it. */
+export function beginServiceStart(start: ServiceStart, now: number): BegunServiceStart {
   const { service, component, before } = start
   const { name } = service
   const mustRestart = willRestart(start)
   const isUp = before.active === 'active' && !before.busy
-  if (mustRestart) await host.services.restart(name)
-  else if (!isUp) await host.services.start(name)
   const previousInvocation = mustRestart && before.invocation !== '' ? before.invocation : undefined
-  const watch = beginWatch(
-    name,
-    before,
-    previousInvocation,
-    host.clock.now().getTime(),
-    startTimeoutMs(component),
-  )
-  return { changed: !before.enabled || mustRestart || !isUp, watch }
+  return {
+    request: mustRestart ? 'restart' : isUp ? undefined : 'start',
+    changed: !before.enabled || mustRestart || !isUp,
+    watch: beginWatch(name, before, previousInvocation, now, startTimeoutMs(component)),
+  }
 }
+
+/** Requests all starts at once, and all restarts. */
+export async function requestStarts({ services }: Host, begun: readonly BegunServiceStart[]): Promise<void> {
+  for (const action of ['restart', 'start'] as const) {
+    const units = begun.filter(({ request }) => request === action).map(({ watch }) => watch.unit)
+    if (units.length > 0) await services.startAll(action, units)
+  }
+}
+
+/** Maximum number of milliseconds between two queries, each of which takes some processor time of the host. */
+const maxIntervalMs = 500
 
 export interface AwaitedStart {
   readonly watch: StartWatch
@@ -106,7 +131,7 @@ export async function awaitStarts(
     if (what.type !== 'waiting') return
     for (const one of pending) emit({ ...what, for: one.for }, one.component)
   }
-  return waitFor(check, { clock: host.clock, signal, emit: emitWaiting })
+  return waitFor(check, { clock: host.clock, signal, emit: emitWaiting, maxIntervalMs })
 }
 
 export async function buildStartError(

@@ -7,16 +7,9 @@ import { findDeliveredArchive } from '../resources/download.ts'
 import { findResource, withStarted } from '../records/ledger.ts'
 import type { ManagedResource } from '../resources/resource-handler.ts'
 import { findImageTools, runtimeComponent } from '../resources/image.ts'
-import { beginOp, endOp, failOp, runOp } from '../records/run-op.ts'
-import {
-  awaitStarts,
-  beginServiceStart,
-  type BegunServiceStart,
-  enableAndReload,
-  type ServiceStart,
-  type StartsResult,
-} from './start-service.ts'
-import { type ServiceStarts, stopApiServers } from './stop-api-servers.ts'
+import { runOp } from '../records/run-op.ts'
+import type { ServiceStart, ServiceStarts } from './start-service.ts'
+import { awaitTogether, type RequestedStart, requestTogether } from './start-together.ts'
 import { isWorkerService, startWindowsWorker } from './start-windows-worker.ts'
 
 /** Ops that are executed after all other ops of their stage. */
@@ -30,18 +23,27 @@ export interface StageEndOps {
 
 export const noStageEndOps: StageEndOps = { starts: [], derived: [], images: [] }
 
+/** Work that is done after all stages of a run, so that a stage does not wait for the previous one. */
+export interface RunEndWork {
+  readonly starts: RequestedStart[]
+  readonly derived: Op[]
+  readonly images: Op[]
+}
+
 export function isStart({ action }: Op): boolean {
   return action === 'start' || action === 'restart'
 }
 
 /**
  * Starts the services of a stage and waits until they run. `later` are the ops of the run that follow this
- * stage. Returns the ops that would restart this agent.
+ * stage. With `runEnd` it only requests the starts and adds the wait and the ops that need it to that object.
+ * Returns the ops that would restart this agent.
  */
 export async function startStage(
   run: PlanRun,
   { starts, derived, images }: StageEndOps,
   later: readonly Op[],
+  runEnd?: RunEndWork,
 ): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []
   const serviceStarts: { op: Op; start: ServiceStart }[] = []
@@ -63,11 +65,26 @@ export async function startStage(
   if (first.length > 0) await startGroup(run, first, [], later)
   await loadImageArchives(run, archives)
   const rest = serviceStarts.filter((one) => !first.includes(one))
+  if (runEnd !== undefined) {
+    if (rest.length > 0) runEnd.starts.push(...(await requestTogether(run, rest, later)))
+    runEnd.derived.push(...derived)
+    runEnd.images.push(...images)
+    return selfRestarts
+  }
   const derivedDuringStart = derived.filter((op) => isDerivedDuringStart(run, op))
   if (rest.length > 0 || derivedDuringStart.length > 0) await startGroup(run, rest, derivedDuringStart, later)
   const derivedAfterStart = derived.filter((op) => !derivedDuringStart.includes(op))
   for (const op of [...derivedAfterStart, ...images]) await runOp(run, op, async () => applyOp(run, op))
   return selfRestarts
+}
+
+/**
+ * Waits for the starts that the stages of a run requested, then executes the ops that need them. Images come last,
+ * because a node can be ready without them.
+ */
+export async function finishRun(run: PlanRun, { starts, derived, images }: RunEndWork): Promise<void> {
+  if (starts.length > 0) await awaitTogether(run, starts)
+  for (const op of [...derived, ...images]) await runOp(run, op, async () => applyOp(run, op))
 }
 
 /**
@@ -82,14 +99,14 @@ async function startGroup(
 ): Promise<void> {
   const { host } = run
   if (host.os === 'linux') {
-    await startTogether(run, starts, later)
+    await awaitTogether(run, await requestTogether(run, starts, later))
     return
   }
   const [workers, rest] = [
     starts.filter(({ op }) => isWorkerService(op)),
     starts.filter(({ op }) => !isWorkerService(op)),
   ]
-  if (rest.length > 0) await startTogether(run, rest, later)
+  if (rest.length > 0) await awaitTogether(run, await requestTogether(run, rest, later))
   if (workers.length > 0 || derived.length > 0) await startWindowsWorker({ ...run, host }, workers, derived)
 }
 
@@ -125,60 +142,6 @@ async function skipStart(run: PlanRun, op: Op): Promise<void> {
     await run.ledgerStore.save(withStarted(run.ledgerStore.ledger, op.name))
     return 'unchanged'
   })
-}
-
-async function startTogether(
-  run: PlanRun,
-  serviceStarts: ServiceStarts,
-  later: readonly Op[],
-): Promise<void> {
-  const { host, emit, signal } = run
-  const begun: { op: Op; starting: BegunServiceStart }[] = []
-  const [first] = serviceStarts
-  try {
-    for (const { op, start } of serviceStarts) {
-      await beginOp(run, op)
-      try {
-        if (op === first?.op) {
-          await enableAndReload(
-            host,
-            serviceStarts.map((other) => other.start),
-          )
-          await stopApiServers(run, serviceStarts, later)
-        }
-        begun.push({ op, starting: await beginServiceStart(host, start) })
-      } catch (error) {
-        throw await failOp(run, op, error)
-      }
-    }
-    const watched = begun.map(({ op, starting }) => ({ watch: starting.watch, component: op.component }))
-    const ended = await awaitStarts(host, watched, emit, signal)
-    await endStarts(run, begun.splice(0), ended)
-  } catch (error) {
-    // A run that fails or is aborted does not wait for the starts that it requested.
-    for (const { op } of begun) await endOp(run, op, 'interrupted').catch(() => undefined)
-    throw error
-  }
-}
-
-async function endStarts(
-  run: PlanRun,
-  begun: readonly { readonly op: Op; readonly starting: BegunServiceStart }[],
-  { running, failed }: StartsResult,
-): Promise<void> {
-  const { ledgerStore } = run
-  let failure: Error | undefined
-  for (const { op, starting } of begun) {
-    if (running.has(op.name)) {
-      await ledgerStore.save(withStarted(ledgerStore.ledger, op.name))
-      await endOp(run, op, starting.changed ? 'done' : 'unchanged')
-    } else if (failed?.unit === op.name) {
-      failure = await failOp(run, op, failed.error)
-    } else {
-      await endOp(run, op, 'interrupted')
-    }
-  }
-  if (failure !== undefined) throw failure
 }
 
 /**

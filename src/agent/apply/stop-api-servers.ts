@@ -1,9 +1,6 @@
 import type { Op } from '../../contract/op.ts'
 import type { PlanRun } from './apply-op.ts'
-import { type ServiceStart, stopService, willRestart } from './start-service.ts'
-
-/** Services that start together, each with its op. */
-export type ServiceStarts = readonly { readonly op: Op; readonly start: ServiceStart }[]
+import { type ServiceStarts, stopService, willRestart } from './start-service.ts'
 
 /**
  * Stops an API server before its etcd member restarts, if this run restarts that API server anyway. Otherwise

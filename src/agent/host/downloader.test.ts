@@ -88,6 +88,31 @@ test('a file comes as a whole, and its digest with it', async () => {
   expect(await readFile(join(root, 'part'))).toEqual(content)
 })
 
+test('a file larger than the write buffer keeps its bytes in order', async () => {
+  const large = Buffer.alloc(5_000_000, content)
+  responses = [(_, response) => response.end(large)]
+  expect(await download(large.length)).toBe(createHash('sha256').update(large).digest('hex'))
+  expect(large.equals(await readFile(join(root, 'part')))).toBe(true)
+})
+
+test('a large file that was cut goes on where it was', async () => {
+  const large = Buffer.alloc(5_000_000, content)
+  responses = [
+    (_, response) => {
+      response.writeHead(200, { 'content-length': large.length })
+      response.write(large.subarray(0, 3_000_000), () => response.destroy())
+    },
+    (request, response) => {
+      const from = Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1])
+      response
+        .writeHead(206, { 'content-range': `bytes ${from}-${large.length - 1}/${large.length}` })
+        .end(large.subarray(from))
+    },
+  ]
+  expect(await download(large.length)).toBe(createHash('sha256').update(large).digest('hex'))
+  expect(large.equals(await readFile(join(root, 'part')))).toBe(true)
+})
+
 test('what was cut goes on where it was', async () => {
   responses = [respondUntil(3000), respondUntil(7000), respondRange]
   expect(await download()).toBe(sha256)

@@ -14,6 +14,8 @@ export interface ServiceManager {
   enable(units: readonly string[]): Promise<void>
   start(unit: string): Promise<void>
   restart(unit: string): Promise<void>
+  /** Starts or restarts units in one request. */
+  startAll(action: 'start' | 'restart', units: readonly string[]): Promise<void>
   stop(unit: string): Promise<void>
   /** Kills all processes of the unit. To prevent a restart, stop the unit first. */
   kill(unit: string): Promise<void>
@@ -53,6 +55,8 @@ export interface UnitState {
   /** True while a job of the unit is queued. */
   readonly busy: boolean
   readonly enabled: boolean
+  /** True if the unit file on disk is newer than the loaded unit. */
+  readonly needsReload: boolean
   /** Type of the service: notify, exec, … */
   readonly type: string
 }

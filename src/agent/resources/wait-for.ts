@@ -10,6 +10,8 @@ export interface WaitOptions {
   readonly emit: (what: RunEventBody) => void
   /** Milliseconds between two checks. */
   readonly intervalMs?: number
+  /** If set, the interval grows up to this many milliseconds. */
+  readonly maxIntervalMs?: number
 }
 
 const defaultIntervalMs = 200
@@ -21,7 +23,8 @@ const reportIntervalMs = 5000
 
 /** Calls `check` until it returns a result, without a timeout. Emits a waiting event at intervals. */
 export async function waitFor<T>(check: () => Promise<WaitResult<T>>, options: WaitOptions): Promise<T> {
-  const { clock, signal, emit, intervalMs = defaultIntervalMs } = options
+  const { clock, signal, emit } = options
+  let { intervalMs = defaultIntervalMs } = options
   const since = clock.now()
   let reportedAt = since.getTime() - reportIntervalMs + 1000
   for (;;) {
@@ -34,5 +37,6 @@ export async function waitFor<T>(check: () => Promise<WaitResult<T>>, options: W
       emit({ type: 'waiting', for: result.for, since: since.toISOString() })
     }
     await clock.pause(intervalMs, signal)
+    intervalMs = Math.min(1.5 * intervalMs, options.maxIntervalMs ?? intervalMs)
   }
 }

@@ -11,7 +11,7 @@ import {
 import { planSecretFile, planTextFile } from '../files.ts'
 import { configRoot, hyperkubeProgram, linuxProgramDirectory, stateRoot } from './paths.ts'
 import { diskSpaceProbe, planRemoteProbe } from './probe-defaults.ts'
-import { mallocThreshold, renderUnit } from './unit.ts'
+import { agentMallocThreshold, renderUnit } from './unit.ts'
 
 const name = 'hyperkube-agent'
 const root = { owner: 'root' }
@@ -115,7 +115,7 @@ export function buildLinuxAgentService(): ServiceSpec {
         ['LimitCORE', '0'],
         // Child processes must survive a restart of the agent.
         ['KillMode', 'process'],
-        mallocThreshold,
+        agentMallocThreshold,
       ],
     ],
     ['Install', [['WantedBy', 'multi-user.target']]],

@@ -93,6 +93,12 @@ export function environmentSetting(name: string, value: string): UnitSetting {
  */
 export const mallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '8192')
 
+/**
+ * The same for the agent, with a threshold above 64 kB. Sockets are read in blocks of that size, and a new mapping
+ * for each block would double the processor time of a download.
+ */
+export const agentMallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '73728')
+
 type Section = readonly [name: string, settings: readonly UnitSetting[]]
 
 export function renderUnit(sections: readonly Section[]): string {

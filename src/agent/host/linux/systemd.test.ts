@@ -26,6 +26,7 @@ test('what systemd says of a unit that runs', () => {
     invocation: '4b1c',
     busy: false,
     enabled: true,
+    needsReload: false,
     type: 'notify',
   })
 })
@@ -36,6 +37,10 @@ test.each([
   ['Job=4711', true],
 ])('with "%s" it is busy: %s', (line, busy) => {
   expect(parseUnitState(running.replace('Job=0', line))).toMatchObject({ busy })
+})
+
+test('a unit file that changed since systemd loaded it', () => {
+  expect(parseUnitState(`${running}NeedDaemonReload=yes\n`)).toMatchObject({ needsReload: true })
 })
 
 test('an unknown unit', () => {

@@ -12,6 +12,7 @@ const properties = [
   'InvocationID',
   'Job',
   'UnitFileState',
+  'NeedDaemonReload',
   'Type',
 ] as const
 
@@ -38,6 +39,7 @@ export function createSystemd(command: RunCommand): LinuxServiceManager {
     disable: async (unit) => runSystemctl('disable', '--quiet', unit),
     start: async (unit) => runSystemctl('start', '--no-block', unit),
     restart: async (unit) => runSystemctl('restart', '--no-block', unit),
+    startAll: async (action, units) => runSystemctl(action, '--no-block', ...units),
     async stop(unit) {
       // Exit code 5: the unit does not exist.
       await command(['systemctl', 'stop', '--no-block', unit], { codes: [0, 5] })
@@ -91,6 +93,7 @@ export function parseUnitState(text: string): UnitState {
     // Without a job the value is missing, empty or 0, depending on the systemd version.
     busy: !['', '0'].includes(value('Job')),
     enabled: value('UnitFileState') === 'enabled',
+    needsReload: value('NeedDaemonReload') === 'yes',
     type: value('Type'),
   }
 }

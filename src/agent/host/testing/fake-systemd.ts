@@ -68,11 +68,25 @@ export function createFakeSystemd(
     }
   }
   const show = async (name: string): Promise<UnitState> => {
+    const onDisk = (await files.read(`${directory}/${name}`))?.toString('utf8')
+    const known = units.get(name)
+    // systemd loads a unit file that it does not know yet, but not the new content of a loaded one.
+    if (onDisk !== undefined && known?.text === undefined)
+      units.set(name, {
+        state: 'inactive',
+        starts: 0,
+        restarts: 0,
+        observed: undefined,
+        ...known,
+        text: onDisk,
+      })
     const unit = units.get(name)
-    const hasFile = (await files.stat(`${directory}/${name}`)) !== undefined
-    return toUnitState(unit, [...units.keys()].indexOf(name), hasFile && enabled.has(name))
+    return {
+      ...toUnitState(unit, [...units.keys()].indexOf(name), onDisk !== undefined && enabled.has(name)),
+      needsReload: unit !== undefined && unit.text !== onDisk,
+    }
   }
-  return {
+  const manager: FakeSystemd = {
     units,
     calls,
     broken,
@@ -112,6 +126,9 @@ export function createFakeSystemd(
       if (stubborn.has(name) && requireUnit(name).state === 'active') restarting.add(name)
       else await startUnit(name)
     },
+    async startAll(action, names) {
+      for (const name of names) await manager[action](name)
+    },
     async stop(name) {
       calls.push(`stop ${name}`)
       const unit = units.get(name)
@@ -135,9 +152,14 @@ export function createFakeSystemd(
     },
     lines: async (name, count) => (written.get(name) ?? [`${name}: the last line`]).slice(-count),
   }
+  return manager
 }
 
-function toUnitState(unit: FakeUnit | undefined, index: number, enabled: boolean): UnitState {
+function toUnitState(
+  unit: FakeUnit | undefined,
+  index: number,
+  enabled: boolean,
+): Omit<UnitState, 'needsReload'> {
   const active = unit?.state ?? 'inactive'
   return {
     load: unit?.text === undefined ? 'not-found' : 'loaded',

@@ -12,5 +12,6 @@ export const idleUnit: UnitState = {
   invocation: '',
   busy: false,
   enabled: true,
+  needsReload: false,
   type: 'exec',
 }

@@ -91,6 +91,17 @@ export function createServiceControlManager({
       await clock.pause(pollIntervalMs, signal)
     }
   }
+  const restart = async (name: string): Promise<void> => {
+    // The SCM also stops the services that depend on this one, so wait for them too.
+    const others = [...(await list([...known.keys()])).values()].filter(
+      ({ dependsOn, state }) => dependsOn.includes(name) && state !== 'Stopped',
+    )
+    await stop(name)
+    for (const other of others) await waitUntilStopped(other.name)
+    await waitUntilStopped(name)
+    await start(name)
+    for (const other of others) await start(other.name)
+  }
   return {
     reload: async () => undefined,
     async show(name) {
@@ -103,16 +114,9 @@ export function createServiceControlManager({
     // Services are always installed with automatic start, so `enable` has nothing to do.
     enable: async () => undefined,
     start,
-    async restart(name) {
-      // The SCM also stops the services that depend on this one, so wait for them too.
-      const others = [...(await list([...known.keys()])).values()].filter(
-        ({ dependsOn, state }) => dependsOn.includes(name) && state !== 'Stopped',
-      )
-      await stop(name)
-      for (const other of others) await waitUntilStopped(other.name)
-      await waitUntilStopped(name)
-      await start(name)
-      for (const other of others) await start(other.name)
+    restart,
+    async startAll(action, names) {
+      for (const name of names) await (action === 'start' ? start(name) : restart(name))
     },
     stop,
     kill,
@@ -157,6 +161,7 @@ export function toUnitState(
     invocation: pid === 0 ? '' : String(pid),
     busy: false,
     enabled: state?.startMode === 'Auto',
+    needsReload: false,
     type: 'exec',
   }
 }
