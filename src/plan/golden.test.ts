@@ -84,14 +84,15 @@ describe('what is different', () => {
     await expect(patch).toMatchFileSnapshot(golden('differences/profile-cis.diff'))
   })
 
-  test.each(listTestedReleases().slice(1).map(({ kubernetes }) => kubernetes))(
-    'in Kubernetes %s',
-    async (kubernetes) => {
-      const older = { ...single, spec: { ...single.spec, kubernetes } }
-      const patch = difference(planText(single, 'one'), planText(older, 'one'))
-      await expect(patch).toMatchFileSnapshot(golden(`differences/kubernetes-${kubernetes}.diff`))
-    },
-  )
+  test.each(
+    listTestedReleases()
+      .slice(1)
+      .map(({ kubernetes }) => kubernetes),
+  )('in Kubernetes %s', async (kubernetes) => {
+    const older = { ...single, spec: { ...single.spec, kubernetes } }
+    const patch = difference(planText(single, 'one'), planText(older, 'one'))
+    await expect(patch).toMatchFileSnapshot(golden(`differences/kubernetes-${kubernetes}.diff`))
+  })
 
   test('on Windows Server 2025', async () => {
     const cluster = example('windows')
