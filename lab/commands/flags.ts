@@ -4,8 +4,8 @@ import type { Command } from 'commander'
 import { cacheDirectory } from '../cache.ts'
 import { buildComponents } from '../components/build.ts'
 import { renderFlagsFile, type VersionFlags } from '../components/flags-file.ts'
-import { readFlags, partsWithFlags } from '../components/flags.ts'
-import { formatPartId, selectParts } from '../components/parts.ts'
+import { readFlags, selectPartsWithFlags } from '../components/flags.ts'
+import { formatPartId } from '../components/parts.ts'
 import { terminalReport } from '../report.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -16,7 +16,7 @@ export function flagsCommand(parent: Command): void {
     .description('read the flags of the upstream programs and write them to the catalog')
     .action(async () => {
       const [report, cache] = [terminalReport(), cacheDirectory()]
-      const built = await buildComponents(selectParts(partsWithFlags), { cache, report })
+      const built = await buildComponents(selectPartsWithFlags(), { cache, report })
       for (const [name, parts] of Map.groupBy(built, ({ part }) => part.name)) {
         const versions: VersionFlags[] = []
         for (const one of parts) {

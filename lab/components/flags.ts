@@ -5,6 +5,7 @@ import { runProgram } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/concurrency.ts'
 import { digestRecipe, ensureCached } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
+import { type Part, selectParts } from './parts.ts'
 
 /**
  * A `boolean` flag accepts only true or false. Types of other flags are not distinguished, because programs
@@ -54,7 +55,10 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
   flannel: { flanneld: [] },
 }
 
-export const partsWithFlags: readonly string[] = Object.keys(hiddenFlags)
+/** Selects the parts whose flags the catalog stores. A part on request has the minor of another part. */
+export function selectPartsWithFlags(): readonly Part[] {
+  return selectParts(Object.keys(hiddenFlags)).filter(({ onRequest }) => !onRequest)
+}
 
 const flagsSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.string(), z.enum(['boolean', 'value'])]))]),

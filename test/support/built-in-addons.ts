@@ -66,7 +66,15 @@ export async function expectUsageOfNodesAndPods(
     { timeoutMs: 120_000, intervalMs: 2000 },
   )
   for (const line of nodes) expect(line).toMatch(/^\S+\s+\d+m\s+\d+%\s+\d+Mi/)
-  expect((await kubectl.run('top', 'pods', '-A', '--no-headers')).stdout).toContain('coredns')
+  // A pod is measured only after its second scrape, which can be later than that of its node.
+  await pollUntil(
+    'the pods of coredns to be measured',
+    async () => {
+      const { stdout } = await kubectl.run('top', 'pods', '-A', '--no-headers').catch(() => ({ stdout: '' }))
+      return stdout.includes('coredns')
+    },
+    { timeoutMs: 120_000, intervalMs: 2000 },
+  )
   const service = await cluster.api.text('/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io')
   expect(JSON.parse(service).spec).not.toHaveProperty('insecureSkipTLSVerify')
 }
