@@ -344,7 +344,9 @@ function describeUpgrade(clusterNow: () => UpCluster, to: KubernetesVersion): vo
     test('what an upgrade would do is shown, and nothing is done', async () => {
       const { operator } = clusterNow()
       const { stderr } = await operator.must(3, 'upgrade', '--to', version, '--dry-run')
-      expect(stderr).toContain('etcd on cp1, while 2 of 3 etcd members are healthy without cp1')
+      expect(stderr).toContain(
+        'etcd and API server on cp1, while 2 of 3 etcd members are healthy without cp1',
+      )
       expect(stderr).toContain('drained first')
       await operator.must(0, 'plan')
     })
