@@ -44,7 +44,9 @@ test(
   { timeout: 900_000 },
   async () => {
     const shown = await operator.must(3, 'upgrade', '--to', '1.37.1', '--dry-run')
-    expect(shown.stderr).toContain('etcd on cp1, while 2 of 3 etcd members are healthy without cp1')
+    expect(shown.stderr).toContain(
+      'etcd and API server on cp1, while 2 of 3 etcd members are healthy without cp1',
+    )
     const all = { hosts: [...hosts.values()], server: hostNamed('cp3'), from: hostNamed('w1') }
     await upgradeUnderLoad(operator, '1.37.1', all)
     expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
