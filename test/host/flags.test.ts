@@ -33,8 +33,8 @@ test.each([
   ['flannel', 'flanneld', 'no-such-flag'],
 ])('%s: %s refuses --%s', async (name, program, flag) => {
   const parts = selectParts([name])
-  const asked = built.filter(({ part }) => parts.includes(part))
-  expect(asked).not.toEqual([])
-  const results = asked.map(async ({ directory }) => queryFlag(join(directory, program), flag))
-  expect(await Promise.all(results)).toEqual(asked.map(() => undefined))
+  const selected = built.filter(({ part }) => parts.includes(part))
+  expect(selected).not.toEqual([])
+  const results = selected.map(async ({ directory }) => queryFlag(join(directory, program), flag))
+  expect(await Promise.all(results)).toEqual(selected.map(() => undefined))
 })
