@@ -12,6 +12,11 @@ export function listTestedReleases(): readonly KubernetesRelease[] {
   return shippedMinors.map((minor) => buildRelease(minor, minor.tested))
 }
 
+/** Lists the Kubernetes versions that the test suites of hyperkube run, newest first. */
+export function listTestedVersions(): readonly string[] {
+  return shippedMinors.map(({ tested }) => tested)
+}
+
 function buildRelease({ components, images }: KubernetesMinor, kubernetes: string): KubernetesRelease {
   return { kubernetes, ...components, images }
 }
@@ -23,8 +28,5 @@ function buildRelease({ components, images }: KubernetesMinor, kubernetes: strin
 export function findKubernetesRelease(version: string): KubernetesRelease {
   const found = shippedMinors.find(({ minor }) => minor === toMinor(version))
   if (found !== undefined) return buildRelease(found, version)
-  throw buildUnknownVersionError(
-    version,
-    shippedMinors.map(({ tested }) => tested),
-  )
+  throw buildUnknownVersionError(version, listTestedVersions())
 }

@@ -1,15 +1,13 @@
 import { LineCounter, stringify } from 'yaml'
 import { z } from 'zod'
-import { parseImage } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { findDuplicateKeys, parseBoundedYaml } from '../kit/parse-yaml.ts'
 import { archSchema } from './artifacts.ts'
-
-const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
+import { imageReferenceSchema, versionSchema } from './schemas.ts'
 
 const lockedArtifact = z.strictObject({
   component: z.string().min(1),
-  version,
+  version: versionSchema,
   os: z.enum(['linux', 'windows']),
   arch: archSchema,
   /**
@@ -26,15 +24,12 @@ export type LockedArtifact = z.infer<typeof lockedArtifact>
 export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
-  kubernetes: version,
+  kubernetes: versionSchema,
   artifacts: z
     .array(lockedArtifact)
     .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice'),
   /** Image references with digests. Old locks contain references without digests. */
-  images: z.record(
-    z.string(),
-    z.string().refine((text) => parseImage(text) !== undefined, 'must be a full image name'),
-  ),
+  images: z.record(z.string(), imageReferenceSchema),
   /**
    * Windows builds that each image supports, if its index lists them. Only in locks for clusters with Windows
    * hosts.

@@ -1,21 +1,19 @@
 import { z } from 'zod'
-import { parseImage } from '../contract/image-reference.ts'
 import { type Format, readVersioned } from '../contract/versioned.ts'
 import newest from './minors/1.37.json' with { type: 'json' }
 import previous from './minors/1.36.json' with { type: 'json' }
 import { toMinor } from './version.ts'
-
-const version = z.string().regex(/^\d+\.\d+\.\d+$/, 'must be a full version such as 1.37.1')
+import { imageReferenceSchema, versionSchema } from './schemas.ts'
 
 const components = z.strictObject({
-  etcd: version,
-  containerd: version,
-  runc: version,
-  cniPlugins: version,
-  flannel: version,
-  crictl: version,
+  etcd: versionSchema,
+  containerd: versionSchema,
+  runc: versionSchema,
+  cniPlugins: versionSchema,
+  flannel: versionSchema,
+  crictl: versionSchema,
   /** shawl runs ordinary programs as Windows services. */
-  shawl: version,
+  shawl: versionSchema,
 })
 
 const document = z
@@ -24,14 +22,11 @@ const document = z
     kind: z.literal('KubernetesMinor'),
     minor: z.string().regex(/^\d+\.\d+$/, 'must be a minor version such as 1.37'),
     /** The patch version that the test suites of hyperkube run. */
-    tested: version,
+    tested: versionSchema,
     /** Component versions for every patch version of the minor, without a leading v. */
     components,
     /** Image references with a tag, by the name that hyperkube uses. */
-    images: z.record(
-      z.string(),
-      z.string().refine((text) => parseImage(text) !== undefined, 'must be a full image name'),
-    ),
+    images: z.record(z.string(), imageReferenceSchema),
   })
   .refine(({ minor, tested }) => toMinor(tested) === minor, 'the tested version must belong to the minor')
 

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
-import { findKubernetesRelease, listTestedReleases } from '../catalog/catalog.ts'
+import { findKubernetesRelease, listTestedVersions } from '../catalog/catalog.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { formatLock, type Lock } from '../catalog/lock.ts'
@@ -113,7 +113,7 @@ async function resolveFromNetwork(
 function suggestFix({ errors }: AggregateError, version: string): string {
   const isRefused = errors.some((one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED')
   if (isRefused) return digestRefusedHint
-  const tested = listTestedReleases().map(({ kubernetes }) => kubernetes)
+  const tested = listTestedVersions()
   return tested.includes(version)
     ? 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)'
     : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a tested version: ${tested.join(', ')}`

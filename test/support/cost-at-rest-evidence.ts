@@ -1,3 +1,4 @@
+import { renderTable } from '../../scripts/markdown-table.ts'
 import { formatDuration } from '../../src/kit/time-format.ts'
 import type { ServiceCost } from './service-cost.ts'
 
@@ -46,20 +47,19 @@ core, of the process and its ended children.
 
 ## Worker
 
-${formatTable([sumOwnServices(worker), ...worker])}
+${formatCosts([sumOwnServices(worker), ...worker])}
 
 ## Control plane
 
-${formatTable([sumOwnServices(controlPlane), ...controlPlane])}
+${formatCosts([sumOwnServices(controlPlane), ...controlPlane])}
 `
 }
 
-function formatTable(costs: readonly ServiceCost[]): string {
+function formatCosts(costs: readonly ServiceCost[]): string {
   const rows = costs.map(({ service, pss, maxPss, cpuShare }) => [
     ...[service, formatMegabytes(pss), formatMegabytes(maxPss), `${(100 * cpuShare).toFixed(2)} %`],
   ])
-  const head = ['service', 'memory', 'maximum', 'CPU']
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return renderTable(['service', 'memory', 'maximum', 'CPU'], rows)
 }
 
 function formatMegabytes(bytes: number): string {

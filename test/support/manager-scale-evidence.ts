@@ -1,3 +1,4 @@
+import { renderTable } from '../../scripts/markdown-table.ts'
 import { formatDuration } from '../../src/kit/time-format.ts'
 import {
   computeGrowth,
@@ -6,6 +7,7 @@ import {
   percentile,
   type ScaleStep,
 } from './manager-scale-figures.ts'
+import { formatMebibytes, formatNumber } from './evidence-units.ts'
 
 export interface ScaleEvidence {
   readonly date: Date
@@ -78,7 +80,7 @@ export function formatFiguresTable(
       ...[0.5, 0.99].map((share) => `${percentile(latencies, share).toFixed(0)} ms`),
     ]
   })
-  return formatTable(head, rows)
+  return renderTable(head, rows)
 }
 
 function formatGrowth(steps: readonly ScaleStep[]): string {
@@ -92,18 +94,6 @@ function formatGrowth(steps: readonly ScaleStep[]): string {
 
 From ${formatNumber(first.nodes)} nodes to ${formatNumber(last.nodes)}, × ${sizes.toFixed(1)}. A cost is linear if it grew at most half again as much.
 
-${formatTable(['cost', "hyperkube's", 'linear', "upstream's"], rows)}
+${renderTable(['cost', "hyperkube's", 'linear', "upstream's"], rows)}
 `
-}
-
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-function formatNumber(value: number): string {
-  return value.toLocaleString('en')
-}
-
-function formatMebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(0)} MiB`
 }

@@ -4,7 +4,7 @@ import { upgrade } from '../../actions/upgrade.ts'
 import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
 import { reportInvalidChange } from '../up/run-changed-up.ts'
 import { runUp } from '../up/run-up.ts'
-import { listTestedReleases } from '../../catalog/catalog.ts'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
@@ -18,10 +18,6 @@ const flags = z.looseObject({
   dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
 })
-
-function listTestedVersions(): readonly string[] {
-  return listTestedReleases().map(({ kubernetes }) => kubernetes)
-}
 
 export const upgradeCommand: LeafCommand = {
   examples: [

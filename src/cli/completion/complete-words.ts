@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
-import { listTestedReleases } from '../../catalog/catalog.ts'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listAddonSwitches } from '../addon/addon-switch.ts'
 import { type CommandDefinition, isCommandGroup } from '../command/command.ts'
@@ -120,7 +120,7 @@ async function completeValue(
   if (choices !== undefined) return select(withoutText(choices), current)
   switch (name) {
     case 'version':
-      return select(withoutText(listTestedReleases().map(({ kubernetes }) => kubernetes)), current)
+      return select(withoutText(listTestedVersions()), current)
     case 'addon': {
       const cluster = await readCluster()
       return select(withoutText(cluster === undefined ? [] : [...listAddonSwitches(cluster).keys()]), current)

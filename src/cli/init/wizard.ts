@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { listTestedReleases } from '../../catalog/catalog.ts'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import { isNetwork } from '../../spec/cidr.ts'
 import { type HostRole, sshSchema } from '../../spec/host.ts'
 import { networkSchema } from '../../spec/network.ts'
@@ -20,7 +20,7 @@ export async function promptName(prompts: Prompts): Promise<string> {
 export async function promptCluster(prompts: Prompts, name: string): Promise<ClusterDraft> {
   const kubernetes = await prompts.select({
     message: 'Kubernetes version?',
-    choices: listTestedReleases().map(({ kubernetes: value }) => ({ value, label: value })),
+    choices: listTestedVersions().map((value) => ({ value, label: value })),
     fallback: newestKubernetes,
   })
   return promptNetworks(prompts, { name, kubernetes, hosts: await promptHosts(prompts) })

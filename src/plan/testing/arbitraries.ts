@@ -1,5 +1,5 @@
 import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
-import { listTestedReleases } from '../../catalog/catalog.ts'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { buildPlanInput, type FactsVariation } from './fixtures.ts'
@@ -38,7 +38,7 @@ export function buildHosts({ controlPlanes, etcd, workers, windows }: ClusterSha
 }
 
 const settings = record({
-  kubernetes: constantFrom(...listTestedReleases().map(({ kubernetes }) => kubernetes)),
+  kubernetes: constantFrom(...listTestedVersions()),
   api: record(
     { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
     { requiredKeys: [] },

@@ -1,8 +1,10 @@
+import { renderTable } from '../../../scripts/markdown-table.ts'
 import type { MeteredRun } from './metered-process.ts'
 
 /** Names of the measured commands, in their order. */
 export const scaleCommands = ['first up', 'up without changes', 'up with a changed kubelet', 'plan'] as const
 export type ScaleCommand = (typeof scaleCommands)[number]
+import { formatMebibytes, formatNumber } from '../evidence-units.ts'
 
 export type ScaleFigures = Pick<MeteredRun, 'cpuSeconds' | 'seconds' | 'peakBytes'>
 
@@ -73,7 +75,7 @@ function formatCommand(steps: readonly OperatorScaleStep[], command: ScaleComman
       ],
     ]
   })
-  return formatTable(['hosts', 'CPU', 'CPU per host', 'peak', 'time'], rows)
+  return renderTable(['hosts', 'CPU', 'CPU per host', 'peak', 'time'], rows)
 }
 
 function formatGrowth(evidence: OperatorScaleEvidence): string {
@@ -91,18 +93,6 @@ function formatGrowth(evidence: OperatorScaleEvidence): string {
 
 From ${formatNumber(first.hosts)} hosts to ${formatNumber(last.hosts)}, × ${size.toFixed(1)}. A cost is linear if it grew at most half again as much.
 
-${formatTable(['command', 'CPU', 'peak'], rows)}
+${renderTable(['command', 'CPU', 'peak'], rows)}
 `
-}
-
-function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-function formatNumber(value: number): string {
-  return value.toLocaleString('en')
-}
-
-function formatMebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(0)} MiB`
 }
