@@ -54,7 +54,7 @@ export function decideComponent(input: ComponentDecisionInput): ComponentDecisio
 
 function decideUnhealthy(
   input: ComponentDecisionInput,
-  { because, code, since: _since }: UnhealthyCondition,
+  { because, code, isHung = false }: UnhealthyCondition,
   escalation: Escalation,
 ): ComponentDecision {
   const { observed, byName, suspended, now, policy, budgetLeft, hasDisruption } = input
@@ -63,14 +63,16 @@ function decideUnhealthy(
     return { state: 'blocked', because: 'an operator stopped the service', escalation }
   if (suspended !== undefined) return { state: 'blocked', ...reason, ...suspended, escalation }
   const grace = policy.startupMs + observed.slowestProbeMs
-  const blocker = findBlocker(observed, code, listDependencies(observed, byName), grace, now)
+  const blocker = findBlocker(observed, { code, isHung }, listDependencies(observed, byName), grace, now)
   if (blocker !== undefined) return { state: 'blocked', ...reason, because: blocker, escalation }
   const startGrace = selectStartGrace(policy, observed.component, grace)
-  const step = isStarting(observed, startGrace, now)
+  const step = !isHung && isStarting(observed, startGrace, now)
     ? undefined
     : findDueStep(policy, observed.component, escalation, startGrace, now)
   if (step === undefined) return { ...toDecisionState(escalation, reason), escalation }
-  const steps = buildSteps(input, step, reason, startGrace)
+  const { unit } = observed
+  const canRestart = unit !== undefined && (isHung || !isCrashLooping(unit, startGrace, now))
+  const steps = buildSteps(input, step, reason, canRestart)
   const disruptions = steps.filter(isDisruptive).length
   if (disruptions > 0 && hasDisruption) return { ...toDecisionState(escalation, reason), escalation }
   if (disruptions > budgetLeft) return refuseOverBudget(input, escalation)
@@ -136,15 +138,14 @@ function refuseDataRisk(
  * help.
  */
 function buildSteps(
-  { observed, now }: ComponentDecisionInput,
+  { observed }: ComponentDecisionInput,
   escalationStep: EscalationStep,
   reason: Pick<HealStep, 'because' | 'code'>,
-  graceMs: number,
+  canRestart: boolean,
 ): HealStep[] {
-  const { component, unit, drifted } = observed
-  const restarts = unit !== undefined && !isCrashLooping(unit, graceMs, now)
+  const { component, drifted } = observed
   const actions = escalationStep.actions.filter((action) => {
-    if (action === 'restart') return restarts
+    if (action === 'restart') return canRestart
     return action !== 'repair' && action !== 'give-up'
   })
   const ownStep: HealStep = {
@@ -153,7 +154,7 @@ function buildSteps(
     ...reason,
   }
   if (ownStep.actions.length === 0) return []
-  if (escalationStep.restartFirst === undefined || !restarts) return [ownStep]
+  if (escalationStep.restartFirst === undefined || !canRestart) return [ownStep]
   return [
     {
       component: escalationStep.restartFirst,
