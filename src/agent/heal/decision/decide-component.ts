@@ -66,9 +66,10 @@ function decideUnhealthy(
   const blocker = findBlocker(observed, { code, isHung }, listDependencies(observed, byName), grace, now)
   if (blocker !== undefined) return { state: 'blocked', ...reason, because: blocker, escalation }
   const startGrace = selectStartGrace(policy, observed.component, grace)
-  const step = !isHung && isStarting(observed, startGrace, now)
-    ? undefined
-    : findDueStep(policy, observed.component, escalation, startGrace, now)
+  const step =
+    !isHung && isStarting(observed, startGrace, now)
+      ? undefined
+      : findDueStep(policy, observed.component, escalation, startGrace, now)
   if (step === undefined) return { ...toDecisionState(escalation, reason), escalation }
   const { unit } = observed
   const canRestart = unit !== undefined && (isHung || !isCrashLooping(unit, startGrace, now))

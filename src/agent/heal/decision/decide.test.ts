@@ -230,7 +230,10 @@ const observeConfirmedHang = (
   component: string,
   more: Partial<ComponentObservation> = {},
 ): ComponentObservation =>
-  observeHung(component, { probes: [observeProbe(component, 'unhealthy', { isConfirmedHang: true })], ...more })
+  observeHung(component, {
+    probes: [observeProbe(component, 'unhealthy', { isConfirmedHang: true })],
+    ...more,
+  })
 
 test('a confirmed hang of a service that was healthy does not wait for the start grace', () => {
   const now = start + 10 * minute

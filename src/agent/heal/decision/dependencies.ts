@@ -39,7 +39,10 @@ export function findBlocker(
   const { unit } = observed
   const isUnresponsive =
     isHung ||
-    (unit !== undefined && unit.wasHealthy && unresponsiveCodes.has(code) && !isCrashLooping(unit, grace, now))
+    (unit !== undefined &&
+      unit.wasHealthy &&
+      unresponsiveCodes.has(code) &&
+      !isCrashLooping(unit, grace, now))
   for (const need of needs) {
     const condition = assessComponent(need, now)
     if (condition.state === 'unhealthy') return `waits for ${need.component}: ${condition.because}`
