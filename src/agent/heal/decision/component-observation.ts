@@ -57,8 +57,8 @@ export type ComponentCondition =
       readonly because: string
       readonly code?: string
       readonly since: number
-      /** True if the service was healthy since its start and now hangs, which two independent signs show. */
-      readonly isHung?: boolean
+      /** True if the process itself shows that it hangs, so its probe is not only slow. */
+      readonly isConfirmedHang?: boolean
     }
 
 /** Milliseconds that a service may be down. A normal restart also stops the service for a moment. */
@@ -81,14 +81,13 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
   }
   const failing = localProbes.find(({ state }) => state === 'unhealthy')
   if (failing !== undefined) {
-    const { probe, message, code, since, isConfirmedHang = false } = failing
-    const isHung = isConfirmedHang && unit !== undefined && unit.wasHealthy && unit.state.active === 'active'
+    const { probe, message, code, since, isConfirmedHang } = failing
     return {
       state: 'unhealthy',
       because: message === undefined ? `${probe} fails` : `${probe}: ${message}`,
       ...(code === undefined ? {} : { code }),
       since: Date.parse(since),
-      ...(isHung ? { isHung } : {}),
+      ...(isConfirmedHang === undefined ? {} : { isConfirmedHang }),
     }
   }
   // Healthy probes take precedence over the unit state: etcd reports readiness to systemd only after its

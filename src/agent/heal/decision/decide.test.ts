@@ -226,6 +226,22 @@ test('a service that was not yet healthy gets its start grace', () => {
   expect(decideFor([observeHung('kubelet', { unit: young })], { now: now + second }).steps).toHaveLength(1)
 })
 
+test('a first start that is busy gets five minutes; an idle one, and one that exited before, get the grace', () => {
+  const now = start + 10 * minute
+  const stepsAfter = (ms: number, more: Partial<ComponentObservation> = {}): number => {
+    const since = { started: now - ms, neverHealthySince: now - ms, wasHealthy: false }
+    return decideFor([observeHung('kubelet', { unit: observeUnit('kubelet', {}, since), ...more })]).steps
+      .length
+  }
+  expect([stepsAfter(299 * second), stepsAfter(5 * minute)]).toEqual([0, 1])
+  const idle = { probes: [observeProbe('kubelet', 'unhealthy', { isConfirmedHang: true })] }
+  expect([stepsAfter(59 * second, idle), stepsAfter(minute, idle)]).toEqual([0, 1])
+  const refused = { probes: [observeProbe('kubelet', 'unhealthy', { code: 'HEALTH_CHECK_FAILED' })] }
+  expect([stepsAfter(59 * second, refused), stepsAfter(minute, refused)]).toEqual([0, 1])
+  const exitedOnce = { started: now - minute, neverHealthySince: now - 61 * second, wasHealthy: false }
+  expect(stepsAfter(0, { unit: observeUnit('kubelet', {}, exitedOnce) })).toBe(1)
+})
+
 const observeConfirmedHang = (
   component: string,
   more: Partial<ComponentObservation> = {},
