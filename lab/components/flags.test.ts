@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { renderFlagsFile } from './flags-file.ts'
 import { type FlagKind, parseFlagKind, type PartFlags, parseHelpFlags } from './flags.ts'
 
-test('flags are found in the help texts of all kinds of programs', () => {
+test('flags are read from the help texts of pflag, Go and etcd programs', () => {
   const pflag = `Logs flags:
 
       --log-text-split-stream   [Alpha] In text format
@@ -26,14 +26,14 @@ test.each([
   ['invalid boolean value "" for -ip-masq: parse error\nUsage: flanneld', 'boolean'],
   ['Error: unknown flag: --nonsense', undefined],
   ['flag provided but not defined: -nonsense\nUsage: flanneld', undefined],
-])('%j means %s', (stderr, kind) => {
+])('%j means that the kind of a flag is %s', (stderr, kind) => {
   expect(parseFlagKind(stderr)).toBe(kind)
 })
 
 const toFlags = (programs: Readonly<Record<string, Readonly<Record<string, FlagKind>>>>): PartFlags =>
   new Map(Object.entries(programs).map(([program, flags]) => [program, new Map(Object.entries(flags))]))
 
-test('a file of flags holds one minor and the differences of later ones, as the formatter does', () => {
+test('a flags file has a base minor and the changes of later minors', () => {
   const versions = [
     {
       version: 'v3.10.1',
@@ -89,7 +89,7 @@ export const etcdFlagTable = {
   })
 })
 
-test('a part with one version has no differences', () => {
+test('a part with one version has no changes', () => {
   const { text } = renderFlagsFile('flannel', [{ version: 'v0.28.7', flags: toFlags({ flanneld: {} }) }])
   expect(text).toContain('\n  changes: [],\n')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { listReplacements } from './pin.ts'
 
-test('staging folders of Kubernetes become the modules they are published as', () => {
+test('Kubernetes staging directories are replaced by their published modules', () => {
   const goMod = `module k8s.io/kubernetes
 
 require (

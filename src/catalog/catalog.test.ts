@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findKubernetesRelease, listTestedReleases } from './catalog.ts'
 import { compareVersions } from './version.ts'
 
-test('versions that belong together', () => {
+test('a Kubernetes release names the component versions tested with it', () => {
   expect(findKubernetesRelease('1.37.1')).toMatchObject({ etcd: '3.7.3', containerd: '2.3.7', runc: '1.5.2' })
   expect(findKubernetesRelease('1.36.4')).toMatchObject({
     etcd: '3.6.16',
@@ -11,7 +11,7 @@ test('versions that belong together', () => {
   })
 })
 
-test('the newest comes first, and none twice', () => {
+test('tested releases are sorted newest first, without duplicates', () => {
   const versions = listTestedReleases().map(({ kubernetes }) => kubernetes)
   expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => compareVersions(b, a)))
 })
