@@ -5,7 +5,7 @@ import { renderExampleFile } from './example-file.ts'
 
 const read = (text: string) => readCluster({ file: 'cluster.yml', text })
 
-test('the example is written without a question, and is valid', async () => {
+test('init --defaults writes a valid example without prompts', async () => {
   const { code, files } = await runHyperkube('init --defaults --name shop', {}, { replies: [] })
   expect(code).toBe(0)
   const { cluster, findings } = read(files.get('cluster.yml') ?? '')
@@ -14,14 +14,14 @@ test('the example is written without a question, and is valid', async () => {
   expect(cluster?.spec.hosts).toMatchObject([{ local: true, roles: ['control-plane', 'worker'] }])
 })
 
-test('what it shows as defaults are the defaults', () => {
+test('the commented settings of the example are the defaults', () => {
   const [before = '', after = ''] = renderExampleFile('shop').split('  # Defaults of common settings')
   const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
   expect(shown).toMatch(/^ {2}network:\n/)
   expect(read(before + shown)).toEqual(read(before))
 })
 
-test('the commented hosts are valid too', () => {
+test('the commented hosts of the example are valid', () => {
   const remote = renderExampleFile('shop')
     .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
     .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
@@ -30,7 +30,7 @@ test('the commented hosts are valid too', () => {
   expect(cluster?.spec.hosts.map(({ name }) => name)).toEqual(['cp1', 'w1'])
 })
 
-test('a name that is none is found, whatever YAML makes of it', () => {
+test('an invalid cluster name in the example is reported, and a numeric name stays text', () => {
   for (const name of ['a: b', 'x\ny', '#']) expect(read(renderExampleFile(name)).findings).toHaveLength(1)
   expect(read(renderExampleFile('123')).cluster?.metadata.name).toBe('123')
 })

@@ -11,7 +11,7 @@ function ofApiServer(flag: string, value: string) {
   return checkCase({ spec: [`components: { apiServer: { args: { ${flag}: "${value}" } } }`] })
 }
 
-test('a flag that is ours names the setting to use', () => {
+test('a flag that hyperkube manages is an error that names the setting to use', () => {
   expect(ofApiServer('secure-port', '8443')).toEqual([
     {
       code: 'FLAG_OWNED',
@@ -33,14 +33,14 @@ test.each([
   ['kubelet', 'node-labels', 'use labels of the host instead'],
   ['kubeProxy', 'proxy-mode', 'use spec.components.kubeProxy.mode instead'],
   ['flanneld', 'iface', 'use internalAddress or interface of the host instead'],
-])('%s: %s', (component, flag, hint) => {
+])('%s: managed flag %s is an error with the hint: %s', (component, flag, hint) => {
   const found = checkCase({ spec: [`components: { ${component}: { args: { ${flag}: "x" } } }`] })
   expect(found).toMatchObject([
     { code: 'FLAG_OWNED', hint, path: `spec.components.${component}.args.${flag}` },
   ])
 })
 
-test('a flag of a single host is found at that host', () => {
+test('a managed flag of a single host is reported for that host', () => {
   const own =
     '- { name: w2, address: 10.0.0.22, roles: [worker], components: { kubelet: { args: { node-ip: x } } } }'
   expect(checkCase({ hosts: [...defaultHostLines, own] })).toMatchObject([
@@ -55,11 +55,11 @@ test.each([
   ['authorization-mode', 'Node,RBAC,Webhook'],
   ['disable-admission-plugins', 'Priority'],
   ['constructor', 'x'],
-])('a person may set %s to %s', (flag, value) => {
+])('an operator may set %s of kube-apiserver to %s', (flag, value) => {
   expect(ofApiServer(flag, value)).toEqual([])
 })
 
-describe('the table', () => {
+describe('flag tables', () => {
   const { kubernetes, etcd, flannel } = findKubernetesRelease('1.37.1')
   const versions: readonly (readonly [ProgramName, string])[] = [
     ['etcd', etcd],
@@ -71,14 +71,14 @@ describe('the table', () => {
     ['kube-proxy', kubernetes],
   ]
 
-  test.each(versions)('names only flags that %s has', (program, version) => {
+  test.each(versions)('the managed flags are flags that %s has', (program, version) => {
     const known = Object.keys({ ...findFlags(program, version), ...windowsFlags[program] })
     const { settings, others } = ownedFlags[program]
     const patterns = [...Object.keys(settings), ...others]
     expect(patterns.filter((pattern) => !known.some((flag) => matchesFlag(pattern, flag)))).toEqual([])
   })
 
-  test.each(versions)('of weakening settings names only flags that %s has', (program, version) => {
+  test.each(versions)('the weakening settings contain only flags that %s has', (program, version) => {
     const known = findFlags(program, version) ?? {}
     const flags = weakeningSettings.flatMap((setting) =>
       setting.component === program && setting.code === 'FLAG_WEAKENS' ? [setting.flag] : [],
