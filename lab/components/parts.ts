@@ -37,9 +37,7 @@ export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
  * proxy has all modules of the programs, with entries in the checksum database.
  */
 export const olderKubernetesVersions = ['v1.35.8', 'v1.34.10', 'v1.33.13', 'v1.32.6'] as const
-export type KubernetesVersion =
-  | (typeof kubernetesVersions)[number]
-  | (typeof olderKubernetesVersions)[number]
+export type KubernetesVersion = (typeof kubernetesVersions)[number] | (typeof olderKubernetesVersions)[number]
 
 /** Versions of the images that the thirty conformance tests of an older minor use. */
 export interface OlderTestImages {
@@ -68,9 +66,7 @@ const etcdPrograms: readonly Program[] = [
   { name: 'etcdutl', from: 'go.etcd.io/etcd/etcdutl/v3', ask: ['version'] },
 ]
 
-const pausePrograms: readonly Program[] = [
-  { name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] },
-]
+const pausePrograms: readonly Program[] = [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }]
 
 const testImagePrograms: readonly Program[] = ['agnhost', 'nonewprivs'].map((name) => ({
   name,
@@ -183,17 +179,12 @@ export const parts: readonly Part[] = [
       },
     ),
   ),
-  definePart(
-    'test-images',
-    'v1.37.1',
-    testImagePrograms,
-    {
-      module: 'kubernetes/v1.37.1',
-      stamps: { 'main.Version': '2.66.1' },
-      onRequest: true,
-      files: testImageFiles,
-    },
-  ),
+  definePart('test-images', 'v1.37.1', testImagePrograms, {
+    module: 'kubernetes/v1.37.1',
+    stamps: { 'main.Version': '2.66.1' },
+    onRequest: true,
+    files: testImageFiles,
+  }),
   ...Object.entries(olderTestImages).map(([version, { agnhost }]) =>
     definePart('test-images', version, testImagePrograms.slice(0, 1), {
       module: `kubernetes/${version}`,
