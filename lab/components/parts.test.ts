@@ -15,7 +15,7 @@ test('each part has a unique id and pinned Go modules', () => {
 
 test('parts are selected by name, version, operating system, or all at once', () => {
   const ids = (names: string[]): string[] => selectParts(names).map(formatPartId)
-  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16'])
+  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16', 'etcd@v3.5.35'])
   expect(ids(['kubernetes@v1.36.4'])).toEqual(['kubernetes@v1.36.4'])
   expect(ids(['windows'])).toContain('kubernetes-windows@v1.36.4')
   expect(ids(['windows']).filter((id) => !id.includes('-windows@'))).toEqual([])
