@@ -72,6 +72,12 @@ test('lost and unreadable objects are errors; objects that were unreadable befor
   ])
 })
 
+test('objects that kube-apiserver removes by itself are not lost', () => {
+  const resource = 'apiservices.apiregistration.k8s.io'
+  const before = buildInventory({ [resource]: buildResource({ 'v1beta1.storage.k8s.io': 'a' }) })
+  expect(listCodes(before, buildInventory({ [resource]: buildResource({}) }))).toEqual([])
+})
+
 test('the digest of an object ignores its status and its revision', () => {
   const metadata = { name: 'web', resourceVersion: '7', generation: 2, managedFields: [] }
   const object = { metadata, spec: { replicas: 2 }, status: { ready: 1 } }

@@ -15,6 +15,13 @@ export interface InventoryComparison {
   readonly changes: readonly ResourceChange[]
 }
 
+/** Resources of which kube-apiserver removes objects of earlier versions by itself. */
+const managedByServer: ReadonlySet<string> = new Set([
+  'apiservices.apiregistration.k8s.io',
+  'flowschemas.flowcontrol.apiserver.k8s.io',
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+])
+
 /** Compares what a cluster serves before and after an upgrade to `version`. */
 export function compareInventories(
   before: ApiInventory,
@@ -70,7 +77,7 @@ function checkResource(
     ]
   }
   const missing = [...old.objects.keys()].filter((key) => !now.objects.has(key))
-  if (missing.length === 0) return []
+  if (missing.length === 0 || managedByServer.has(resource)) return []
   return [
     {
       code: 'REHEARSAL_OBJECTS_LOST',
