@@ -17,7 +17,7 @@ import {
   withResource,
   withStopped,
 } from '../records/ledger.ts'
-import type { ResourceHeader } from '../resources/resource-handler.ts'
+import type { MakeContext, ResourceHeader } from '../resources/resource-handler.ts'
 import type { OpOutcome, Run } from '../records/run-op.ts'
 import { stopService } from './start-service.ts'
 
@@ -29,6 +29,8 @@ export interface PlanRun<H extends Host = Host> extends Run<H> {
   readonly through: Stage
   readonly secrets: ReadonlyMap<string, Secret>
   readonly certificates: ReadonlyMap<string, string>
+  /** States of new services before the first op, keyed by name. */
+  readonly newUnits?: MakeContext['newUnits']
 }
 
 /** Executes one op. Start ops are not handled here, because the services of a stage are started together. */
@@ -57,7 +59,7 @@ async function stopServiceOp(
 }
 
 async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
-  const { host, plan, ledgerStore, secrets, certificates, emit, signal } = run
+  const { host, plan, ledgerStore, secrets, certificates, newUnits, emit, signal } = run
   const component = plan.components.find(({ name }) => name === op.component)
   if (component === undefined) throw new Error(`the plan has no component ${op.component}`)
   const handlers = handlersFor(host)
@@ -75,6 +77,7 @@ async function makeResource(run: PlanRun, op: Op): Promise<OpOutcome> {
     head,
     secrets,
     certificates,
+    newUnits,
     emit,
     signal,
   }

@@ -233,6 +233,27 @@ test('new services of all stages are started before the run waits for any of the
   expect(host.services.calls).not.toContain('reload')
 })
 
+test('new services are queried together, and a foreign one that runs is restarted', async () => {
+  const plan = buildPlanWithHost(
+    runningComponent('etcd', '1', { stage: 'etcd' }),
+    runningComponent('containerd', '1', { stage: 'node' }),
+  )
+  publishPrograms(host, plan)
+  const foreign = '[Service]\nExecStart=/usr/bin/containerd\n'
+  await writeFile(host.toLocalPath('/etc/systemd/system/containerd.service'), foreign)
+  await host.services.reload()
+  await host.services.start('containerd.service')
+  const queries: string[] = []
+  const show: typeof host.services.show = async (unit) => {
+    queries.push(unit)
+    return host.services.show(unit)
+  }
+  await applyAndListOps({ ...host, services: { ...host.services, show } }, plan)
+  expect(queries).toEqual([])
+  expect(host.services.units.get('containerd.service')).toMatchObject({ starts: 2, state: 'active' })
+  expect(host.services.units.get('etcd.service')).toMatchObject({ starts: 1, state: 'active' })
+})
+
 test('a changed service that does not start stops the run before the next stage', async () => {
   const planFor = (version: string) =>
     buildPlanWithHost(

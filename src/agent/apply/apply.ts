@@ -6,6 +6,7 @@ import { listResources } from '../../diff/plan-resources.ts'
 import { computeDigest } from '../../diff/resource.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
+import type { UnitState } from '../host/service-manager.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
 import { findIntactFiles } from '../resources/artifact-files.ts'
 import { diffLedger, readLedgerFor } from './diff-host.ts'
@@ -65,8 +66,9 @@ async function applyStages(options: ApplyPlanOptions): Promise<void> {
     const { ops: found } = await diffLedger(host, plan, ledgerStore.ledger)
     const ops = found.filter((op) => !skipOp(op))
     await prefetchOrFail(run, ops)
+    const newUnits = await showNewServices(host, ops, through)
     const selfRestarts = await runOps(
-      run,
+      { ...run, newUnits },
       ops.filter(({ stage }) => compareStages(stage, through) <= 0),
     )
     await ledgerStore.save(currentOwnersOrSame(run))
@@ -84,6 +86,26 @@ async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
   await runOp(run, failure.op, async () => {
     throw failure.error
   })
+}
+
+/** Queries the services that this run creates with one program start. Windows services do not use the result. */
+async function showNewServices(
+  { os, services }: Host,
+  ops: readonly Op[],
+  through: Stage,
+): Promise<ReadonlyMap<string, UnitState>> {
+  const created = ops.filter(
+    ({ target, action, stage }) =>
+      target === 'service' && action === 'create' && compareStages(stage, through) <= 0,
+  )
+  if (os === 'windows') return new Map()
+  const states = await services.showAll(created.map(({ name }) => name))
+  return new Map(
+    created.flatMap(({ name }, index) => {
+      const state = states[index]
+      return state === undefined ? [] : [[name, state] as const]
+    }),
+  )
 }
 
 /**

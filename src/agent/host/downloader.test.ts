@@ -193,3 +193,36 @@ test('an abort ends it', async () => {
     'aborted',
   )
 })
+
+test('memory of received data is freed before the garbage collector runs', async () => {
+  const block = Buffer.alloc(1 << 20, 'x')
+  const blocks = 96
+  responses = [
+    (_, response) => {
+      response.writeHead(200, { 'content-length': blocks * block.length })
+      let sent = 0
+      const send = (): void => {
+        while (sent < blocks) {
+          sent++
+          if (!response.write(block)) {
+            response.once('drain', send)
+            return
+          }
+        }
+        response.end()
+      }
+      send()
+    },
+  ]
+  let most = 0
+  const before = process.memoryUsage().arrayBuffers
+  const measure = (): void => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+  }
+  const expected = createHash('sha256')
+  for (let index = 0; index < blocks; index++) expected.update(block)
+  const downloader = createHttpDownloader(createPathMapper(root), clock)
+  const options = { url, into: '/large', maxBytes: 1e9, progress: measure, signal: never }
+  expect(await downloader.download(options)).toBe(expected.digest('hex'))
+  expect(most).toBeLessThan(8 << 20)
+})

@@ -35,7 +35,7 @@ export function createHashingWriter(file: FileHandle, hash: Hash): HashingWriter
       }
       buffer.set(chunk, filled)
       filled += chunk.length
-      release(chunk)
+      releaseBytes(chunk)
       return true
     },
     async flush() {
@@ -49,7 +49,7 @@ export function createHashingWriter(file: FileHandle, hash: Hash): HashingWriter
         await write(buffer.subarray(0, end))
         if (last === undefined) return
         await write(last)
-        release(last)
+        releaseBytes(last)
       }
       flushed = writeCollected()
       await flushed
@@ -58,6 +58,7 @@ export function createHashingWriter(file: FileHandle, hash: Hash): HashingWriter
   }
 }
 
-function release({ buffer, length }: Uint8Array): void {
+/** Frees the memory of a chunk that is no longer needed, unless other chunks share it. */
+export function releaseBytes({ buffer, length }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && length === buffer.byteLength) buffer.transfer(0)
 }

@@ -4,6 +4,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { OpTarget } from '../../contract/op.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
+import type { UnitState } from '../host/service-manager.ts'
 import type { EmitRunEvent } from '../records/run-op.ts'
 
 export type ManagedResource<T extends OpTarget> = Extract<LedgerResource, { target: T }>
@@ -39,6 +40,11 @@ export interface MakeContext<H extends Host = Host> extends InspectContext<H> {
   readonly secrets: ReadonlyMap<string, Secret>
   /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
+  /**
+   * States of new services before the first op of the run, keyed by name. They are queried once, because each query
+   * starts a program.
+   */
+  readonly newUnits?: ReadonlyMap<string, UnitState> | undefined
   readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }

@@ -26,10 +26,10 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     inspectFile(host, unitFile(host, name), { ...access, sha256 }),
 
   async recordBefore({ name, unit }, context) {
-    const { host, head } = context
+    const { host, head, newUnits } = context
     const record = await recordFileBefore(buildUnitSpec(host, name, unit), context)
     // A service that is missing in the ledger may already run with another unit file.
-    const runs = (await host.services.show(name)).pid !== 0
+    const runs = (newUnits?.get(name) ?? (await host.services.show(name))).pid !== 0
     const isOtherUnit = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
     return (
       record && {
