@@ -103,7 +103,7 @@ test('a watch reports existing objects page by page, and then their changes', as
 
 describe('a watch continues at its last resourceVersion', () => {
   test.each<WatchFault>(['end', 'reset', 'half a line', 'crowded', 'broken', 'broken as an event'])(
-    'after %s',
+    'after the transient fault %s',
     async (fault) => {
       const script = faulty(fault, [{ act: 'put', name: 'a' }])
       const { next, requests, errors } = await startWatch(script.api.respond)
@@ -137,7 +137,7 @@ describe('a watch continues at its last resourceVersion', () => {
 
 describe('a watch lists again and reports the difference', () => {
   test.each<WatchFault>(['gone', 'gone as an event', 'garbage', 'another event'])(
-    'after %s',
+    'after the fault %s',
     async (fault) => {
       const script = faulty(fault, [
         { act: 'remove', name: 'a' },
@@ -263,7 +263,7 @@ describe('an abort ends a watch at once', () => {
   })
 })
 
-test('an object that cannot be parsed is reported as an error, stays as it was, and does not stop the watch', async () => {
+test('an object that cannot be parsed is reported as an error, stays unchanged, and does not stop the watch', async () => {
   const schema = kubeObject.extend({
     metadata: kubeObject.shape.metadata.extend({ resourceVersion: z.string().regex(/[02468]$/) }),
   })
