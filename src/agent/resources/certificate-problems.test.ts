@@ -53,7 +53,7 @@ test.each([
   ['DNS names', { names: { dns: ['cp1', 'more'], ip: ['fd00::1'] } }],
   ['addresses', { names: { dns: ['cp1'], ip: ['fd00::2'] } }],
   ['usages', { usages: ['server'] }],
-] as const)('a certificate whose %s differ from its spec has a problem: %j', async (what, changes) => {
+] as const)('a certificate that differs from its spec in its %s has a problem: %j', async (what, changes) => {
   expect(await problemsFor(changes)).toEqual([`it does not match the plan: ${what}`])
 })
 
