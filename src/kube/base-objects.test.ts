@@ -6,7 +6,7 @@ function names(windows: boolean): string[] {
   return buildBaseObjects({ windows }).map(({ kind, metadata }) => `${kind} ${metadata.name}`)
 }
 
-test('what every cluster has', () => {
+test('a cluster without Windows nodes has these base objects', () => {
   expect(names(false)).toEqual([
     'ClusterRole hyperkube:flannel',
     'ClusterRoleBinding hyperkube:flannel',
@@ -25,7 +25,7 @@ test('what every cluster has', () => {
   ])
 })
 
-test('the Windows runtime classes only where they are of use', () => {
+test('a cluster with Windows nodes also has the Windows runtime classes', () => {
   expect(names(true).filter((name) => !names(false).includes(name))).toEqual([
     'RuntimeClass windows',
     'RuntimeClass windows-20348',
@@ -33,7 +33,7 @@ test('the Windows runtime classes only where they are of use', () => {
   ])
 })
 
-test('a class of a build leads to its nodes, past their taint', () => {
+test('the runtime class of a Windows build selects nodes of that build and tolerates their taint', () => {
   const object = buildBaseObjects({ windows: true }).find(({ metadata }) => metadata.name === 'windows-26100')
   expect(object).toMatchObject({
     handler: 'runhcs-wcow-process',
@@ -44,7 +44,7 @@ test('a class of a build leads to its nodes, past their taint', () => {
   })
 })
 
-test('their kinds need no discovery', () => {
+test('the kinds of all base objects are known without discovery', () => {
   for (const { apiVersion, kind, metadata } of buildBaseObjects({ windows: true })) {
     const resource = findKnownResource(apiVersion, kind)
     expect(resource && objectPath(resource, metadata)).toContain(encodeURIComponent(metadata.name))

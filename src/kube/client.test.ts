@@ -22,7 +22,7 @@ const path = '/api/v1/nodes'
 const get = { method: 'GET', path } as const
 const post = { method: 'POST', path, body: { a: 1 } } as const
 
-test('asks as who it is, and keeps the connection', async () => {
+test('requests use the client certificate and share one connection', async () => {
   const server = await serveResponses(fine)
   const client = createClient([server.url])
   for (let turn = 0; turn < 3; turn++) expect(await client.request(get)).toEqual({ fine: true })
@@ -33,7 +33,7 @@ test('asks as who it is, and keeps the connection', async () => {
   ])
 })
 
-test('impersonates a user if configured', async () => {
+test('requests impersonate a user if configured', async () => {
   const server = await serveResponses(fine)
   await createClient([server.url], { impersonate: 'hyperkube:controller:a' }).request(get)
   await createClient([server.url]).request(get)
@@ -43,7 +43,7 @@ test('impersonates a user if configured', async () => {
   ])
 })
 
-test('sends nothing once its guard says no, also not again', async () => {
+test('a client sends no request and no retry once its guard throws', async () => {
   const server = await serveResponses({ status: 503, text: '' })
   let guardCalls = 0
   const over = new Error('no longer the leader')
@@ -69,7 +69,7 @@ test('without servers a request fails', async () => {
   })
 })
 
-test('sends query, body and content type', async () => {
+test('a request contains query, body and content type', async () => {
   const server = await serveResponses(fine)
   const query = { limit: 50, force: true, labelSelector: 'a=b,c!=d', continue: undefined }
   await createClient([server.url]).request({
@@ -95,7 +95,7 @@ describe('a refusal has the message of the API', () => {
     [410, 'KUBE_EXPIRED'],
     [422, 'KUBE_INVALID'],
     [500, 'KUBE_SERVER'],
-  ])('%i', async (status, code) => {
+  ])('for status %i', async (status, code) => {
     const server = await serveResponses({
       status,
       json: {
@@ -116,7 +116,7 @@ describe('a refusal has the message of the API', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('also when it is no JSON', async () => {
+  test('for a body that is not JSON', async () => {
     const server = await serveResponses({ status: 403, text: 'go away\u001B[2J\n' })
     await expect(createClient([server.url]).request(get)).rejects.toMatchObject({
       code: 'KUBE_FORBIDDEN',
@@ -125,7 +125,7 @@ describe('a refusal has the message of the API', () => {
   })
 })
 
-describe('again', () => {
+describe('retries', () => {
   const passing: TestResponse[] = [
     { status: 503, text: 'no etcd' },
     { status: 504, text: 'too slow' },
@@ -134,14 +134,14 @@ describe('again', () => {
     { cut: 'middle' },
   ]
 
-  test.each(passing)('a GET after %j', async (failure) => {
+  test.each(passing)('a GET is retried after %j', async (failure) => {
     const server = await serveResponses(failure, failure, fine)
     expect(await createClient([server.url]).request(get)).toEqual({ fine: true })
     expect(server.requests).toHaveLength(3)
   })
 
   test.each(passing.filter((response) => !('status' in response && response.status === 429)))(
-    'not a POST after %j',
+    'a POST is not retried after %j',
     async (failure) => {
       const server = await serveResponses(failure, fine)
       await expect(createClient([server.url]).request(post)).rejects.toThrow(path)
@@ -149,7 +149,7 @@ describe('again', () => {
     },
   )
 
-  test('of a POST that may have been done, that is said', async () => {
+  test('the error of a POST says that the server may have executed the request', async () => {
     const server = await serveResponses({ cut: 'before' })
     await expect(createClient([server.url]).request(post)).rejects.toMatchObject({
       code: 'KUBE_UNREACHABLE',
@@ -158,11 +158,23 @@ describe('again', () => {
   })
 
   test.each([
-    ['PUT with a version', { method: 'PUT', path, body: { metadata: { resourceVersion: '7' } } }, 2],
-    ['PUT without one', { method: 'PUT', path, body: { metadata: {} } }, 1],
-    ['apply', { method: 'PATCH', path, body: {}, contentType: 'application/apply-patch+yaml' }, 2],
-    ['other PATCH', { method: 'PATCH', path, body: {}, contentType: 'application/merge-patch+json' }, 1],
-    ['DELETE', { method: 'DELETE', path }, 2],
+    [
+      'a PUT with a resourceVersion is retried',
+      { method: 'PUT', path, body: { metadata: { resourceVersion: '7' } } },
+      2,
+    ],
+    ['a PUT without a resourceVersion is not retried', { method: 'PUT', path, body: { metadata: {} } }, 1],
+    [
+      'a server-side apply is retried',
+      { method: 'PATCH', path, body: {}, contentType: 'application/apply-patch+yaml' },
+      2,
+    ],
+    [
+      'a merge patch is not retried',
+      { method: 'PATCH', path, body: {}, contentType: 'application/merge-patch+json' },
+      1,
+    ],
+    ['a DELETE is retried', { method: 'DELETE', path }, 2],
   ] as const)('%s', async (_, request, times) => {
     const server = await serveResponses({ cut: 'before' }, fine)
     await createClient([server.url])
@@ -171,14 +183,14 @@ describe('again', () => {
     expect(server.requests).toHaveLength(times)
   })
 
-  test('Retry-After is waited for, also by a POST', async () => {
+  test('a POST is retried after a 429 response, but not before Retry-After', async () => {
     const server = await serveResponses({ status: 429, headers: { 'retry-after': '1' }, text: 'crowd' }, fine)
     const started = performance.now()
     expect(await createClient([server.url]).request(post)).toEqual({ fine: true })
     expect(performance.now() - started).toBeGreaterThanOrEqual(999)
   })
 
-  test('not when the timeout would be over: then the last error is returned at once', async () => {
+  test('a Retry-After beyond the timeout returns the last error at once', async () => {
     const server = await serveResponses({ status: 429, headers: { 'retry-after': '50' }, text: 'crowd' })
     const started = performance.now()
     const request = { ...get, timeout: 40_000 }
@@ -186,7 +198,7 @@ describe('again', () => {
     expect(performance.now() - started).toBeLessThan(30_000)
   })
 
-  test('until the time is over', async () => {
+  test('a GET is retried until its timeout', async () => {
     const server = await serveResponses({ status: 503, text: 'no etcd' })
     const client = createClient([server.url], {
       timing: { timeout: 2000, backoff: { initial: 200, max: 200 } },
@@ -195,7 +207,7 @@ describe('again', () => {
     expect(server.requests.length).toBeGreaterThan(1)
   })
 
-  test('not with once', async () => {
+  test('a request with once is not retried', async () => {
     const server = await serveResponses({ status: 503, text: 'no etcd' }, fine)
     await expect(createClient([server.url]).request({ ...get, once: true })).rejects.toMatchObject({
       code: 'KUBE_SERVER',
@@ -205,13 +217,13 @@ describe('again', () => {
 
 describe('several servers', () => {
   /** Returns an address on which no server listens. */
-  async function nobody(): Promise<string> {
+  async function findUnusedUrl(): Promise<string> {
     await using server = await startHttpsTestServer(ca, () => fine)
     return server.url
   }
 
-  test('the first that answers is asked, and the one that answered stays the first', async () => {
-    const [unreachable, server] = [await nobody(), await serveResponses(fine)]
+  test('the first reachable server is used, and stays the first choice', async () => {
+    const [unreachable, server] = [await findUnusedUrl(), await serveResponses(fine)]
     const client = createClient([unreachable, server.url])
     await client.request(post)
     await client.request(get)
@@ -222,7 +234,7 @@ describe('several servers', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  test('one that is about to stop sends its guests on, without their waiting', async () => {
+  test('a request to a server that shuts down goes to the next server without waiting', async () => {
     const stopping = await serveResponses({
       status: 429,
       headers: { 'retry-after': '30', connection: 'close' },
@@ -238,21 +250,21 @@ describe('several servers', () => {
 
   test('the response of one server counts, even if others were unreachable before', async () => {
     const server = await serveResponses({ status: 409, json: { kind: 'Status', reason: 'AlreadyExists' } })
-    await expect(createClient([await nobody(), server.url]).request(post)).rejects.toMatchObject({
+    await expect(createClient([await findUnusedUrl(), server.url]).request(post)).rejects.toMatchObject({
       code: 'KUBE_CONFLICT',
       status: 409,
       reason: 'AlreadyExists',
     })
   })
 
-  test('one that is silent is left for the next', async () => {
+  test('a request to a server that does not respond goes to the next server', async () => {
     const [silent, server] = [await serveResponses({ silent: true }), await serveResponses(fine)]
     const client = createClient([silent.url, server.url], { timing: { responseMs: 500 } })
     expect(await client.request(get)).toEqual({ fine: true })
     expect(silent.requests).toHaveLength(1)
   })
 
-  test('a server with another CA gets no request, and the next one does', async () => {
+  test('a server with another CA gets no request, and the next server does', async () => {
     const foreign = await serve(() => fine, 0, await createTestCa())
     const server = await serveResponses(fine)
     expect(await createClient([foreign.url, server.url]).request(post)).toEqual({ fine: true })
@@ -272,8 +284,8 @@ describe('several servers', () => {
     })
   })
 
-  test('when none answers, each is named', async () => {
-    const unreachable = [await nobody(), await nobody()]
+  test('the error names each server if all are unreachable', async () => {
+    const unreachable = [await findUnusedUrl(), await findUnusedUrl()]
     const error = await createClient(unreachable)
       .request({ ...get, once: true })
       .catch((reason: unknown) => reason)
@@ -282,7 +294,7 @@ describe('several servers', () => {
     expect(error).toHaveProperty('cause.errors.1.message', expect.stringContaining(unreachable[1] ?? ''))
   })
 
-  test('one alone may be asked, and no other in its place', async () => {
+  test('a request to a given server does not go to other servers', async () => {
     const [one, other] = [await serveResponses({ cut: 'before' }), await serveResponses(fine)]
     await expect(
       createClient([other.url]).request({ ...get, server: one.url, once: true }),
@@ -291,7 +303,7 @@ describe('several servers', () => {
   })
 })
 
-describe('over a way of the caller’s', () => {
+describe('with a dial function of the caller', () => {
   const refused = new HyperkubeError('SSH_DIAL_REFUSED', 'nothing listens there')
   const unreachable = 'https://10.255.255.1:6443'
   /**
@@ -308,14 +320,14 @@ describe('over a way of the caller’s', () => {
     return { dial, dialled }
   }
 
-  test('tries the next server when nothing listens at the first', async () => {
+  test('a refused connection leads to the next server', async () => {
     const server = await serveResponses(fine)
     const { dial, dialled } = dialAfter(1)
     expect(await createClient([unreachable, server.url], { dial }).request(post)).toEqual({ fine: true })
     expect(dialled).toEqual(['10.255.255.1:6443', new URL(server.url).host])
   })
 
-  test('tries again until a server listens', async () => {
+  test('refused connections are retried until a server listens', async () => {
     const server = await serveResponses(fine)
     const { dial, dialled } = dialAfter(3)
     expect(await createClient([server.url], { dial }).request(post)).toEqual({ fine: true })
@@ -332,7 +344,7 @@ describe('over a way of the caller’s', () => {
     expect(dialled).toHaveLength(1)
   })
 
-  test('a way that is forbidden is not tried again', async () => {
+  test('a forbidden connection is not retried', async () => {
     const forbidden = new HyperkubeError('SSH_FORWARD_FORBIDDEN', 'no')
     const client = createClient([unreachable], { dial: async () => Promise.reject(forbidden) })
     await expect(client.request(get)).rejects.toBe(forbidden)
@@ -340,10 +352,10 @@ describe('over a way of the caller’s', () => {
   })
 })
 
-describe('an abort ends it with its own reason', () => {
+describe('an abort ends a request with the reason of the signal', () => {
   const reason = new Error('enough')
 
-  test('while waiting for an answer', async () => {
+  test('while waiting for a response', async () => {
     const controller = new AbortController()
     const server = await serve(() => {
       controller.abort(reason)
@@ -354,7 +366,7 @@ describe('an abort ends it with its own reason', () => {
     )
   })
 
-  test('while waiting to try again', async () => {
+  test('while waiting for a retry', async () => {
     const controller = new AbortController()
     const server = await serveResponses({ status: 429, headers: { 'retry-after': '4' }, text: 'crowd' })
     // `random` is called directly before the wait begins, so the abort arrives during the wait.
@@ -366,7 +378,7 @@ describe('an abort ends it with its own reason', () => {
     await expect(client.request({ ...get, signal: controller.signal })).rejects.toBe(reason)
   })
 
-  test('of the whole client', async () => {
+  test('if the signal belongs to the client', async () => {
     const controller = new AbortController()
     const server = await serve(() => {
       controller.abort(reason)
@@ -378,7 +390,7 @@ describe('an abort ends it with its own reason', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('and no answer in time is no abort', async () => {
+  test('unlike a timeout, which is reported as KUBE_UNREACHABLE', async () => {
     const server = await serveResponses({ silent: true })
     await expect(createClient([server.url]).request({ ...get, timeout: 50 })).rejects.toMatchObject({
       code: 'KUBE_UNREACHABLE',
@@ -388,7 +400,7 @@ describe('an abort ends it with its own reason', () => {
 })
 
 describe('credentials in files', () => {
-  test('are read again when they have changed, and kept while they do not fit', async () => {
+  test('are read again after a change, and kept while certificate and key do not match', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'credentials-'))
     try {
       const [certificate, privateKey] = [join(directory, 'crt'), join(directory, 'key')]
@@ -409,7 +421,7 @@ describe('credentials in files', () => {
     }
   })
 
-  test('that are not there are named', async () => {
+  test('are named in the error if they are missing', async () => {
     const server = await serveResponses(fine)
     const file = join(tmpdir(), 'there-is-no-such-file')
     const client = createClient([server.url], { credentials: { ...ca.client, privateKey: { file } } })

@@ -56,7 +56,7 @@ function findLate(actions: readonly LeaderAction[]): LeaderAction[] {
 
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 100)
 
-test('while clocks run nearly alike, no leader acts once another has begun, whatever is frozen, cut, slow or killed', async () => {
+test('with similar clock rates, no leader acts after another has started, through freezes, network cuts and kills', async () => {
   await assert(
     asyncProperty(contenders(0.9, 1.1), async (some) => {
       const { actions } = await simulateElection(some, defaultElectionTiming, { length })
@@ -67,7 +67,7 @@ test('while clocks run nearly alike, no leader acts once another has begun, what
   )
 })
 
-test('whatever clocks do, no two leaders have the same fence number: hosts refuse an old one', async () => {
+test('with any clock rates, no two leaders have the same fence number', async () => {
   await assert(
     asyncProperty(contenders(0.1, 4), async (some) => {
       const { actions } = await simulateElection(some, defaultElectionTiming, { length })
@@ -77,7 +77,7 @@ test('whatever clocks do, no two leaders have the same fence number: hosts refus
   )
 })
 
-test('when the lease is removed and its number is lost, hosts accept one leader at a time, and soon one again', async () => {
+test('after the lease is deleted, hosts accept one leader at a time, and soon accept one again', async () => {
   const reliable = { rate: 1, frozen: [], cut: [], delays: [5], end: 'killed' as const }
   await assert(
     asyncProperty(
@@ -102,7 +102,7 @@ test('when the lease is removed and its number is lost, hosts accept one leader 
   )
 })
 
-test('when a leader dies, another one acts within twenty seconds', async () => {
+test('after a leader dies, another contender acts within twenty seconds', async () => {
   const rate = double({ min: 0.98, max: 1.02, noNaN: true })
   const delays = array(integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 })
   await assert(

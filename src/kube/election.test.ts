@@ -21,12 +21,12 @@ const reliable: SimulatedContender = {
   end: 'killed',
 }
 
-test('one who stops gives the lease back, and the next one need not wait for its end', async () => {
-  const lives = [
+test('a stopped leader releases the lease, so the next leader does not wait for its expiry', async () => {
+  const contenders = [
     { ...reliable, to: 30_000, end: 'stopped' as const },
     { ...reliable, name: 'b', from: 1000 },
   ]
-  const { actions, endings } = await simulateElection(lives, timing, { length: 40_000 })
+  const { actions, endings } = await simulateElection(contenders, timing, { length: 40_000 })
   expect(endings.get('a')).toMatchObject({ ending: 'stopped' })
   const first = actions.find(({ fence }) => fence.holder === 'b')
   expect(first?.fence.transitions).toBe(1)
@@ -34,13 +34,13 @@ test('one who stops gives the lease back, and the next one need not wait for its
   expect(first?.at).toBeLessThan(34_000)
 })
 
-test('one that is cut off stops before others begin', async () => {
+test('a leader without connection stops before the next leader starts', async () => {
   const cut = [{ from: 20_000, to: 60_000, way: 'there' as const }]
-  const lives = [
+  const contenders = [
     { ...reliable, cut },
     { ...reliable, name: 'b', from: 1000 },
   ]
-  const { actions, endings } = await simulateElection(lives, timing, { length: 60_000 })
+  const { actions, endings } = await simulateElection(contenders, timing, { length: 60_000 })
   expect(endings.get('a')).toMatchObject({ ending: 'lost' })
   const last = actions.findLast(({ fence }) => fence.holder === 'a')?.at ?? 0
   const first = actions.find(({ fence }) => fence.holder === 'b')?.at ?? Infinity
@@ -49,7 +49,7 @@ test('one that is cut off stops before others begin', async () => {
   expect(first).toBeLessThan(40_000)
 })
 
-test('one that was frozen does not act when it wakes up', async () => {
+test('a leader that was frozen does not act when it continues', async () => {
   const frozen = [{ from: 20_100, to: 50_000 }]
   const { actions, endings } = await simulateElection(
     [
@@ -95,7 +95,7 @@ function leading(lock: ReturnType<typeof createLock>, work: (term: LeaderTerm) =
   return { time, stop, ending }
 }
 
-test('the lease is renewed until the work has really ended, and given back after it', async () => {
+test('the lease is renewed until the work has ended, and then released', async () => {
   const lock = createLock(mine)
   const { time, stop, ending } = leading(lock, async ({ signal }) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -118,7 +118,7 @@ test('work that does not stop in time is stuck, and the lease is not released', 
   expect(lock.done).not.toContain('release')
 })
 
-test('work that fails lets others in, and says why', async () => {
+test('failed work releases the lease and reports its error', async () => {
   const lock = createLock(mine)
   const { time, ending } = leading(lock, async () => Promise.reject(new Error('broken')))
   const [outcome] = await Promise.all([ending.catch((error: unknown) => error), time.advance(1000)])
@@ -127,9 +127,9 @@ test('work that fails lets others in, and says why', async () => {
 })
 
 test.each<[string, LeaseHold]>([
-  ['another holder has it', { held: false, holder: 'you' }],
-  ['it had another holder meanwhile', { ...mine, fence: { holder: 'me', transitions: 5 } }],
-])('it is lost as soon as %s', async (_, later) => {
+  ['the lease has another holder', { held: false, holder: 'you' }],
+  ['the lease had another holder meanwhile', { ...mine, fence: { holder: 'me', transitions: 5 } }],
+])('leadership is lost as soon as %s', async (_, later) => {
   let why: unknown
   const { time, ending } = leading(createLock(mine, later), async ({ signal }) => {
     await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -140,7 +140,7 @@ test.each<[string, LeaseHold]>([
   expect(why).toMatchObject({ code: 'LEADERSHIP_LOST' })
 })
 
-test('a leader that is refused for its fence number gets a higher one, and continues', async () => {
+test('a leader whose fence number is refused gets a higher one and continues', async () => {
   const raised = { ...mine, fence: { holder: 'me', transitions: 9 } }
   const lock = createLock(mine, raised)
   const shown: number[] = []
@@ -157,7 +157,7 @@ test('a leader that is refused for its fence number gets a higher one, and conti
   stop.abort()
 })
 
-test('timings with which two could act are refused', () => {
+test('timings that allow two active leaders are refused', () => {
   expect(() => checkElectionTiming(timing)).not.toThrow()
   for (const wrong of [{ duration: 10_000 }, { deadline: 3000 }, { retry: 0 }]) {
     expect(() => checkElectionTiming({ ...timing, ...wrong })).toThrow('is not safe')

@@ -41,7 +41,7 @@ async function startRecorder(respond: (requests: ReceivedRequest) => TestRespons
   return { requests: server.requests, events, errors, dropped, clock }
 }
 
-test('an event says what, about which object, who and when', async () => {
+test('an event contains reason, note, object, reporter and time', async () => {
   const { requests, events, errors } = await startRecorder()
   await events.record(pod, note)
   expect(requests).toMatchObject([{ method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/shop/events' }])
@@ -65,7 +65,7 @@ test('an event says what, about which object, who and when', async () => {
   expect(errors).toEqual([])
 })
 
-test('the same again is counted: the second time at once, then once a minute', async () => {
+test('a repeated event is counted: the second time at once, then once a minute', async () => {
   const { requests, events, clock } = await startRecorder()
   for (let time = 0; time < 10; time++) {
     await events.record(pod, note)
@@ -79,13 +79,13 @@ test('the same again is counted: the second time at once, then once a minute', a
   ])
 })
 
-test('two who say the same at the same time say it once', async () => {
+test('two concurrent equal events create one object', async () => {
   const { requests, events } = await startRecorder()
   await Promise.all([events.record(pod, note), events.record(pod, note)])
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
 })
 
-test('anything else is another event, and so is the same after a pause, or once it is forgotten', async () => {
+test('a new event is created for another note or uid, after six minutes, or after its deletion', async () => {
   const { requests, events, clock } = await startRecorder(({ method }) =>
     method === 'PATCH' ? { status: 404, text: '' } : written,
   )
@@ -107,7 +107,7 @@ test('of many events that differ only in their note, ten are written, and one mo
   expect(requests.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
 })
 
-test('an object has its share, and gets a little more with time', async () => {
+test('an object may have 25 events, and one more every five minutes', async () => {
   const { requests, events, dropped, clock } = await startRecorder()
   const record = async (reason: string): Promise<void> => events.record(pod, { ...note, reason })
   for (let time = 0; time < 30; time++) await record(`Reason${time}`)
@@ -117,7 +117,7 @@ test('an object has its share, and gets a little more with time', async () => {
   expect([requests.length, dropped.count]).toEqual([27, 7])
 })
 
-test('when the API is slow, events are dropped: callers do not wait', async () => {
+test('at most 100 events are pending while the API does not respond; others are dropped', async () => {
   const { events, dropped } = await startRecorder(() => ({ silent: true }))
   const stop = new AbortController()
   const all = Array.from({ length: 120 }, async (_, number) =>
@@ -130,7 +130,7 @@ test('when the API is slow, events are dropped: callers do not wait', async () =
   await Promise.all(all)
 })
 
-test('about an object of the whole cluster, with a name that events may not have, and too many words', async () => {
+test('an event of a cluster-scoped object gets a valid name, and a long note is shortened', async () => {
   const { requests, events } = await startRecorder()
   const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'a:b' } }
   await events.record(role, { ...note, note: 'ü'.repeat(1000) })

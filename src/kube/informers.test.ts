@@ -34,7 +34,7 @@ const turns = array(record({ before: acts, during: acts, fault: constantFrom(...
 })
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 10)
 
-test('whatever happens to connections, indexes are those of what is known, at every change', async () => {
+test('through connection faults, indexes match the known objects at every change', async () => {
   await assert(
     asyncProperty(turns, async (requests) => {
       const script = new WatchScript(requests)
@@ -102,7 +102,7 @@ test('listeners share one watch; each gets all changes, also existing objects', 
 })
 
 describe('an informer', () => {
-  test('tells the others when one cannot listen', async () => {
+  test('notifies the other listeners if one throws', async () => {
     const errors: unknown[] = []
     const watched = {
       current: new Map(),
@@ -121,7 +121,7 @@ describe('an informer', () => {
     expect([received, errors]).toMatchObject([['a'], [{ message: 'deaf' }]])
   })
 
-  test('that is ended before it knows all never says that it does', async () => {
+  test('is not synced if it stops before the first list is complete', async () => {
     const server = await serve(() => ({ silent: true }))
     const informers = new Informers(createClient([server.url]), { onError: () => undefined })
     const informer = informers.getInformer(configMaps)
@@ -133,7 +133,7 @@ describe('an informer', () => {
   })
 })
 
-test('what has to be allowed follows from what is watched', () => {
+test('the required access of a watch follows from its kind and namespace', () => {
   expect(configMaps.requiredAccess).toEqual({ group: '', plural: 'configmaps', namespace: undefined })
   const guests = {
     name: 'guests',

@@ -8,7 +8,7 @@ const config = {
   users: [{ name: 'a', user: { 'client-certificate': '/x/client.crt', 'client-key': 'client.key' } }],
 }
 
-test('names files beside it, that are read again when they are renewed', () => {
+test('relative file names are resolved against the directory of the kubeconfig', () => {
   expect(parseKubeconfig(JSON.stringify(config), '/etc/manager/kubeconfig')).toEqual({
     servers: ['https://127.0.0.1:6443'],
     ca: { file: '/etc/manager/ca.crt' },
@@ -19,13 +19,13 @@ test('names files beside it, that are read again when they are renewed', () => {
   })
 })
 
-test('the name that servers must prove is read', () => {
+test('tls-server-name is read', () => {
   const cluster = { ...config.clusters[0]?.cluster, 'tls-server-name': 'kubernetes.default.svc' }
   const text = JSON.stringify({ ...config, clusters: [{ name: 'b', cluster }] })
   expect(parseKubeconfig(text, 'k').serverName).toBe('kubernetes.default.svc')
 })
 
-test('or has all in it', () => {
+test('embedded certificates and keys are decoded', () => {
   const data = Buffer.from('PEM').toString('base64')
   const user = { 'client-certificate-data': data, 'client-key-data': data }
   const text = JSON.stringify({ ...config, users: [{ name: 'a', user }] })
@@ -33,19 +33,19 @@ test('or has all in it', () => {
 })
 
 test.each<[string, string, string]>([
-  ['no YAML', 'secret: [', 'it is not YAML'],
-  ['not one', '{}', 'current-context'],
+  ['that is not YAML', 'secret: [', 'it is not YAML'],
+  ['without a current context', '{}', 'current-context'],
   [
-    'no such context',
+    'without the named context',
     JSON.stringify({ ...config, contexts: [] }),
     'it has no cluster or user for context a@b',
   ],
   [
-    'a token',
+    'with a token',
     JSON.stringify({ ...config, users: [{ name: 'a', user: { token: 't' } }] }),
     'no client-certificate',
   ],
-])('%s is refused, and nothing of it is shown', (_, text, why) => {
+])('a kubeconfig %s is refused, without its content in the error', (_, text, why) => {
   const read = () => parseKubeconfig(text, '/k')
   expect(read).toThrow(expect.objectContaining({ code: 'KUBECONFIG_NOT_READ' }))
   expect(read).toThrow(why)

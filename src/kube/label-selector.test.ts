@@ -20,11 +20,11 @@ test.each<[boolean, LabelSelector]>([
     false,
     { matchLabels: { app: 'api' }, matchExpressions: [{ key: 'tier', operator: 'Exists', values: null }] },
   ],
-])('%s for %j', (is, selector) => {
+])('matchesSelector is %s for %j', (is, selector) => {
   expect(matchesSelector(selector, labels)).toBe(is)
 })
 
-test('none at all selects nothing', () => {
+test('a missing selector matches no labels', () => {
   expect(matchesSelector(undefined, labels)).toBe(false)
   expect(matchesSelector(null, labels)).toBe(false)
 })

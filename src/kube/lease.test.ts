@@ -20,7 +20,7 @@ function createLease(spec: Lease['spec']): Lease {
   }
 }
 
-test('times have six digits', () => {
+test('a MicroTime has six fractional digits', () => {
   expect(formatMicroTime(wall)).toBe(time)
   expect(formatMicroTime(new Date('2026-11-15T12:00:00Z'))).toBe('2026-11-15T12:00:00.000000Z')
 })
@@ -28,18 +28,18 @@ test('times have six digits', () => {
 describe('a lease', () => {
   const theirs = { holderIdentity: 'you', leaseDurationSeconds: 15, leaseTransitions: 4 }
 
-  test('that is not there is made', () => {
+  test('is created if it is missing', () => {
     const action = decideLease({ lease: undefined, since: 0 }, me, now)
     expect(action).toEqual({ kind: 'create', spec: { ...fresh, leaseTransitions: 0 } })
   })
 
-  test('of our own is renewed, and remembers since when it is ours', () => {
+  test('is renewed by its holder, and keeps its acquireTime', () => {
     const lease = createLease({ ...theirs, holderIdentity: 'me', acquireTime: 'earlier' })
     const spec = { ...fresh, acquireTime: 'earlier', leaseTransitions: 4 }
     expect(decideLease({ lease, since: 0 }, me, now)).toEqual({ kind: 'renew', spec })
   })
 
-  test('of another is waited for, as long as it holds', () => {
+  test('of another holder is not taken before it expires', () => {
     const lease = createLease(theirs)
     expect(decideLease({ lease, since: 90_000 }, me, now)).toEqual({
       kind: 'wait',
@@ -50,21 +50,21 @@ describe('a lease', () => {
     expect(decideLease({ lease, since: 85_000 }, me, now)).toMatchObject({ kind: 'take' })
   })
 
-  test('is judged by how long we have seen it unchanged, not by the clock of its holder', () => {
+  test('expires by the time it was observed unchanged, not by the clock of its holder', () => {
     const lease = createLease({ ...theirs, renewTime: '1999-01-01T00:00:00.000000Z' })
     expect(decideLease({ lease, since: now.monotonic }, me, now).kind).toBe('wait')
   })
 
   test.each([
-    ['given back', ''],
+    ['released', ''],
     ['without a holder', null],
-  ])('that is %s is taken at once, and that is counted', (_, holderIdentity) => {
+  ])('that is %s is taken at once, and leaseTransitions is incremented', (_, holderIdentity) => {
     const lease = createLease({ ...theirs, holderIdentity })
     const spec = { ...fresh, leaseTransitions: 5 }
     expect(decideLease({ lease, since: now.monotonic }, me, now)).toEqual({ kind: 'take', spec })
   })
 
-  test('that was taken away is still its holder’s for as long as it would hold, and its number goes on', () => {
+  test('that was deleted stays reserved until its expiry, and leaseTransitions continues', () => {
     const previous = createLease(theirs)
     const after = (since: number, identity = 'me') =>
       decideLease({ lease: undefined, since, previous }, { ...me, identity }, now)
@@ -73,12 +73,12 @@ describe('a lease', () => {
     expect(after(now.monotonic, 'you')).toMatchObject({ kind: 'renew', spec: { leaseTransitions: 4 } })
   })
 
-  test('without a spec is free', () => {
+  test('without a spec is taken', () => {
     expect(decideLease({ lease: createLease(null), since: 0 }, me, now).kind).toBe('take')
   })
 })
 
-describe('contenders', () => {
+describe('contenders for a lease', () => {
   let ca: TestCa
   const { serve, createClient } = createKubeTestBench(() => ca)
   const { signal } = new AbortController()
@@ -105,7 +105,7 @@ describe('contenders', () => {
     }
   }
 
-  test('only one has it; who gives it back lets the next one in; who is gone is waited for', async () => {
+  test('hold the lease one at a time, and take it after a release or its expiry', async () => {
     const server = await serve(store())
     const clock = { monotonic: 0 }
     const contender = (identity: string): LeaseLock =>
@@ -141,7 +141,7 @@ describe('contenders', () => {
     expect((await other.tryAcquire()).held).toBe(false)
   })
 
-  test('an abort ends the wait', async () => {
+  test('stop waiting after an abort', async () => {
     const server = await serve(store())
     const lock = (identity: string): LeaseLock =>
       new LeaseLock(createKubeLeaseStore(createClient([server.url]), { namespace: 'n', name: 'l' }, 5000), {

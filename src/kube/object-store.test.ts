@@ -10,13 +10,13 @@ function collect(changes: Iterable<ObjectChange<unknown>>): ObjectChange<unknown
   return [...changes]
 }
 
-test('a key is as people write it', () => {
+test('an object key is namespace/name, or the name alone', () => {
   expect(formatObjectKey({ namespace: 'default', name: 'a' })).toBe('default/a')
   expect(formatObjectKey({ name: 'a' })).toBe('a')
 })
 
-describe('a view', () => {
-  test('tells what is new, what differs and what is gone', () => {
+describe('an object store', () => {
+  test('yields added, modified and deleted objects', () => {
     const store = new ObjectStore<string>()
     expect(collect(store.upsert(object('a', 'u1', '1'), 'x'))).toEqual([
       { type: 'added', key: 'a', object: 'x' },
@@ -39,7 +39,7 @@ describe('a view', () => {
     expect(store.has(object('a', 'u1', '2'))).toBe(true)
   })
 
-  test('tells another object of the same name as one that went and one that came', () => {
+  test('yields a deletion and an addition for an object with a new uid', () => {
     const store = new ObjectStore<string>()
     collect(store.upsert(object('a', 'u1', '1'), 'x'))
     expect(collect(store.upsert(object('a', 'u2', '5'), 'x'))).toEqual([
@@ -48,7 +48,7 @@ describe('a view', () => {
     ])
   })
 
-  test('contains at each change only what it has yielded', () => {
+  test('contains at each change only the changes that it has yielded', () => {
     const store = new ObjectStore<string>()
     for (const name of ['a', 'b']) collect(store.upsert(object(name, name, '1'), name))
     const known: string[] = []
@@ -61,7 +61,7 @@ describe('a view', () => {
     expect(known).toEqual(['deleted: b', 'added: b c', 'deleted: c', 'deleted: '])
   })
 
-  test('keeps only what is still there', () => {
+  test('yields deletions of all objects that are not retained', () => {
     const store = new ObjectStore<string>()
     for (const name of ['a', 'b', 'c']) collect(store.upsert(object(name, name, '1'), name))
     expect(collect(store.retainOnly(new Set(['b'])))).toEqual([

@@ -37,7 +37,7 @@ function line({ method, path, query, contentType }: ReceivedRequest): string {
   return [method, `${path}?${query.toString()}`, contentType].filter((part) => part !== undefined).join(' ')
 }
 
-test('each helper asks for what it says', async () => {
+test('each helper sends its request with the right method, query and content type', async () => {
   const server = await serveResponses(response)
   const client = createClient([server.url])
   expect(await getObject(client, configMaps, ref)).toMatchObject({ metadata: { resourceVersion: '7' } })
@@ -69,7 +69,7 @@ test('each helper asks for what it says', async () => {
   })
 })
 
-test('what is not there is no failure for those who ask whether it is', async () => {
+test('a missing object is an error only for getObject', async () => {
   const server = await serveResponses({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
   const client = createClient([server.url])
   expect(await findObject(client, configMaps, ref)).toBeUndefined()
@@ -78,7 +78,7 @@ test('what is not there is no failure for those who ask whether it is', async ()
   await expect(getObject(client, configMaps, ref)).rejects.toMatchObject({ code: 'KUBE_NOT_FOUND' })
 })
 
-test('a pod is evicted by its uid, and removed without waiting for its kubelet', async () => {
+test('a pod is evicted with its uid as precondition, and deleted with a grace period of 0', async () => {
   const server = await serveResponses({ status: 201, json: { kind: 'Status', status: 'Success' } })
   const client = createClient([server.url])
   expect(await evictPod(client, ref, { uid: 'u' })).toBe(true)
@@ -101,7 +101,7 @@ test('a pod is evicted by its uid, and removed without waiting for its kubelet',
   ])
 })
 
-test('a budget that forbids an eviction is an answer, with what it says, and is not asked twice', async () => {
+test('an eviction that a disruption budget forbids fails with the cause, without a retry', async () => {
   const cause = {
     reason: 'DisruptionBudget',
     message: 'The disruption budget web needs 2 healthy pods and has 2',
@@ -122,7 +122,7 @@ test('a budget that forbids an eviction is an answer, with what it says, and is 
   expect(server.requests).toHaveLength(1)
 })
 
-test('a pod that is gone needs no eviction', async () => {
+test('the eviction of a missing pod returns false', async () => {
   const server = await serveResponses({ status: 404, json: { kind: 'Status', reason: 'NotFound' } })
   expect(await evictPod(createClient([server.url]), ref)).toBe(false)
 })
@@ -137,10 +137,10 @@ test('a conflict is reported as KUBE_CONFLICT', async () => {
 })
 
 test.each([
-  ['', 'without a name'],
-  ['..', 'that leads elsewhere'],
-  ['a/status', 'that is a path'],
-])('nothing is asked for an object named %j, %s', async (name) => {
+  ['', 'empty'],
+  ['..', 'parent directory'],
+  ['a/status', 'path'],
+])('no request is sent for an object named %j (%s)', async (name) => {
   const server = await serveResponses(response)
   const client = createClient([server.url])
   await expect(deleteKubeObject(client, configMaps, { namespace: 'default', name })).rejects.toMatchObject({
@@ -156,7 +156,7 @@ test.each([
   expect(server.requests).toHaveLength(0)
 })
 
-test('an answer that is something else is not taken', async () => {
+test('a response that does not match the schema is refused', async () => {
   const server = await serveResponses({ json: { kind: 'ConfigMap' } })
   await expect(getObject(createClient([server.url]), configMaps, ref)).rejects.toMatchObject({
     code: 'KUBE_INVALID_RESPONSE',
@@ -174,7 +174,7 @@ describe('a list', () => {
     return { json: { metadata: { resourceVersion: '9', ...rest }, items: all.slice(from, from + limit) } }
   }
 
-  test('is fetched page by page, and its items say what they are', async () => {
+  test('is fetched page by page, and its items get the kind of the list', async () => {
     const server = await serve(page)
     const found = await listObjects(createClient([server.url]), configMaps, {
       namespace: 'default',
@@ -192,7 +192,7 @@ describe('a list', () => {
     ])
   })
 
-  test('whose next page is forgotten is fetched at once', async () => {
+  test('whose continue token has expired is fetched again without a limit', async () => {
     const server = await serve((request) =>
       request.query.has('continue')
         ? { status: 410, json: { kind: 'Status', reason: 'Expired' } }
@@ -203,20 +203,20 @@ describe('a list', () => {
     expect(server.requests.map(({ query }) => query.get('limit'))).toEqual(['3', '3', null])
   })
 
-  test('of nothing has nothing in it', async () => {
+  test('with the items null is empty', async () => {
     const server = await serveResponses({ json: { metadata: { resourceVersion: '1' }, items: null } })
     expect((await listObjects(createClient([server.url]), configMaps)).items).toEqual([])
   })
 })
 
-describe('kinds that we do not know', () => {
+describe('unknown kinds', () => {
   const widgets = createUntypedKind('example.org/v1', 'Widget')
   const resources = [
     { name: 'widgets', kind: 'Widget', namespaced: true },
     { name: 'widgets/status', kind: 'Widget', namespaced: true },
   ]
 
-  test('are asked for once', async () => {
+  test('are discovered once', async () => {
     const server = await serve(({ path }) =>
       path === '/apis/example.org/v1' ? { json: { kind: 'APIResourceList', resources } } : response,
     )
@@ -227,7 +227,7 @@ describe('kinds that we do not know', () => {
     expect(server.requests.map((request) => request.path)).toEqual(['/apis/example.org/v1', path, path])
   })
 
-  test('are asked for again as long as they are not there', async () => {
+  test('are discovered again while they are missing', async () => {
     let there = false
     const server = await serve(({ path }) => {
       if (path !== '/apis/example.org/v1') return response
@@ -239,7 +239,7 @@ describe('kinds that we do not know', () => {
     expect(await getObject(client, widgets, ref)).toBeDefined()
   })
 
-  test('may be there in other versions of their group', async () => {
+  test('may exist in other versions of their group, which discovery lists', async () => {
     const versions = [{ groupVersion: 'example.org/v2' }, { groupVersion: 'example.org/v1' }]
     const server = await serve(({ path }) =>
       path === '/apis/example.org' ? { json: { versions } } : { status: 404, text: '404 page not found' },

@@ -11,13 +11,13 @@ beforeAll(async () => {
   ca = await createTestCa()
 })
 
-test('a server that is ready', async () => {
+test('a server whose /readyz responds with 200 is ready', async () => {
   const server = await serveResponses({ status: 200, text: '[+]ping ok\nreadyz check passed\n' })
   expect(await checkReadiness(createClient([]), server.url)).toEqual({ ready: true })
   expect(server.requests).toMatchObject([{ method: 'GET', path: '/readyz' }])
 })
 
-test('one that is not says which checks fail', async () => {
+test('a server that is not ready reports its failed checks', async () => {
   const lines = [
     '[+]ping ok',
     '[-]etcd failed: reason withheld',
@@ -32,7 +32,7 @@ test('one that is not says which checks fail', async () => {
   expect(server.requests).toHaveLength(1)
 })
 
-test('of many that fail the first are named, and how many more there are', async () => {
+test('of many failed checks, the reason names two and counts the others', async () => {
   const lines = ['a', 'b', 'c', 'd'].map((name) => `[-]poststarthook/${name} failed: reason withheld`)
   const server = await serveResponses({ status: 500, text: `${lines.join('\n')}\nreadyz check failed\n` })
   expect(await checkReadiness(createClient([server.url]), server.url)).toMatchObject({
@@ -40,7 +40,7 @@ test('of many that fail the first are named, and how many more there are', async
   })
 })
 
-test('one that does not answer is not ready either, and is asked once', async () => {
+test('a server that does not respond is not ready, and gets one request', async () => {
   const server = await serveResponses({ cut: 'before' })
   expect(await checkReadiness(createClient([server.url]), server.url)).toMatchObject({
     ready: false,
@@ -49,7 +49,7 @@ test('one that does not answer is not ready either, and is asked once', async ()
   expect(server.requests).toHaveLength(1)
 })
 
-test('an abort is no answer', async () => {
+test('an abort fails the check with the reason of the signal', async () => {
   const server = await serveResponses({ silent: true })
   const reason = new Error('enough')
   await expect(
@@ -57,7 +57,7 @@ test('an abort is no answer', async () => {
   ).rejects.toBe(reason)
 })
 
-test('the version', async () => {
+test('the version of the server is read', async () => {
   const server = await serveResponses({
     json: { gitVersion: 'v1.37.1', major: '1', minor: '37', platform: 'x' },
   })
@@ -67,7 +67,7 @@ test('the version', async () => {
   })
 })
 
-test('logs are text', async () => {
+test('pod logs are returned as text', async () => {
   const server = await serveResponses({ status: 200, text: 'one\ntwo\n' })
   const logs = await readPodLogs(
     createClient([server.url]),

@@ -28,48 +28,53 @@ function silence(why: RequestErrorReason, sent: boolean): KubeRequestFailure {
   return { kind: 'unanswered', reason: why, sent }
 }
 
-describe('what is tried again', () => {
+describe('retries', () => {
   test.each([
-    ['a crowd', refusal(429), true, true],
-    ['a server without etcd', refusal(503), true, false],
-    ['a server that took too long', refusal(504), true, false],
-    ['a server that says when to come again', refusal(500, { retryAfterMs: 1000 }), true, false],
-    ['a server that is broken', refusal(500), false, false],
+    ['a 429 response is retried for all requests', refusal(429), true, true],
+    ['a 503 response is retried for idempotent requests', refusal(503), true, false],
+    ['a 504 response is retried for idempotent requests', refusal(504), true, false],
     [
-      'a server whose etcd elects a leader',
+      'a 500 response with Retry-After is retried for idempotent requests',
+      refusal(500, { retryAfterMs: 1000 }),
+      true,
+      false,
+    ],
+    ['a 500 response is not retried', refusal(500), false, false],
+    [
+      'a 500 response during an etcd leader election is retried for idempotent requests',
       refusal(500, { message: 'etcdserver: request timed out, possibly due to previous leader failure' }),
       true,
       false,
     ],
-    ['a conflict', refusal(409), false, false],
-    ['something that is not there', refusal(404), false, false],
-    ['a refused connection', silence('unreachable', false), true, true],
-    ['a connection that was cut', silence('cut', true), true, false],
-    ['a silent server', silence('silent', true), true, false],
-    ['a server that is not ours', silence('untrusted', false), false, false],
-    ['an answer that does not end', silence('long', true), false, false],
+    ['a conflict is not retried', refusal(409), false, false],
+    ['a 404 response is not retried', refusal(404), false, false],
+    ['a refused connection is retried for all requests', silence('unreachable', false), true, true],
+    ['a cut connection is retried for idempotent requests', silence('cut', true), true, false],
+    ['a missing response is retried for idempotent requests', silence('silent', true), true, false],
+    ['an untrusted server is not retried', silence('untrusted', false), false, false],
+    ['a response above the size limit is not retried', silence('long', true), false, false],
   ])('%s', (_, failure, idempotent, other) => {
     expect([shouldRetry(true, failure), shouldRetry(false, failure)]).toEqual([idempotent, other])
   })
 
-  test('not what a pod disruption budget says', () => {
+  test('a refusal of a pod disruption budget is not retried', () => {
     const causes = [{ reason: 'DisruptionBudget', message: 'needs 2 pods', field: undefined }]
     expect(shouldRetry(true, refusal(429, { causes, retryAfterMs: 10_000 }))).toBe(false)
   })
 })
 
-describe('what another server may do better', () => {
-  test('a crowd is not sent on to the next door, unless the server is about to stop', () => {
+describe('fallback to the next server', () => {
+  test('a 429 response is specific to its server only if the server closes the connection', () => {
     expect(isServerSpecific(refusal(429))).toBe(false)
     expect(isServerSpecific(refusal(429, { closing: true }))).toBe(true)
   })
 
-  test('one that is not ours has done nothing, so that anything may be asked of the next', () => {
+  test('any request may go to the next server after an untrusted or unreachable server', () => {
     expect(canTryNextServer(false, silence('untrusted', false))).toBe(true)
     expect(canTryNextServer(false, silence('unreachable', false))).toBe(true)
   })
 
-  test('what may already be done is not done at another one', () => {
+  test('only an idempotent request may go to the next server after a cut connection', () => {
     expect(canTryNextServer(false, silence('cut', true))).toBe(false)
     expect(canTryNextServer(true, silence('cut', true))).toBe(true)
   })
@@ -86,7 +91,7 @@ test('Retry-After is in seconds or a date, and neither negative nor endless', ()
   expect(parseRetryAfter(undefined, now)).toBeUndefined()
 })
 
-test('pauses double up to a limit, and lie in the upper half', () => {
+test('backoff delays double up to a limit, with jitter in the upper half', () => {
   const backoff = { initial: 100, max: 1000 }
   expect([0, 1, 2, 3, 4, 99].map((round) => backoffDelay(round, backoff, 1))).toEqual([
     100, 200, 400, 800, 1000, 1000,

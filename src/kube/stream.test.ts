@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const get = { method: 'GET', path: '/api/v1/nodes' } as const
 
-test('a stream lasts longer than the time in which it has to begin', async () => {
+test('a stream may last longer than the request timeout', async () => {
   const server = await serve(() => ({
     by: (response) => {
       response.write('first ')
@@ -22,14 +22,14 @@ test('a stream lasts longer than the time in which it has to begin', async () =>
   expect(Buffer.concat(await stream.toArray()).toString('utf8')).toBe('first second')
 })
 
-test('a stream comes from whichever server answers', async () => {
+test('a stream comes from the next server if the first one is unreachable', async () => {
   const unreachable = await serveResponses({ cut: 'before' })
   const there = await serveResponses({ status: 200, text: 'here' })
   const stream = await createClient([unreachable.url, there.url]).stream({ ...get, once: true })
   expect(Buffer.concat(await stream.toArray()).toString('utf8')).toBe('here')
 })
 
-test('a refusal is an error as for any request, with Retry-After', async () => {
+test('a refused stream is an error with Retry-After', async () => {
   const server = await serveResponses({ status: 429, headers: { 'retry-after': '7' }, text: 'later' })
   await expect(createClient([server.url]).stream({ ...get, once: true })).rejects.toMatchObject({
     code: 'KUBE_TOO_MANY',
@@ -37,14 +37,14 @@ test('a refusal is an error as for any request, with Retry-After', async () => {
   })
 })
 
-test('a refusal that does not end takes no longer than the request', async () => {
+test('a refusal with an endless body ends at the request timeout', async () => {
   const server = await serve(() => ({ by: (response) => response.writeHead(403).write('it is') }))
   await expect(createClient([server.url]).stream({ ...get, timeout: 60, once: true })).rejects.toMatchObject({
     code: 'KUBE_UNREACHABLE',
   })
 })
 
-test('the signal ends a stream that has begun, and so does the end of the client', async () => {
+test('an abort signal ends a started stream, and so does closing the client', async () => {
   const server = await serve(() => ({ by: (response) => response.write('it is') }))
   const stop = new AbortController()
   const client = createClient([server.url])

@@ -71,7 +71,7 @@ function listApiChanges({ api }: WatchScript): ApiChange[] {
   }))
 }
 
-test('whatever happens to connections, every change is seen, or a later one of the same object', async () => {
+test('through connection faults, a watch reports every change, or a later one of the same object', async () => {
   await assert(
     asyncProperty(scripts, async (script) => {
       expect(await findErrorsAfter(script)).toEqual([])

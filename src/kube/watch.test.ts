@@ -73,7 +73,7 @@ function faulty(fault: WatchFault, then: readonly ObjectWrite[]): WatchScript {
   ])
 }
 
-test('tells what is there, page by page, and then what happens to it', async () => {
+test('a watch reports existing objects page by page, and then their changes', async () => {
   const script = new WatchScript()
   for (const name of ['a', 'b', 'c']) script.put(name)
   const { next, watch, requests } = await startWatch(script.api.respond, {
@@ -101,9 +101,9 @@ test('tells what is there, page by page, and then what happens to it', async () 
   ])
 })
 
-describe('goes on where it was', () => {
+describe('a watch continues at its last resourceVersion', () => {
   test.each<WatchFault>(['end', 'reset', 'half a line', 'crowded', 'broken', 'broken as an event'])(
-    'after %s',
+    'after the transient fault %s',
     async (fault) => {
       const script = faulty(fault, [{ act: 'put', name: 'a' }])
       const { next, requests, errors } = await startWatch(script.api.respond)
@@ -113,7 +113,7 @@ describe('goes on where it was', () => {
     },
   )
 
-  test('after nothing has come for long, also over a connection that stands', async () => {
+  test('after the idle timeout of an open connection', async () => {
     const script = faulty('silence', [{ act: 'put', name: 'a' }])
     const { next, requests, errors } = await startWatch(script.api.respond, { timing: { idleTimeout: 50 } })
     expect(await next(2)).toEqual(['listed', 'added default/a'])
@@ -121,7 +121,7 @@ describe('goes on where it was', () => {
     expect(errors[0]).toContain('no data received for 50 ms')
   })
 
-  test('from the last bookmark, where nothing else came', async () => {
+  test('after a bookmark without other events', async () => {
     const marked = JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '77' } } })
     let watches = 0
     const { next, requests } = await startWatch(({ query }) => {
@@ -135,9 +135,9 @@ describe('goes on where it was', () => {
   })
 })
 
-describe('lists again and tells the difference', () => {
+describe('a watch lists again and reports the difference', () => {
   test.each<WatchFault>(['gone', 'gone as an event', 'garbage', 'another event'])(
-    'after %s',
+    'after the fault %s',
     async (fault) => {
       const script = faulty(fault, [
         { act: 'remove', name: 'a' },
@@ -160,7 +160,7 @@ describe('lists again and tells the difference', () => {
     },
   )
 
-  test('after repeated failures of any kind, however slow', async () => {
+  test('after five failed watch requests in a row', async () => {
     const { next, requests } = await startWatch(({ query }) =>
       query.has('watch')
         ? { by: (response) => void setTimeout(() => response.writeHead(504).end('Too large'), 15) }
@@ -174,7 +174,7 @@ describe('lists again and tells the difference', () => {
     ])
   })
 
-  test('at once, where the rest of it is forgotten before it is fetched', async () => {
+  test('at once if the continue token of the list has expired', async () => {
     const script = new WatchScript()
     for (const name of ['a', 'b', 'c']) script.put(name)
     const { next, requests } = await startWatch(
@@ -187,7 +187,7 @@ describe('lists again and tells the difference', () => {
   })
 })
 
-test('waits as long as it is asked to', async () => {
+test('a watch waits for Retry-After', async () => {
   const script = new WatchScript()
   const times: number[] = []
   const { next } = await startWatch((requests) => {
@@ -203,7 +203,7 @@ test('waits as long as it is asked to', async () => {
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(999)
 })
 
-test('waits longer from failure to failure, up to a bound', async () => {
+test('a watch waits longer after each failure, up to a limit', async () => {
   const times: number[] = []
   const script = new WatchScript()
   const { next } = await startWatch(
@@ -223,8 +223,8 @@ test('waits longer from failure to failure, up to a bound', async () => {
   }
 })
 
-describe('the signal ends it at once', () => {
-  test('while nothing comes', async () => {
+describe('an abort ends a watch at once', () => {
+  test('while no event arrives', async () => {
     const { next, stop, requests } = await startWatch(new WatchScript().api.respond)
     expect(await next(1)).toEqual(['listed'])
     const rest = next(1)
@@ -242,7 +242,7 @@ describe('the signal ends it at once', () => {
     expect(await next(1)).toEqual(['end'])
   })
 
-  test('while it waits', async () => {
+  test('during a backoff', async () => {
     const { next, stop } = await startWatch(() => ({ status: 403, text: 'not you' }), {
       timing: { backoff: { initial: 60_000, max: 60_000 } },
     })
@@ -251,7 +251,7 @@ describe('the signal ends it at once', () => {
     expect(await rest).toEqual(['end'])
   })
 
-  test('also when it is the client’s', async () => {
+  test('if the signal belongs to the client', async () => {
     const server = await serve(new WatchScript().api.respond)
     const over = new AbortController()
     const client = createClient([server.url], { signal: over.signal })
@@ -263,7 +263,7 @@ describe('the signal ends it at once', () => {
   })
 })
 
-test('an object that cannot be parsed is reported as an error, stays as it was, and does not stop the watch', async () => {
+test('an object that cannot be parsed is reported as an error, stays unchanged, and does not stop the watch', async () => {
   const schema = kubeObject.extend({
     metadata: kubeObject.shape.metadata.extend({ resourceVersion: z.string().regex(/[02468]$/) }),
   })
@@ -294,7 +294,7 @@ test('an object that cannot be parsed is reported as an error, stays as it was, 
   ])
 })
 
-test('many watches leave connections for requests, over whatever way', async () => {
+test('many watches over a dial function leave connections for requests', async () => {
   const script = new WatchScript()
   const server = await serve((requests) =>
     requests.path === '/version' ? { json: {} } : script.api.respond(requests),

@@ -32,7 +32,7 @@ test('a failure is retried with growing delays, not before Retry-After, and from
   await running
 })
 
-test('ends after what was begun, and begins nothing more', async () => {
+test('a stopped queue finishes the current key and starts no other key', async () => {
   const queue = new WorkQueue('q')
   const stop = new AbortController()
   const handled: string[] = []
@@ -50,7 +50,7 @@ test('ends after what was begun, and begins nothing more', async () => {
   expect(handled).toEqual(['a'])
 })
 
-test('tells of itself under the names that dashboards know', async () => {
+test('a queue exports the workqueue metrics of client-go', async () => {
   const [metrics, time] = [new Metrics(), new FakeMonotonicClock()]
   const queue = new WorkQueue('nodes', { time, metrics: new QueueMetrics(metrics), backoff, random: () => 1 })
   for (const key of ['a', 'b', 'b']) queue.add(key)
@@ -75,7 +75,7 @@ test('tells of itself under the names that dashboards know', async () => {
   await running
 })
 
-test('of thousands of times for a key, the first one counts, and once', async () => {
+test('a key with thousands of delays is processed once, at the earliest time', async () => {
   const time = new FakeMonotonicClock()
   const queue = new WorkQueue('q', { time })
   const handled: string[] = []
@@ -91,7 +91,7 @@ test('of thousands of times for a key, the first one counts, and once', async ()
   await running
 })
 
-test('its cost is in proportion to what it does', async () => {
+test('the cost of a queue is not quadratic in the number of keys', async () => {
   const time = new FakeMonotonicClock()
   const queue = new WorkQueue('q', { time })
   let count = 0

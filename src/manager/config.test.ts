@@ -15,7 +15,7 @@ test('missing options have defaults', () => {
   })
 })
 
-test('times are written as everywhere', () => {
+test('leader election times are durations such as 15s, and unsafe times are refused', () => {
   const options = {
     leaderElectLeaseDuration: '1m',
     leaderElectRenewDeadline: '40s',
@@ -32,7 +32,7 @@ test.each([
   ['127.0.0.1:0', { host: '127.0.0.1', port: 0 }],
   ['127.1.2.3:80', { host: '127.1.2.3', port: 80 }],
   ['[::1]:80', { host: '::1', port: 80 }],
-])('%s is on this host alone', (listen, where) => {
+])('the loopback address %s is accepted', (listen, where) => {
   expect(read({ listen }).listen).toEqual(where)
 })
 
@@ -44,7 +44,7 @@ test.each([
   '127.0.0.1.example.com:80',
   '127.0.0.1:70000',
   '',
-])('%j is not', (listen) => {
+])('the listen address %j is refused', (listen) => {
   expect(() => read({ listen })).toThrow(expect.objectContaining({ code: 'MANAGER_NOT_LOOPBACK' }))
 })
 

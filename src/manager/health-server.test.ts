@@ -25,7 +25,7 @@ test('paths and queries select the checks', async () => {
   expect(await get('/')).toEqual([404, ''])
 })
 
-test('a check that throws is an error response', async () => {
+test('an exception while metrics are written results in status 500', async () => {
   const metrics = (): string => {
     throw new Error('no figures')
   }

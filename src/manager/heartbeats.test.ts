@@ -14,7 +14,7 @@ function buildHost(name: string, heartbeat?: string) {
 
 const wall = (): Date => new Date('2001-01-01T00:10:00Z')
 
-test('a host that stops reporting while others report is silent after a while, until its next heartbeat', () => {
+test('a host without new heartbeats is silent while another host reports, until its next heartbeat', () => {
   let now = 0
   const heartbeats = new Heartbeats({ time: { now: () => now }, now: wall })
   for (const name of ['a', 'b']) heartbeats.observe(buildHost(name, '2001-01-01T00:00:00Z'))
@@ -26,7 +26,7 @@ test('a host that stops reporting while others report is silent after a while, u
   expect(heartbeats.isSilent('b')).toBe(false)
 })
 
-test('while no host reports, a host counts as silent only after a longer time', () => {
+test('while no host reports, a host is silent only after a longer time', () => {
   let now = 0
   const heartbeats = new Heartbeats({ time: { now: () => now }, now: wall })
   heartbeats.observe(buildHost('a', '2001-01-01T00:00:00Z'))
@@ -36,7 +36,7 @@ test('while no host reports, a host counts as silent only after a longer time', 
   expect(heartbeats.isSilent('a')).toBe(true)
 })
 
-test('a host without heartbeats, or a forgotten one, is silent', () => {
+test('a host without heartbeats and a forgotten host are silent', () => {
   const heartbeats = new Heartbeats({ time: { now: () => 0 }, now: wall })
   heartbeats.observe(buildHost('a'))
   heartbeats.observe(buildHost('b', '2001-01-01T00:00:00Z'))
@@ -44,7 +44,7 @@ test('a host without heartbeats, or a forgotten one, is silent', () => {
   expect(['a', 'b'].map((name) => heartbeats.isSilent(name))).toEqual([true, true])
 })
 
-test('a first heartbeat that is old counts as silent, and any new one does not', () => {
+test('a host whose first observed heartbeat is old is silent until its next heartbeat', () => {
   const heartbeats = new Heartbeats({ time: { now: () => 0 }, now: wall })
   heartbeats.observe(buildHost('a', '2000-12-31T23:00:00Z'))
   expect(heartbeats.isSilent('a')).toBe(true)

@@ -59,7 +59,7 @@ function putHost({ cluster }: ManagerBench, status: HostStatus = {}): void {
 async function startAndWait(one: ManagerBench): Promise<RunningManager> {
   putHost(one)
   const manager = await one.start('a')
-  await waitUntil('it to ask', () => readRequests(one).length > 0)
+  await waitUntil('the request', () => readRequests(one).length > 0)
   return manager
 }
 
@@ -73,14 +73,14 @@ describe('a controller that requests an action from a host', () => {
     ])
     const result = { id: 'x', outcome: 'done' as const, at: '2026-11-16T08:00:00.000Z', details: [] }
     one.cluster.objects.change(path, { status: { results: [result] } })
-    await waitUntil('the answer', () => results.length > 1)
+    await waitUntil('the result', () => results.length > 1)
     expect(results[0]).toEqual(result)
     expect(one.cluster.controllerWrites).toEqual([`hyperkube:controller:requester PATCH ${path}`])
     expect(one.authorizer.refused).toEqual([])
     expect(one.authorizer.unused.filter((right) => right.includes('requester'))).toEqual([])
   })
 
-  test('raises its fence above the one the host saw, and requests again', async () => {
+  test('raises its fence above the fence that the host accepted, and requests again', async () => {
     await using one = await createManagerBench(ca, [buildRequester([])])
     const manager = await startAndWait(one)
     one.cluster.objects.change(path, {
@@ -89,12 +89,12 @@ describe('a controller that requests an action from a host', () => {
         results: [{ id: 'x', outcome: 'refused', reason: 'fence' }],
       },
     })
-    await waitUntil('a higher one', () => readRequests(one)[0]?.fence.transitions === 9)
+    await waitUntil('a higher fence', () => readRequests(one)[0]?.fence.transitions === 9)
     expect(readRequests(one)).toMatchObject([{ id: 'x', fence: { holder: 'a_1', transitions: 9 } }])
     expect(manager.lines.join('\n')).toContain('the host already accepted fence 8 of before the restore')
   })
 
-  test('writes nothing into an object that changed since it was read', async () => {
+  test('retries a write of an object that changed since it was read, and requests once', async () => {
     await using one = await createManagerBench(ca, [buildRequester([])])
     putHost(one)
     let between = 3
@@ -106,7 +106,7 @@ describe('a controller that requests an action from a host', () => {
       return undefined
     }
     await one.start('a')
-    await waitUntil('it to ask', () => readRequests(one).length > 0)
+    await waitUntil('the request', () => readRequests(one).length > 0)
     expect(one.cluster.controllerWrites).toHaveLength(4)
     expect(readRequests(one)).toHaveLength(1)
   })

@@ -8,7 +8,7 @@ const shown = [...page.matchAll(/^`(src\/[^`]+)`:\n\n```ts\n(.*?)```\n/gms)].map
   ([, file = '', code = '']) => [file, code] as const,
 )
 
-test('the page on how to add a controller shows all of one', () => {
+test('the how-to page shows all files of a controller', () => {
   expect(shown.map(([file]) => file)).toEqual([
     'src/manager/controllers/version-skew.ts',
     'src/manager/table.ts',
@@ -16,6 +16,6 @@ test('the page on how to add a controller shows all of one', () => {
   ])
 })
 
-test.each(shown)('and %s is as it runs', (file, code) => {
+test.each(shown)('the how-to page shows %s without a difference', (file, code) => {
   expect(code).toBe(readFileSync(join(root, file), 'utf8'))
 })

@@ -19,18 +19,18 @@ test('a controller cannot watch what its definition does not list', async () => 
   expect(one.cluster.holder).toBe('')
 })
 
-test('without controllers it leads all the same, until it is stopped', async () => {
+test('a manager without controllers leads until it is stopped', async () => {
   await using one = await createManagerBench(ca, [])
   const manager = await one.start('a')
-  await waitUntil('it to be ready', async () => (await manager.get('/readyz')).status === 200)
-  await waitUntil('it to renew', () => one.cluster.writes.length > 3)
+  await waitUntil('the manager to be ready', async () => (await manager.get('/readyz')).status === 200)
+  await waitUntil('the lease to be renewed', () => one.cluster.writes.length > 3)
   expect(manager.lines).toEqual(['is leader', 'is leader, running no controllers'])
   manager.stop.abort()
   expect(await manager.result).toBe<ElectionResult>('stopped')
 })
 
-describe('of two managers', () => {
-  test('one leads and the other is ready; a stopped leader releases the lease at once', async () => {
+describe('leader election', () => {
+  test('one manager leads and the other is ready; a stopped leader releases the lease at once', async () => {
     await using one = await createManagerBench(ca, [versionSkew])
     const a = await one.start('a')
     await waitUntil('a to lead', async () => (await a.get('/readyz')).text === 'ok')
@@ -62,7 +62,7 @@ describe('health', () => {
   test('each check can be requested alone', async () => {
     await using one = await createManagerBench(ca, [versionSkew])
     const manager = await one.start('a')
-    await waitUntil('it to be ready', async () => (await manager.get('/readyz')).status === 200)
+    await waitUntil('the manager to be ready', async () => (await manager.get('/readyz')).status === 200)
     expect(await manager.get('/healthz?verbose')).toEqual({
       status: 200,
       text: '[+]ping ok\n[+]version-skew ok\nhealthz check passed\n',
@@ -79,7 +79,7 @@ describe('health', () => {
     )
   })
 
-  test('a controller that fails ends the manager with an error, and another one leads', async () => {
+  test('a controller that fails ends the manager with an error, and another manager leads', async () => {
     let failures = 0
     const broken: ControllerDefinition = {
       name: 'broken',
@@ -108,7 +108,7 @@ describe('health', () => {
     expect((await second.get('/healthz')).status).toBe(200)
   })
 
-  test('without an API it lives, and is not ready', async () => {
+  test('a manager without an API server is live but not ready', async () => {
     await using one = await createManagerBench(ca, [versionSkew])
     one.cluster.unreachable = true
     const manager = await one.start('a')

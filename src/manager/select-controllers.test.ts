@@ -28,7 +28,7 @@ test.each([
   ['a,-a', 'a'],
   ['-a,a,*', 'b'],
   ['c,b,a', 'a b c'],
-])('%j means %j', (selectors, names) => {
+])('the selectors %j select the controllers %j', (selectors, names) => {
   const selected = selectControllers(definitions, selectors === '' ? [] : selectors.split(','))
   expect(selected.map(({ name }) => name).join(' ')).toBe(names)
 })
@@ -37,14 +37,14 @@ test.each([
   ['version-skw', 'did you mean version-skew?'],
   ['-version-skw', 'did you mean version-skew?'],
   ['**', 'hyperkube controller-manager list'],
-])('%s is no controller', (selector, hint) => {
+])('the unknown controller %s is refused with a hint', (selector, hint) => {
   expect(() => selectControllers(controllers, [selector])).toThrow(
     expect.objectContaining({ code: 'MANAGER_CONTROLLER_UNKNOWN', hint }),
   )
 })
 
-describe('the table', () => {
-  test('is sound', () => {
+describe('the check of controller names', () => {
+  test('accepts the table of controllers', () => {
     expect(() => checkControllerNames(controllers)).not.toThrow()
   })
 

@@ -31,7 +31,7 @@ test('names are unique, and controllers with wide rules are off by default', () 
   expect(rbac).not.toContain('secrets')
 })
 
-test('all controllers together write the state once, and then nothing for an hour', async () => {
+test('all default controllers together write their state once, and then nothing for an hour', async () => {
   const settings = {
     ...emptySettings,
     snapshots: { schedule: '0 0 1 1 *', keep: { hourly: 1, daily: 1, weekly: 1 } },

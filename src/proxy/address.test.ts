@@ -5,7 +5,7 @@ test.each([
   ['10.0.0.1:6443', '10.0.0.1', 6443],
   ['[fd00::1]:6443', 'fd00::1', 6443],
   ['cp1.example.org:443', 'cp1.example.org', 443],
-])('%s', (text, host, port) => {
+])('the address %s is parsed and formatted', (text, host, port) => {
   expect(parseAddress(text)).toEqual({ host, port })
   expect(formatAddress(host, port)).toBe(text)
 })

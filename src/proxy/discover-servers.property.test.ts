@@ -4,7 +4,7 @@ import { mergeMembers, sameMembers } from './discover-servers.ts'
 
 const lists = array(constantFrom('a:1', 'b:1', 'c:1', 'd:1'))
 
-test('whatever is discovered, configured servers stay, and none is there twice', () => {
+test('merged members contain all configured and discovered servers without duplicates', () => {
   assert(
     property(lists, lists, (configured, learned) => {
       const all = mergeMembers(configured, learned)
@@ -14,11 +14,11 @@ test('whatever is discovered, configured servers stay, and none is there twice',
   )
 })
 
-test('nothing learned leaves what was configured, in its order', () => {
+test('without discovered servers, the configured servers keep their order', () => {
   expect(mergeMembers(['b:1', 'a:1'], [])).toEqual(['b:1', 'a:1'])
 })
 
-test('the same in another order is the same', () => {
+test('member lists are equal if they differ only in order and duplicates', () => {
   expect(sameMembers(['a:1', 'b:1'], ['b:1', 'a:1', 'a:1'])).toBe(true)
   expect(sameMembers(['a:1'], ['a:1', 'b:1'])).toBe(false)
 })

@@ -13,11 +13,11 @@ const slice = {
   ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
 }
 
-test('each address is a server, always in the same order', () => {
+test('each address of an EndpointSlice is a server, in sorted order', () => {
   expect(parseEndpointSlice(slice)).toEqual(['10.0.0.1:6443', '10.0.0.2:6443'])
 })
 
-test('those that are not ready are none', () => {
+test('endpoints that are not ready are left out', () => {
   const [first] = slice.endpoints
   expect(
     parseEndpointSlice({
@@ -27,19 +27,19 @@ test('those that are not ready are none', () => {
   ).toEqual(['10.0.0.2:6443'])
 })
 
-test('an address of version 6 is written as one', () => {
+test('an IPv6 address is written in brackets', () => {
   expect(parseEndpointSlice({ ...slice, endpoints: [{ addresses: ['fd00::1'] }] })).toEqual([
     '[fd00::1]:6443',
   ])
 })
 
 test.each([{ ...slice, endpoints: null }, { ...slice, ports: [] }, { kind: 'Status' }])(
-  'no servers in %j',
+  'an EndpointSlice without endpoints or ports has no servers: %j',
   (value) => {
     expect(parseEndpointSlice(value)).toEqual([])
   },
 )
 
-test('what is no address is refused', () => {
+test('an invalid address is refused', () => {
   expect(() => parseEndpointSlice({ ...slice, endpoints: [{ addresses: ['a b'] }] })).toThrow('addresses')
 })

@@ -26,10 +26,10 @@ const idle: ConnectionActivity = { clientSentAt: 900, serverSentAt: 950, jitter:
 const waiting: ConnectionActivity = { clientSentAt: 1400, serverSentAt: 950, jitter: 0 }
 
 describe.each([
-  ['drains', draining],
+  ['is draining', draining],
   ['is not ready', unready],
 ])('a server that %s', (_, upstream) => {
-  test('loses idle connections, each in its time', () => {
+  test('loses idle connections, each after its own jitter', () => {
     const quiet = 950 + timing.idleAfter
     expect(decideDrain(idle, at(upstream), quiet, timing)).toBe('end')
     expect(decideDrain(idle, at(upstream), quiet - 1, timing)).toBe('stay')
@@ -38,12 +38,12 @@ describe.each([
     expect(decideDrain(delayed, at(upstream), 1011 + timing.drainSpread / 2, timing)).toBe('end')
   })
 
-  test('keeps those on which something is under way', () => {
+  test('keeps connections with a request in flight', () => {
     expect(decideDrain(waiting, at(upstream), 9000, timing)).toBe('stay')
   })
 })
 
-test('one that does not become ready loses in the end all of them, one that drains ends by itself', () => {
+test('connections with requests in flight are cut after the unready grace, but never from a draining server', () => {
   const end = 1011 + timing.unreadyGrace
   expect(decideDrain(waiting, at(unready), end - 1, timing)).toBe('stay')
   expect(decideDrain(waiting, at(unready), end, timing)).toBe('cut')
@@ -51,22 +51,22 @@ test('one that does not become ready loses in the end all of them, one that drai
   expect(decideDrain(waiting, at(draining), end + 100_000, timing)).toBe('stay')
 })
 
-describe('a server that is dead', () => {
-  test('loses at once what has heard nothing since', () => {
+describe('a dead server', () => {
+  test('loses at once all connections that received no data since the failure', () => {
     expect(decideDrain(busy, at(dead), 1100, timing)).toBe('cut')
     expect(
       decideDrain({ ...busy, clientSentAt: -Infinity, serverSentAt: -Infinity }, at(dead), 1100, timing),
     ).toBe('cut')
   })
 
-  test('is not dead to those that still hear from it', () => {
+  test('keeps connections that received data within the probe timeout', () => {
     const active = { ...busy, serverSentAt: 1005, clientSentAt: 1006 }
     expect(decideDrain(active, at(dead), 1005 + timing.urgentProbeTimeout - 1, timing)).toBe('stay')
     expect(decideDrain(active, at(dead), 1005 + timing.urgentProbeTimeout, timing)).toBe('cut')
   })
 })
 
-test('one that is no longer a member loses idle connections only', () => {
+test('a server that is no longer a member loses only idle connections', () => {
   const healthy = applyObservation(createUpstream(0), { kind: 'ready' }, 0, 0)
   const retired = at(healthy, { retiredSince: 1000 })
   expect(
@@ -75,7 +75,7 @@ test('one that is no longer a member loses idle connections only', () => {
   expect(decideDrain({ clientSentAt: 3, serverSentAt: 2, jitter: 0 }, retired, 200_000, timing)).toBe('stay')
 })
 
-test('no connection moves to a server that has not responded since this one failed', () => {
+test('no connection is cut unless another server has responded since the failure', () => {
   const stale = applyObservation(createUpstream(0), { kind: 'ready' }, 999, 999)
   expect(decideDrain(busy, at(dead, { others: [stale] }), 1100, timing)).toBe('stay')
   expect(decideDrain(busy, at(dead, { others: [stale, draining, other] }), 1100, timing)).toBe('cut')

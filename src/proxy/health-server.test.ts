@@ -29,7 +29,7 @@ const status: ProxyStatus = {
   ],
 }
 
-test('one line for each figure, with what it is', () => {
+test('metrics have the Prometheus format, each with its help text', () => {
   expect(formatProxyMetrics(status, 4096)).toMatchInlineSnapshot(`
     "# HELP hyperkube_apiserver_proxy_server_healthy 1 if the server is healthy.
     # TYPE hyperkube_apiserver_proxy_server_healthy gauge

@@ -26,7 +26,7 @@ describe('a new connection', () => {
     expect(reached.toSorted()).toEqual(names.toSorted())
   })
 
-  test('stays on this host while the server there is healthy', async () => {
+  test('goes to the local server while that server is healthy', async () => {
     const [here, there] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([there.name, here.name], { local: here.name }))
     await waitForHealth(proxy, { [here.name]: 'healthy', [there.name]: 'healthy' })
@@ -37,13 +37,13 @@ describe('a new connection', () => {
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(there.name)
   })
 
-  test('is served before any probe, whatever server is gone', async () => {
+  test('is served before the first probe, although other servers refuse connections', async () => {
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([await findFreePort(), await findFreePort(), server.name]))
     expect(await bed.client(proxy.port).get()).toBe(server.name)
   })
 
-  test('is served by one that is not ready when no other is', async () => {
+  test('is served by an unhealthy server if no server is healthy', async () => {
     const server = await bed.apiServer()
     server.mode = 'unready'
     const proxy = await bed.proxy(bed.settings([server.name]))
@@ -60,7 +60,7 @@ describe('a new connection', () => {
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(server.name)
   })
 
-  test('finds another server when the first one dies before it has said a word', async () => {
+  test('is served by another server if the first closes the connection without a response', async () => {
     const dying = await bed.plainServer((socket) => socket.once('data', () => socket.destroy()))
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([dying, server.name]))
@@ -68,7 +68,7 @@ describe('a new connection', () => {
     for (let time = 0; time < 4; time++) expect(await client.get()).toBe(server.name)
   })
 
-  test('finds another server when the first one hangs, and says there what it has said', async () => {
+  test('is served by another server, with the same data, if the first server hangs', async () => {
     const hanging = await bed.plainServer(() => undefined)
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([hanging, server.name]), {
@@ -79,21 +79,21 @@ describe('a new connection', () => {
     await waitForHealth(proxy, { [hanging]: 'unhealthy' })
   })
 
-  test('ends at once when no server is there', async () => {
+  test('is closed at once if no server is reachable', async () => {
     const proxy = await bed.proxy(bed.settings([await findFreePort()]))
     await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)
     expect(proxy.status().unserved).toBe(1)
   })
 })
 
-test('a server that rejects anonymous probes gets our certificate', async () => {
+test('a server that rejects anonymous probes is probed with the client certificate', async () => {
   const server = await bed.apiServer()
   server.mode = 'strict'
   const proxy = await bed.proxy(bed.settings([server.name]))
   await waitForHealth(proxy, { [server.name]: 'healthy' })
   const foreign = await bed.proxy({ ...bed.settings([server.name]), credentials: undefined })
   await pollUntil(
-    'an answer',
+    'the rejected probe',
     async () => foreign.status().servers.some(({ reason }) => reason === 'rejects the probe: 401'),
     { timeoutMs: 10_000, intervalMs: 5 },
   )
@@ -107,8 +107,8 @@ test('without a CA no server is probed, and every client is served', async () =>
   expect(bed.logged).toEqual(['no CA certificate: servers are not probed'])
 })
 
-describe('a connection that is there', () => {
-  test('is cut when its server falls silent, so that its client can go on elsewhere', async () => {
+describe('an open connection', () => {
+  test('is cut if its server stops responding, and its client reaches another server', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
       probeTimeout: 500,
@@ -123,7 +123,7 @@ describe('a connection that is there', () => {
     expect(proxy.status().servers[0]?.totals.cut).toBe(1)
   })
 
-  test('stays with a silent server when there is no other', async () => {
+  test('stays open if its server stops responding and no other server is healthy', async () => {
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([server.name, await findFreePort()]), {
       probeTimeout: 500,
@@ -140,7 +140,7 @@ describe('a connection that is there', () => {
     expect(proxy.status().servers[0]?.totals).toMatchObject({ connections: 1, cut: 0, ended: 0 })
   })
 
-  test('leaves a server that drains once nothing is under way, and not before', async () => {
+  test('ends when its server drains, but only after its request has completed', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
       unreadyGrace: 10,
@@ -151,14 +151,14 @@ describe('a connection that is there', () => {
     const pending = busy.get('/slow')
     await pollUntil('the request', async () => one.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
     one.mode = 'draining'
-    await pollUntil('the idle one to go', async () => proxy.status().servers[0]?.connections === 1, {
+    await pollUntil('the idle connection to end', async () => proxy.status().servers[0]?.connections === 1, {
       timeoutMs: 10_000,
       intervalMs: 5,
     })
     one.slow[0]?.end('at last')
     expect(await pending).toBe('at last')
     expect(await idle.get()).toBe(other.name)
-    await pollUntil('the busy one to go', async () => proxy.status().servers[0]?.connections === 0, {
+    await pollUntil('the busy connection to end', async () => proxy.status().servers[0]?.connections === 0, {
       timeoutMs: 10_000,
       intervalMs: 5,
     })
@@ -166,7 +166,7 @@ describe('a connection that is there', () => {
     expect(proxy.status().servers[0]?.totals).toMatchObject({ ended: 2, cut: 0 })
   })
 
-  test('is cut in the end when its server does not become ready again', async () => {
+  test('is cut after the grace period if its server stays unready', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name, other.name], { local: one.name }), {
       unreadyGrace: 300,
@@ -179,7 +179,7 @@ describe('a connection that is there', () => {
     expect(proxy.status().servers[0]?.totals).toMatchObject({ ended: 0, cut: 1 })
   })
 
-  test('stays when the configuration changes, though its server is named no longer', async () => {
+  test('stays open when a new configuration removes its server', async () => {
     const [one, other] = [await bed.apiServer(), await bed.apiServer()]
     const proxy = await bed.proxy(bed.settings([one.name]))
     await waitForHealth(proxy, { [one.name]: 'healthy' })
@@ -190,7 +190,7 @@ describe('a connection that is there', () => {
     expect(await bed.client(proxy.port).get()).toBe(other.name)
     one.slow[0]?.end('at last')
     expect(await pending).toBe('at last')
-    await pollUntil('the other to be forgotten', async () => proxy.status().servers.length === 1, {
+    await pollUntil('the removed server to be dropped', async () => proxy.status().servers.length === 1, {
       timeoutMs: 10_000,
       intervalMs: 5,
     })

@@ -20,7 +20,7 @@ test.each([
     { kind: 'draining', reason: 'answers 500: etcd, shutdown' },
   ],
   [500, '[-]etcd failed: reason withheld\n', { kind: 'unready', reason: 'answers 500: etcd' }],
-])('an answer of %i %j', (status, text, meaning) => {
+])('the /readyz response %i %j is classified as %j', (status, text, meaning) => {
   expect(parseReadyz(status, text)).toEqual(meaning)
 })
 
@@ -31,7 +31,7 @@ test.each([
   ['EPROTO', 'untrusted'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'untrusted'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'untrusted'],
-])('%s', (code, kind) => {
+])('the connection error %s is classified as %s', (code, kind) => {
   expect(classifyError(Object.assign(new Error('no'), { code }))).toEqual({ kind, reason: 'no' })
 })
 
@@ -44,48 +44,72 @@ const idle: ProbeState = { lastProbeAt: 10_000, probesInFlight: 0, responseTime:
 const [usual, urgent] = [{ timeoutMs: 1000 }, { timeoutMs: 800 }]
 
 test.each([
-  ['at once when it never was', unknown, { ...idle, lastProbeAt: undefined }, 0, usual],
-  ['not before its time', healthy, idle, 10_999, undefined],
-  ['every second', healthy, idle, 11_000, usual],
   [
-    'also when a slow one has not answered',
+    'an upstream without a previous probe is probed at once',
+    unknown,
+    { ...idle, lastProbeAt: undefined },
+    0,
+    usual,
+  ],
+  ['a healthy upstream is not probed before the interval has passed', healthy, idle, 10_999, undefined],
+  ['a healthy upstream is probed every second', healthy, idle, 11_000, usual],
+  [
+    'a slow upstream is probed again while a probe is in flight',
     healthy,
     { ...idle, responseTime: 300, probesInFlight: 1 },
     11_000,
     usual,
   ],
-  ['soon after a first failure', once, idle, 10_100, urgent],
-  ['not sooner than that', once, idle, 10_099, undefined],
+  ['a first failure causes an urgent probe after 100 ms', once, idle, 10_100, urgent],
+  ['a first failure causes no urgent probe before 100 ms', once, idle, 10_099, undefined],
   [
-    'soon when a client has waited',
+    'a client that waits for 100 ms causes an urgent probe',
     healthy,
     { ...idle, probesInFlight: 1, waitingSince: 10_000 },
     10_100,
     urgent,
   ],
-  ['soon when the last one takes its time', healthy, { ...idle, probesInFlight: 1 }, 10_300, urgent],
-  ['not before it takes so long', healthy, { ...idle, probesInFlight: 1 }, 10_299, undefined],
-  ['not yet when it has not waited long', healthy, { ...idle, waitingSince: 10_050 }, 10_149, undefined],
-  ['no sooner than others once it is given up', unhealthy, { ...idle, waitingSince: 0 }, 10_900, undefined],
   [
-    'no sooner when it is slow anyway',
+    'a probe in flight for 300 ms causes an urgent probe',
+    healthy,
+    { ...idle, probesInFlight: 1 },
+    10_300,
+    urgent,
+  ],
+  [
+    'a probe in flight for less than 300 ms causes no urgent probe',
+    healthy,
+    { ...idle, probesInFlight: 1 },
+    10_299,
+    undefined,
+  ],
+  [
+    'a client that waits for less than 100 ms causes no urgent probe',
+    healthy,
+    { ...idle, waitingSince: 10_050 },
+    10_149,
+    undefined,
+  ],
+  ['an unhealthy upstream gets no urgent probe', unhealthy, { ...idle, waitingSince: 0 }, 10_900, undefined],
+  [
+    'an upstream with a slow response time gets no urgent probe',
     once,
     { ...idle, responseTime: 300, waitingSince: 0 },
     10_900,
     undefined,
   ],
   [
-    'not when too many are under way',
+    'an upstream with five probes in flight is not probed',
     healthy,
     { ...idle, probesInFlight: 5, waitingSince: 0 },
     20_000,
     undefined,
   ],
-])('it is asked %s', (_, upstream, state, now, expected) => {
+])('%s', (_, upstream, state, now, expected) => {
   expect(decideProbe(upstream, state, now, defaultProxyTiming)).toEqual(expected)
 })
 
-test('a slow answer is remembered for a while', () => {
+test('a slow response raises the response time at once, and fast responses lower it slowly', () => {
   expect(updateResponseTime(0, 5)).toBe(5)
   expect(updateResponseTime(1000, 5)).toBe(800)
   expect(

@@ -32,7 +32,7 @@ function connectClient(proxy: ApiserverProxy): Socket {
   return socket
 }
 
-test('what one side says arrives at the other, and so does its end', async () => {
+test('data and the end of a stream are relayed in both directions', async () => {
   const name = await bed.plainServer((socket) => {
     // The server responds only after the client has closed its side: half-open connections must work.
     void text(socket).then((received) => socket.end(`heard ${received}`))
@@ -44,7 +44,7 @@ test('what one side says arrives at the other, and so does its end', async () =>
   expect(await text(socket)).toBe('heard one two')
 })
 
-test('when one side is cut off, so is the other', async () => {
+test('a reset of the client connection closes the server connection', async () => {
   const served = Promise.withResolvers<Socket>()
   const name = await bed.plainServer(served.resolve)
   const proxy = await bed.proxy(plainSettings(name))
@@ -55,14 +55,14 @@ test('when one side is cut off, so is the other', async () => {
   client.resetAndDestroy()
   server.resume().on('end', () => server.end())
   await cut
-  await pollUntil('all to be over', async () => proxy.status().connections === 0, {
+  await pollUntil('all connections to end', async () => proxy.status().connections === 0, {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
   expect(proxy.status().unserved).toBe(0)
 })
 
-test('a client that does not read holds its server back', async () => {
+test('a client that does not read stops its server from sending', async () => {
   let sent = 0
   const chunk = Buffer.alloc(65_536)
   const name = await bed.plainServer((socket) => {
@@ -99,7 +99,7 @@ test('connections above the maximum are refused and counted', async () => {
   expect(await bed.client(proxy.port).get()).toBe(server.name)
 })
 
-test('bytes are counted, of those that are over and of those that are not', async () => {
+test('byte totals include open and closed connections', async () => {
   const name = await bed.plainServer((socket) => {
     socket.once('data', () => socket.write('12345'))
     socket.once('end', () => socket.end())
@@ -111,14 +111,14 @@ test('bytes are counted, of those that are over and of those that are not', asyn
     await new Promise((resolve) => socket.once('data', resolve))
   }
   one.destroy()
-  await pollUntil('one to be over', async () => proxy.status().connections === 1, {
+  await pollUntil('one connection to end', async () => proxy.status().connections === 1, {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
   expect(proxy.status().servers[0]?.totals).toMatchObject({ connections: 2, sent: 6, received: 10 })
 })
 
-test('a thousand that come and go leave nothing behind', async () => {
+test('a thousand short connections leave no open connection behind', async () => {
   const name = await bed.plainServer((socket) => socket.pipe(socket))
   const proxy = await bed.proxy(plainSettings(name))
   const talk = async (word: string): Promise<string> => {
@@ -130,14 +130,14 @@ test('a thousand that come and go leave nothing behind', async () => {
     const words = Array.from({ length: 100 }, (_, index) => `${round}-${index}`)
     expect(await Promise.all(words.map(talk))).toEqual(words)
   }
-  await pollUntil('all to be over', async () => proxy.status().connections === 0, {
+  await pollUntil('all connections to end', async () => proxy.status().connections === 0, {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
   expect(proxy.status()).toMatchObject({ unserved: 0, refused: 0 })
 })
 
-test('a stop lets requests in flight end, and ends idle connections', async () => {
+test('a stop ends idle connections and waits for requests in flight', async () => {
   const server = await bed.apiServer()
   const proxy = await bed.proxy(bed.settings([server.name]))
   await waitForHealth(proxy, { [server.name]: 'healthy' })
@@ -146,7 +146,7 @@ test('a stop lets requests in flight end, and ends idle connections', async () =
   const pending = bed.client(proxy.port, true).get('/slow')
   await pollUntil('the request', async () => server.slow.length > 0, { timeoutMs: 10_000, intervalMs: 5 })
   const stopped = proxy.stop()
-  await pollUntil('the idle one to end', async () => proxy.status().connections === 1, {
+  await pollUntil('the idle connection to end', async () => proxy.status().connections === 1, {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
@@ -156,13 +156,13 @@ test('a stop lets requests in flight end, and ends idle connections', async () =
   await stopped
 })
 
-test('a stop does not wait forever', async () => {
+test('a stop ends connections with requests in flight after the stop timeout', async () => {
   const name = await bed.plainServer((socket) => socket.write('word'))
   const proxy = await bed.proxy(plainSettings(name), { stopTimeout: 500 })
   const socket = connectClient(proxy)
   await new Promise((resolve) => socket.once('data', resolve))
-  socket.write('a question to which there is no answer')
-  await pollUntil('the question', async () => (proxy.status().servers[0]?.totals.sent ?? 0) > 0, {
+  socket.write('a request without a response')
+  await pollUntil('the request', async () => (proxy.status().servers[0]?.totals.sent ?? 0) > 0, {
     timeoutMs: 10_000,
     intervalMs: 5,
   })

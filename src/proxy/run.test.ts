@@ -32,7 +32,7 @@ const statusSchema = z.looseObject({
   servers: z.array(z.looseObject({ server: z.string(), health: z.string() })),
 })
 const file = (): string => join(directory, 'config.json')
-const memory = (): string => join(directory, 'servers.json')
+const stateFile = (): string => join(directory, 'servers.json')
 
 interface Running {
   readonly port: number
@@ -51,7 +51,7 @@ async function running(servers: readonly string[]): Promise<Running> {
       health,
       caFile: join(directory, 'ca.crt'),
       credentials: { certificate: join(directory, 'client.crt'), privateKey: join(directory, 'client.key') },
-      stateFile: memory(),
+      stateFile: stateFile(),
     })
     await writeFile(file(), JSON.stringify(configuration))
   }
@@ -63,7 +63,7 @@ async function running(servers: readonly string[]): Promise<Running> {
     await ended
   }
   bed.onClose(stop)
-  await pollUntil('it to listen', async () => bed.logged.includes(`listening at ${listen}`), {
+  await pollUntil('the proxy to listen', async () => bed.logged.includes(`listening at ${listen}`), {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
@@ -81,16 +81,20 @@ async function logged(text: string): Promise<void> {
   })
 }
 
-test('a list that is learned is used, kept, and found again when all that was configured is gone', async () => {
+test('discovered servers are used, stored, and used after a restart without a configured server', async () => {
   const [configured, learned] = [await bed.apiServer(), await bed.apiServer()]
   configured.servers = [learned.name]
   learned.servers = [learned.name]
   const first = await running([configured.name])
   await logged(`API servers of the cluster: ${learned.name}`)
-  await pollUntil('the memory', async () => (await readFile(memory(), 'utf8')).includes(learned.name), {
-    timeoutMs: 10_000,
-    intervalMs: 5,
-  })
+  await pollUntil(
+    'the state file',
+    async () => (await readFile(stateFile(), 'utf8')).includes(learned.name),
+    {
+      timeoutMs: 10_000,
+      intervalMs: 5,
+    },
+  )
   expect((await first.status()).servers.map(({ server }) => server)).toEqual([configured.name, learned.name])
   await first.stop()
   await configured.close()
@@ -98,7 +102,7 @@ test('a list that is learned is used, kept, and found again when all that was co
   expect(await bed.client(second.port).get()).toBe(learned.name)
 })
 
-test('an empty list is not learned', async () => {
+test('an empty list of discovered servers is ignored', async () => {
   const [server, other] = [await bed.apiServer(), await bed.apiServer()]
   server.servers = [other.name]
   const proxy = await running([server.name])
@@ -107,7 +111,7 @@ test('an empty list is not learned', async () => {
   other.servers = []
   const pending = server.discoveryCount + other.discoveryCount
   await pollUntil(
-    'three more askings',
+    'three more discovery requests',
     async () => server.discoveryCount + other.discoveryCount > pending + 3,
     {
       timeoutMs: 20_000,
@@ -117,15 +121,15 @@ test('an empty list is not learned', async () => {
   expect((await proxy.status()).servers).toHaveLength(2)
 })
 
-test('a memory that makes no sense is no harm', async () => {
-  await writeFile(memory(), '{"half": ')
+test('an unreadable state file does not prevent the start', async () => {
+  await writeFile(stateFile(), '{"half": ')
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   expect(await bed.client(proxy.port).get()).toBe(server.name)
   expect(bed.logged[0]).toContain('cannot read')
 })
 
-test('a new configuration is used without a restart, and cuts nothing', async () => {
+test('a new configuration is applied without a restart and without cutting connections', async () => {
   const [one, other] = [await bed.apiServer(), await bed.apiServer()]
   const proxy = await running([one.name])
   const pending = bed.client(proxy.port, true).get('/slow')
@@ -148,23 +152,23 @@ test('an incomplete configuration is logged once, and the previous one stays in 
   expect(bed.logged.filter((line) => line.includes('stays in use'))).toHaveLength(1)
 })
 
-test('without a configuration it does not begin', async () => {
+test('the proxy does not start without a configuration', async () => {
   await expect(runProxy(file(), bed.deps, new AbortController().signal)).rejects.toMatchObject({
     code: 'PROXY_CONFIGURATION',
   })
 })
 
-test('a taken port is reported', async () => {
+test('a port in use is reported', async () => {
   const taken = await bed.plainServer(() => undefined)
   const server = await bed.apiServer()
-  const { configuration } = bed.settings([server.name], { listen: taken, stateFile: memory() })
+  const { configuration } = bed.settings([server.name], { listen: taken, stateFile: stateFile() })
   await writeFile(file(), JSON.stringify(configuration))
   await expect(runProxy(file(), bed.deps, new AbortController().signal)).rejects.toMatchObject({
     code: 'PROXY_NOT_LISTENING',
   })
 })
 
-test('it says how it is, to people and to Prometheus', async () => {
+test('the health server reports status and Prometheus metrics', async () => {
   const server = await bed.apiServer()
   const proxy = await running([server.name])
   await bed.client(proxy.port).get()

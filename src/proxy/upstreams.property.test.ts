@@ -7,7 +7,7 @@ const settle = 5000
 const turns = integer({ min: 0, max: 1000 })
 const times = integer({ min: 0, max: 100_000 })
 
-test('when a server is healthy, a new connection goes to a healthy one', () => {
+test('a new connection goes to a healthy server if there is one', () => {
   assert(
     property(candidateLists, turns, times, (candidates, turn, now) => {
       const healths = new Map(candidates.map(({ server, upstream }) => [server, upstream.health]))
@@ -18,7 +18,7 @@ test('when a server is healthy, a new connection goes to a healthy one', () => {
   )
 })
 
-test('none is left out, and none is tried twice', () => {
+test('each server is tried exactly once', () => {
   assert(
     property(candidateLists, turns, times, (candidates, turn, now) => {
       const tried = orderUpstreams(candidates, turn, now, settle)
@@ -27,7 +27,7 @@ test('none is left out, and none is tried twice', () => {
   )
 })
 
-test('healthy before unknown before unhealthy', () => {
+test('healthy servers are tried before unknown ones, and unknown before unhealthy ones', () => {
   const rank = { healthy: 0, unknown: 1, unhealthy: 2 }
   assert(
     property(candidateLists, turns, times, (candidates, turn, now) => {

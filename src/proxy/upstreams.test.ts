@@ -33,11 +33,11 @@ test.each<[UpstreamObservation[], Partial<Upstream>]>([
   [[ready, silent, silent], { health: 'unhealthy', since: 3000, failingSince: 1999, reason: silent.reason }],
   [[ready, unready, silent], { health: 'unhealthy', unreachableCount: 1 }],
   [[unready, unready, ready], { health: 'healthy', since: 3000, recovered: true, reason: undefined }],
-])('%j', (observations, expected) => {
+])('the observations %j result in %j', (observations, expected) => {
   expect(after(...observations)).toMatchObject(expected)
 })
 
-test('one that rejects the probe is unknown', () => {
+test('a server that rejects the probe has unknown health', () => {
   const unclear = { kind: 'unclear', reason: 'rejects the probe: 401' } as const
   expect(after(refused, refused, unclear)).toMatchObject({
     health: 'unknown',
@@ -46,13 +46,13 @@ test('one that rejects the probe is unknown', () => {
   })
 })
 
-test('a failure of a probe that began before a later successful one does not count', () => {
+test('a failed probe does not count if a later probe has succeeded already', () => {
   const healthy = applyObservation(createUpstream(0), ready, 1200, 1210)
   expect(applyObservation(healthy, silent, 1000, 2000)).toBe(healthy)
   expect(applyObservation(healthy, silent, 1300, 2300)).toMatchObject({ failures: 1 })
 })
 
-describe('dead', () => {
+describe('an upstream is dead after three unreachable probes', () => {
   test.each<[boolean, UpstreamObservation[]]>([
     [true, [ready, silent, silent, silent]],
     [true, [ready, unready, refused, refused, silent]],
@@ -60,21 +60,21 @@ describe('dead', () => {
     [false, [ready, unready, unready, unready, unready]],
     [false, [silent, silent, unready]],
     [false, [silent, silent, silent, ready]],
-  ])('%j after %j', (dead, observations) => {
+  ])('isDead is %j after %j', (dead, observations) => {
     expect(isDead(after(...observations))).toBe(dead)
   })
 })
 
-describe('settled', () => {
-  test('at once, at first', () => {
+describe('an upstream is settled', () => {
+  test('at its first ready probe', () => {
     expect(isSettled(after(ready), 1000, 5000)).toBe(true)
   })
-  test('after a while, once it was unhealthy', () => {
+  test('only after the settle time, if it was unhealthy before', () => {
     const returned = after(silent, silent, ready)
     expect(isSettled(returned, 7999, 5000)).toBe(false)
     expect(isSettled(returned, 8000, 5000)).toBe(true)
   })
-  test('never, when it is not healthy', () => {
+  test('never while it is unhealthy', () => {
     expect(isSettled(after(silent, silent), 1_000_000, 5000)).toBe(false)
   })
 })
@@ -99,7 +99,7 @@ test('healthy servers take turns', () => {
   expect(firsts).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
 })
 
-test('the local one comes first while it is healthy, and is one among others when it is not', () => {
+test('the local server comes first while it is healthy, and last while it is unhealthy', () => {
   const others = ['a', 'b'].map((name) => candidate(name, ['ready']))
   for (const turn of [0, 1, 2]) {
     expect(orderUpstreams([...others, candidate('here', ['ready'], true)], turn, 0, settle)[0]).toBe('here')
@@ -109,14 +109,14 @@ test('the local one comes first while it is healthy, and is one among others whe
   }
 })
 
-test('one that comes and goes is second choice until it stays', () => {
+test('a recovered local server comes second until it is settled', () => {
   const flapping = candidate('here', ['silent', 'silent', 'ready'], true)
   const steady = candidate('a', ['ready'])
   expect(orderUpstreams([flapping, steady], 0, 100, settle)).toEqual(['a', 'here'])
   expect(orderUpstreams([flapping, steady], 0, 10_000, settle)).toEqual(['here', 'a'])
 })
 
-test('when all are unhealthy, the one that failed longest ago is tried first', () => {
+test('if all servers are unhealthy, the earliest failure is tried first', () => {
   const long = candidate('long', ['silent', 'silent'])
   const short = candidate('short', ['ready', 'ready', 'silent', 'silent'])
   expect(orderUpstreams([short, long], 0, 100, settle)).toEqual(['long', 'short'])

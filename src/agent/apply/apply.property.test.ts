@@ -265,7 +265,7 @@ async function expectAllRead(host: TemporaryHost, plan: NodePlan): Promise<void>
   }
 }
 
-test('a killed process does nothing more', async () => {
+test('an agent that is killed at its first call writes no ledger', async () => {
   await using host = await freshHost()
   await expect(
     applyAndListOps(withCrash(host, { calls: 0, ends: 0 }), buildPlanWithHost()),

@@ -28,7 +28,7 @@ async function read(path: string): Promise<string> {
   return readFile(host.toLocalPath(path), 'utf8')
 }
 
-test('all of a plan is there, and nothing is left to do', async () => {
+test('an apply creates all resources of a plan, and a second apply has no ops', async () => {
   const plan = buildPlanWithHost(
     runningComponent('etcd', '1', { stage: 'etcd', sysctls: { 'vm.swappiness': '1' } }),
   )
@@ -53,7 +53,7 @@ test('all of a plan is there, and nothing is left to do', async () => {
   expect(await applyAndListOps(host, plan)).toEqual([])
 })
 
-test('only as far as a stage', async () => {
+test('an apply up to a stage leaves later stages unchanged, but downloads all artifacts', async () => {
   const plan = buildPlanWithHost(
     runningComponent('etcd', '1', { stage: 'etcd' }),
     runningComponent('kubelet', '1'),
@@ -130,7 +130,7 @@ test('an API server whose etcd member does not run is not stopped first', async 
   expect(host.services.calls).not.toContain('stop kube-apiserver.service')
 })
 
-test('what left the plan goes', async () => {
+test('resources that are no longer planned are removed', async () => {
   publishPrograms(host, buildPlanWithHost(runningComponent('etcd', '1')))
   await applyAndListOps(host, buildPlanWithHost(runningComponent('etcd', '1')))
   expect(await applyAndListOps(host, buildPlanWithHost())).toEqual([
@@ -145,7 +145,7 @@ test('what left the plan goes', async () => {
   expect(host.services.units.size).toBe(0)
 })
 
-test('what was changed by hand is reported and repaired, and nothing else', async () => {
+test('manual changes are reported as drift and repaired, and nothing else is changed', async () => {
   const plan = buildPlanWithHost(
     runningComponent('etcd', '1', { sysctls: { 'vm.swappiness': '1' } }),
     runningComponent('kubelet', '1'),
@@ -194,7 +194,7 @@ test('a service that was stopped or disabled by hand runs again, without a resta
   expect(host.services.units.get('kubelet.service')?.starts).toBe(1)
 })
 
-test('a service that does not start stops the run, with its last lines', async () => {
+test('a service that does not start fails the run with its last log lines', async () => {
   const plan = buildPlanWithHost(
     runningComponent('etcd', '1', { stage: 'etcd' }),
     runningComponent('kubelet', '1'),
@@ -277,7 +277,7 @@ test('the supervisor is reloaded for a changed unit', async () => {
   expect(host.services.units.get('etcd.service')?.text).toContain('etcd-2')
 })
 
-test('wrong bytes are not taken, and nothing was done before', async () => {
+test('an artifact with a wrong digest is refused before the first op', async () => {
   const plan = buildPlanWithHost(runningComponent('etcd', '1'))
   publishPrograms(host, plan)
   host.remoteFiles.set('https://example.org/etcd-1', Buffer.from('something else'))
@@ -290,7 +290,7 @@ test('wrong bytes are not taken, and nothing was done before', async () => {
   await applyAndListOps(host, plan)
 })
 
-test('a host of another cluster is left alone', async () => {
+test('a plan for another cluster is refused', async () => {
   await applyAndListOps(host, buildPlanWithHost())
   const foreign = {
     ...buildPlanWithHost(),
@@ -300,7 +300,7 @@ test('a host of another cluster is left alone', async () => {
   await expect(diffHost(host, foreign)).rejects.toMatchObject({ code: 'APPLY_OTHER_CLUSTER' })
 })
 
-test('a secret is compared by its digest, and never written down', async () => {
+test('a secret is compared by its digest, and never written to ledger or journal', async () => {
   const plan = buildPlanWithHost(
     buildComponent({
       name: 'x',
@@ -328,7 +328,7 @@ test('a secret is compared by its digest, and never written down', async () => {
   }
 })
 
-test('a file that was there before us comes back when ours goes', async () => {
+test('a file that existed before is restored when the planned file is removed', async () => {
   const path = '/etc/crictl.yaml'
   await writeFile(host.toLocalPath(path), 'theirs')
   const plan = buildPlanWithHost(
@@ -345,7 +345,7 @@ test('a file that was there before us comes back when ours goes', async () => {
   expect(await host.files.stat(`${path}.before-hyperkube`)).toBeUndefined()
 })
 
-test('an abort ends the run between two ops, and the next one goes on', async () => {
+test('an abort ends the run between two ops, and the next run continues', async () => {
   const plan = buildPlanWithHost(runningComponent('etcd', '1'))
   publishPrograms(host, plan)
   const abort = new AbortController()
@@ -375,7 +375,7 @@ const own: ComponentPlan = buildComponent({
   service: { supervisor: 'systemd', name: 'hyperkube-agent.service', unit: '[Service]\n' },
 })
 
-test('hyperkube itself comes into a directory of its version, to which a link leads', async () => {
+test('hyperkube is installed in a directory of its version, and the current link points to it', async () => {
   const plan = buildPlanWithHost(own)
   await applyAndListOps(host, plan)
   const { executable } = host.release
@@ -396,7 +396,7 @@ test('a plan of another release is refused', async () => {
   })
 })
 
-test('what ends the very process that asks for it comes last of all, and once', async () => {
+test('the restart of the agent itself is the last op of a run', async () => {
   publishPrograms(host, buildPlanWithHost(runningComponent('etcd', '1')))
   await applyAndListOps(host, buildPlanWithHost(own, runningComponent('etcd', '1')))
   const { pid } = await host.services.show('hyperkube-agent.service')
@@ -417,7 +417,7 @@ test('what ends the very process that asks for it comes last of all, and once', 
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('a new release that runs already need not start again', async () => {
+test('an agent that already runs the new release is not restarted', async () => {
   await applyAndListOps(host, buildPlanWithHost(own))
   const { pid } = await host.services.show('hyperkube-agent.service')
   const us = { ...host, release: { ...host.release, version: '0.2.0', pid } }
@@ -433,7 +433,7 @@ test('a new release that runs already need not start again', async () => {
   expect((await diffHost(us, plan)).ops).toEqual([])
 })
 
-test('no service is started where something else of its stage fails', async () => {
+test('no service is started if another op of its stage fails', async () => {
   const broken = buildComponent({ name: 'b', images: [], sysctls: { 'no.such.setting': '1' } })
   const plan = buildPlanWithHost(runningComponent('etcd', '1'), broken)
   publishPrograms(host, plan)
@@ -451,7 +451,7 @@ test('no service is started where something else of its stage fails', async () =
   expect(host.services.calls).toEqual([])
 })
 
-test('a file is filled in once the service has written what it is made from', async () => {
+test('a derived file is written once the service has written its source', async () => {
   const waiting = await createTemporaryHost(async () => {
     await writeFile(waiting.toLocalPath('/run/subnet.env'), 'SUBNET=10.244.3.1/24\n')
     return ''
@@ -480,7 +480,7 @@ test('a file is filled in once the service has written what it is made from', as
   expect((await diffHost(waiting, plan)).ops).toEqual([])
 })
 
-test('what it waits for is reported meanwhile, and an abort ends it', async () => {
+test('a run reports the file that it waits for, and an abort ends the wait', async () => {
   const derived = { path: '/etc/net', owner: 'root', mode: '0600', from: '/run/never', template: '${A}' }
   const plan = buildPlanWithHost(runningComponent('flanneld', '1', { derivedFiles: [derived] }))
   publishPrograms(host, plan)
@@ -495,7 +495,7 @@ test('what it waits for is reported meanwhile, and an abort ends it', async () =
   expect(events).toEqual(Array.from({ length: 3 }, () => '/run/never, which flanneld writes'))
 })
 
-test('a lost ledger costs nothing: the host is inspected again', async () => {
+test('after the loss of its ledger, a host is inspected again and not changed', async () => {
   const plan = buildPlanWithHost(own, runningComponent('etcd', '1', { stage: 'etcd' }))
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
@@ -506,7 +506,7 @@ test('a lost ledger costs nothing: the host is inspected again', async () => {
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
-test('an archive that its run had no time to remove goes with the next one, which finds it installed', async () => {
+test('downloads that an interrupted run left are removed by the next run', async () => {
   const artifact = buildProgram('tools', '1')
   const plan = buildPlanWithHost(buildComponent({ name: 'tools', stage: 'node', artifacts: [artifact] }))
   publishPrograms(host, plan)

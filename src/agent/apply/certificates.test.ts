@@ -80,7 +80,7 @@ async function installed(): Promise<string> {
   return readFile(host.toLocalPath(file), 'utf8')
 }
 
-test('the key is made on the host, its certificate is requested and installed', async () => {
+test('a key is created on the host, and its certificate is requested and installed', async () => {
   const plan = planWith()
   const certificates = await signed(plan)
   await applyAndListOps(host, plan, { certificates })
@@ -90,13 +90,13 @@ test('the key is made on the host, its certificate is requested and installed', 
   expect(await host.files.list('/var/lib/hyperkube/agent/pending')).toEqual([])
 })
 
-test('a second request returns the same', async () => {
+test('certificate requests stay the same until they are signed', async () => {
   expect(await createCertificateRequests(host, planWith())).toEqual(
     await createCertificateRequests(host, planWith()),
   )
 })
 
-test('without a certificate the op fails', async () => {
+test('the op of a certificate that was not signed fails', async () => {
   await expect(applyAndListOps(host, planWith())).rejects.toMatchObject({ code: 'APPLY_NO_CERTIFICATE' })
 })
 
@@ -165,7 +165,7 @@ test('a valid certificate is renewed on request, and only once', async () => {
   expect(await diffHost(host, plan)).toEqual({ ops: [], findings: [] })
 })
 
-test('a pending key without a certificate is deleted: the installed one is valid', async () => {
+test('a pending key without a certificate is deleted if the installed certificate is valid', async () => {
   const plan = planWith()
   await applyAndListOps(host, plan, { certificates: await signed(plan) })
   const first = await installed()
@@ -198,7 +198,7 @@ test('a due certificate is requested again, with a new key', async () => {
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('a changed spec requests again', async () => {
+test('a changed certificate spec causes a new request', async () => {
   await applyAndListOps(host, planWith(), { certificates: await signed(planWith()) })
   const changed = { ...spec, names: { dns: ['cp1', 'cp1.example.org'], ip: ['10.0.0.1'] } }
   const plan = planWith(changed)
@@ -206,7 +206,7 @@ test('a changed spec requests again', async () => {
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('a key that is gone is a certificate that is not there', async () => {
+test('a certificate without its key is requested again', async () => {
   const plan = planWith()
   await applyAndListOps(host, plan, { certificates: await signed(plan) })
   await rm(host.toLocalPath(spec.keyFile))
@@ -221,8 +221,8 @@ test('wherever a renewal is interrupted, the next run ends with a matching pair'
   for (let ends = 0; ; ends += 3) {
     host.clock.time += 250 * day
     const certificates = await signed(plan)
-    const life = { calls: 0, ends }
-    const killed = await applyAndListOps(withCrash(host, life), plan, { certificates }).then(
+    const crash = { calls: 0, ends }
+    const killed = await applyAndListOps(withCrash(host, crash), plan, { certificates }).then(
       () => false,
       (error: unknown) => error instanceof Killed,
     )

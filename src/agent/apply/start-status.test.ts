@@ -38,7 +38,7 @@ test('a service that notifies runs as soon as it is ready', () => {
   ).toEqual({ is: 'running' })
 })
 
-test('a service that does not notify runs once it has stayed up', () => {
+test('a service without notification counts as running after one second', () => {
   const silent = { ...up, type: 'exec' }
   expect(statusAfter([[0, silent]])).toMatchObject({ is: 'waiting' })
   expect(
@@ -62,7 +62,7 @@ test('a service that does not notify runs once it has stayed up', () => {
   ).toMatchObject({ is: 'waiting' })
 })
 
-test('a restart is over when another process runs', () => {
+test('a restart is complete when a new process runs', () => {
   expect(statusAfter([[0, up]], { before: up, previous: '1' })).toMatchObject({ is: 'waiting' })
   expect(
     statusAfter([[0, { ...up, busy: true, invocation: '2' }]], { before: up, previous: '1' }),
@@ -74,7 +74,7 @@ test('a restart is over when another process runs', () => {
   })
 })
 
-test('it may wait as long as it takes', () => {
+test('a service that does not exit may take any time to start', () => {
   expect(
     statusAfter([
       [0, starting],
@@ -83,7 +83,7 @@ test('it may wait as long as it takes', () => {
   ).toMatchObject({ is: 'waiting' })
 })
 
-test('it may exit a few times, or for a while, but not both', () => {
+test('a start fails only after several exits and after the timeout', () => {
   const ends = (count: number): UnitState => ({ ...again, restarts: count })
   expect(
     statusAfter([
@@ -117,7 +117,7 @@ test('it may exit a few times, or for a while, but not both', () => {
   ).toMatchObject({ is: 'failed' })
 })
 
-test('exits before the start do not count, and a restarted counter does', () => {
+test('exits before the start do not count, and exits after a counter reset do', () => {
   const before = { ...up, restarts: 9 }
   expect(statusAfter([[61, { ...again, restarts: 9 }]], { before })).toMatchObject({ is: 'waiting' })
   expect(
@@ -131,7 +131,7 @@ test('exits before the start do not count, and a restarted counter does', () => 
   ).toMatchObject({ is: 'failed' })
 })
 
-test('what systemd itself cannot start fails at once', () => {
+test('a program that systemd cannot execute fails at once', () => {
   expect(
     statusAfter([
       [0, starting],
@@ -154,7 +154,7 @@ test('a service that is not restarted has failed', () => {
   expect(statusAfter([[0, { ...idle, busy: true }]])).toMatchObject({ is: 'waiting' })
 })
 
-test('the timeout is that of the probes, and at least a minute', () => {
+test('the start timeout is twice the time of the local probes, and at least a minute', () => {
   const probe = (intervalMs: number, failureThreshold: number, scope: 'local' | 'remote' = 'local') => ({
     name: 'x',
     scope,
@@ -169,7 +169,7 @@ test('the timeout is that of the probes, and at least a minute', () => {
   expect(startTimeoutMs({ probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
 })
 
-test('the reason of the last exit is kept while it starts again', () => {
+test('the reason of the last exit is kept while the service starts again', () => {
   const verdictNow = statusAfter([
     [0, starting],
     [1, { ...again, restarts: 1 }],

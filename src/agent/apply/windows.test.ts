@@ -101,7 +101,7 @@ function observeForeign(one: WindowsWorker) {
 const settings = String.raw`C:\hyperkube\settings`
 const programs = String.raw`C:\hyperkube\programs`
 
-test('a first run makes all of it in its order, and a second one has nothing to do', async () => {
+test('a first apply creates all resources in order, and a second apply has no ops', async () => {
   const foreign = observeForeign(worker)
   const lines = await applyToWorker()
   const starts = lines.filter((line) => line.startsWith('start '))
@@ -138,7 +138,7 @@ test('a first run makes all of it in its order, and a second one has nothing to 
   expect(observeForeign(worker)).toEqual(foreign)
 })
 
-test('the next agent continues what one has begun', async () => {
+test('a restarted agent finds no difference to the applied plan', async () => {
   await applyToWorker()
   await worker.save()
   const { host, machine } = await worker.reopen()
@@ -156,7 +156,7 @@ function sddlOf(owner: string): string {
 
 const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<unknown> | void, op: string]>> =
   {
-    directory: [
+    'the access list of a directory': [
       async ({ host }) => host.operations.files.grant({ path: `${settings}\\kubelet`, sddl: 'O:SYG:SYD:AI' }),
       `change directory ${settings}\\kubelet`,
     ],
@@ -164,7 +164,7 @@ const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<un
       async ({ host }) => host.operations.files.grant({ path: `${settings}\\kubelet`, sddl: sddlOf(user) }),
       `change directory ${settings}\\kubelet`,
     ],
-    'the owner of a program that runs': [
+    'the owner of a running program': [
       async ({ host }) =>
         host.operations.files.grant({
           path: `${programs}\\kubelet-1.37.1\\kubelet.exe`,
@@ -172,47 +172,47 @@ const drifts: Readonly<Record<string, [spoil: (one: WindowsWorker) => Promise<un
         }),
       'change artifact kubelet-1.37.1',
     ],
-    artifact: [
+    'an artifact': [
       async ({ toLocalPath }) =>
         writeFile(toLocalPath(`${programs}\\cni-plugins-1.9.1\\host-local.exe`), 'another'),
       'change artifact cni-plugins-1.9.1',
     ],
-    'an artifact that runs': [
+    'a running artifact': [
       async ({ toLocalPath }) => appendFile(toLocalPath(`${programs}\\shawl-1.9.0\\readme.txt`), 'foreign'),
       'change artifact shawl-1.9.0',
     ],
-    file: [
+    'a file': [
       async ({ toLocalPath }) => writeFile(toLocalPath(`${settings}\\kubelet\\config.yaml`), 'another'),
       `change file ${settings}\\kubelet\\config.yaml`,
     ],
-    'derived-file': [
+    'a derived file': [
       async ({ toLocalPath }) => rm(toLocalPath(String.raw`C:\etc\cni\net.d\10-flannel.conflist`)),
       String.raw`create derived-file C:\etc\cni\net.d\10-flannel.conflist`,
     ],
-    'the file that kube-proxy reads': [
+    'the configuration of kube-proxy': [
       async ({ toLocalPath }) => writeFile(toLocalPath(`${settings}\\kube-proxy\\config.yaml`), 'another'),
       `change derived-file ${settings}\\kube-proxy\\config.yaml`,
     ],
-    certificate: [
+    'a certificate': [
       async ({ toLocalPath }) => rm(toLocalPath(`${settings}\\kubelet\\client.key`)),
       `change certificate ${settings}\\kubelet\\client.crt`,
     ],
-    'firewall-rule': [
+    'a firewall rule': [
       ({ machine }) => void machine.rules.delete('hyperkube-kubelet'),
       'create firewall-rule hyperkube-kubelet',
     ],
-    service: [
+    'a service': [
       ({ machine }) => void Object.assign(machine.services.get('kubelet') ?? {}, { description: 'another' }),
       'change service kubelet',
     ],
-    'a service that was stopped': [
+    'a stopped service': [
       async ({ host }) => host.operations.services.stop({ name: 'flanneld' }),
       'start service flanneld',
     ],
-    image: [({ machine }) => machine.images.clear(), 'create image registry.k8s.io/pause:3.10.2'],
+    'an image': [({ machine }) => machine.images.clear(), 'create image registry.k8s.io/pause:3.10.2'],
   }
 
-test.each(Object.entries(drifts))('%s that was changed is repaired', async (_name, [spoil, op]) => {
+test.each(Object.entries(drifts))('drift of %s is repaired', async (_name, [spoil, op]) => {
   await resetToApplied()
   await spoil(worker)
   advance(worker.machine, 5000)
@@ -222,7 +222,7 @@ test.each(Object.entries(drifts))('%s that was changed is repaired', async (_nam
   expect(ownState().running).toHaveLength(8)
 })
 
-test('a directory with content that another user created in advance is refused, however often it is tried', async () => {
+test('a directory with content that another user created in advance is refused at every attempt', async () => {
   const { host, toLocalPath } = worker
   const directory = String.raw`C:\etc\cni\net.d`
   await mkdir(toLocalPath(directory), { recursive: true })
@@ -232,7 +232,7 @@ test('a directory with content that another user created in advance is refused, 
     await expect(applyToWorker()).rejects.toMatchObject({ code: 'APPLY_FOREIGN_OWNER' })
 })
 
-test('another version is installed beside the previous one, which is removed when nothing runs from it', async () => {
+test('a new version is installed beside the previous one, which is removed once nothing runs from it', async () => {
   await resetToApplied()
   const before = findProcess(worker.machine, 'containerd')
   const lines = await applyToWorker(worker.upgraded)
@@ -272,7 +272,7 @@ test('a previous version that still runs is reported, and removed later', async 
   expect((await diffHost(host, worker.upgraded)).ops).toEqual([])
 })
 
-test('a reset leaves the host as it was', async () => {
+test('a reset restores the state from before the first apply', async () => {
   const before = observeAll(worker)
   await applyToWorker()
   const { report, exitHook } = await leave()
@@ -282,7 +282,7 @@ test('a reset leaves the host as it was', async () => {
   expect(observeAll(worker)).toEqual(before)
 })
 
-test('what could not be removed, because the agent itself runs from it, is reported', async () => {
+test('a reset reports files that stay because the agent itself runs from them', async () => {
   await resetToApplied()
   const { host, machine } = worker
   const pid = machine.services.get('hyperkube-agent')?.process ?? 0
@@ -319,43 +319,46 @@ test('a foreign service of the same name is left alone and reported', async () =
   })
 })
 
-test.each([151, 397])('killed after every %i calls and gone on with, it ends the same', async (every) => {
-  const { host, plan } = worker
-  const certificates = await worker.sign(host, plan)
-  let lives = 0
-  for (let done = false; !done; lives++) {
-    const life = { calls: 0, ends: 2 * every + (lives % 2) }
-    done = await applyAndListOps(withCrashOnWindows(host, life), plan, { certificates }).then(
-      () => true,
-      (error: unknown) => {
-        if (life.calls <= every) throw error
-        return false
-      },
-    )
-    // Allows the next run more calls before it is killed. Each run first inspects the host, which takes more
-    // calls when more of the plan is applied.
-    every += 20
-  }
-  expect(lives).toBeGreaterThan(3)
-  expect((await diffHost(host, plan)).ops).toEqual([])
-  await using other = await createWindowsWorker(shared)
-  await applyAndListOps(other.host, plan, { certificates: await other.sign(other.host, plan) })
-  const settled = (one: WindowsWorker) => {
-    const { services, rules, networks, routes, files } = observeAll(one)
-    return {
-      services: services.map(([name, { commandLine, state }]) => ({ name, commandLine, state })),
-      rules,
-      networks: networks.map(({ name, type, subnet }) => ({ name, type, subnet })),
-      routes: routes.map(({ destination }) => destination),
-      files: files
-        .filter(({ path }) => !/state.agent|\.(?:crt|key)$/.test(path))
-        .map(({ path, access }) => ({ path, access })),
+test.each([151, 397])(
+  'an apply that is killed after every %i calls and continued ends in the same state',
+  async (every) => {
+    const { host, plan } = worker
+    const certificates = await worker.sign(host, plan)
+    let runs = 0
+    for (let done = false; !done; runs++) {
+      const crash = { calls: 0, ends: 2 * every + (runs % 2) }
+      done = await applyAndListOps(withCrashOnWindows(host, crash), plan, { certificates }).then(
+        () => true,
+        (error: unknown) => {
+          if (crash.calls <= every) throw error
+          return false
+        },
+      )
+      // Allows the next run more calls before it is killed. Each run first inspects the host, which takes more
+      // calls when more of the plan is applied.
+      every += 20
     }
-  }
-  expect(settled(worker)).toEqual(settled(other))
-})
+    expect(runs).toBeGreaterThan(3)
+    expect((await diffHost(host, plan)).ops).toEqual([])
+    await using other = await createWindowsWorker(shared)
+    await applyAndListOps(other.host, plan, { certificates: await other.sign(other.host, plan) })
+    const settled = (one: WindowsWorker) => {
+      const { services, rules, networks, routes, files } = observeAll(one)
+      return {
+        services: services.map(([name, { commandLine, state }]) => ({ name, commandLine, state })),
+        rules,
+        networks: networks.map(({ name, type, subnet }) => ({ name, type, subnet })),
+        routes: routes.map(({ destination }) => destination),
+        files: files
+          .filter(({ path }) => !/state.agent|\.(?:crt|key)$/.test(path))
+          .map(({ path, access }) => ({ path, access })),
+      }
+    }
+    expect(settled(worker)).toEqual(settled(other))
+  },
+)
 
-test('interrupted at every op and continued, it ends the same', async () => {
+test('an apply that is aborted after every three ops and continued completes the plan', async () => {
   const { host, plan } = worker
   const certificates = await worker.sign(host, plan)
   let runs = 0

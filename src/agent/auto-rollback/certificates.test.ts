@@ -51,7 +51,7 @@ async function signFor(host: TemporaryHost, plan: NodePlan, names: readonly stri
   return new Map([[certificateFile, certificate]])
 }
 
-test('who goes back keeps the newer certificate, and knows that it has it', async () => {
+test('a rollback keeps the newer certificate and records it in the applied plan', async () => {
   await using host = await createTemporaryHost()
   await applyAndListOps(host, before, { certificates: await signFor(host, before, ['api']) })
   const { check, work } = await startRollbackAgent(host)

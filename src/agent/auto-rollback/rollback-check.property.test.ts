@@ -31,13 +31,13 @@ const hostEvent = oneof(
     minutes: nat(30),
     slot: nat(4),
     whole: boolean(),
-    goodbye: boolean(),
+    released: boolean(),
   }),
   record({ what: constant('move' as const), minutes: nat(30) }),
   record({ what: constant('keep' as const) }),
 )
 
-test('whatever happens to a host and in which order, what was tried is kept or gone in the end', async () => {
+test('after any events, a provisional change is either confirmed or rolled back', async () => {
   await assert(
     asyncProperty(array(hostEvent, { maxLength: 8 }), async (events) => {
       await using host = await createTemporaryHost()
@@ -76,7 +76,7 @@ test('whatever happens to a host and in which order, what was tried is kept or g
               provisionalUntil(later(event.minutes), event.slot * minute, tried),
             )
             await applyAndListOps(host, tried, { through: event.whole ? 'network' : 'prepare' })
-            if (event.goodbye) await agent.claims.release(claim)
+            if (event.released) await agent.claims.release(claim)
             break
           }
           case 'move':

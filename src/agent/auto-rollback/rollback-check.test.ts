@@ -59,7 +59,7 @@ test('an unconfirmed change is rolled back by the host itself, after its delay',
   expect((await readJournal(host)).map(({ body }) => body)).toEqual(journal)
 })
 
-test('what is kept stays, and is not known any more', async () => {
+test('a confirmed change stays, and is no longer provisional', async () => {
   await using host = await createTemporaryHost()
   const { check, work } = await startProvisional(host)
   const { id } = provisionalUntil(0)
@@ -71,7 +71,7 @@ test('what is kept stays, and is not known any more', async () => {
   expect(await work.confirmProvisional(id)).toBeUndefined()
 })
 
-test('a later end counts, and an earlier one', async () => {
+test('the deadline of a provisional change can be moved later and earlier', async () => {
   await using host = await createTemporaryHost()
   const { check, work } = await startProvisional(host)
   const { id } = provisionalUntil(0)
@@ -91,7 +91,7 @@ test('a later end counts, and an earlier one', async () => {
   expect(await work.moveProvisional(id, later)).toMatchObject({ state: 'rolled-back' })
 })
 
-test('who begins the same again goes on with it, and goes back to what was before the first', async () => {
+test('a repeated provisional change still rolls back to the plan from before the first one', async () => {
   await using host = await createTemporaryHost()
   const { check, work } = await startProvisional(host)
   expect(await work.previousPlan(undefined)).toEqual(previousPlan)
@@ -102,7 +102,7 @@ test('who begins the same again goes on with it, and goes back to what was befor
   expect(await readSetting(host)).toBe('before')
 })
 
-test('of two provisional changes the second one is refused, and so is one with nothing to go back to', async () => {
+test('a second provisional change is refused, and so is one without a previous plan', async () => {
   await using host = await createTemporaryHost()
   const { work } = await startProvisional(host)
   const other = { ...provisionalUntil(host.clock.time), id: '33333333-3333-4333-8333-333333333333' }
@@ -116,7 +116,7 @@ test('of two provisional changes the second one is refused, and so is one with n
   expect(await agent.check()).toEqual({ nextMs: 15_000, problems: [] })
 })
 
-test('during a rollback the change cannot be confirmed, and no other one can begin', async () => {
+test('during a rollback the change cannot be confirmed, and no provisional change can begin', async () => {
   await using host = await createTemporaryHost()
   const { work } = await startProvisional(host)
   const { signal } = new AbortController()
@@ -128,7 +128,7 @@ test('during a rollback the change cannot be confirmed, and no other one can beg
   expect(await work.confirmProvisional(provisionalUntil(0).id)).toMatchObject({ state: 'rolled-back' })
 })
 
-test('an operator keeps it waiting, and not for ever', async () => {
+test('a rollback waits while an operator sends heartbeats, and not longer', async () => {
   await using host = await createTemporaryHost()
   const { check, claims } = await startProvisional(host)
   await claims.acquire(ana, false, false)
@@ -196,7 +196,7 @@ test('a failed rollback is reported and tried again', async () => {
   expect(await work.provisional()).toMatchObject({ state: 'rolled-back' })
 })
 
-test('the next change of the host ends the report of the rollback', async () => {
+test('the next apply ends the report of the rollback', async () => {
   await using host = await createTemporaryHost()
   const { check, work } = await startProvisional(host)
   host.clock.time += 12 * minute
@@ -218,7 +218,7 @@ test('the next change of the host ends the report of the rollback', async () => 
   expect(await readSetting(host)).toBe('tried')
 })
 
-test('a deleted secret file is left to an operator', async () => {
+test('a deleted secret file is left to an operator, and does not prevent the rollback', async () => {
   await using host = await createTemporaryHost()
   const secret = {
     path: '/etc/hyperkube/kubelet/token',
@@ -244,7 +244,7 @@ test('a deleted secret file is left to an operator', async () => {
   expect((await diffHost(host, first)).ops.map(({ name }) => name)).toEqual([secret.path])
 })
 
-test('an agent that was replaced meanwhile goes back, and stays', async () => {
+test('an agent that was replaced meanwhile rolls back, and stays installed', async () => {
   await using host = await createTemporaryHost()
   const directory = '/opt/hyperkube/hyperkube-0.1.0'
   const own = { from: 'this-release', name: 'hyperkube', version: '0.1.0', directory } as const
@@ -270,7 +270,7 @@ test('an agent that was replaced meanwhile goes back, and stays', async () => {
   expect(await host.files.readLink(host.layout.currentLink)).toBe(newer)
 })
 
-test('killed at whichever moment, it ends where it was before, and knows it', async () => {
+test('a rollback that is killed at any point is completed by the next agent', async () => {
   for (let ends = 0; ; ends += 9) {
     await using host = await createTemporaryHost()
     await startProvisional(host)

@@ -5,7 +5,7 @@ const noon = Date.UTC(2026, 10, 15, 12)
 const minute = 60_000
 const change = { deadline: new Date(noon).toISOString(), rollbackDelayMs: 2 * minute }
 
-test('a host goes back in its slot after the deadline', () => {
+test('a host rolls back after the deadline and its rollback delay', () => {
   expect(computeRollbackTime(change, { since: noon - 10 * minute, isReleased: true }, noon)).toBe(
     noon + 2 * minute,
   )
@@ -14,13 +14,13 @@ test('a host goes back in its slot after the deadline', () => {
   )
 })
 
-test('a host that was off or in use at the deadline counts its delay from then', () => {
+test('a host that was active after the deadline counts its delay from the end of the activity', () => {
   expect(computeRollbackTime(change, { since: noon + 7 * minute, isReleased: true }, noon + 7 * minute)).toBe(
     noon + 9 * minute,
   )
 })
 
-test('an operator who has not released the claim has a minute to return', () => {
+test('an operator who has not released the lock has a minute to return', () => {
   const inactivity = { since: noon + 7 * minute, isReleased: false }
   expect(computeRollbackTime(change, inactivity, noon + 7 * minute)).toBe(noon + 10 * minute)
   expect(computeRollbackTime(change, { ...inactivity, since: noon - 5 * minute }, noon)).toBe(
@@ -28,7 +28,7 @@ test('an operator who has not released the claim has a minute to return', () => 
   )
 })
 
-test('a clock that was set back by a year makes no provisional change a year longer', () => {
+test('a clock that was set back by a year does not extend a provisional change', () => {
   const now = noon - 365 * 24 * 60 * minute
   expect(computeRollbackTime(change, { since: now, isReleased: true }, now)).toBe(now + 2 * minute)
   const before = noon - 24 * 60 * minute

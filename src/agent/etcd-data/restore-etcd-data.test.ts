@@ -95,7 +95,7 @@ async function listMoved(): Promise<string[]> {
   return (await readdir(host.toLocalPath(root))).toSorted()
 }
 
-test('while etcd runs, nothing is done', async () => {
+test('a restore is refused while etcd runs', async () => {
   await expect(runRestore(first, await upload('restored'))).rejects.toMatchObject({
     code: 'ETCD_RESTORE_RUNNING',
   })
@@ -128,7 +128,7 @@ test('data is replaced, the current data is kept, and only the etcd user can rea
   expect((await readJournal(host)).at(-1)?.body).toEqual({ type: 'run-ended', outcome: 'done' })
 })
 
-test('a restore is done once, until an operator ends it', async () => {
+test('a restore replaces the data once, and stays active until an operator ends it', async () => {
   await stop()
   const sha256 = await upload('restored')
   await runRestore(first, sha256)
@@ -160,7 +160,7 @@ test('another restore replaces an unfinished one, and the data from before both 
   ])
 })
 
-test('of many restores the data from before the last two is kept', async () => {
+test('only the data from before the last two restores is kept', async () => {
   await stop()
   for (const text of ['one', 'two', 'three', 'four']) {
     await runRestore(first, await upload(text))
@@ -174,7 +174,7 @@ test('of many restores the data from before the last two is kept', async () => {
   ])
 })
 
-test('wherever it is interrupted, the next run continues, and no earlier data is lost', async () => {
+test('wherever a restore is interrupted, the next run continues, and no earlier data is lost', async () => {
   await stop()
   for (let ends = 0, killed = true; killed; ends++) {
     await host.files.removeTree(root)
@@ -196,7 +196,7 @@ test('wherever it is interrupted, the next run continues, and no earlier data is
   }
 })
 
-test('wherever it is interrupted, another restore can replace it', async () => {
+test('wherever a restore is interrupted, another restore can replace it', async () => {
   await stop()
   for (let ends = 0, killed = true; killed; ends += 3) {
     await host.files.removeTree(root)

@@ -56,12 +56,12 @@ async function isThere(path: string): Promise<boolean> {
   return (await host.files.stat(path)) !== undefined
 }
 
-test('a running member is left alone', async () => {
+test('the wipe of a running member is refused', async () => {
   await expect(wipeEtcd(options(host))).rejects.toMatchObject({ code: 'ETCD_RESTORE_RUNNING' })
   expect(await isThere(etcdDataDirectory)).toBe(true)
 })
 
-test('its data is moved aside, and its initialization is forgotten, so that a plan writes it again', async () => {
+test('a wipe moves the data aside and deletes the bootstrap file, which the next apply writes again', async () => {
   await stopComponentServices(options(host), { components: ['etcd'] })
   await wipeEtcd(options(host))
   expect(await readdir(host.toLocalPath(root))).toEqual([expect.stringMatching(/^before-rejoin-/)])
@@ -71,14 +71,14 @@ test('its data is moved aside, and its initialization is forgotten, so that a pl
   expect(await isThere(initFile)).toBe(true)
 })
 
-test('an interrupted run continues, and until its end the initialized marker stays', async () => {
+test('an interrupted wipe continues, and deletes the initialized marker after the bootstrap file', async () => {
   await stopComponentServices(options(host), { components: ['etcd'] })
   for (let ends = 1, isCut = true; isCut; ends++) {
-    const life = { calls: 0, ends }
-    const ended = wipeEtcd(options(withCrash(host, life)))
+    const crash = { calls: 0, ends }
+    const ended = wipeEtcd(options(withCrash(host, crash)))
     isCut = await ended.then(
       () => false,
-      () => 2 * life.calls > ends,
+      () => 2 * crash.calls > ends,
     )
     const isForgottenTooSoon = (await isThere(initFile)) && !(await isThere(etcdInitializedFile))
     expect(isForgottenTooSoon, `cut at ${ends}`).toBe(false)

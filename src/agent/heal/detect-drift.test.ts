@@ -30,7 +30,7 @@ async function listDrifts(): Promise<{ repairable: string[]; unrepairable: strin
   }
 }
 
-test('nothing on a host that is as it was left', async () => {
+test('an unchanged host has no drift', async () => {
   expect(await listDrifts()).toEqual({ repairable: [], unrepairable: [] })
   expect((await detectDrift(host, plan)).stopped).toEqual(new Set())
 })
@@ -72,7 +72,7 @@ test.each([
     'flanneld: change service, not enabled at boot',
   ],
   [
-    'a unit that is another one',
+    'a unit that is changed',
     async () => writeFile(host.toLocalPath('/etc/systemd/system/flanneld.service'), '[Service]\n'),
     'flanneld: change service, content changed',
   ],
@@ -81,7 +81,7 @@ test.each([
   expect(await listDrifts()).toEqual({ repairable: [what], unrepairable: [] })
 })
 
-test('a directory comes before what is in it', async () => {
+test('a missing directory is repaired before its files', async () => {
   await rm(host.toLocalPath('/etc/hyperkube/containerd'), { recursive: true })
   expect((await listDrifts()).repairable).toEqual([
     'containerd: create directory, missing',
@@ -89,7 +89,7 @@ test('a directory comes before what is in it', async () => {
   ])
 })
 
-test('a secret is beyond what a host can bring', async () => {
+test('a changed secret cannot be repaired by the host', async () => {
   await writeFile(host.toLocalPath('/etc/hyperkube/agent/key'), 'another')
   expect(await listDrifts()).toEqual({
     repairable: [],
@@ -97,7 +97,7 @@ test('a secret is beyond what a host can bring', async () => {
   })
 })
 
-test('a file that matters only at bootstrap is not repaired: an operator deletes it to get a new one', async () => {
+test('a missing bootstrap file cannot be repaired by the host', async () => {
   await rm(host.toLocalPath('/etc/hyperkube/agent/bootstrap'))
   expect(await listDrifts()).toEqual({
     repairable: [],
@@ -105,7 +105,7 @@ test('a file that matters only at bootstrap is not repaired: an operator deletes
   })
 })
 
-test('nothing is derived from a source that has just become another one', async () => {
+test('a derived file is not repaired while its source has changed recently', async () => {
   await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   host.clock.time = Date.now() + 60_000
   expect((await listDrifts()).repairable).toEqual([])
@@ -113,7 +113,7 @@ test('nothing is derived from a source that has just become another one', async 
   expect((await listDrifts()).repairable).toEqual(['flanneld: change derived-file, content changed'])
 })
 
-test('a run that was cut is not worked against', async () => {
+test('no drift is reported after an incomplete apply of another plan', async () => {
   const next = healPlan('two')
   publishPrograms(host, next)
   await applyAndListOps(host, next, { through: 'node', secrets: { key: 'secret' } })

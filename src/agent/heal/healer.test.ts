@@ -24,7 +24,7 @@ async function healthyHost(): Promise<TemporaryHost & AsyncDisposable> {
  */
 const [settledAfter, noticedAfter] = [15, 5]
 
-test('what is silent is restarted once, and said to be well again; what is well is left alone', async () => {
+test('an unresponsive component is restarted once and reported as recovered; a healthy one is left alone', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
   const agent = await startFakeAgent(environment, host)
@@ -50,8 +50,8 @@ test('a step is stored before it is performed: an agent that dies during it does
   environment.unresponsive.add('kubelet')
   const written: unknown[] = []
   environment.perform = async () => {
-    const memory = await readState(host, 'heal.json', healStateFormat)
-    written.push(memory?.escalations['kubelet']?.step, memory?.disruptions.length)
+    const state = await readState(host, 'heal.json', healStateFormat)
+    written.push(state?.escalations['kubelet']?.step, state?.disruptions.length)
     agent.die()
     throw new Error('gone')
   }
@@ -63,7 +63,7 @@ test('a step is stored before it is performed: an agent that dies during it does
   expect(environment.steps.map(({ actions }) => actions)).toEqual([['restart'], ['regenerate', 'restart']])
 })
 
-test('a memory that cannot be read is as good as none', async () => {
+test('an unreadable heal state is treated as empty', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
   environment.isFrozen = true
@@ -74,7 +74,7 @@ test('a memory that cannot be read is as good as none', async () => {
   expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
 })
 
-test('nothing is healed while an operator or a run is at work, or healing is paused', async () => {
+test('nothing is healed while an operator holds the lock, a run is active or healing is paused', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
   environment.isFrozen = true
@@ -99,7 +99,7 @@ test('nothing is healed while an operator or a run is at work, or healing is pau
   expect(await createHealer(next.deps).pause(0, 'ana')).toBeUndefined()
 })
 
-test('what cannot be done is remembered as well, and not tried in a storm', async () => {
+test('a failed repair is recorded and not retried at once', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
   environment.perform = async () => Promise.reject(new Error('no way'))
@@ -163,7 +163,7 @@ test('health is reported on request; running every probe heals nothing, and make
   })
 })
 
-test('it goes on by itself, and what happens wakes it', async () => {
+test('the healer runs until it is stopped, and heals a component that stops responding', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
   const agent = await startFakeAgent(environment, host)
@@ -174,14 +174,14 @@ test('it goes on by itself, and what happens wakes it', async () => {
     await environment.clock.pass(1000)
     return (await healer.health(false, signal)).probes.every(({ state }) => state === 'healthy')
   }
-  await pollUntil('probes to be asked', isKnown, { timeoutMs: 5000, intervalMs: 1 })
+  await pollUntil('all probes to be healthy', isKnown, { timeoutMs: 5000, intervalMs: 1 })
   for (let i = 0; i < 70; i++) await environment.clock.pass(1000)
   environment.unresponsive.add('containerd')
   const isHealed = async (): Promise<boolean> => {
     await environment.clock.pass(1000)
     return environment.reported.some(({ action }) => action === 'recovered')
   }
-  await pollUntil('it to be healed', isHealed, { timeoutMs: 5000, intervalMs: 1 })
+  await pollUntil('the recovery', isHealed, { timeoutMs: 5000, intervalMs: 1 })
   expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
   agent.die()
   await running

@@ -29,7 +29,7 @@ const failed = async (): Promise<ProbeResult> => ({
 })
 const { signal } = new AbortController()
 
-test('a probe is failing after enough failures in a row, and each change is reported', async () => {
+test('a probe is unhealthy after enough failures in a row, and each change is reported', async () => {
   const results = new Map([['healthz', failed]])
   const { clock, watch, states, changes } = startWatch(results)
   watch.follow(kubelet, signal)
@@ -62,7 +62,7 @@ test('a confirmed failure needs no further failures, and the recovery is noticed
   expect(states()).toEqual(['healthy', 'healthy'])
 })
 
-test('what has failed is asked again soon, and what is well in its own time', async () => {
+test('a failed probe runs again soon, and a healthy one at its interval', async () => {
   let runs = 0
   const slow = { ...probeAt('healthz'), intervalMs: 60_000, failureThreshold: 3 }
   const results = new Map<string, () => Promise<ProbeResult>>()
@@ -84,7 +84,7 @@ test('a probe that throws is unknown', async () => {
   expect(watch.current[0]).toMatchObject({ state: 'unknown', message: 'a mistake' })
 })
 
-test('of another plan only those probes are new that are others', async () => {
+test('another plan resets only changed probes, and no plan removes all probes', async () => {
   const { clock, watch, states } = startWatch(new Map())
   watch.follow(kubelet, signal)
   await clock.pass(3000)
@@ -95,7 +95,7 @@ test('of another plan only those probes are new that are others', async () => {
   expect(states()).toEqual([])
 })
 
-test('not all are asked at once', async () => {
+test('at most eight probes run at once', async () => {
   let [now, maxRunning] = [0, 0]
   const names = Array.from({ length: 20 }, (_, index) => `probe-${index}`)
   const slow = async (): Promise<ProbeResult> => {

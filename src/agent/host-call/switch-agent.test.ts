@@ -115,7 +115,7 @@ async function installed(version: string): Promise<void> {
   await windows.save()
 }
 
-test('a host without anything gets its agent, its wrapper, and a closed directory', async () => {
+test('an empty host gets the agent, its service wrapper and a directory with restricted access', async () => {
   const { context, host, machine } = await openHost('0.1.0')
   expect(await call(context, { type: 'status' })).toMatchObject([{ running: false, administrator: true }])
   expect(await call(context, buildInstall('0.1.0'))).toEqual([{ type: 'installed', provisional: false }])
@@ -142,7 +142,7 @@ test('the service wrapper may be uploaded beside the program, for a host without
   expect(await host.files.list(String.raw`C:\hyperkube\state\agent\delivered\files`)).toEqual([])
 })
 
-test('a program that is not what it should be changes nothing', async () => {
+test('a program with a wrong digest is refused and changes nothing', async () => {
   const { context, machine } = await openHost('0.1.0')
   expect(await call(context, buildInstall('0.1.0', 'f'.repeat(64)))).toMatchObject([
     { type: 'refused', code: 'UPLOAD_NOT_WHOLE' },
@@ -180,7 +180,7 @@ test('an agent that is not confirmed is rolled back', async () => {
   expect(machine.services.has('hyperkube-revert')).toBe(false)
 })
 
-test('an interruption at any moment leaves the previous agent, or the new one with its rollback service', async () => {
+test('an install interrupted at any point leaves the previous agent, or the new one with its rollback service', async () => {
   await installed('0.1.0')
   const { changes, context: whole } = await openHost('0.2.0')
   await call(whole, buildInstall('0.2.0'))

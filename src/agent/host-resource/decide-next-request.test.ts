@@ -17,12 +17,12 @@ function decideFor(requests: readonly unknown[], more: Partial<RequestDecisionIn
 
 const refused = (id: string, reason: string) => ({ id, outcome: 'refused', reason })
 
-test('the first of what is asked comes next, and one at a time', () => {
+test('the first of several requests is next', () => {
   const { next, refused: noRefusals, highestFence } = decideFor([request('a'), request('b')])
   expect([next?.id, noRefusals, highestFence?.transitions]).toEqual(['a', [], 4])
 })
 
-test('what was begun is never begun again, whatever became of it', () => {
+test('a started request never starts again, with or without a result', () => {
   const started = [{ id: 'a', until: later }]
   expect(decideFor([request('a'), request('b')], { state: { ...state, started } }).next?.id).toBe('b')
   const result: HostResult = { id: 'b', outcome: 'failed', at: later, details: [] }
@@ -33,7 +33,7 @@ test('what was begun is never begun again, whatever became of it', () => {
   })
 })
 
-test('nothing is done for a lower fence than was ever shown, or stands beside it', () => {
+test('a request with a lower fence than the highest known one is refused', () => {
   const stateWithFence = { ...state, highestFence: { holder: 'leader-5', transitions: 5 } }
   expect(decideFor([request('a', 4)], { state: stateWithFence })).toMatchObject({
     next: undefined,
@@ -50,7 +50,7 @@ test('nothing is done for a lower fence than was ever shown, or stands beside it
   expect(decideFor([other], { state: stateWithFence }).refused).toEqual([refused('a', 'fence')])
 })
 
-test('also what is refused shows how high a fence is', () => {
+test('the fence of a refused request also raises the highest fence', () => {
   const late = request('a', 9, { until: '2026-11-16T07:59:59.000Z' })
   expect(decideFor([late, request('b', 4)])).toMatchObject({
     next: undefined,
@@ -59,16 +59,16 @@ test('also what is refused shows how high a fence is', () => {
   })
 })
 
-test('what was decided before an operator came is not done', () => {
+test('a request with an older generation is refused', () => {
   expect(decideFor([request('a')], { generation: 3 }).refused).toEqual([refused('a', 'generation')])
   expect(decideFor([request('a', 4, { generation: 3 })], { generation: 3 }).next?.id).toBe('a')
 })
 
-test('while an operator holds the host, acceptable requests wait and are not refused', () => {
+test('while an operator holds the lock, acceptable requests wait and are not refused', () => {
   expect(decideFor([request('a')], { isLocked: true })).toMatchObject({ next: undefined, refused: [] })
 })
 
-test('what this agent does not know is said, and keeps it from nothing else', () => {
+test('unknown actions and fields are refused, and do not prevent other requests', () => {
   const newer = { ...request('a'), action: { type: 'sing' } }
   const more = { ...request('b'), why: 'the very point of it' }
   expect(decideFor([newer, more, 'nonsense', null, request('c')])).toMatchObject({

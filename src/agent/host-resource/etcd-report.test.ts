@@ -36,7 +36,7 @@ async function setUpReporter(...members: readonly FakeMember[]) {
   return { etcd, clock, readReport, requestCount: () => etcd.servers[0]?.requests.length ?? 0 }
 }
 
-test('what a member says of itself and the others, to the mebibyte, and not asked at every look', async () => {
+test('a member reports its status, size in MiB and members, and is queried every 30 seconds', async () => {
   const { clock, readReport, requestCount } = await setUpReporter(
     { id: 'a', database: Buffer.alloc(3 * 2 ** 19) },
     { id: 'b' },
@@ -61,7 +61,7 @@ test('what a member says of itself and the others, to the mebibyte, and not aske
   expect(requestCount()).toBeGreaterThan(before)
 })
 
-test('one that has gone silent does not serve, and is known all the same', async () => {
+test('a member that stops responding is reported as not ready, with its last status', async () => {
   const { etcd, clock, readReport } = await setUpReporter({ id: 'a' }, { id: 'b' })
   const before = await readReport(never)
   etcd.stop('a')
@@ -70,12 +70,12 @@ test('one that has gone silent does not serve, and is known all the same', async
   expect((await readReport(never)).etcd).toEqual({ ...rest, ready: false })
 })
 
-test('one that never answered is nothing to speak of, and its snapshots are', async () => {
+test('a member that never responded is not reported, but its snapshots are', async () => {
   const { readReport } = await setUpReporter({ id: 'a', unreachable: true })
   expect(await readReport(never)).toEqual({ snapshots: [expect.objectContaining({ name: 'a.db' })] })
 })
 
-test('a host without a member says nothing of etcd', async () => {
+test('a host without a member reports nothing about etcd', async () => {
   const clock = { now: () => new Date() }
   const readReport = createEtcdReporter({
     member: async () => undefined,

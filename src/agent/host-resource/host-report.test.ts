@@ -45,7 +45,7 @@ beforeEach(async () => {
 })
 afterEach(async () => cluster[Symbol.asyncDispose]())
 
-test('the report matches the schema and is short', () => {
+test('the health report matches the schema, and has only failing probes and ten actions', () => {
   const report = toHealthReport(healthAt(since, 'took 160 ms'))
   expect(hostStatus.parse(report)).toEqual(report)
   expect(report.failing?.map(({ probe }) => probe)).toEqual(['disk'])
@@ -56,7 +56,7 @@ test('the report matches the schema and is short', () => {
   expect(paused.suspended).toBe(`healing is paused by ana until ${later}`)
 })
 
-test('another number of milliseconds is no news; other words are', async () => {
+test('a changed number in a message does not change the report; a changed text does', async () => {
   let health = healthAt(since, 'took 160 ms')
   const readReport = createHostReporter({
     version: '1.0.0',
@@ -71,7 +71,7 @@ test('another number of milliseconds is no news; other words are', async () => {
   expect((await readReport(never)).failing).toMatchObject([{ message: 'no answer', since: later }])
 })
 
-test('certificates of the plan, with when they are renewed; read again when they were', async () => {
+test('certificates of the plan are reported with their renewal time, and read again after a renewal', async () => {
   const { host, deps, planned } = await cluster.createAgent('cp1', 'control-plane')
   const certificates = createCertificateReader(host, watchPlan(host))
   const before = await certificates()

@@ -75,23 +75,23 @@ async function startConnection(kind: AgentKind = 'worker', handlers: Partial<Req
 const status = () => hostKind.schema.parse(objects.get(path)).status
 const watches = (): number => requests.filter(({ query }) => query.get('watch') === 'true').length
 
-test('the agent speaks as its node, and does what is asked', async () => {
+test('the agent connects as its node and executes requests', async () => {
   objects.put(path, { ...empty, spec: { requests: [request('x')] } })
   const { later, logged } = await startConnection()
-  await later('an answer', () => status().results?.length === 1)
+  await later('a result', () => status().results?.length === 1)
   expect(status()).toMatchObject({ agent: '1.0.0', results: [{ id: 'x', outcome: 'done' }] })
   expect(new Set(requests.map(({ user }) => user))).toEqual(new Set(['system:node:n1']))
   expect(logged).toEqual(['x: done'])
 })
 
-test('where the cluster has no such objects it is asked again more and more rarely, and nothing is said', async () => {
+test('without Host objects in the cluster, the agent retries with growing intervals and logs nothing', async () => {
   respond = () => ({ status: 404, json: { kind: 'Status', message: 'the server could not find it' } })
   const { later, clock, logged } = await startConnection()
-  await later('it to ask', () => requests.length === 1)
+  await later('the first requests', () => requests.length === 1)
   for (const [index, pause] of [15_000, 30_000, minute, 2 * minute].entries()) {
     await clock.pass(pause - 1000)
     expect(requests).toHaveLength(index + 1)
-    await later('it to ask again', () => requests.length === index + 2)
+    await later('the next request', () => requests.length === index + 2)
   }
   expect(logged).toEqual([])
   respond = objects.respond
@@ -99,20 +99,20 @@ test('where the cluster has no such objects it is asked again more and more rare
   await later('a heartbeat', () => status().heartbeat !== undefined, 30_000)
 })
 
-test('that it may not is said once', async () => {
+test('a forbidden request is logged once', async () => {
   respond = () => ({ status: 403, json: { kind: 'Status', message: 'no' } })
   const { later, logged } = await startConnection()
-  await later('it to ask', () => requests.length === 3, 15_000)
+  await later('the first requests', () => requests.length === 3, 15_000)
   expect(logged).toEqual([expect.stringContaining('KUBE_FORBIDDEN')])
 })
 
-test('with another certificate there is another line', async () => {
+test('a renewed certificate replaces the connection', async () => {
   objects.put(path, empty)
   const { later, deps } = await startConnection('control-plane')
-  await later('it to listen', () => watches() === 1)
+  await later('the watch', () => watches() === 1)
   await renewLocalCertificates(deps)
-  await later('it to listen again', () => watches() === 2, 10_000)
-  expect(objects.watching, 'and the previous one has ended').toBe(1)
+  await later('the next watch', () => watches() === 2, 10_000)
+  expect(objects.watching, 'the previous watch has ended').toBe(1)
 })
 
 test('a request in progress when the connection ends completes once, and is reported on the next connection', async () => {
@@ -125,13 +125,13 @@ test('a request in progress when the connection ends completes once, and is repo
     return [`aborted: ${signal.aborted}`]
   }
   const { later, host, plan } = await startConnection('worker', { check })
-  await later('it to begin', () => startCount === 1)
+  await later('the request to start', () => startCount === 1)
   await saveAppliedPlan(host, { ...plan, host: 'other' })
-  await later('the line to end', () => objects.watching === 0, 10_000)
+  await later('the connection to end', () => objects.watching === 0, 10_000)
   gate.resolve()
-  await later('an answer', () => status().results?.length === 1)
+  await later('a result', () => status().results?.length === 1)
   expect(status().results).toMatchObject([{ id: 'x', outcome: 'done', details: ['aborted: false'] }])
-  await later('the next line', () => watches() === 2)
+  await later('the next connection', () => watches() === 2)
   expect(startCount).toBe(1)
 })
 

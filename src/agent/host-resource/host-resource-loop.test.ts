@@ -64,7 +64,7 @@ async function setUpLoop() {
   return { ...end, host, objects, apiRequests, stop, start, status, writes, setRequests, soon, setReport }
 }
 
-test('an agent sees its own object alone, does what is asked there, and says what came of it', async () => {
+test('an agent reads only its own object, executes its requests and reports their results', async () => {
   await using one = await setUpLoop()
   const { host, objects, apiRequests, stop, start, status, writes, setRequests, soon } = one
   objects.put(path, empty)
@@ -73,7 +73,7 @@ test('an agent sees its own object alone, does what is asked there, and says wha
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   expect(status()).toMatchObject({ agent: '1.0.0', generation: 1, results: [] })
   setRequests(request('x'))
-  await soon('an answer', () => status().results?.length === 1)
+  await soon('a result', () => status().results?.length === 1)
   expect(status()).toMatchObject({
     highestFence: { holder: 'a', transitions: 1 },
     results: [{ id: 'x', outcome: 'done', details: ['check'] }],
@@ -81,7 +81,7 @@ test('an agent sees its own object alone, does what is asked there, and says wha
   // Results survive a restart of the watch.
   objects.cutWatches()
   setRequests(request('x'), request('y', 5), request('z', 4))
-  await soon('two more', () => status().results?.length === 3)
+  await soon('two more results', () => status().results?.length === 3)
   expect(status().results?.slice(1)).toMatchObject([
     { id: 'y', outcome: 'done' },
     { id: 'z', outcome: 'refused', reason: 'fence' },
@@ -96,7 +96,7 @@ test('an agent sees its own object alone, does what is asked there, and says wha
   expect(new Set(writes().map((write) => write.path))).toEqual(new Set([`${path}/status`]))
 })
 
-test('nothing is written while nothing has changed, and what a controller says there stays', async () => {
+test('an unchanged status is not written, and conditions of controllers stay', async () => {
   await using one = await setUpLoop()
   const { objects, stop, start, status, writes, soon, setReport } = one
   const condition = {
@@ -116,15 +116,15 @@ test('nothing is written while nothing has changed, and what a controller says t
     objects.change(path, { metadata: { labels: { turn: String(index) } } })
   setReport({ agent: '1.0.1' })
   objects.change(path, { metadata: { labels: { turn: 'last' } } })
-  await soon('news', () => status().agent === '1.0.1')
-  expect(status().components, 'what is not said any more goes').toBeUndefined()
+  await soon('the new report', () => status().agent === '1.0.1')
+  expect(status().components, 'fields that are no longer reported are removed').toBeUndefined()
   expect(status().conditions).toEqual(conditions)
   expect(writes().length - before).toBe(1)
   stop.abort()
   await running
 })
 
-test('a reported result is visible in the status beside it, however long the status takes to read', async () => {
+test('a result is never written with a status from before its action', async () => {
   await using one = await setUpLoop()
   const { host, objects, stop, start, status, writes, setRequests, soon } = one
   objects.put(path, empty)
@@ -139,26 +139,26 @@ test('a reported result is visible in the status beside it, however long the sta
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   isSlow = true
   objects.change(path, { metadata: { labels: { some: 'change' } } })
-  await soon('it to look', () => isWaiting)
+  await soon('the slow report', () => isWaiting)
   setRequests(request('x'))
   const readState = async () => (await host.files.read('/var/lib/hyperkube/agent/requests.json'))?.toString()
-  await pollUntil('it to be done', async () => (await readState())?.includes('done'), {
+  await pollUntil('the result on disk', async () => (await readState())?.includes('done'), {
     timeoutMs: 10_000,
     intervalMs: 5,
   })
   gate.resolve()
-  await soon('an answer', () => status().results?.length === 1)
+  await soon('a result', () => status().results?.length === 1)
   stop.abort()
   await running
   const report = writes().map(({ body }) => hostKind.schema.parse({ ...empty, ...Object(body) }).status)
   for (const { agent, results } of report) expect(Number(agent)).toBeGreaterThanOrEqual(results?.length ?? 0)
 })
 
-test('a host without an object says nothing, and one that gets it does', async () => {
+test('a host writes no status until its Host object exists', async () => {
   await using one = await setUpLoop()
   const { objects, apiRequests, stop, start, status, writes, soon } = one
   const running = start()
-  await soon('it to watch', () => apiRequests.some(({ query }) => query.get('watch') === 'true'))
+  await soon('the watch', () => apiRequests.some(({ query }) => query.get('watch') === 'true'))
   expect(writes()).toEqual([])
   objects.put(path, empty)
   await soon('a heartbeat', () => status().heartbeat !== undefined)
@@ -170,7 +170,7 @@ const now = Date.parse('2026-11-16T08:00:00Z')
 const at = (ago: number): string => new Date(now - ago).toISOString()
 const previous: HostStatus = { agent: '1.0.0', heartbeat: at(1000), results: [] }
 
-test('a sign of life is due after a while, and where the clock was set back', () => {
+test('a heartbeat is due after its interval, and after the clock was set back', () => {
   const same = { ...previous, heartbeat: at(0) }
   expect(isStatusDue(previous, same, now)).toBe(false)
   expect(isStatusDue({ ...previous, heartbeat: at(heartbeatIntervalMs) }, same, now)).toBe(true)
@@ -178,7 +178,7 @@ test('a sign of life is due after a while, and where the clock was set back', ()
   expect(isStatusDue({}, same, now)).toBe(true)
 })
 
-test('any other change is reported at once, except fields of others', () => {
+test('any other change is due at once, except conditions of controllers', () => {
   expect(isStatusDue(previous, { ...previous, agent: '1.0.1' }, now)).toBe(true)
   expect(isStatusDue(previous, { ...previous, suspended: 'paused' }, now)).toBe(true)
   const conditions = [

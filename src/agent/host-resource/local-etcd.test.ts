@@ -29,7 +29,7 @@ async function createServerCertificates(ca: Ca) {
   return { certificate: ca.certificate, server: pair, client: pair, otherClient: pair }
 }
 
-test('the member of a host is asked as people of the host do, with whatever certificate is there now', async () => {
+test('the local member is queried with the current client certificate, over one connection', async () => {
   const etcd = await fakeEtcd(await createServerCertificates(cluster.ca('etcd')), stack, { id: 'a' })
   const endpoint = etcd.servers[0]?.url ?? ''
   const { host, deps } = await cluster.createAgent('cp1', 'control-plane')
@@ -45,7 +45,7 @@ test('the member of a host is asked as people of the host do, with whatever cert
   second?.client.close()
 })
 
-test('a worker has none', async () => {
+test('a worker has no local member', async () => {
   const { host } = await cluster.createAgent('w1', 'worker')
   expect(await createLocalEtcdReader({ host, plan: watchPlan(host), signal })()).toBeUndefined()
 })

@@ -20,7 +20,7 @@ async function* bytes(text: string) {
 }
 const good = async (): Promise<void> => undefined
 
-test('one that was found good bears its name, for root alone', async () => {
+test('a verified snapshot gets its name, and only root can read it', async () => {
   expect(await snapshots.list()).toEqual([])
   const verified: string[] = []
   await snapshots.save('a.db', bytes('one'), async (file) => void verified.push(file))
@@ -31,7 +31,7 @@ test('one that was found good bears its name, for root alone', async () => {
   expect(await snapshots.list()).toMatchObject([{ name: 'a.db', size: 3 }])
 })
 
-test('an invalid snapshot is not kept, and leftovers of a previous agent are removed with the next one', async () => {
+test('an invalid snapshot is not kept, and the next snapshot removes leftovers of a previous agent', async () => {
   const bad = async (): Promise<void> => Promise.reject(new Error('bad'))
   await expect(snapshots.save('a.db', bytes('one'), bad)).rejects.toThrow('bad')
   expect(await readdir(directory)).toEqual([])
@@ -41,18 +41,18 @@ test('an invalid snapshot is not kept, and leftovers of a previous agent are rem
   expect(await readdir(directory)).toEqual(['b.db'])
 })
 
-test('none takes the place of another', async () => {
+test('a snapshot does not replace another of the same name', async () => {
   await snapshots.save('a.db', bytes('one'), good)
   await expect(snapshots.save('a.db', bytes('other'), good)).rejects.toMatchObject({ code: 'EEXIST' })
   expect(await snapshots.list()).toMatchObject([{ name: 'a.db', size: 3 }])
 })
 
-test('a disk that would be full is left as it is', async () => {
+test('a snapshot that is larger than the free space is refused', async () => {
   await snapshots.requireSpace(1)
   await expect(snapshots.requireSpace(2 ** 60)).rejects.toMatchObject({ code: 'SNAPSHOT_NO_ROOM' })
 })
 
-test('whatever is to be removed, nothing outside of the directory is touched, and nothing that is no snapshot', async () => {
+test('a removal with any names deletes nothing outside of the directory, and only snapshots', async () => {
   await mkdir(directory)
   await writeFile(join(root, 'outside.db'), '')
   await symlink(join(root, 'outside.db'), join(directory, 'link.db'))
@@ -79,7 +79,7 @@ test('whatever is to be removed, nothing outside of the directory is touched, an
   )
   await writeFile(join(directory, 'a.db'), '')
   expect(await snapshots.remove(['a.db', 'link.db', 'gone.db'])).toEqual(['a.db', 'link.db'])
-  expect((await readdir(root)).toSorted(), 'a link goes, and not what it leads to').toEqual([
+  expect((await readdir(root)).toSorted(), 'a link is removed, but not its target').toEqual([
     'outside.db',
     'snapshots',
   ])

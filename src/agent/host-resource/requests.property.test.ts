@@ -233,11 +233,11 @@ function findMismatch(step: HostRequestStep, requestId: string, done: readonly H
   const isDone = done.some(({ id }) => id === requestId)
   const outcome = step.result.outcome === 'refused' ? step.result.reason : step.result.outcome
   const matches: Readonly<Record<string, boolean>> = { done: isDone, interrupted: true, late: !isDone }
-  return matches[outcome] === true ? [] : [`${requestId} is said to be ${outcome}`]
+  return matches[outcome] === true ? [] : [`${requestId} is reported as ${outcome}`]
 }
 
 test(
-  'under any order of leaders, watches, API and agent: nothing twice, nothing for a previous leader, every request has a result',
+  'under any order of events, no action runs twice or for a previous leader, and every request gets a result',
   { timeout: 240_000 },
   async () => {
     await assert(
@@ -268,7 +268,7 @@ test(
   },
 )
 
-test('an agent that is killed at any of its writes does nothing twice, and says of each what became of it', async () => {
+test('an agent that is killed at any write executes a request at most once, and reports its outcome', async () => {
   const outcomes = new Set<string>()
   for (let ends = 0; ends < 14; ends++) {
     await using host = await createHostWithAgent()
@@ -286,7 +286,7 @@ test('an agent that is killed at any of its writes does nothing twice, and says 
   expect([...outcomes].toSorted()).toEqual(['done 1', 'interrupted 0', 'interrupted 1'])
 })
 
-test('a fence that was shown once counts, also for a watch that goes back and an agent that has just begun', async () => {
+test('the highest fence counts after a restart of the agent, also for a watch that returns old objects', async () => {
   await using host = await createHostWithAgent()
   const simulation = new Simulation(host)
   await simulation.reportStatus()
@@ -302,7 +302,7 @@ test('a fence that was shown once counts, also for a watch that goes back and an
   expect(await readHandled(host)).toEqual([{ id: 'w1', holder: 'leader-1', number: 2 }])
 })
 
-test('a book that cannot be read is no empty one', async () => {
+test('an unreadable request state is an error, not an empty state', async () => {
   await using host = await createHostWithAgent()
   const simulation = new Simulation(host)
   simulation.request(0, 'w0')

@@ -18,7 +18,7 @@ function createRuntime(result: Partial<CommandResult>) {
   return { images, ran }
 }
 
-test('what the runtime lists is read, also nothing', () => {
+test('a list of images is parsed, also an empty one', () => {
   expect(parseImageList(table)).toEqual(new Map([['registry.k8s.io/pause:3.10.2', digest]]))
   expect(parseImageList('REF TYPE DIGEST SIZE PLATFORMS LABELS \n')).toEqual(new Map())
 })

@@ -82,7 +82,7 @@ async function download(maxBytes = 1_000_000, stallMs?: number): Promise<string>
   return fetcher.download({ url, into: '/part', maxBytes, progress, signal: never })
 }
 
-test('a file comes as a whole, and its digest with it', async () => {
+test('a complete download returns the digest of the file', async () => {
   responses = [respondWhole]
   expect(await download()).toBe(sha256)
   expect(await readFile(join(root, 'part'))).toEqual(content)
@@ -95,7 +95,7 @@ test('a file larger than the write buffer keeps its bytes in order', async () =>
   expect(large.equals(await readFile(join(root, 'part')))).toBe(true)
 })
 
-test('a large file that was cut goes on where it was', async () => {
+test('an interrupted download of a large file resumes at its last byte', async () => {
   const large = Buffer.alloc(5_000_000, content)
   responses = [
     (_, response) => {
@@ -113,7 +113,7 @@ test('a large file that was cut goes on where it was', async () => {
   expect(large.equals(await readFile(join(root, 'part')))).toBe(true)
 })
 
-test('what was cut goes on where it was', async () => {
+test('a download that is interrupted twice resumes each time, after the shortest delay', async () => {
   responses = [respondUntil(3000), respondUntil(7000), respondRange]
   expect(await download()).toBe(sha256)
   expect(ranges).toEqual([undefined, 'bytes=3000-', 'bytes=7000-'])
@@ -122,52 +122,52 @@ test('what was cut goes on where it was', async () => {
   expect(pauses).toEqual([500, 500])
 })
 
-test('what a run before left is not fetched again', async () => {
+test('a partial file of a previous run is not downloaded again', async () => {
   await writeFile(join(root, 'part'), content.subarray(0, 9000))
   responses = [respondRange]
   expect(await download()).toBe(sha256)
   expect(ranges).toEqual(['bytes=9000-'])
 })
 
-test('a file that is whole already costs one question', async () => {
+test('a complete file is accepted after a range request', async () => {
   await writeFile(join(root, 'part'), content)
   responses = [respondRange]
   expect(await download()).toBe(sha256)
 })
 
-test('who knows no ranges gives all, and it is taken from the beginning', async () => {
+test('a server without range support replaces the partial file', async () => {
   await writeFile(join(root, 'part'), 'something else')
   responses = [respondWhole]
   expect(await download()).toBe(sha256)
   expect(await readFile(join(root, 'part'))).toEqual(content)
 })
 
-test('a part that is longer than the file is thrown away', async () => {
+test('a partial file that is longer than the file is discarded', async () => {
   await writeFile(join(root, 'part'), Buffer.concat([content, content]))
   responses = [respondRange, respondWhole]
   expect(await download()).toBe(sha256)
 })
 
-test('a server that fails is asked again, longer and longer, and at last believed', async () => {
+test('a failing server is retried with growing delays, and then reported', async () => {
   responses = [(_, response) => response.writeHead(503).end()]
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_SERVER_ERROR' })
   expect(pauses).toEqual([500, 2000, 5000, 10_000])
 })
 
-test('what is not there is asked for once', async () => {
+test('a missing file is requested once', async () => {
   responses = [(_, response) => response.writeHead(404).end()]
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_NOT_FOUND' })
   expect(ranges).toHaveLength(1)
 })
 
-test('no more than the limit is taken, said or unsaid', async () => {
+test('a file above the size limit is refused, with or without a content length', async () => {
   responses = [respondWhole]
   await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
   responses = [(_, response) => void response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(content)]
   await expect(download(9999)).rejects.toMatchObject({ code: 'FETCH_TOO_LARGE' })
 })
 
-test('redirects are followed, but not out of the web', async () => {
+test('redirects are followed, but not to other schemes than http and https', async () => {
   responses = [(_, response) => response.writeHead(302, { location: '/other' }).end(), respondWhole]
   expect(await download()).toBe(sha256)
   responses = [(_, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end()]
@@ -175,7 +175,7 @@ test('redirects are followed, but not out of the web', async () => {
   await expect(download()).rejects.toMatchObject({ code: 'FETCH_INSECURE' })
 })
 
-test('silence is no connection', async () => {
+test('a stalled download is resumed over a new connection', async () => {
   responses = [
     (_, response) => void response.writeHead(200, { 'content-length': 5 }).write('ab'),
     respondRange,
@@ -184,7 +184,7 @@ test('silence is no connection', async () => {
   expect(ranges.length).toBeGreaterThan(1)
 })
 
-test('an abort ends it', async () => {
+test('an abort ends a download', async () => {
   responses = [() => undefined]
   const abort = new AbortController()
   setTimeout(() => abort.abort(), 20)

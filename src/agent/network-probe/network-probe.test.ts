@@ -21,8 +21,8 @@ beforeEach(() => {
 })
 afterEach(async () => there.stopListening(token))
 
-async function listen(peers = there, by = token, gone = never) {
-  return peers.listen({ address, tcp: [etcd, kubelet], udp: [vxlan], token: by, for: 30_000 }, gone)
+async function listen(peers = there, by = token, signal = never) {
+  return peers.listen({ address, tcp: [etcd, kubelet], udp: [vxlan], token: by, for: 30_000 }, signal)
 }
 
 async function outcomes(...targets: readonly NetworkProbeTarget[]): Promise<string[]> {
@@ -47,13 +47,13 @@ test('a closed port is refused', async () => {
   expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['refused', 'refused', 'refused'])
 })
 
-test('results are in the order of targets, though there are many', async () => {
+test('results of many targets are in the order of the targets', async () => {
   await listen()
   const targets = Array.from({ length: 300 }, (_, index) => ({ ...tcp, port: index % 2 === 0 ? etcd : 1 }))
   expect(await outcomes(...targets)).toEqual(targets.map(({ port }) => (port === etcd ? 'ok' : 'refused')))
 })
 
-test('a port that is taken is left to whom it belongs, and found without a token', async () => {
+test('a port in use is not opened, and a probe without a token reaches its owner', async () => {
   const server = createServer((guest) => guest.resume().on('error', () => undefined))
   await once(server.listen(etcd, address), 'listening')
   const socket = createSocket('udp4')
@@ -69,7 +69,7 @@ test('a port that is taken is left to whom it belongs, and found without a token
   }
 })
 
-test('of datagrams the largest that arrives is known', async () => {
+test('the size of the largest datagram that arrives is reported', async () => {
   const narrow = createSocket('udp4')
   narrow.on('message', ({ length }, { port, address: from }) => {
     if (length <= 1372) narrow.send(`${token} ${length}`, port, from)
@@ -132,9 +132,9 @@ test('ports are free again after stopListening, also with a connected client', a
 })
 
 test('ports are free again when the requester disconnects, or the time is over', async () => {
-  const gone = new AbortController()
-  await listen(there, token, gone.signal)
-  gone.abort()
+  const abort = new AbortController()
+  await listen(there, token, abort.signal)
+  abort.abort()
   await expect.poll(async () => (await listen()).tcp, { interval: 5 }).toEqual([etcd, kubelet])
   await there.stopListening(token)
   await there.listen({ address, tcp: [etcd], udp: [], token, for: 5 }, never)
@@ -145,10 +145,10 @@ test('an aborted probe does not wait for its timeout', async () => {
   const silent = createSocket('udp4')
   silent.bind(vxlan, address)
   await once(silent, 'listening')
-  const gone = new AbortController()
+  const abort = new AbortController()
   const slow = createNetworkProbe({ tcpMs: 60_000, udpMs: 60_000 })
-  const probing = slow.probe([udp], gone.signal)
-  gone.abort()
+  const probing = slow.probe([udp], abort.signal)
+  abort.abort()
   expect(await probing).toMatchObject([{ outcome: 'timeout' }])
   silent.close()
 })

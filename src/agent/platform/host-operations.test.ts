@@ -22,7 +22,7 @@ function certificate(name: string): PlannedCertificate {
   }
 }
 
-test('two simultaneous requests get the same response', async () => {
+test('two simultaneous calls return the same certificate requests', async () => {
   await using host = await createTemporaryHost()
   const work = createLinuxOperations(host, createFakeFactSource({}))
   const plan = buildPlanWithHost(
@@ -44,7 +44,7 @@ const source = {
 const { signal } = new AbortController()
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 
-test('facts are those of the host, by what is asked of it', async () => {
+test('the facts of a Windows host match the schema and the host', async () => {
   await using worker = await createWindowsWorker(await createSharedFixture())
   const facts = await createWindowsOperations(worker.host, source).facts('win1')
   expect(readVersioned(factsFormat, JSON.parse(JSON.stringify(facts)))).toEqual(facts)
@@ -69,7 +69,7 @@ test('facts are those of the host, by what is asked of it', async () => {
   })
 })
 
-test('it does all that an operator requests, and reports a foreign service', async () => {
+test('a Windows host applies a plan, stops services, reports facts and resets', async () => {
   await using worker = await createWindowsWorker(await createSharedFixture())
   const { host, plan, machine } = worker
   const work = createWindowsOperations(host, source)
@@ -95,7 +95,7 @@ test('it does all that an operator requests, and reports a foreign service', asy
   expect([...machine.services.keys()]).toEqual(['hns', 'kubelet-exporter'])
 })
 
-test('operations of etcd are refused with a reason', async () => {
+test('a Windows host refuses operations of etcd', async () => {
   await using worker = await createWindowsWorker(await createSharedFixture())
   const work = createWindowsOperations(worker.host, source)
   expect(await work.activeRestore()).toBeUndefined()

@@ -17,7 +17,7 @@ async function commands(): Promise<string[]> {
   return (await readJournal(host)).map(({ body }) => ('command' in body ? body.command : body.type))
 }
 
-test('what was written is read, in order, for root alone', async () => {
+test('entries are read in order, and only root can read the journal', async () => {
   const journal = await openJournal(host, someRunId)
   await journal.write({ type: 'run-started', command: 'apply' })
   await journal.write(ended)
@@ -26,7 +26,7 @@ test('what was written is read, in order, for root alone', async () => {
   expect((await host.files.stat(journalPath(host)))?.mode).toBe(0o600)
 })
 
-test('a line that was cut is left out, and takes none with it', async () => {
+test('a truncated line is skipped, and other lines are read', async () => {
   await (await openJournal(host, someRunId)).write({ type: 'run-started', command: 'first' })
   const file = host.toLocalPath(journalPath(host))
   await writeFile(file, `${await readFile(file, 'utf8')}{"apiVersion":"hyperk`)
@@ -34,7 +34,7 @@ test('a line that was cut is left out, and takes none with it', async () => {
   expect(await commands()).toEqual(['first', 'second'])
 })
 
-test('it does not grow for ever', async () => {
+test('the journal is rotated, and four files are kept', async () => {
   for (let number = 1; number <= 6; number++) {
     const journal = await openJournal(host, someRunId, 100)
     await journal.write({ type: 'run-started', command: `run ${number}` })

@@ -47,7 +47,7 @@ function serviceResource(component: string): ManagedResource<'service'> {
 
 const nodeOwner = { component: 'a', stage: 'node', restart: true } as const
 
-test('a thing is written down once, in its place', () => {
+test('a resource is recorded once and keeps its position', () => {
   const [one, two] = [fileResource('/1', [nodeOwner]), fileResource('/2', [nodeOwner])]
   const ledger = withResource(withResource(empty, one), two)
   const changed = withResource(ledger, { ...one, digest: 'other' })
@@ -55,13 +55,13 @@ test('a thing is written down once, in its place', () => {
   expect(withoutResource(changed, one).resources).toEqual([two])
 })
 
-test('what is at a path is one thing, whatever kind it is', () => {
+test('a file and a derived file at the same path are one resource', () => {
   const ledger = withResource(empty, fileResource('/net', [nodeOwner]))
   expect(findResource(ledger, { target: 'derived-file', name: '/net' })).toMatchObject({ target: 'file' })
   expect(findResource(ledger, { target: 'user', name: '/net' })).toBeUndefined()
 })
 
-test('data that is left is remembered until it is ours again', () => {
+test('a retained directory is recorded until it is managed again', () => {
   const directory: ManagedResource<'directory'> = {
     target: 'directory',
     name: '/var/lib/etcd',
@@ -76,22 +76,22 @@ test('data that is left is remembered until it is ours again', () => {
   expect(withResource(left, directory).retainedDirectories).toEqual([])
 })
 
-test('a service has not seen what changes until it starts', () => {
+test('a change is pending for a service until the service starts', () => {
   const ledger = withResource(withResource(empty, serviceResource('a')), serviceResource('b'))
-  const unaware = withPendingChange(ledger, new Set(['a']), '/config')
+  const pending = withPendingChange(ledger, new Set(['a']), '/config')
   expect(
-    unaware.resources.map((resource) => 'pendingChanges' in resource && resource.pendingChanges),
+    pending.resources.map((resource) => 'pendingChanges' in resource && resource.pendingChanges),
   ).toEqual([['/config'], []])
   // If the change is already recorded, the same ledger object is returned.
-  expect(withPendingChange(unaware, new Set(['a']), '/config')).toBe(unaware)
-  expect(withStarted(unaware, 'a.service')).toEqual(ledger)
+  expect(withPendingChange(pending, new Set(['a']), '/config')).toBe(pending)
+  expect(withStarted(pending, 'a.service')).toEqual(ledger)
 })
 
 function op(action: Op['action'], name: string): Op {
   return { component: 'a', stage: 'node', action, target: 'file', name, because: [] }
 }
 
-test('who restarts: those of the plan for what is made, the one it belonged to for what goes', () => {
+test('a changed file restarts its planned owners, and a removed file its previous owner', () => {
   const plan = buildPlan(
     buildComponent({ name: 'a', files: [buildFile('/both', '1')], service: buildUnit('a', '') }),
     buildComponent({ name: 'b', files: [buildFile('/both', '1')], service: buildUnit('b', '') }),
@@ -108,7 +108,7 @@ test('who restarts: those of the plan for what is made, the one it belonged to f
 const early = buildComponent({ name: 'early', stage: 'prepare', files: [buildFile('/shared', '1')] })
 const late = buildComponent({ name: 'late', stage: 'network', files: [buildFile('/shared', '1')] })
 
-test('those of later stages come to a thing in their turn, and leave it then', () => {
+test('components of later stages become owners and stop being owners only in their stage', () => {
   const planned = listResources(buildPlan(early, late))
   const of = (component: string, stage: 'prepare' | 'network') => ({ component, stage, restart: true })
   expect(resolveOwners(planned, [], 'node')).toEqual([of('early', 'prepare')])
@@ -124,7 +124,7 @@ test('those of later stages come to a thing in their turn, and leave it then', (
   ])
 })
 
-test('after a run only those have a thing whose plan says so', () => {
+test('after a run a resource has only its planned owners', () => {
   const ledger: Ledger = withResource(
     empty,
     fileResource('/shared', [{ component: 'gone', stage: 'etcd', restart: true }]),

@@ -3,7 +3,7 @@ import { buildComponent, buildPlan } from '../../diff/testing/fixtures.ts'
 import { day } from '../../pki/lifetime.ts'
 import { computeCheckInterval, defaultRenewalIntervals } from './intervals.ts'
 
-test('short lives are looked at more often', () => {
+test('certificates with a short lifetime are checked more often', () => {
   const certificate = {
     ca: 'etcd',
     subject: { commonName: 'a', organizations: [] },

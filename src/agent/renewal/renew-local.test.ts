@@ -34,7 +34,7 @@ async function readCertificates({ planned, read }: RenewalTestAgent): Promise<st
 
 /** Waits until the run is removed from `runs`, because its end is reported earlier. */
 async function waitForRunEnd({ deps }: RenewalTestAgent): Promise<void> {
-  await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 1 })
+  await pollUntil('the run to end', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 1 })
 }
 
 /** Expects that each certificate is new and has the same subject, and that the host matches its plan. */
@@ -70,7 +70,7 @@ test('a control plane signs for itself, as a run that is reported and stored', a
   expect(await readCertificates(agent)).toEqual(after)
 })
 
-test('what is good for long is left alone, and what was changed is left to an operator', async () => {
+test('certificates that are not due stay, and changed or deleted files are left to an operator', async () => {
   const agent = await cluster.createAgent('cp1', 'control-plane')
   const [etcd, kubelet] = ['/etc/hyperkube/etcd/ca.crt', '/etc/hyperkube/kubelet/client.crt']
   agent.host.clock.time -= setUpAgeMs / 2
@@ -86,7 +86,7 @@ test('what is good for long is left alone, and what was changed is left to an op
   expect(await agent.read('/etc/hyperkube/etcd/client.crt')).not.toBe(before[0])
 })
 
-test('nothing is done while an operator is there, or a run is in progress', async () => {
+test('nothing is renewed while an operator holds the lock or a run is in progress', async () => {
   const agent = await cluster.createAgent('cp1', 'control-plane')
   const before = await readCertificates(agent)
   const { claims, runs } = agent.deps
@@ -113,7 +113,7 @@ test('an operator who has disconnected does not delay renewal', async () => {
   expect(agent.logged).toHaveLength(1)
 })
 
-test('a host without keys asks, a control plane answers, and the next look puts it in its place', async () => {
+test('a worker requests certificates, a control plane signs them, and the next check installs them', async () => {
   const [worker, controlPlane] = await createWorkerAndControlPlane()
   const before = await readCertificates(worker)
   expect(await renewLocalCertificates(worker.deps)).toEqual({ nextMs: 15_000, problems: [] })
@@ -136,7 +136,7 @@ test('a host without keys asks, a control plane answers, and the next look puts 
   expect(controlPlane.logged).toHaveLength(2)
 })
 
-test('of several control planes one answers, and none complains', async () => {
+test('of several control planes, one signs each request, and none reports a problem', async () => {
   const worker = await cluster.createAgent('w1', 'worker')
   const others = await Promise.all(
     ['cp1', 'cp2', 'cp3'].map(async (name) => cluster.createAgent(name, 'control-plane')),
@@ -151,7 +151,7 @@ test('of several control planes one answers, and none complains', async () => {
   expect(worker.logged).toHaveLength(1)
 })
 
-test('what one was cut over after it was approved is ended by the next', async () => {
+test('an approved request without a certificate is signed by the next check', async () => {
   const [worker, controlPlane] = await createWorkerAndControlPlane()
   await renewLocalCertificates(worker.deps)
   for (const item of cluster.signing.items) {
@@ -167,7 +167,7 @@ test('a requester without the previous key is refused with a reason', async () =
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
   const [first, second] = cluster.signing.items
-  if (first === undefined || second === undefined) throw new Error('nothing was asked')
+  if (first === undefined || second === undefined) throw new Error('there are no requests')
   // The first request has the proof of the second and is already approved, so it can fail but not be denied.
   // The second request has no proof.
   const proof = second.metadata.annotations?.[renewalAnnotations.proof] ?? ''
@@ -194,7 +194,7 @@ test('a requester without the previous key is refused with a reason', async () =
   expect(await readCertificates(worker)).toEqual(before)
 })
 
-test('who only bears the name of a node is none', async () => {
+test('a request of a user outside of the group system:nodes is refused', async () => {
   const [worker, controlPlane] = await createWorkerAndControlPlane()
   await renewLocalCertificates(worker.deps)
   for (const item of cluster.signing.items)
@@ -252,13 +252,13 @@ test('a node that collects certificates is refused after four rounds', async () 
   expect(first.logged.at(-1)).toContain('system:node:w1 got 8 certificates in 24 h 00 min; the limit is 8')
 })
 
-test('a certificate for another key is not taken', async () => {
+test('a certificate for another key is refused', async () => {
   const [worker, controlPlane] = await createWorkerAndControlPlane()
   const before = await readCertificates(worker)
   await renewLocalCertificates(worker.deps)
   await signForNodes(controlPlane.deps)
   const [first, second] = cluster.signing.items
-  if (first === undefined || second === undefined) throw new Error('nothing was asked')
+  if (first === undefined || second === undefined) throw new Error('there are no requests')
   cluster.signing.store({ ...first, status: second.status })
   expect(await renewLocalCertificates(worker.deps)).toMatchObject({
     problems: [{ code: 'APPLY_CERTIFICATE_REFUSED' }],
@@ -278,7 +278,7 @@ test('a request without a response is reported after a while', async () => {
   })
 })
 
-test('a member of etcd that is no node has no way, and one that has expired neither', async () => {
+test('an etcd host that is not a node and a host with expired certificates cannot renew', async () => {
   const agent = await cluster.createAgent('db1', 'etcd')
   expect(await renewLocalCertificates(agent.deps)).toMatchObject({ problems: [{ code: 'RENEWAL_NO_API' }] })
   const late = await cluster.createAgent('cp1', 'control-plane')
@@ -288,7 +288,7 @@ test('a member of etcd that is no node has no way, and one that has expired neit
   expect(await readCertificates(late)).toEqual(before)
 })
 
-test('an agent that is stopped abandons its work, and nothing is lost', async () => {
+test('a stopped agent aborts its renewal, and the next check completes it', async () => {
   const worker = await cluster.createAgent('w1', 'worker')
   const controlPlane = await cluster.createAgent('cp1', 'control-plane')
   const stopped = new AbortController()
@@ -302,7 +302,7 @@ test('an agent that is stopped abandons its work, and nothing is lost', async ()
   await expectRenewed(worker, before)
 })
 
-test('wherever a renewal is cut, the next look ends it', async () => {
+test('wherever a renewal is interrupted, the next check completes it', async () => {
   const agent = await cluster.createAgent('cp1', 'signer')
   for (let ends = 0; ; ends += 7) {
     const before = await readCertificates(agent)
@@ -325,13 +325,13 @@ test('wherever a renewal is cut, the next look ends it', async () => {
   }
 })
 
-test('a request is named by what it asks', async () => {
+test('the name of a signing request is derived from its content', async () => {
   const { request } = await makeRequest('key', { commonName: 'a', organizations: [] }, { dns: [], ip: [] })
   expect(buildSigningRequestName(request)).toMatch(/^hyperkube-renewal-[0-9a-f]{32}$/)
   expect(buildSigningRequestName(request)).not.toBe(buildSigningRequestName(`${request} `))
 })
 
-test('what is sent is one certificate, and no key', async () => {
+test('a signing request contains the previous certificate and no private key', async () => {
   const worker = await cluster.createAgent('w1', 'worker')
   await renewLocalCertificates(worker.deps)
   const text = JSON.stringify(cluster.signing.items)

@@ -14,7 +14,7 @@ const shim = (pid: number, address: string) => ({
   ],
 })
 
-test('shims and CNI plugins of our runtime with all descendants, and no other process', () => {
+test('container processes are the shims and CNI plugins of hyperkube with all descendants', () => {
   const all = [
     { pid: 1, parent: 0, argv: ['/sbin/init'] },
     shim(10, expected),
@@ -55,7 +55,7 @@ COMMIT
 COMMIT
 `
 
-test('our chains go, with what leads to them; those of others stay', () => {
+test('chains of hyperkube are removed with the rules that jump to them; foreign chains stay', () => {
   const { text, names } = buildChainRemoval(saved, ['KUBE-', 'FLANNEL-'])
   expect(names).toEqual([
     'mangle KUBE-IPTABLES-HINT',
@@ -80,7 +80,7 @@ COMMIT
 `)
 })
 
-test('where there is none of ours, nothing is said', () => {
+test('without chains of hyperkube, nothing is removed', () => {
   expect(buildChainRemoval(saved, ['CNI-'])).toEqual({ text: '', names: [] })
   expect(buildChainRemoval('', ['KUBE-'])).toEqual({ text: '', names: [] })
 })

@@ -87,7 +87,7 @@ async function setUp(): Promise<void> {
   await writeFile(host.toLocalPath('/etc/hyperkube/etcd/orphan'), '')
 }
 
-test('all of ours goes, and the host is as it was', async () => {
+test('a reset removes all resources of hyperkube and restores the previous state', async () => {
   const before = await everything()
   await setUp()
   const { report } = await resetHost()
@@ -95,20 +95,20 @@ test('all of ours goes, and the host is as it was', async () => {
   expect(report.find(({ step }) => step === 'data')?.removed).toEqual(['/var/lib/etcd', '/var/lib/kubelet'])
 })
 
-test('a host that never had anything is left alone', async () => {
+test('a reset of a host without hyperkube changes nothing', async () => {
   const before = await everything()
   expect(await resetHost()).toEqual({ report: [], exitHook: undefined })
   expect(await everything()).toEqual(before)
 })
 
-test('data of others is left: a directory is only ours if its service is', async () => {
+test('the data directory of a component that is not planned stays', async () => {
   await mkdir(host.toLocalPath('/var/lib/containerd/theirs'), { recursive: true })
   await setUp()
   await resetHost()
   expect(await host.files.list('/var/lib/containerd')).toHaveLength(1)
 })
 
-test('wherever it is interrupted, it can begin again', async () => {
+test('a reset that is interrupted at any point can be repeated', async () => {
   const before = await everything()
   for (let ends = 0; ; ends += 7) {
     await setUp()
@@ -128,7 +128,7 @@ test('wherever it is interrupted, it can begin again', async () => {
   }
 })
 
-test('an agent that never got a plan goes too, and ends itself last', async () => {
+test('an agent without a plan is removed, and stops itself last', async () => {
   const before = await everything()
   const unit = 'hyperkube-agent.service'
   for (const directory of [
@@ -151,7 +151,7 @@ test('an agent that never got a plan goes too, and ends itself last', async () =
   expect(await everything()).toEqual(before)
 })
 
-test('slices that systemd made for pods are ended, and systemd forgets them', async () => {
+test('the systemd slice of pods is stopped', async () => {
   await setUp()
   let slice = 'active'
   const own = host.services

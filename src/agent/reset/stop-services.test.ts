@@ -16,7 +16,7 @@ const plan = buildPlanWithHost(
   runningComponent('kubelet', '1', { stage: 'node' }),
 )
 
-test('services of some components stop, the last first; the plan starts them again', async () => {
+test('services stop in reverse order, and the next apply starts them again', async () => {
   await using host = await createTemporaryHost()
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
@@ -44,7 +44,7 @@ test('services of some components stop, the last first; the plan starts them aga
   ])
 })
 
-test('who need not end anything well is not waited for', async () => {
+test('an immediate stop kills the service without waiting', async () => {
   await using host = await createTemporaryHost()
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
@@ -57,7 +57,7 @@ test('who need not end anything well is not waited for', async () => {
   ])
 })
 
-test('where nothing of ours is, nothing stops', async () => {
+test('nothing is stopped on a host without a plan', async () => {
   await using host = await createTemporaryHost()
   const signal = new AbortController().signal
   await stopComponentServices(

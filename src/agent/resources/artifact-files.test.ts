@@ -47,13 +47,13 @@ afterEach(async () => host[Symbol.asyncDispose]())
 
 const at = (path: string): string => host.toLocalPath(`${directory}/${path}`)
 
-test('nothing is hashed while nothing can have changed', async () => {
+test('files with unchanged metadata are not hashed', async () => {
   expect(known.map(({ path }) => path)).toEqual([artifactManifestName, 'bin/one', 'three', 'two'])
   expect(await inspectArtifactFiles(files, directory, known)).toBe('as-written')
   expect(hashed).toEqual([])
 })
 
-test('only what may have changed is hashed, and found to be the same', async () => {
+test('only a file with changed metadata is hashed, and the same content is no drift', async () => {
   await writeFile(at('two'), 'two')
   expect(await inspectArtifactFiles(files, directory, known)).toBe('as-written')
   expect(hashed).toEqual([`${directory}/two`])
@@ -71,7 +71,7 @@ test.each([
   ['one file less', async () => rm(at('two')), 'two is missing'],
   ['one file more', async () => writeFile(at('bin/four'), ''), 'unexpected file bin/four'],
   [
-    'a link that leads elsewhere',
+    'a link to another target',
     async () => host.files.makeLink(`${directory}/three`, 'bin'),
     'the content of three',
   ],
@@ -82,12 +82,12 @@ test.each([
   })
 })
 
-test('what is gone is absent', async () => {
+test('a missing directory is absent', async () => {
   await rm(host.toLocalPath(directory), { recursive: true })
   expect(await inspectArtifactFiles(files, directory, known)).toBe('absent')
 })
 
-test('what was unpacked as a whole is known by its manifest', async () => {
+test('a completely unpacked artifact is recognized by its manifest', async () => {
   expect(await findIntactFiles(files, directory, sha256)).toEqual(known)
   expect(await findIntactFiles(files, directory, 'b'.repeat(64))).toBeUndefined()
   const manifest = await readFile(at(artifactManifestName), 'utf8')
@@ -95,7 +95,7 @@ test('what was unpacked as a whole is known by its manifest', async () => {
   expect(await findIntactFiles(files, directory, sha256)).toBeUndefined()
 })
 
-test('a manifest does not vouch for what has changed since', async () => {
+test('an artifact whose files changed is not recognized by its manifest', async () => {
   await writeFile(at('two'), 'TWO')
   expect(await findIntactFiles(files, directory, sha256)).toBeUndefined()
 })

@@ -38,7 +38,7 @@ async function problemsFor(
   return texts({ certificate, privateKey: privateKey.revealText() }, [trusted], at)
 }
 
-test('a certificate that matches its spec, in any order and spelling', async () => {
+test('a certificate that matches its spec, in any order and spelling, has no problem', async () => {
   expect(await problemsFor({})).toEqual([])
   expect(
     await problemsFor({ usages: ['client', 'server'], names: { dns: ['CP1'], ip: ['FD00:0::1'] } }),
@@ -53,16 +53,16 @@ test.each([
   ['DNS names', { names: { dns: ['cp1', 'more'], ip: ['fd00::1'] } }],
   ['addresses', { names: { dns: ['cp1'], ip: ['fd00::2'] } }],
   ['usages', { usages: ['server'] }],
-] as const)('one with other %s', async (what, changes) => {
+] as const)('a certificate that differs from its spec in its %s has a problem: %j', async (what, changes) => {
   expect(await problemsFor(changes)).toEqual([`it does not match the plan: ${what}`])
 })
 
-test('a longer or shorter lifetime', async () => {
+test('a certificate with a longer or shorter lifetime has a problem', async () => {
   expect(await problemsFor({ lifetime: 366 * day })).toEqual(['it does not match the plan: lifetime'])
   expect(await problemsFor({ lifetime: 30 * day })).toEqual(['it does not match the plan: lifetime'])
 })
 
-test('a certificate may end with its CA', async () => {
+test('a certificate may expire together with its CA', async () => {
   const brief = await createCa('etcd', 100 * day, now)
   const { subject, names, usages, lifetime } = spec
   const { request, privateKey } = await makeRequest('key', subject, names)
@@ -71,12 +71,12 @@ test('a certificate may end with its CA', async () => {
   expect(texts(pair, [new X509Certificate(brief.certificate)])).toEqual([])
 })
 
-test('a certificate of another CA, if CAs are given', async () => {
+test('a certificate of another CA has a problem', async () => {
   const other = await createCa('etcd', 3650 * day, now)
   expect(await problemsFor({}, now, other)).toContain('it is not signed by CA etcd')
 })
 
-test('a certificate of a CA that is being replaced is due, and nothing is wrong with it', async () => {
+test('a certificate of a CA that is being replaced is due, and has no other problem', async () => {
   const next = await createCa('etcd', 3650 * day, now)
   const nextTrusted = new X509Certificate(next.certificate)
   const { subject, names, usages, lifetime } = spec
@@ -90,7 +90,7 @@ test('a certificate of a CA that is being replaced is due, and nothing is wrong 
   expect(findCertificateProblems(pair, spec, [nextTrusted], now)).toMatchObject([{ due: false }])
 })
 
-test('a certificate that is due, expired, or not valid yet', async () => {
+test('a certificate that is due, expired or not yet valid has a problem', async () => {
   const later = (days: number): Date => new Date(now.getTime() + days * day)
   expect(await problemsFor({}, later(200))).toEqual([])
   expect((await problemsFor({}, later(250)))[0]).toContain('due for renewal')
@@ -98,6 +98,6 @@ test('a certificate that is due, expired, or not valid yet', async () => {
   expect((await problemsFor({}, later(-1)))[0]).toContain('but the clock of the host is at 2026-12-31')
 })
 
-test('text that is no certificate', () => {
+test('a text that is not a certificate has a problem', () => {
   expect(texts({ certificate: 'x', privateKey: 'y' }, [trusted])).toEqual(['it is not a certificate'])
 })

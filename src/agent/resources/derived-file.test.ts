@@ -7,7 +7,7 @@ FLANNEL_MTU=1450
 FLANNEL_IPMASQ=true
 `
 
-test('values stand where their names were, as often as they were', () => {
+test('each reference to a variable is replaced by its value', () => {
   expect(renderDerived('{"mtu": ${FLANNEL_MTU}, "again": ${FLANNEL_MTU}}', subnet)).toBe(
     '{"mtu": 1450, "again": 1450}',
   )
@@ -19,11 +19,11 @@ test.each([
   ['10.0.0.77/26', '10.0.0.64/26'],
   ['192.168.1.1/32', '192.168.1.1/32'],
   ['192.168.1.1/0', '0.0.0.0/0'],
-])('%s lies in %s', (address, network) => {
+])('the network of %s is %s', (address, network) => {
   expect(renderDerived('${A|network}', `A=${address}\n`)).toBe(network)
 })
 
-test('what is no address has no network', () => {
+test('a value that is not an IPv4 address with a prefix has no network', () => {
   for (const value of ['10.244.3.1', '10.244.300.1/24', '10.244.3.1/33', 'fd00::1/64', '']) {
     expect(() => renderDerived('${A|network}', `A=${value}\n`)).toThrow('which has no network')
   }
@@ -33,24 +33,24 @@ test('an unknown filter is refused', () => {
   expect(() => renderDerived('${A|upper}', 'A=1\n')).toThrow('which has no upper')
 })
 
-test('nothing until all is there', () => {
+test('a template is not rendered until all its variables are set', () => {
   expect(renderDerived('${FLANNEL_MTU} ${FLANNEL_IPV6}', subnet)).toBeUndefined()
   expect(renderDerived('${A}', '')).toBeUndefined()
 })
 
-test('a line without its end may go on', () => {
+test('a line without a newline is ignored', () => {
   expect(renderDerived('${A}', 'A=10.2')).toBeUndefined()
   expect(renderDerived('${A}', 'A=10.2\n')).toBe('10.2')
 })
 
-test('quotes around a value, and what else is in the file, do not matter', () => {
+test('quotes around values, comments and export are ignored', () => {
   expect(renderDerived('${A} ${B}', '# by hand\nA="x y"\n\nexport B=\'z\'\n')).toBe('x y z')
 })
 
-test('a value is not looked through again', () => {
+test('references inside of a value are not replaced', () => {
   expect(renderDerived('${A}', 'A=${B}\nB=1\n')).toBe('${B}')
 })
 
-test('a template without names needs no source', () => {
+test('a template without variables needs no source', () => {
   expect(renderDerived('plain $HOME', '')).toBe('plain $HOME')
 })

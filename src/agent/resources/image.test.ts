@@ -56,7 +56,7 @@ async function deliver(path: string, content = ''): Promise<void> {
   await writeFile(at, content)
 }
 
-test('an image comes once the runtime runs, by its digest, and bears its tag too', async () => {
+test('an image is pulled by its digest after the runtime has started, and gets its tag', async () => {
   const plan = planned()
   expect((await applyAndListOps(host, plan)).slice(-2)).toEqual([
     'start service containerd.service',
@@ -71,7 +71,7 @@ test('an image comes once the runtime runs, by its digest, and bears its tag too
   expect(await applyAndListOps(host, plan)).toEqual([])
 })
 
-test('an image that is there already is not brought again', async () => {
+test('an image that is present is not pulled again', async () => {
   host.images.present = new Map([
     [`${name}@${digest}`, digest],
     [`${name}:1`, digest],
@@ -80,7 +80,7 @@ test('an image that is there already is not brought again', async () => {
   expect(host.images.calls).toEqual([])
 })
 
-test('another image under the name is reported, and replaced by the right one', async () => {
+test('another image with the same tag is reported as drift and replaced', async () => {
   const plan = planned()
   await applyAndListOps(host, plan)
   host.images.present?.set(`${name}:1`, newer)
@@ -106,7 +106,7 @@ test('a runtime that does not run reports no drift of its images', async () => {
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('one that left the plan may go, but not under a name that another one has', async () => {
+test('an image that is no longer planned is unpinned, except its tag if another image has it', async () => {
   const other = `${name}:1@${newer}`
   await applyAndListOps(host, planned(other))
   host.images.present?.set(`${name}:1`, digest)
@@ -124,7 +124,7 @@ test('an image that cannot be pulled is reported with its registry and a hint', 
   })
 })
 
-test('without a runtime there is no way to bring one', async () => {
+test('an image in a plan without a container runtime is refused', async () => {
   const plan = buildPlanWithHost(buildComponent({ name: 'images', stage: 'network', images: [pause] }))
   await expect(applyAndListOps(host, plan)).rejects.toMatchObject({ code: 'IMAGE_NO_RUNTIME' })
 })
@@ -162,7 +162,7 @@ test('uploaded images are not pulled, and their archives are deleted after use',
   expect((await diffHost(host, plan)).ops).toEqual([])
 })
 
-test('delivered bytes that are not those of the plan are thrown away, and fetched', async () => {
+test('an uploaded artifact with a wrong digest is discarded and downloaded', async () => {
   const plan = buildPlanWithHost(runningComponent('etcd', '1'))
   publishPrograms(host, plan)
   const [artifact] = plan.components.flatMap(({ artifacts }) => artifacts)

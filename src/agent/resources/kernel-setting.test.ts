@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createTemporaryHost } from '../host/testing/temporary-host.ts'
 import { formatSettingsFile, hasSetting, parseSettingsFile, persistSetting } from './kernel-setting.ts'
 
-test('settings come back as they were written, in order', () => {
+test('settings are written in sorted order and parsed unchanged', () => {
   const settings = new Map([
     ['vm.swappiness', '1'],
     ['net.ipv4.tcp_rmem', '4096 131072 6291456'],
@@ -15,12 +15,12 @@ vm.swappiness = 1
   expect(new Map(parseSettingsFile(text))).toEqual(settings)
 })
 
-test('names alone are settings too', () => {
+test('settings without a value are written and parsed', () => {
   expect(formatSettingsFile(new Map([['overlay', '']]))).toContain('\noverlay\n')
   expect(new Map(parseSettingsFile('# modules\n\noverlay\n'))).toEqual(new Map([['overlay', '']]))
 })
 
-test('each is put in and taken out by itself; the file goes with the last', async () => {
+test('settings are added and removed one by one, and the last removal deletes the file', async () => {
   await using host = await createTemporaryHost()
   const file = host.layout.sysctls
   await persistSetting(host, file, 'a', '1')

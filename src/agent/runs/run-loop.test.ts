@@ -31,7 +31,7 @@ const problem = (code: string) => async (): Promise<TickResult> => ({
   problems: [new HyperkubeError(code, 'the message', { hint: 'the hint' })],
 })
 
-test('each tick sets the next delay, and a failure the default one', async () => {
+test('each tick sets the next delay, and a failure sets the retry delay', async () => {
   const fails = async (): Promise<TickResult> => Promise.reject(new Error('no disk'))
   expect(await runTicks([succeed, fails, succeed])).toEqual({
     pauses: [30, 600, 60, 600],
@@ -39,7 +39,7 @@ test('each tick sets the next delay, and a failure the default one', async () =>
   })
 })
 
-test('the same problem is logged once, until it was gone', async () => {
+test('the same problem is logged once, until another problem or a tick without problems', async () => {
   const [denied, unreachable] = [problem('RENEWAL_DENIED'), problem('KUBE_UNREACHABLE')]
   const { logged } = await runTicks([denied, denied, skip, denied, unreachable, denied, succeed, denied])
   expect(logged).toEqual([

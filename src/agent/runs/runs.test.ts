@@ -34,7 +34,7 @@ async function readEvents(by: Runs, id = run, from = 1): Promise<string[]> {
   )
 }
 
-test('events of a run are available meanwhile, and afterwards', async () => {
+test('events of a run are available during the run and afterwards', async () => {
   const step = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async (emit) => {
     await step.promise
@@ -50,11 +50,11 @@ test('events of a run are available meanwhile, and afterwards', async () => {
 
 test('a client that attaches late to a run that deleted its log still gets the events', async () => {
   await runs.start(run, 'reset', async () => rm(directory, { recursive: true }))
-  await pollUntil('it to be over', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
+  await pollUntil('the run to end', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
   expect(await readEvents(runs)).toEqual(['1 run-started', '2 ended done'])
 })
 
-test('one run is done after the other', async () => {
+test('runs are executed one after the other', async () => {
   const order: string[] = []
   const first = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async () => {
@@ -67,7 +67,7 @@ test('one run is done after the other', async () => {
   expect(order).toEqual(['first', 'second'])
 })
 
-test('the same run is never begun twice', async () => {
+test('the same run never starts twice', async () => {
   let times = 0
   const work = async (): Promise<void> => void times++
   await runs.start(run, 'apply', work)
@@ -80,7 +80,7 @@ test('the same run is never begun twice', async () => {
   expect(times).toBe(1)
 })
 
-test('a failure is reported with its code and hint, and the next run goes on', async () => {
+test('a failure is reported with its code and hint, and the next run is executed', async () => {
   await runs.start(run, 'apply', async () => {
     throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'inspect' })
   })
@@ -99,14 +99,10 @@ test('a run that ended with its agent still has an end event', async () => {
     signal.throwIfAborted()
   })
   const file = join(directory, `${run}.ndjson`)
-  await pollUntil(
-    'its beginning to be written down',
-    async () => (await readFile(file, 'utf8')).endsWith('\n'),
-    {
-      timeoutMs: 10_000,
-      intervalMs: 1,
-    },
-  )
+  await pollUntil('the first event on disk', async () => (await readFile(file, 'utf8')).endsWith('\n'), {
+    timeoutMs: 10_000,
+    intervalMs: 1,
+  })
   await appendFile(file, '{"unfinished')
   expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended interrupted'])
   // A client that received more events than were written to disk gets an end event too.
@@ -117,7 +113,7 @@ test('an unknown run is refused', async () => {
   await expect(readEvents(runs)).rejects.toThrow('has no record of the run')
 })
 
-test('a run that resets the host is reported to its end, and is the last', async () => {
+test('a reset is reported to its end, and no run starts after it', async () => {
   const order: string[] = []
   const left = Promise.withResolvers<void>()
   const step = Promise.withResolvers<void>()

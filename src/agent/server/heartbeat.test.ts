@@ -40,11 +40,11 @@ const succeed = async (): Promise<void> => undefined
 const fail = async (): Promise<void> => Promise.reject(new Error('no agent listens'))
 const alive = 'WATCHDOG=1 WATCHDOG_USEC=30000'
 
-test('the supervisor is notified that the agent is ready, and then that it lives', async () => {
+test('the supervisor is notified that the agent is ready, and then that it is alive', async () => {
   expect(await beats([succeed, succeed])).toEqual({ notified: ['READY=1', alive, alive], complaints: [] })
 })
 
-test('an agent whose socket is slow stays, and one that never responds again is restarted', async () => {
+test('after four timeouts with failed checks, the supervisor is not notified until a check succeeds', async () => {
   const { notified, complaints } = await beats([...Array.from({ length: 14 }, () => fail), succeed, succeed])
   // Twelve beats are four timeouts. With the fifth the supervisor restarts the agent.
   expect(notified).toEqual(['READY=1', ...Array.from({ length: 12 }, () => alive), alive])
@@ -76,7 +76,7 @@ test('a check that gets no response delays no notification', async () => {
   expect(order.slice(0, 4)).toEqual(['READY=1', 'WATCHDOG=1', 'check failed', 'WATCHDOG=1'])
 })
 
-test('a run has five times the timeout, and no longer than it lasts', async () => {
+test('the watchdog timeout is five times longer during a run', async () => {
   const runs = [true, false]
   const { notified } = await beats([succeed, succeed], { isBusy: () => runs.shift() ?? false })
   expect(notified).toEqual(['READY=1', 'WATCHDOG=1 WATCHDOG_USEC=150000', alive])
@@ -115,7 +115,7 @@ test('without a watchdog the agent is not checked', async () => {
   expect(notified).toEqual(['READY=1'])
 })
 
-test('a missing response is a failure', async () => {
+test('a hello request without a response fails', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'heartbeat-'))
   const path = join(directory, 'agent.sock')
   const silent = createServer(() => undefined)
@@ -131,7 +131,7 @@ test('a missing response is a failure', async () => {
   }
 })
 
-test('systemd sets a timeout, and a person does not', () => {
+test('the watchdog timeout comes from the environment that systemd sets', () => {
   expect(systemdSupervisor({})).toBeUndefined()
   expect(systemdSupervisor({ NOTIFY_SOCKET: '/run/systemd/notify' })?.watchdogTimeoutMs).toBeUndefined()
   expect(

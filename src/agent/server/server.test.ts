@@ -104,7 +104,7 @@ test('only root can connect', async () => {
   expect(await Promise.all(modes)).toEqual([0o700, 0o600])
 })
 
-test('handles one request after the other, and yields the events of a run until its end', async () => {
+test('requests are handled one after the other, and attach returns the events of a run', async () => {
   const responses = await sendRequests(
     { type: 'claim', claim: ana, force: false },
     { type: 'reset', claim: ana, run },
@@ -131,7 +131,7 @@ test('hello returns the version and the lock holder', async () => {
   ])
 })
 
-test('refuses work without the claim, and names its holder', async () => {
+test('work without the operator lock is refused, and the response names the holder', async () => {
   const bob = { holder: 'bob', generation: 2 }
   await sendRequests({ type: 'claim', claim: ana, force: false })
   expect(
@@ -148,13 +148,13 @@ test('refuses work without the claim, and names its holder', async () => {
   ])
 })
 
-test('a claim outlives the agent', async () => {
+test('the operator lock survives a restart of the agent', async () => {
   await sendRequests({ type: 'claim', claim: ana, force: false })
   const again = await OperatorLockStore.open(join(directory, 'claim.json'), () => 0)
   expect(again.held).toMatchObject(ana)
 })
 
-test('what is no request is refused, and so is what goes wrong inside', async () => {
+test('an invalid request is refused, and so is a request that fails', async () => {
   expect(await send(['{"kind": "Nonsense"}', 'not even JSON'])).toMatchObject([
     { body: { type: 'refused', code: 'CONTRACT_OTHER_KIND' } },
     { body: { type: 'refused', code: 'UNEXPECTED' } },
@@ -164,7 +164,7 @@ test('what is no request is refused, and so is what goes wrong inside', async ()
   ])
 })
 
-test('before it closes, every client gets its complete response, and no client is left waiting', async () => {
+test('before the server closes, every client gets its complete response, and no client is left waiting', async () => {
   const step = Promise.withResolvers<void>()
   await runs.start(run, 'apply', async () => step.promise)
   const [idle, attached] = [0, 1].map(() => connect(join(directory, 'run', 'agent.sock')))
@@ -188,7 +188,7 @@ test('before it closes, every client gets its complete response, and no client i
   expect(await silence).toEqual([])
 })
 
-test('returns the time, and probes other hosts without a claim', async () => {
+test('the time and network probes are available without the operator lock', async () => {
   const token = '9f86d081884c7d659a2feaa0c55ad015'
   const address = '127.77.0.1'
   const responses = await sendRequests(
@@ -225,7 +225,7 @@ test('only the lock holder begins a provisional change, or ends one', async () =
   ])
 })
 
-test('returns the health, and pauses healing, without a claim', async () => {
+test('health can be read and healing paused without the operator lock', async () => {
   const responses = await sendRequests(
     { type: 'health' },
     { type: 'health', fresh: true },

@@ -33,7 +33,7 @@ test.each([
   ['kubelet', 15],
   ['kube-proxy', 10],
 ] as const)(
-  'with the legacy script policy %s is tried six times, %i s apart, and again when the script would run again',
+  'with the legacy script policy, %s is tried six times, %i s apart, and again after 120 s',
   (role, seconds) => {
     const delays = listDelays(legacyScriptBackoff, { do: 'start', role, basis: '' }, 7)
     expect(delays).toEqual([seconds, seconds, seconds, seconds, seconds, 120, seconds])

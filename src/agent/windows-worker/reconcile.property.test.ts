@@ -56,7 +56,7 @@ const requestedRuns = process.env['PROPERTY_RUNS']
 const numRuns = requestedRuns === undefined ? 300 : Math.ceil((Number(requestedRuns) * 100) / 3)
 
 test(
-  'whatever happens to a host, it becomes a worker again in few steps, and foreign state is untouched',
+  'after any faults a host becomes a healthy worker in few steps, and foreign state is untouched',
   { timeout: 3_600_000 },
   async () => {
     await assert(

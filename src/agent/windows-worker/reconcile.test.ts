@@ -41,7 +41,7 @@ test('a healthy worker is left alone', async () => {
   expect(worker.changes.length).toBe(before)
 })
 
-test.each(allFaults)('$name of $role is repaired', async (fault) => {
+test.each(allFaults)('the fault $name of $role is repaired', async (fault) => {
   const worker = simulatedWorker()
   const scenario = newScenario(worker)
   await runUntilHealthy(scenario)

@@ -32,7 +32,7 @@ describe('objects', () => {
   })
 })
 
-test('objects have versions, and a write with an old one conflicts', async () => {
+test('a write with an old resourceVersion conflicts, and an unchanged patch keeps the resourceVersion', async () => {
   const client = createClient([(await serve(new FakeKubeApi().respond)).url])
   const first = await createObject(client, manifest)
   await expect(createObject(client, manifest)).rejects.toMatchObject({
@@ -53,7 +53,7 @@ test('objects have versions, and a write with an old one conflicts', async () =>
   expect(await findObject(client, kind, ref)).toBeUndefined()
 })
 
-test('the status is apart from the rest, and conditions belong to who applied them', async () => {
+test('the status is a subresource, and conditions belong to the manager that applied them', async () => {
   const client = createClient([(await serve(new FakeKubeApi().respond)).url])
   await expect(applyStatus(client, { ...manifest, status: {} })).rejects.toMatchObject({
     code: 'KUBE_NOT_FOUND',

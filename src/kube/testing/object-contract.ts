@@ -48,7 +48,7 @@ const widgetDefinition: Manifest = {
 
 /** Tests of the behaviour that a real API server and the fake one share. Each test uses its own names. */
 export function testObjectContract(connect: () => KubeClient | Promise<KubeClient>): void {
-  test('are made, read, changed and removed', async () => {
+  test('are created, read, changed and deleted', async () => {
     const client = await connect()
     expect(await objectExists(client, configMaps, toRef('one'))).toBe(false)
     await applyObject(client, buildConfigMap('one', { word: 'first' }))
@@ -59,7 +59,7 @@ export function testObjectContract(connect: () => KubeClient | Promise<KubeClien
     expect(await deleteKubeObject(client, configMaps, toRef('one'))).toBe(false)
   })
 
-  test('that are there already cannot be created', async () => {
+  test('that exist cannot be created again', async () => {
     const client = await connect()
     await createObject(client, buildConfigMap('two', {}))
     await expect(createObject(client, buildConfigMap('two', {}))).rejects.toMatchObject({
@@ -69,7 +69,7 @@ export function testObjectContract(connect: () => KubeClient | Promise<KubeClien
     })
   })
 
-  test('that were changed meanwhile are not replaced', async () => {
+  test('with another uid or resourceVersion are not replaced or deleted', async () => {
     const client = await connect()
     const observed = await createObject(client, buildConfigMap('three', { turn: '1' }))
     await replaceObject(client, { ...observed, data: { turn: '2' } })
@@ -88,7 +88,7 @@ export function testObjectContract(connect: () => KubeClient | Promise<KubeClien
     expect(await objectExists(client, configMaps, toRef('three'))).toBe(true)
   })
 
-  test('of kinds that were made a moment ago are found', async () => {
+  test('of a newly defined kind are found', async () => {
     const client = await connect()
     const widgets = createUntypedKind('example.org/v1', 'Widget')
     await expect(objectExists(client, widgets, toRef('w'))).rejects.toMatchObject({
@@ -110,7 +110,7 @@ export function testObjectContract(connect: () => KubeClient | Promise<KubeClien
     })
   })
 
-  test('that are written as they are keep their version, also in a dry run', async () => {
+  test('keep their resourceVersion after an unchanged patch and after a dry run', async () => {
     const client = await connect()
     const made = await createObject(client, buildConfigMap('same', { word: 'first' }))
     const { resourceVersion } = made.metadata
@@ -138,7 +138,7 @@ export function testObjectContract(connect: () => KubeClient | Promise<KubeClien
     expect((await getObject(client, configMaps, toRef(name)))['data']).toEqual({ word: 'ours', kept: 'x' })
   })
 
-  test('come in pages, each once, and their changes follow from the version of the list', async () => {
+  test('are listed once each over several pages, and a watch continues from the list', async () => {
     const client = await connect()
     const names = ['page-a', 'page-b', 'page-c', 'page-d', 'page-e']
     for (const name of names) await createObject(client, buildConfigMap(name, {}, { contract: 'pages' }))

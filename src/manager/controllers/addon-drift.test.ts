@@ -110,7 +110,7 @@ describe('addon-drift', () => {
     expect(cluster.controllerWrites).toEqual([])
   })
 
-  test('reports missing objects also of addons whose manifests it does not know', async () => {
+  test('reports missing objects of addons without known manifests', async () => {
     await using long = await createFastTimeBench(ca, [addonDrift])
     const { cluster } = long.bench
     const entries = manifests.map(toReference)
@@ -128,7 +128,7 @@ describe('addon-drift', () => {
     expect((await manager.get('/metrics')).text).toContain('hyperkube_addon_drift_objects{addon="hello"} 1\n')
   })
 
-  test('values that the API normalizes are no drift; later writes of others are', () => {
+  test('values that the API normalizes are no drift; later writes of other managers are', () => {
     const own = {
       name: 'hello',
       manifests: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'a', namespace: 'b' }, cpu: '0.5' }],
@@ -190,7 +190,7 @@ describe('addon-reconciler', () => {
     return { long, api, writes, settle: writeInventory }
   }
 
-  test('is off by default, restores missing objects, and only of addons that an operator applied', async () => {
+  test('is off by default, and restores missing objects only of addons that an operator applied', async () => {
     expect(addonReconciler.byDefault).toBe(false)
     const { long, api, writes, settle: writeInventory } = await startReconciler()
     await using stage = long

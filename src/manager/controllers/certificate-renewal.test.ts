@@ -15,7 +15,7 @@ function certificates(renew: number, end: number) {
   return [{ component: 'kubelet', file: '/etc/kubelet.crt', renewAfter: at(renew), notAfter: at(end) }]
 }
 
-test('an agent that does not renew in time is requested to, and its host has the condition', async () => {
+test('a host with an overdue certificate gets a renewal request and the condition reason Overdue', async () => {
   await using long = await createFastTimeBench(ca, [certificateRenewal])
   const { cluster, authorizer } = long.bench
   const hosts = new FakeHosts(cluster, long.now)
@@ -33,14 +33,17 @@ test('an agent that does not renew in time is requested to, and its host has the
   await long.advanceMinutes(2, manager, () => hosts.sendHeartbeats())
   expect(hosts.status('w1').conditions).toMatchObject([{ type: 'CertificatesCurrent', status: 'True' }])
   await long.advanceMinutes(38, manager, () => hosts.sendHeartbeats())
-  await waitUntil('it to be asked', () => hosts.requestIds('w1').length > 0)
+  await waitUntil('the renewal request', () => hosts.requestIds('w1').length > 0)
   expect(hosts.requestIds('w1')).toEqual(['certificate-renewal.2026-11-16'])
   expect(hosts.status('w1').conditions).toMatchObject([{ status: 'False', reason: 'Overdue' }])
   expect(hosts.respond('w1', 'done', { certificates: certificates(400, 600) })).toEqual([
     '{"type":"renew-certificates"}',
   ])
-  await waitUntil('it to be current', () => hosts.status('w1').conditions?.[0]?.status === 'True')
-  expect(hosts.status('w1').agent, 'what the agent says stays').toBe('1.0.0')
+  await waitUntil(
+    'the certificate to be current',
+    () => hosts.status('w1').conditions?.[0]?.status === 'True',
+  )
+  expect(hosts.status('w1').agent, 'the status of the agent stays').toBe('1.0.0')
   expect(authorizer.refused).toEqual([])
   expect(authorizer.unused).toEqual([])
 })
@@ -73,14 +76,29 @@ function certificate(renew: number, end: number, file = '/etc/x.crt') {
 }
 
 test.each([
-  ['far from its end', [certificate(200, 300)], 'Current', false],
-  ['due since a while', [certificate(-10, 90)], 'Current', false],
-  ['due for too long', [certificate(-30, 70)], 'Overdue', true],
-  ['at its end', [certificate(-100, 0)], 'Expired', false],
-  ['among which one is overdue', [certificate(200, 300), certificate(-30, 70)], 'Overdue', true],
-  ['among which one has ended', [certificate(-30, 70), certificate(-100, -1)], 'Expired', false],
-  ['of which there are none', [], 'Current', false],
-])('certificates %s', (_what, found, reason, renew) => {
+  ['a certificate far from expiry is current', [certificate(200, 300)], 'Current', false],
+  ['a certificate that is due for ten days is current', [certificate(-10, 90)], 'Current', false],
+  [
+    'a certificate that is due for thirty days is overdue and renewed',
+    [certificate(-30, 70)],
+    'Overdue',
+    true,
+  ],
+  ['a certificate at its expiry is expired and not renewed', [certificate(-100, 0)], 'Expired', false],
+  [
+    'one overdue certificate among current ones is renewed',
+    [certificate(200, 300), certificate(-30, 70)],
+    'Overdue',
+    true,
+  ],
+  [
+    'one expired certificate prevents the renewal',
+    [certificate(-30, 70), certificate(-100, -1)],
+    'Expired',
+    false,
+  ],
+  ['a host without certificates is current', [], 'Current', false],
+])('%s', (_what, found, reason, renew) => {
   expect(decideRenewal(found, now)).toMatchObject({ condition: { reason }, renew })
 })
 

@@ -25,7 +25,7 @@ function putNode({ bench }: FastTimeBench, name: string, ready = 'True'): void {
   bench.cluster.objects.change(`/api/v1/nodes/${name}`, { status: { conditions } })
 }
 
-test('one object has the status of the cluster, through failed writes, with exactly the RBAC rules of the definition', async () => {
+test('the ClusterStatus is kept current through failed writes, with exactly the RBAC rules of the definition', async () => {
   await using long = await createFastTimeBench(ca, [clusterStatusController])
   const { cluster, authorizer } = long.bench
   const hosts = new FakeHosts(cluster, long.now)
@@ -42,7 +42,7 @@ test('one object has the status of the cluster, through failed writes, with exac
   }
   const manager = await long.start('m')
   await long.advanceMinutes(3, manager, () => hosts.sendHeartbeats())
-  await waitUntil('it to be written', () => readStatus(long) !== undefined)
+  await waitUntil('the ClusterStatus to be written', () => readStatus(long) !== undefined)
   expect(readStatus(long)).toMatchObject({
     state: 'healthy',
     nodes: { all: 3, ready: 3 },
@@ -51,19 +51,19 @@ test('one object has the status of the cluster, through failed writes, with exac
   const before = readStatus(long)?.since
   putNode(long, 'c', 'False')
   await long.advanceMinutes(1, manager, () => hosts.sendHeartbeats())
-  await waitUntil('it to be degraded', () => readStatus(long)?.state === 'degraded')
+  await waitUntil('the cluster to be degraded', () => readStatus(long)?.state === 'degraded')
   expect(readStatus(long)?.since).not.toBe(before)
   await long.advanceMinutes(12, manager, () => hosts.sendHeartbeats('b'))
   expect(readStatus(long)?.hosts).toMatchObject({ all: 3, reporting: 2 })
   // A user overwrites the status.
   cluster.objects.change(path, { status: { state: 'healthy' } })
   await long.advanceMinutes(1, manager, () => hosts.sendHeartbeats('b'))
-  await waitUntil('it to be corrected', () => readStatus(long)?.state === 'degraded')
+  await waitUntil('the ClusterStatus to be corrected', () => readStatus(long)?.state === 'degraded')
   expect(authorizer.refused).toEqual([])
   expect(authorizer.unused).toEqual([])
 })
 
-test('on a healthy cluster it is written once, independent of heartbeats and leader changes', async () => {
+test('the ClusterStatus of a healthy cluster is written once, independent of heartbeats and leader changes', async () => {
   await using long = await createFastTimeBench(ca, [clusterStatusController])
   const { cluster } = long.bench
   const hosts = new FakeHosts(cluster, long.now)
@@ -143,23 +143,31 @@ test('a cluster without problems is healthy', () => {
 })
 
 test.each([
-  ['a node that is not ready', { nodes: [node('a'), node('b'), node('c', 'False')], hosts: [] }, 'degraded'],
-  ['most nodes not ready', { nodes: [node('a'), node('b', 'Unknown')], hosts: [] }, 'unhealthy'],
   [
-    'an unreachable member',
+    'a cluster with one of three nodes not ready is degraded',
+    { nodes: [node('a'), node('b'), node('c', 'False')], hosts: [] },
+    'degraded',
+  ],
+  [
+    'a cluster with half of its nodes not ready is unhealthy',
+    { nodes: [node('a'), node('b', 'Unknown')], hosts: [] },
+    'unhealthy',
+  ],
+  [
+    'a cluster with an unreachable etcd member is degraded',
     { nodes: [], hosts: [member('cp1'), member('cp2'), member('cp3', true, true)] },
     'degraded',
   ],
   [
-    'no quorum',
+    'a cluster without etcd quorum is unhealthy',
     { nodes: [], hosts: [member('cp1'), member('cp2', false), member('cp3', true, true)] },
     'unhealthy',
   ],
-])('with %s', (_what, observed, state) => {
+])('%s', (_what, observed, state) => {
   expect(summarizeCluster(observed).state).toBe(state)
 })
 
-test('the worst comes first, and the same comes of the same in another order', () => {
+test('findings are sorted by severity, independent of the order of hosts', () => {
   const hosts = [
     host('b', { components: [{ component: 'kubelet', state: 'unhealthy', since }] }),
     host('a', { failing: [{ component: 'etcd', probe: 'd', since, code: 'DISK_SLOW' }] }),

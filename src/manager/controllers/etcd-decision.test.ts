@@ -44,7 +44,7 @@ function buildHostWithResult(
 const listTargets = (actions: ReturnType<typeof decideEtcd>): unknown[] =>
   actions.map((action) => (action.kind === 'defragment' ? action.host : action.reason))
 
-test('healthy members need nothing', () => {
+test('healthy members need no action', () => {
   expect(
     decideEtcd(
       names.map((name) => host(name)),
@@ -54,7 +54,7 @@ test('healthy members need nothing', () => {
   expect(decideEtcd([], now)).toEqual([])
 })
 
-test('members are defragmented one after the other, the leader last, and only where it pays', () => {
+test('members with enough reclaimable space are defragmented one after the other, the leader last', () => {
   const all = names.map((name) => host(name, reclaimable))
   expect(listTargets(decideEtcd(all, now))).toEqual(['cp2'])
   expect(
@@ -85,7 +85,7 @@ test('after the first report of reclaimable space, the reports of the other memb
   )
 })
 
-test('while one member is defragmented, no other one is requested, also across request windows', () => {
+test('while one member is defragmented, no other member gets a request, also across request windows', () => {
   const all = names.map((name) => host(name, reclaimable))
   const [first] = decideEtcd(all, now)
   const id = first?.kind === 'defragment' ? first.id : ''
@@ -100,7 +100,7 @@ test('while one member is defragmented, no other one is requested, also across r
   ).toEqual([])
 })
 
-test('a defragmentation without effect is not repeated at once, and a failed one stops the rest', () => {
+test('a defragmentation without effect is not repeated at once, and a failed one stops all others', () => {
   const all = [host('cp1'), buildHostWithResult('cp2', reclaimable), host('cp3')]
   expect(decideEtcd(all, now)).toEqual([])
   expect(listTargets(decideEtcd(all, now + 6 * 3_600_000))).toEqual(['cp2'])
@@ -119,7 +119,7 @@ test.each([
   ],
   ['a silent agent', [host('cp1', reclaimable), host('cp2', reclaimable), host('cp3', {}, { silent: true })]],
   ['a member without a report', [host('cp1', reclaimable), host('cp2', reclaimable)]],
-])('with %s it is reported, and no other member is defragmented', (_what, all) => {
+])('with %s, the member is reported and no member is defragmented', (_what, all) => {
   const actions = decideEtcd(all, now)
   expect(listTargets(actions)).toEqual(['EtcdMemberUnreachable'])
   expect(actions[0]).toMatchObject({ note: expect.stringContaining('cp3') })
@@ -131,7 +131,7 @@ test.each([
     'members that disagree about the leader',
     [host('cp1', reclaimable), host('cp2', reclaimable), host('cp3', { leader: 'cp3' })],
   ],
-])('with %s no member is defragmented', (_what, all) => {
+])('with %s, no member is defragmented', (_what, all) => {
   expect(decideEtcd(all, now)).toEqual([])
 })
 

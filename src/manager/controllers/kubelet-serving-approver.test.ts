@@ -45,14 +45,14 @@ function readDecisions({ cluster }: ManagerBench, name: string): unknown {
   return Reflect.get(Object(status), 'conditions')
 }
 
-test('a kubelet gets only the names of its host, with exactly the RBAC rules of the definition', async () => {
+test('a kubelet gets a serving certificate only for names of its host, with exactly the RBAC rules of the definition', async () => {
   await using one = await createManagerBench(ca, [kubeletServingApprover])
   putHost(one)
   putRequest(one, 'good', good)
   putRequest(one, 'foreign', foreign)
   putRequest(one, 'other-signer', good, { signerName: 'example.org/other' })
   const manager = await one.start('a')
-  await waitUntil('two answers', () => one.cluster.controllerWrites.length === 2)
+  await waitUntil('two decisions', () => one.cluster.controllerWrites.length === 2)
   await manager.idle()
   expect(readDecisions(one, 'good')).toMatchObject([{ type: 'Approved', status: 'True' }])
   expect(readDecisions(one, 'foreign')).toMatchObject([
@@ -63,7 +63,7 @@ test('a kubelet gets only the names of its host, with exactly the RBAC rules of 
   expect(one.authorizer.refused).toEqual([])
   // The lease is renewed only after some time. The wait proves that all RBAC rules are used, including the
   // rule for the renewal.
-  await waitUntil('its lease to be renewed', () => one.authorizer.unused.length === 0)
+  await waitUntil('the lease to be renewed', () => one.authorizer.unused.length === 0)
 })
 
 test('a request of an unplanned host waits until the host is planned', async () => {
@@ -75,11 +75,11 @@ test('a request of an unplanned host waits until the host is planned', async () 
   await manager.idle()
   expect(readDecisions(one, 'early')).toBeUndefined()
   putHost(one)
-  await waitUntil('it to be approved', () => readDecisions(one, 'early') !== undefined)
+  await waitUntil('the request to be approved', () => readDecisions(one, 'early') !== undefined)
   expect(readDecisions(one, 'early')).toMatchObject([{ type: 'Approved' }])
 })
 
-test('a decision that was made meanwhile stays, and API failures are survived', async () => {
+test('a concurrent decision of an administrator stays, through API failures', async () => {
   await using one = await createManagerBench(ca, [kubeletServingApprover])
   putHost(one)
   let failuresLeft = 4
@@ -105,7 +105,7 @@ test('a decision that was made meanwhile stays, and API failures are survived', 
   expect(readDecisions(one, 'raced')).toHaveLength(1)
 })
 
-test('without pending requests nothing is written', async () => {
+test('nothing is written without pending signing requests', async () => {
   await using long = await createFastTimeBench(ca, [kubeletServingApprover])
   for (const name of ['w1', 'w2']) putHost(long.bench, name)
   putRequest(long.bench, 'old', good, {})

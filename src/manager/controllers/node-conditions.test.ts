@@ -40,7 +40,7 @@ function putAll(long: FastTimeBench, ...names: readonly string[]): FakeHosts {
 }
 
 describe('node-conditions', () => {
-  test('writes the state of hosts as node conditions, beside those of others, with exactly the RBAC rules of the definition', async () => {
+  test('writes host state as node conditions beside foreign conditions, with exactly the RBAC rules of the definition', async () => {
     await using long = await createFastTimeBench(ca, [nodeConditions])
     const { cluster, authorizer } = long.bench
     const hosts = putAll(long, 'a', 'b')
@@ -66,13 +66,13 @@ describe('node-conditions', () => {
     await long.advanceMinutes(4, manager, () => hosts.sendHeartbeats())
     expect(readConditions(long, 'b')).toEqual(healthy)
     cluster.objects.remove(formatHostPath('b'))
-    await waitUntil('its conditions to be removed', () => readConditions(long, 'b').length === 1)
+    await waitUntil('the conditions of the node to be removed', () => readConditions(long, 'b').length === 1)
     expect(readConditions(long, 'b')).toEqual(['Ready True'])
     expect(authorizer.refused).toEqual([])
     expect(authorizer.unused).toEqual([])
   })
 
-  test('writes once, and nothing more on a healthy cluster, also not at heartbeats of kubelets', async () => {
+  test('writes each node of a healthy cluster once, independent of heartbeats', async () => {
     await using long = await createFastTimeBench(ca, [nodeConditions])
     const { cluster } = long.bench
     const hosts = putAll(long, 'a', 'b', 'c')
@@ -110,12 +110,12 @@ describe('disk-cordoner', () => {
     expect(authorizer.unused.filter((right) => !right.endsWith('patch events'))).toEqual([])
   })
 
-  test('a node that a user uncordons stays so while the disk fails', async () => {
+  test('leaves a node uncordoned that a user uncordons while the disk fails', async () => {
     await using long = await createFastTimeBench(ca, [diskCordoner])
     const hosts = putAll(long, 'a')
     const manager = await long.start('m')
     hosts.change('a', { failing })
-    await waitUntil('it to be cordoned', () => readNode(long, 'a').spec?.unschedulable === true)
+    await waitUntil('the node to be cordoned', () => readNode(long, 'a').spec?.unschedulable === true)
     long.bench.cluster.objects.change('/api/v1/nodes/a', { spec: { unschedulable: false } })
     await long.advanceMinutes(20, manager, () => hosts.sendHeartbeats())
     expect(readNode(long, 'a').spec.unschedulable).toBe(false)
@@ -139,7 +139,7 @@ const component = (name: string, state: 'healthy' | 'unhealthy' | 'exhausted') =
 const statuses = (status: HostStatus, silent = false): string[] =>
   buildNodeConditions(status, silent).map((one) => `${one.type} ${one.status} ${one.reason}`)
 
-test('a healthy host has healthy conditions, and a silent one unknown conditions', () => {
+test('a healthy host has healthy conditions, and a silent host has unknown conditions', () => {
   expect(statuses({ agent: '1.0.0', components: [component('etcd', 'healthy')] })).toEqual([
     'HyperkubeAgentReady True AgentReporting',
     'HyperkubeHealthy True ComponentsHealthy',
@@ -169,37 +169,49 @@ test('unhealthy components are named, the worst first', () => {
 
 const own = 'disk-cordoner'
 test.each([
-  ['a disk fails', { isDiskFailing: true }, 'cordon'],
-  ['it is cordoned by a user already', { isDiskFailing: true, unschedulable: true }, 'nothing'],
-  ['it is cordoned by us already', { isDiskFailing: true, unschedulable: true, cordonedBy: own }, 'nothing'],
-  ['a user has uncordoned it', { isDiskFailing: true, cordonedBy: own }, 'nothing'],
-  ['the disk is healthy', { healthyForMs: diskSettleMs }, 'nothing'],
+  ['a node with a failing disk is cordoned', { isDiskFailing: true }, 'cordon'],
   [
-    'the disk is healthy since a moment',
+    'a node with a failing disk stays as it is if a user has cordoned it',
+    { isDiskFailing: true, unschedulable: true },
+    'nothing',
+  ],
+  [
+    'a node with a failing disk stays as it is if the controller has cordoned it',
+    { isDiskFailing: true, unschedulable: true, cordonedBy: own },
+    'nothing',
+  ],
+  [
+    'a node with a failing disk stays as it is if a user has uncordoned it',
+    { isDiskFailing: true, cordonedBy: own },
+    'nothing',
+  ],
+  ['a node with a healthy disk stays as it is', { healthyForMs: diskSettleMs }, 'nothing'],
+  [
+    'a cordoned node stays cordoned until its disk was healthy for the settle time',
     { unschedulable: true, cordonedBy: own, healthyForMs: diskSettleMs - 1 },
     'nothing',
   ],
   [
-    'the disk is healthy again',
+    'a cordoned node is uncordoned after its disk was healthy for the settle time',
     { unschedulable: true, cordonedBy: own, healthyForMs: diskSettleMs },
     'uncordon',
   ],
   [
-    'the disk is healthy, and a user has uncordoned the node',
+    'the cordon annotation is removed if a user has uncordoned a node whose disk is healthy',
     { cordonedBy: own, healthyForMs: diskSettleMs },
     'forget',
   ],
   [
-    'the disk is healthy, and a user has cordoned the node',
+    'a node with a healthy disk stays as it is if a user has cordoned it',
     { unschedulable: true, healthyForMs: diskSettleMs },
     'nothing',
   ],
   [
-    'another controller has cordoned it',
+    'a node with a healthy disk stays as it is if another controller has cordoned it',
     { unschedulable: true, cordonedBy: 'x', healthyForMs: diskSettleMs },
     'nothing',
   ],
-] as const)('where %s', (_what, view, action) => {
+] as const)('%s', (_what, view, action) => {
   const none = { unschedulable: false, cordonedBy: undefined, isDiskFailing: false, healthyForMs: 0 }
   expect(decideCordon({ ...none, ...view })).toBe(action)
 })

@@ -35,7 +35,7 @@ const decideHost = (hosts: readonly SnapshotHost[]): string => {
   return action.kind === 'take' ? action.host : action.kind
 }
 
-test('a member takes it that does not lead, and has not had one for the longest', () => {
+test('the follower with the oldest snapshot takes the next one; a single member takes it itself', () => {
   expect(decideHost(names.map((name) => host(name)))).toBe('cp2')
   expect(
     decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T07:00Z')] }), host('cp3')]),
@@ -43,7 +43,7 @@ test('a member takes it that does not lead, and has not had one for the longest'
   expect(decideHost([host('cp1')])).toBe('cp1')
 })
 
-test('once it is there, and not empty, there is nothing to do', () => {
+test('a due snapshot is requested unless it exists and is not empty', () => {
   expect(decideHost([host('cp1'), host('cp2', { snapshots: [snapshot('2026-11-16T08:00Z')] })])).toBe(
     'nothing',
   )
@@ -53,7 +53,7 @@ test('once it is there, and not empty, there is nothing to do', () => {
   expect(decideHost([])).toBe('nothing')
 })
 
-test('a requested host is waited for unless it went silent; a host that failed is not asked again', () => {
+test('a requested host keeps its request unless it is silent; a failed host gets no second request', () => {
   expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id] })])).toBe('cp3')
   expect(decideHost([host('cp1'), host('cp2'), host('cp3', { openRequests: [id], silent: true })])).toBe(
     'cp2',
@@ -74,7 +74,7 @@ test('a snapshot that no host could take is reported', () => {
   expect(decideHost(names.map((name) => host(name, { silent: true })))).toBe('report')
 })
 
-test('a snapshot whose name has a future time does not make real ones look expired', () => {
+test('a snapshot with a future time in its name does not expire real snapshots', () => {
   const [six, seven] = [snapshot('2026-11-16T06:00Z'), snapshot('2026-11-16T07:00Z')]
   const future = ['2026-11-16T09:00Z', '2026-11-16T10:00Z'].map((text) => snapshot(text))
   const cp2 = host('cp2', { snapshots: [six, seven] })

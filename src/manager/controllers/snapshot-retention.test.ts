@@ -9,7 +9,7 @@ import {
 const at = (text: string) => ({ name: text, takenAt: Date.parse(text) })
 const names = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name)
 
-test('of each hour, day and week the newest stays', () => {
+test('the newest snapshot of each hour, day and week is kept', () => {
   const all = [
     ...['2026-11-02T00:00Z', '2026-11-04T00:00Z', '2026-11-09T00:00Z', '2026-11-14T12:00Z'],
     ...[
@@ -37,7 +37,7 @@ test('of each hour, day and week the newest stays', () => {
   )
 })
 
-test('for any snapshots and any retention the newest stays, no more are kept than allowed, and a second pass changes nothing', () => {
+test('the newest snapshot is kept, the retention limits hold, and a second pass expires nothing', () => {
   const moments = array(
     date({ min: new Date('2026-01-01'), max: new Date('2026-12-31'), noInvalidDate: true }),
     { maxLength: 40 },
@@ -56,7 +56,7 @@ test('for any snapshots and any retention the newest stays, no more are kept tha
   )
 })
 
-test('a name says when it was due, to the second', () => {
+test('the name of a scheduled snapshot contains its due time to the second', () => {
   const moment = new Date('2026-11-16T08:00:00Z')
   expect(formatScheduledSnapshotName(moment)).toBe('etcd-2026-11-16T08-00-00Z.db')
   expect(parseScheduledSnapshotTime(formatScheduledSnapshotName(moment))).toBe(moment.getTime())

@@ -22,7 +22,7 @@ const buildSnapshot = (text: string) => ({
   size: 1,
 })
 
-test('a due snapshot is requested, from another host when it fails, across leader changes, with exactly the RBAC rules of the definition', async () => {
+test('a due snapshot is requested once, after a failure from another host, with exactly the RBAC rules of the definition', async () => {
   await using long = await createFastTimeBench(ca, [snapshotSchedule], { settings })
   const { cluster, authorizer } = long.bench
   const hosts = new FakeHosts(cluster, long.now)
@@ -32,7 +32,7 @@ test('a due snapshot is requested, from another host when it fails, across leade
   await long.advanceMinutes(28, first, () => hosts.sendHeartbeats())
   expect(cluster.controllerWrites).toEqual([])
   await long.advanceMinutes(4, first, () => hosts.sendHeartbeats())
-  await waitUntil('cp2 to be asked', () => hosts.requestIds('cp2').length === 1)
+  await waitUntil('the request to cp2', () => hosts.requestIds('cp2').length === 1)
   expect(hosts.requestIds('cp2')).toEqual(['snapshot-schedule.20261116t0830'])
   // A second manager becomes the leader and must not send a second request.
   first.stop.abort()
@@ -42,7 +42,7 @@ test('a due snapshot is requested, from another host when it fails, across leade
   await long.advanceMinutes(2, second, () => hosts.sendHeartbeats())
   expect(hosts.requestIds('cp2')).toEqual(['snapshot-schedule.20261116t0830'])
   hosts.respond('cp2', 'failed')
-  await waitUntil('cp1 to be asked', () => hosts.requestIds('cp1').length === 1)
+  await waitUntil('the request to cp1', () => hosts.requestIds('cp1').length === 1)
   expect(hosts.respond('cp1', 'failed')).toEqual([
     '{"type":"take-snapshot","name":"etcd-2026-11-16T08-30-00Z.db","remove":[]}',
   ])
@@ -56,7 +56,7 @@ test('a due snapshot is requested, from another host when it fails, across leade
 test.each([
   ['no schedule is set', emptySettings],
   ['the due snapshot exists', settings],
-])('nothing is written where %s', async (_what, desired) => {
+])('nothing is written if %s', async (_what, desired) => {
   await using long = await createFastTimeBench(ca, [snapshotSchedule], { settings: desired })
   const hosts = new FakeHosts(long.bench.cluster, long.now)
   const snapshots = [buildSnapshot('2026-11-16T07:30Z'), buildSnapshot('2026-11-16T08:30Z')]

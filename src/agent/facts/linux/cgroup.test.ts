@@ -20,14 +20,14 @@ const unified =
   '35 24 0:30 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n'
 const controllers = { '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory hugetlb pids rdma misc\n' }
 
-test('version 2, as on Ubuntu and Debian today', async () => {
+test('cgroup version 2 is found with its controllers, as on Ubuntu and Debian', async () => {
   expect(await found(unified, controllers)).toEqual({
     version: 2,
     controllers: ['cpu', 'cpuset', 'hugetlb', 'io', 'memory', 'misc', 'pids', 'rdma'],
   })
 })
 
-test('in a container that may only look at them none is of use', async () => {
+test('a read-only cgroup mount has no usable controllers', async () => {
   expect(await found(unified.replace('rw,nosuid', 'ro,nosuid'), controllers)).toEqual({
     version: 2,
     controllers: [],
@@ -43,18 +43,18 @@ const hybrid = `24 18 0:21 / /sys/fs/cgroup ro,nosuid,nodev,noexec shared:8 - tm
 35 24 0:33 / /sys/fs/cgroup/memory rw,nosuid,nodev,noexec,relatime shared:20 - cgroup cgroup rw,memory
 `
 
-test('version 1 with an empty version 2 beside it, as on RHEL 8 and Debian 10', async () => {
+test('cgroup version 1 is found beside an empty version 2, as on RHEL 8 and Debian 10', async () => {
   expect(await found(hybrid)).toEqual({
     version: 1,
     controllers: ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids'],
   })
 })
 
-test('a controller that is switched off is not there', async () => {
+test('a disabled controller is not listed', async () => {
   const off = { '/proc/cgroups': known.replace('memory\t8\t101\t1', 'memory\t0\t101\t0') }
   expect((await found(hybrid, off)).controllers).not.toContain('memory')
 })
 
-test('whatever was mounted last at a place is what is there', async () => {
+test('the last mount at a path counts', async () => {
   expect((await found(`${hybrid}${unified}`, controllers)).version).toBe(2)
 })

@@ -8,7 +8,7 @@ import { createFakeFactSource } from '../testing/fake-fact-source.ts'
 
 const golden = join(import.meta.dirname, '../../../contract/testdata/facts-lab-host.v1.json')
 
-test('what a host of the lab says are the facts of the golden file', async () => {
+test('the facts of a lab host match the golden file', async () => {
   const recorded = factsFormat.newest.schema.parse(JSON.parse(readFileSync(golden, 'utf8')))
   expect(await collectFacts(createFakeFactSource(labHost), 'h1')).toEqual({
     ...recorded,
@@ -16,7 +16,7 @@ test('what a host of the lab says are the facts of the golden file', async () =>
   })
 })
 
-test('a question of two facts is put once', async () => {
+test('a command that several facts need runs once', async () => {
   const commands: string[] = []
   const source = createFakeFactSource(labHost)
   const run: typeof source.run = async (argv) => {
@@ -27,7 +27,7 @@ test('a question of two facts is put once', async () => {
   expect(commands.toSorted()).toEqual(['ip -o', 'systemctl is-active', 'unshare --net'])
 })
 
-test('a machine that is none says what it lacks', async () => {
+test('a missing file and an unsupported architecture are reported', async () => {
   const { '/proc/meminfo': _, ...files } = labHost.files ?? {}
   await expect(collectFacts(createFakeFactSource({ ...labHost, files }), 'h1')).rejects.toMatchObject({
     code: 'FACTS_NOT_TAKEN',

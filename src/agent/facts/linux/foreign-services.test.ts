@@ -28,14 +28,14 @@ async function listForeign(files: Readonly<Record<string, string>>): Promise<rea
   return readForeignServices(createFakeFactSource({ files }))
 }
 
-test('what a package brought is not ours', async () => {
+test('a unit of a package is foreign if hyperkube uses the same name', async () => {
   expect(await listForeign({ '/lib/systemd/system/containerd.service': debian })).toEqual([
     'containerd.service',
   ])
   expect(await listForeign({ '/usr/lib/systemd/system/docker.service': debian })).toEqual([])
 })
 
-test('what we made is ours, also where it goes over that of a package', async () => {
+test('a unit of hyperkube is not foreign, also if it overrides a unit of a package', async () => {
   const files = {
     '/etc/systemd/system/kubelet.service': ownUnit,
     '/usr/lib/systemd/system/kubelet.service': '[Service]\nExecStart=/usr/bin/kubelet\n',
@@ -43,7 +43,7 @@ test('what we made is ours, also where it goes over that of a package', async ()
   expect(await listForeign(files)).toEqual([])
 })
 
-test('what goes over ours and starts something else makes it another’s', async () => {
+test('a drop-in that starts another program makes a unit of hyperkube foreign', async () => {
   const files = { '/etc/systemd/system/kubelet.service': ownUnit }
   const directory = 'kubelet.service.d'
   expect(
@@ -65,7 +65,7 @@ test('what goes over ours and starts something else makes it another’s', async
   ).toEqual([])
 })
 
-test('pieces that were left behind count when they would start something', async () => {
+test('a drop-in without its unit is foreign only if it starts a program', async () => {
   const directory = '/etc/systemd/system/kubelet.service.d'
   expect(await listForeign({ [`${directory}/10-kubeadm.conf`]: kubeadm })).toEqual(['kubelet.service'])
   expect(await listForeign({ [`${directory}/limits.conf`]: '[Service]\nNice=5\n' })).toEqual([])
@@ -82,6 +82,6 @@ test.each([
   ['#ExecStart=/bin/sh\nExecStart=/usr/bin/etcd $ARGS', '/usr/bin/etcd'],
   ['ExecStartPre=/bin/true', undefined],
   ['ExecStart=/a\nExecStart=', undefined],
-])('%j starts %s', (text, program) => {
+])('the setting %j starts %s', (text, program) => {
   expect(findStartedProgram([`[Service]\n${text}\n`])).toBe(program)
 })

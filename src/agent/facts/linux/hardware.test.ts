@@ -6,15 +6,15 @@ test.each([
   ['0\n', 1],
   ['0-1\n', 2],
   ['0-3,8-11,13\n', 9],
-])('%j are %i processors', (text, count) => {
+])('the CPU list %j has %i CPUs', (text, count) => {
   expect(countCpus(text)).toBe(count)
 })
 
-test('memory is all that the kernel has', () => {
+test('the memory of a host is MemTotal in bytes', () => {
   expect(parseMemory('MemTotal:       24682416 kB\nMemFree:        17089540 kB\n')).toBe(25_274_793_984)
 })
 
-test('what is not there yet is on the disk that it will come onto', async () => {
+test('a missing directory is on the disk of its nearest existing parent', async () => {
   const root = { totalBytes: 100, availableBytes: 50 }
   const data = { totalBytes: 7, availableBytes: 6 }
   expect(
@@ -30,15 +30,15 @@ test('what is not there yet is on the disk that it will come onto', async () => 
 const heading = 'Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n'
 
 test.each([
-  ['none', heading, false],
-  ['a kernel that cannot', '', false],
+  ['an empty list means no swap', heading, false],
+  ['a kernel without swap support means no swap', '', false],
   [
-    'a file, as on Ubuntu',
+    'a swap file means swap, as on Ubuntu',
     `${heading}/swap.img                               file\t\t4194300\t\t0\t\t-2\n`,
     true,
   ],
   [
-    'in memory, as on Fedora',
+    'swap in memory means swap, as on Fedora',
     `${heading}/dev/zram0                              partition\t8388604\t\t0\t\t100\n`,
     true,
   ],

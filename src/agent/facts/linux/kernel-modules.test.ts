@@ -13,14 +13,14 @@ extra/kmod-x/dash-ed.ko.xz:
 const ubuntu = 'kernel/net/bridge/bridge.ko.zst: kernel/net/802/stp.ko.zst kernel/net/llc/llc.ko.zst\n'
 const builtin = 'kernel/arch/x86/events/amd/amd-uncore.ko\nkernel/fs/ext4/ext4.ko\n'
 
-test('modules are the files, and not what the files need', () => {
+test('modules are the listed files, not their dependencies', () => {
   expect([...parseModuleNames(debian)]).toEqual(['overlay', 'vxlan', 'br_netfilter'])
   expect([...parseModuleNames(rhel)]).toEqual(['overlay', 'vxlan', 'dash_ed'])
   expect([...parseModuleNames(ubuntu)]).toEqual(['bridge'])
   expect([...parseModuleNames(builtin)]).toEqual(['amd_uncore', 'ext4'])
 })
 
-test('a hardened host refuses some', () => {
+test('modules with the install command true or false are refused', () => {
   const text = `# CIS
 install overlay /bin/false
   install usb-storage /usr/bin/true
@@ -45,7 +45,7 @@ async function has(name: string, more: Readonly<Record<string, string>> = {}): P
   return [modules.loadable, await modules.has(name)]
 }
 
-test('what can be loaded counts, and what is inside the kernel', async () => {
+test('a kernel has loadable and built-in modules', async () => {
   expect(await has('overlay')).toEqual([true, true])
   expect(await has('ext4')).toEqual([true, true])
   expect(await has('bridge')).toEqual([true, false])
@@ -53,14 +53,14 @@ test('what can be loaded counts, and what is inside the kernel', async () => {
 
 test.each([
   ['a locked kernel', { '/proc/sys/kernel/modules_disabled': '1\n' }],
-  ['a container without the right', { '/proc/1/status': 'CapBnd:\t00000000a80425fb\n' }],
-  ['a kernel whose files are gone', { '/lib/modules/6.1.0/modules.dep': '' }],
-])('%s loads none, and has those that are loaded', async (_, more) => {
+  ['a container without CAP_SYS_MODULE', { '/proc/1/status': 'CapBnd:\t00000000a80425fb\n' }],
+  ['a kernel without module files', { '/lib/modules/6.1.0/modules.dep': '' }],
+])('%s cannot load modules, and has only loaded ones', async (_, more) => {
   expect(await has('vxlan', more)).toEqual([false, false])
   expect(await has('vxlan', { ...more, '/sys/module/vxlan/refcnt': '0\n' })).toEqual([false, true])
 })
 
-test('one that is refused is there only when it is loaded', async () => {
+test('a refused module counts only if it is loaded', async () => {
   const refused = {
     '/etc/modprobe.d/cis.conf': 'install overlay /bin/false\n',
     '/etc/modprobe.d/x': 'install vxlan /bin/true',

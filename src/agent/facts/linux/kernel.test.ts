@@ -38,7 +38,7 @@ const all = {
   iptables: true,
 }
 
-test('what can be loaded is enough, and nothing has to be tried', async () => {
+test('loadable modules prove all features without running a program', async () => {
   const source = createFakeFactSource(debian)
   const run = async () => {
     throw new Error('no program is needed')
@@ -50,7 +50,7 @@ test('what can be loaded is enough, and nothing has to be tried', async () => {
   })
 })
 
-test('without modules the files of the kernel tell, and what they leave open is tried', async () => {
+test('without modules, kernel files prove features, and commands test the others', async () => {
   expect(await readKernel(createFakeFactSource(labHost))).toEqual({
     release: '6.18.44',
     modules: false,
@@ -70,7 +70,7 @@ const bare: FakeHostContent = {
   },
 }
 
-test('a kernel that says nothing is tried, in a network of its own', async () => {
+test('a kernel without any information is tested in a separate network namespace', async () => {
   const none = Object.fromEntries(Object.keys(all).map((name) => [name, false]))
   expect(await readKernel(createFakeFactSource(bare))).toEqual({
     release: '6.18.44',
@@ -90,7 +90,7 @@ test('a kernel that says nothing is tried, in a network of its own', async () =>
   })
 })
 
-test('a file system is one by its whole name', () => {
+test('a file system is matched by its full name', () => {
   expect(hasFileSystem('nodev\toverlayfs\n\text4\n', 'overlay')).toBe(false)
   expect(hasFileSystem('nodev\toverlay\n', 'overlay')).toBe(true)
 })

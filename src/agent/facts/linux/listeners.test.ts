@@ -35,7 +35,7 @@ const host = createFakeFactSource({
   },
 })
 
-test('who listens, with the whole name of the program', async () => {
+test('listening ports are reported with the full name of the program', async () => {
   expect(await readListeners(host)).toEqual([
     { port: 22, process: 'sshd' },
     // Sockets of the kernel, or of a process in another namespace, have no visible owner.
@@ -45,16 +45,16 @@ test('who listens, with the whole name of the program', async () => {
   ])
 })
 
-test('ports of connections are not listened on', () => {
+test('ports of open connections are not listeners', () => {
   expect(parseSockets(`${heading}${socket('0B01D20A:0016', '01', 1)}`)).toEqual([])
   expect(parseSockets('')).toEqual([])
 })
 
-test('the first process hands its sockets to services, and is asked last', () => {
+test('process 1 is read last, because it passes sockets to services', () => {
   expect(listPids(['1', '10', '9', 'self', 'net'])).toEqual(['9', '10', '1'])
 })
 
-test('programs have their names without the way to them', () => {
+test('a program name has no directory and no deleted marker', () => {
   expect(toProgramName('/usr/bin/python3.11')).toBe('python3.11')
   expect(toProgramName('/opt/hyperkube/etcd-3.7.3/etcd (deleted)')).toBe('etcd')
 })

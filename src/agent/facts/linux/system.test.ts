@@ -45,7 +45,7 @@ test.each([
     { id: 'x', version: '', name: 'a "quoted" $name' },
   ],
   ['', { id: 'linux', version: '', name: 'Linux' }],
-])('%j', (text, found) => {
+])('the os-release file %j is parsed as %j', (text, found) => {
   expect(parseRelease(text)).toEqual(found)
 })
 
@@ -55,11 +55,11 @@ test.each([
   ['RHEL 9', '/usr/lib64/systemd/libsystemd-shared-252-32.el9_4.7.so', '252'],
   ['after an upgrade', '/usr/lib/systemd/libsystemd-core-255.so (deleted)', '255'],
   ['another library', '/usr/lib/x86_64-linux-gnu/libsystemd.so.0.35.0', ''],
-])('the version of systemd on %s', (_, library, version) => {
+])('the version of systemd is read from its library: %s', (_, library, version) => {
   expect(parseSystemdVersion(`7f2ac4a00000-7f2ac4c46000 r-xp 00000000 08:01 1835 ${library}\n`)).toBe(version)
 })
 
-test('who starts services', async () => {
+test('the init system is systemd if /run/systemd/system exists, else process 1', async () => {
   const files = { '/proc/1/comm': 'init\n' }
   expect(await readInit(createFakeFactSource({ files }))).toEqual({ name: 'init', version: '' })
   const booted = { ...files, '/run/systemd/system/x': '' }
@@ -76,13 +76,13 @@ function host(states: string, ufw = '') {
   })
 }
 
-test('as on RHEL', async () => {
+test('an active firewalld and NetworkManager are found, as on RHEL', async () => {
   const source = host('active inactive inactive inactive active')
   expect(await readFirewalls(source)).toEqual(['firewalld'])
   expect(await readNetworkManager(source)).toBe(true)
 })
 
-test('ufw counts when it is enabled', async () => {
+test('ufw counts only if it is enabled', async () => {
   const states = 'inactive active active inactive inactive'
   expect(
     await readFirewalls(host(states, '# Set to yes to start on boot.\nENABLED=yes\nLOGLEVEL=low\n')),
@@ -91,20 +91,20 @@ test('ufw counts when it is enabled', async () => {
   expect(isUfwEnabled('#ENABLED=yes\n')).toBe(false)
 })
 
-test('Docker may have come from the store', async () => {
+test('Docker from the snap store counts as Docker', async () => {
   expect(await readFirewalls(host('inactive inactive inactive active inactive'))).toEqual(['docker'])
 })
 
-test('without systemd nothing of it is active', async () => {
+test('without systemd, no firewall and no NetworkManager is active', async () => {
   expect(await readFirewalls(createFakeFactSource({}))).toEqual([])
   expect(await readNetworkManager(createFakeFactSource({}))).toBe(false)
 })
 
-test('one that reads its settings again is active meanwhile', () => {
+test('a reloading unit is active', () => {
   expect([...parseActiveUnits(['a', 'b', 'c'], 'reloading\nactivating\nfailed\n')]).toEqual(['a'])
 })
 
-test('programs are where services look for them', async () => {
+test('programs are found only in the search path of services', async () => {
   const files = {
     '/usr/sbin/nft': '',
     '/bin/mount': '',
@@ -118,6 +118,6 @@ test.each([
   [undefined, 'disabled'],
   ['0', 'permissive'],
   ['1', 'enforcing'],
-])('%j is %s', (text, state) => {
+])('the SELinux enforce value %j means %s', (text, state) => {
   expect(parseEnforce(text)).toBe(state)
 })

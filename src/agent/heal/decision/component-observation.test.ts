@@ -16,7 +16,7 @@ const [grace, first] = [60_000, updateUnitObservation('x.service', undefined, ru
 const then = (before: UnitObservation, state: Partial<UnitState>, now: number): UnitObservation =>
   updateUnitObservation('x.service', before, { ...before.state, ...state }, now)
 
-test('another life begins with each start, and a row of them with the first that came to nothing', () => {
+test('a new invocation sets started, and neverHealthySince stays at the first failed start', () => {
   const crashed = then({ ...first, wasHealthy: true }, { invocation: 'b', restarts: 1 }, 50_000)
   expect(crashed).toMatchObject({ started: 50_000, neverHealthySince: 50_000, wasHealthy: false })
   const again = then(
@@ -32,7 +32,7 @@ test('another life begins with each start, and a row of them with the first that
   })
 })
 
-test('one that is started again and again ends by itself; one that lives, or lies still, does not', () => {
+test('a service that restarts repeatedly is crash-looping; a running or failed one is not', () => {
   expect(isCrashLooping(first, grace, 200_000)).toBe(false)
   const waits = then(first, { active: 'activating', sub: 'auto-restart' }, 100_000)
   expect(isCrashLooping(waits, grace, 200_000)).toBe(true)

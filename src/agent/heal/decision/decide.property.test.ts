@@ -116,7 +116,7 @@ class Simulation {
 
   #mayRestart(name: ModelService): void {
     const { host, policy } = this
-    ensure(!host.isHealthy(name), `${name} is well`)
+    ensure(!host.isHealthy(name), `${name} is healthy`)
     const { state } = host.process(name)
     // Components with their own steps, as in the legacy script policy, have no start grace. They may be
     // restarted while they are starting.
@@ -228,7 +228,7 @@ test.each([['default', defaultPolicy, 1] as const, ['legacy-script', legacyScrip
           ensure(steps.length === 0, 'a healthy host is left alone')
           ensure(
             components.every(({ state }) => state === 'healthy'),
-            'it is known to be well',
+            'all components are reported as healthy',
           )
         }
         expect(simulation.healState.escalations).toEqual({})

@@ -42,11 +42,11 @@ async function startMember(plan: NodePlan): Promise<NodePlan> {
   return plan
 }
 
-test('a host without etcd has nothing to lose', async () => {
+test('a host without etcd has no data risk', async () => {
   expect(await findDataRisks(host, buildPlanWithHost())).toEqual(new Map())
 })
 
-test('a member that never was may start with nothing', async () => {
+test('a member that was never initialized may start without data', async () => {
   const plan = planWith('a=https://192.0.2.1:2380')
   publishPrograms(host, plan)
   await applyAndListOps(host, plan)
@@ -68,7 +68,7 @@ test.each([
   [etcdWalDirectory],
   ['/var/lib/etcd'],
   [`${etcdWalDirectory}/0000000000000000-0000000000000000.wal`],
-])('without %s it has lost its data, and what to type depends on who else knows it', async (path) => {
+])('a member without %s has lost its data, and the hint depends on the other members', async (path) => {
   const plan = await startMember(planWith('a=https://192.0.2.1:2380', 'b=https://192.0.2.2:2380'))
   await rm(host.toLocalPath(path), { recursive: true })
   const risk = (await findDataRisks(host, plan)).get('etcd')
@@ -80,7 +80,7 @@ test.each([
   expect(riskAlone?.hint).toContain('hyperkube etcd snapshot restore')
 })
 
-test('one that does not start and says that its data is damaged is left alone', async () => {
+test('a crashed member that logs damaged data is a data risk', async () => {
   const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
   host.services.written.set(etcdUnit, [
     '{"level":"fatal","msg":"failed to open WAL","error":"walpb: crc mismatch"}',
@@ -93,7 +93,7 @@ test('one that does not start and says that its data is damaged is left alone', 
   })
 })
 
-test('a member that is just starting may still repair itself', async () => {
+test('a member that is starting is no data risk, because it may still repair itself', async () => {
   const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
   host.services.written.set(etcdUnit, ['snap: crc mismatch'])
   const state = { ...(await host.services.show(etcdUnit)), active: 'activating' }
@@ -111,7 +111,7 @@ test.each([
     '{"level":"fatal","msg":"discovery failed","error":"8e9e05c52164694d found data inconsistency with peers"}',
   ],
   ['unexpected fault address 0x7f2c'],
-])('damage: %s', (line) => {
+])('the log line %s means damage', (line) => {
   expect(findEtcdDamage(['something', line, 'exit status 2'])).toContain(line)
 })
 
@@ -119,6 +119,6 @@ test.each([
   ['{"level":"panic","msg":"failed to open database","error":"timeout"}'],
   ['{"level":"fatal","msg":"failed to save hard state and entries","error":"no space left on device"}'],
   ['the member has been permanently removed from the cluster'],
-])('no damage: %s', (line) => {
+])('the log line %s does not mean damage', (line) => {
   expect(findEtcdDamage([line])).toBeUndefined()
 })

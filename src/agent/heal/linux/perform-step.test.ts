@@ -72,7 +72,7 @@ async function writeProcess(pid: number, state: string): Promise<void> {
 const countStarts = (unit: string): number => host.services.units.get(unit)?.starts ?? 0
 const readPid = async (unit: string): Promise<number> => (await host.services.show(unit)).pid
 
-test('a service is restarted, as an op of the journal and with its reason', async () => {
+test('a restart of a service is recorded in the journal with its reason', async () => {
   const before = countStarts('containerd.service')
   expect(await perform(buildStep(['restart'], { code: 'HEALTH_CHECK_FAILED' }))).toEqual([
     {
@@ -121,13 +121,13 @@ test('an unresponsive service that ignores SIGQUIT is killed: it would not handl
   ])
 })
 
-test('so is one that the kernel holds, whatever its probes say', async () => {
+test('a service whose process is stopped is killed, whatever the failure of its probe', async () => {
   await writeProcess(await readPid('containerd.service'), 'T (stopped)')
   await perform(buildStep(['restart'], { code: 'HEALTH_CHECK_FAILED' }))
   expect(host.services.calls).toEqual(['kill-main containerd.service', 'restart containerd.service'])
 })
 
-test('one that does not end gets its time, and is killed then', async () => {
+test('a service that does not stop is killed after 30 seconds', async () => {
   host.services.stubborn.add('containerd.service')
   const began = host.clock.time
   const [action] = await perform(buildStep(['restart']))
@@ -136,7 +136,7 @@ test('one that does not end gets its time, and is killed then', async () => {
   expect(action).toMatchObject({ outcome: 'done' })
 })
 
-test('a service that exits at once was not started, and its last lines are reported', async () => {
+test('the restart of a service that exits at once fails with its last log lines', async () => {
   host.services.broken.add('containerd.service')
   const [action] = await perform(buildStep(['restart']))
   expect(action?.outcome).toBe('failed')
@@ -144,7 +144,7 @@ test('a service that exits at once was not started, and its last lines are repor
   expect((await readJournaled()).at(-1)).toBe('restart containerd.service: failed')
 })
 
-test('what an operator has stopped is not started', async () => {
+test('a service that an operator stopped is not started', async () => {
   const emit = (): void => undefined
   await stopComponentServices(
     { host, name: 'a', run: someRunId, emit, signal: neverAborted },
@@ -155,7 +155,7 @@ test('what an operator has stopped is not started', async () => {
   expect(countStarts('containerd.service')).toBe(1)
 })
 
-test('nothing is done once an operator has the claim, or another plan was applied', async () => {
+test('no step is performed if an operator holds the lock or another plan is applied', async () => {
   const deps = await createStepDeps(host, plan)
   await deps.claims.acquire({ holder: 'ana', generation: 1 }, false, false)
   expect(await performIn(deps, buildStep(['restart']))).toEqual([])
@@ -175,7 +175,7 @@ test('an unreadable ledger and journal do not prevent healing', async () => {
   ])
 })
 
-test('what was spoilt comes back, and nothing that runs is disturbed', async () => {
+test('corrupted files and units are repaired without a restart', async () => {
   const program = host.toLocalPath('/opt/hyperkube/containerd-1/containerd')
   await truncate(program, 3)
   await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
@@ -194,7 +194,7 @@ test('what was spoilt comes back, and nothing that runs is disturbed', async () 
   expect(countStarts('containerd.service')).toBe(1)
 })
 
-test('a process that was there before need not start for what came back', async () => {
+test('a process that is older than the corruption is not restarted by the next apply', async () => {
   const pid = await readPid('containerd.service')
   await mkdir(host.toLocalPath(`/proc/${pid}`), { recursive: true })
   const longAgo = new Date(Date.now() - 60_000)
@@ -212,7 +212,7 @@ test('a service that may have read wrong content is restarted by the next apply'
   ])
 })
 
-test('one that ends over what was wrong, and starts again by itself, has read what came back', async () => {
+test('a service that restarts by itself after the repair is not restarted by the next apply', async () => {
   await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
   const deps = await createStepDeps(host, plan)
   const pause: typeof host.clock.pause = async (milliseconds, signal) => {
@@ -260,7 +260,7 @@ test('a crashed service that systemd starts just before the repair is restarted'
   expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
 })
 
-test('put back and restarted, it has seen all there is', async () => {
+test('a service that is repaired and restarted is not restarted by the next apply', async () => {
   await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
   await perform(buildStep(['repair', 'restart']))
   expect(await applyAndListOps(host, plan, { secrets: { key: 'secret' } })).toEqual([])
@@ -279,7 +279,7 @@ test('an artifact that cannot be fetched is reported, and all else is repaired',
   expect(await readText('/etc/hyperkube/containerd/config')).toBe('one')
 })
 
-test('what is derived is made from what a service writes at its start, not from what lay there', async () => {
+test('a derived file is regenerated from the source that its service writes at the start', async () => {
   await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   atStart = async (unit) => {
     if (unit === 'flanneld.service') await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.3.1/24\n')
@@ -292,14 +292,14 @@ test('what is derived is made from what a service writes at its start, not from 
   expect(await readText(conflist)).toBe('10.244.3.0/24\n')
 })
 
-test('a service that writes nothing is waited for a while, and what was derived stays', async () => {
+test('a derived file stays unchanged if its service does not write the source', async () => {
   await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   const [, action] = await perform(buildStep(['regenerate', 'restart'], { component: 'flanneld' }))
   expect(action?.details).toEqual([`${conflist} was not changed: flanneld has not written ${subnetFile} yet`])
   expect(await readText(conflist)).toBe('10.244.3.0/24\n')
 })
 
-test('without a restart it is made from what is there', async () => {
+test('a derived file is regenerated from the existing source if there is no restart', async () => {
   await rm(host.toLocalPath(conflist))
   expect(await perform(buildStep(['regenerate'], { component: 'flanneld' }))).toMatchObject([
     { outcome: 'done', details: [`${conflist}, from ${subnetFile}`] },
@@ -307,7 +307,7 @@ test('without a restart it is made from what is there', async () => {
   expect(await readText(conflist)).toBe('10.244.3.0/24\n')
 })
 
-test('logs are kept, the last of them with what was done, and not for ever', async () => {
+test('captured logs are stored, their last lines are reported, and five captures are kept', async () => {
   host.services.written.set(
     'containerd.service',
     Array.from({ length: 40 }, (_, index) => `line ${index}\u001b`),
@@ -323,14 +323,14 @@ test('logs are kept, the last of them with what was done, and not for ever', asy
   expect(await readText(`${captureDirectory}/${kept[0]}`)).toContain('line 0\\u001b')
 })
 
-test('what is only said is in the journal as well', async () => {
+test('a give-up is recorded in the journal', async () => {
   expect(await perform(buildStep(['give-up'], { code: 'HEAL_EXHAUSTED' }))).toMatchObject([
     { action: 'give-up', outcome: 'done', details: [] },
   ])
   expect((await readJournaled()).at(-1)).toBe('heal containerd: give-up, because healthz: refused')
 })
 
-test('an abort is thrown', async () => {
+test('an abort rejects the step with the reason of the signal', async () => {
   const stop = new AbortController()
   stop.abort(new Error('the agent stops'))
   await expect(

@@ -99,7 +99,7 @@ async function runProbe(check: ProbeCheck, timeout = 2000): Promise<ProbeResult>
   return result
 }
 
-test('a server that serves is well, over one connection', async () => {
+test('a serving server is healthy, and its probes share one connection', async () => {
   await using server = await startRuntime({ message: '0801' })
   using probes = createProber(createFakeProbeDeps())
   const probe = testProbe({ kind: 'grpc', endpoint: server.endpoint })
@@ -110,7 +110,7 @@ test('a server that serves is well, over one connection', async () => {
   expect(server.connections).toBe(1)
 })
 
-test('a server that does not serve says so, and one that refuses is not well', async () => {
+test('a server that does not serve or returns an error status is unhealthy', async () => {
   await using server = await startRuntime({ message: '0802' })
   const check = { kind: 'grpc', endpoint: server.endpoint } as const
   expect(await runProbe(check)).toMatchObject({ state: 'unhealthy', code: 'HEALTH_CHECK_FAILED' })
@@ -152,7 +152,7 @@ test('a missing socket and a closed connection are no response', async () => {
   })
 })
 
-test('a runtime is asked about itself, or about the network of pods', async () => {
+test('a CRI probe checks the condition of the runtime, or of the pod network if requested', async () => {
   const conditions = [
     ['RuntimeReady', true, ''],
     ['NetworkReady', false, 'NetworkPluginNotReady'],
@@ -178,7 +178,7 @@ test('a runtime is asked about itself, or about the network of pods', async () =
   })
 })
 
-test('sockets and pipes are called by the names under which they are opened', () => {
+test('endpoints of sockets and pipes are converted to paths', () => {
   expect(toSocketPath('unix:///run/containerd/containerd.sock')).toBe('/run/containerd/containerd.sock')
   expect(toSocketPath('npipe:////./pipe/containerd-containerd')).toBe(
     String.raw`\\.\pipe\containerd-containerd`,
@@ -188,30 +188,30 @@ test('sockets and pipes are called by the names under which they are opened', ()
 /** Examples from the protocol buffers documentation: 150 in field 1 and `testing` in field 2. */
 const example = Buffer.from('089601120774657374696e67', 'hex')
 
-test('a message is read as the format says', () => {
+test('number and text fields of a message are decoded', () => {
   expect(readNumberField(example, 1)).toBe(150)
   expect(readTextField(example, 2)).toBe('testing')
   expect([...readFields(example)].map(({ number }) => number)).toEqual([1, 2])
 })
 
-test('what is left out is nothing', () => {
+test('missing fields have default values', () => {
   expect(readNumberField(example, 3)).toBe(0)
   expect(readTextField(example, 3)).toBe('')
   expect(readBytesFields(example, 1)).toEqual([])
 })
 
-test('fields of fixed length are read over', () => {
+test('fields of fixed length are skipped', () => {
   const long = Buffer.concat([Buffer.from([0x19, 1, 2, 3, 4, 5, 6, 7, 8, 0x25, 1, 2, 3, 4]), example])
   expect(readTextField(long, 2)).toBe('testing')
 })
 
-test('a message that is cut is an error, and so is a number that does not end', () => {
+test('a truncated message, an endless number and an unknown field type are errors', () => {
   expect(() => [...readFields(example.subarray(0, -1))]).toThrow('truncated')
   expect(() => [...readFields(Buffer.alloc(20, 0xff))]).toThrow('too long')
   expect(() => [...readFields(Buffer.from([0x0b]))]).toThrow('type 3')
 })
 
-test('what was written is read, whatever it is', () => {
+test('all encoded text fields are decoded', () => {
   const field = record({
     number: integer({ min: 1, max: 500_000 }),
     text: string({ unit: 'grapheme' }),

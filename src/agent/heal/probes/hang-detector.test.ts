@@ -17,11 +17,11 @@ function setUp() {
   return { beSilent }
 }
 
-test('a stopped process hangs at the first silence', async () => {
+test('a stopped process hangs at the first missing response', async () => {
   expect(await setUp().beSilent(0, 'T', 5)).toBe('process 7 is stopped')
 })
 
-test('a sleeping process hangs if it used no processor time between two silences', async () => {
+test('a sleeping process hangs if it used no processor time between two missing responses', async () => {
   const { beSilent } = setUp()
   expect(await beSilent(0, 'S', 100)).toBeUndefined()
   expect(await beSilent(10_000, 'S', 101)).toBe('process 7 uses no processor time')
@@ -31,14 +31,17 @@ test.each([
   ['works', [10_000, 'S', 130]],
   ['waits for a disk', [10_000, 'D', 100]],
   ['runs', [10_000, 'R', 100]],
-  ['was silent long ago', [61_000, 'S', 100]],
+  ['missed its previous response long ago', [61_000, 'S', 100]],
   ['is another process', [10_000, 'S', 100, 8]],
-] as const)('a silent process that %s shows no sign', async (_what, [after, state, ticks, pid]) => {
-  const { beSilent } = setUp()
-  await beSilent(0, 'S', 100)
-  expect(await beSilent(after, state, ticks, pid)).toBeUndefined()
-})
+] as const)(
+  'a process without a response that %s shows no sign of a hang',
+  async (_what, [after, state, ticks, pid]) => {
+    const { beSilent } = setUp()
+    await beSilent(0, 'S', 100)
+    expect(await beSilent(after, state, ticks, pid)).toBeUndefined()
+  },
+)
 
-test('without a process there is no sign', async () => {
+test('a service without a process shows no sign of a hang', async () => {
   expect(await setUp().beSilent(0, 'T', 5, 0)).toBeUndefined()
 })

@@ -51,14 +51,14 @@ async function server(
   return found
 }
 
-test('a server that is well is asked over one connection', async () => {
+test('probes of a healthy server share one connection', async () => {
   await using target = await server((_, response) => response.end('ok'))
   for (const _ of [1, 2, 3])
     expect(await runProbe({ kind: 'http', url: target.url })).toEqual({ state: 'healthy' })
   expect(target.connections).toBe(1)
 })
 
-test('a server that lets go of its connections is asked once more', async () => {
+test('a probe over a connection that the server closed is sent again', async () => {
   await using target = await server((request, response) => {
     response.end('ok', () => setImmediate(() => request.socket.destroy()))
   })
@@ -66,7 +66,7 @@ test('a server that lets go of its connections is asked once more', async () => 
     expect(await runProbe({ kind: 'http', url: target.url })).toEqual({ state: 'healthy' })
 })
 
-test('a server that is not well says why, in the line that matters', async () => {
+test('an unhealthy server is reported with its failed check and the code of its component', async () => {
   await using target = await server((_, response) =>
     response.writeHead(503).end('[+]data_corruption ok\n[-]linearizable_read failed: no leader\n'),
   )
@@ -81,7 +81,7 @@ test('a server that is not well says why, in the line that matters', async () =>
   expect(await runProbe(check, { name: 'livez' }, 'etcd')).toMatchObject({ code: 'HEALTH_CHECK_FAILED' })
 })
 
-test('one that takes connections and says nothing is found by the time', async () => {
+test('a server that accepts connections and does not respond fails at the timeout', async () => {
   await using target = await server(() => undefined)
   const check = { kind: 'http', url: target.url } as const
   const unresponsive = { state: 'unhealthy', code: 'HEALTH_NO_RESPONSE', message: 'no answer within 100 ms' }
@@ -104,7 +104,7 @@ test('a closed port is no response', async () => {
   })
 })
 
-test('a server is trusted by an authority that is read again when it has changed', async () => {
+test('a changed CA file is read again, and an untrusted server is unhealthy only to remote probes', async () => {
   await using target = await startHttpsTestServer(ca, ({ user }) => ({ status: 200, text: user }))
   deps.texts.set('/ca.crt', ca.certificate)
   const check = { kind: 'http', url: `${target.url}/healthz`, caFile: '/ca.crt', credentials } as const

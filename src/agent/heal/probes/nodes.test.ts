@@ -50,7 +50,7 @@ test('peers that accept or refuse connections are reachable', async () => {
   expect(await runProbe(nodes)).toEqual({ state: 'healthy' })
 })
 
-test('one that is said to be ready and cannot be reached', async () => {
+test('an unreachable peer whose node is ready makes the probe unhealthy', async () => {
   const nodes = [{ name: 'a' }, { name: 'b', address: nowhere, port }]
   expect(await runProbe(nodes)).toEqual({
     state: 'unhealthy',
@@ -59,7 +59,7 @@ test('one that is said to be ready and cannot be reached', async () => {
   })
 })
 
-test('one that is not ready, or gone since the table was made, is not asked for', async () => {
+test('a peer that is not ready, or was removed since the list, is ignored', async () => {
   expect(await runProbe([{ name: 'a' }, { name: 'b', address: nowhere, ready: false }])).toEqual({
     state: 'healthy',
   })
@@ -68,7 +68,7 @@ test('one that is not ready, or gone since the table was made, is not asked for'
   expect(await runProbe([{ name: 'a' }], [{ name: 'a' }, { name: 'b' }])).toEqual({ state: 'healthy' })
 })
 
-test('the lease of a node is as old as it may be, or older, or not there', async () => {
+test('a recent node lease is healthy, and an old or missing one is unhealthy', async () => {
   const deps = createFakeProbeDeps()
   const lease = { renewTime: new Date(deps.time - 30_000).toISOString() }
   const leases = new FakeKubeApi()

@@ -66,7 +66,7 @@ async function runProbe(): Promise<ProbeResult> {
   return probes.run(testProbe(check), testComponent('flanneld'), new AbortController().signal)
 }
 
-test('a network that is whole is well, and the API is asked about it seldom', async () => {
+test('a complete overlay network is healthy, and the API is queried once a minute', async () => {
   expect(await runProbe()).toEqual({ state: 'healthy' })
   const before = api.requests.length
   deps.time += 30_000
@@ -80,7 +80,7 @@ test('a network that is whole is well, and the API is asked about it seldom', as
   expect(api.requests.at(-1)?.query.get('resourceVersion')).toBe('0')
 })
 
-test('an interface that is gone, or down', async () => {
+test('a missing interface and an interface without an address are reported', async () => {
   deps.links.delete('flannel.1')
   expect(await runProbe()).toMatchObject({
     code: 'OVERLAY_INTERFACE',
@@ -93,7 +93,7 @@ test('an interface that is gone, or down', async () => {
   })
 })
 
-test('a file that is gone, or says what neither the interface nor the node says', async () => {
+test('a subnet file that is missing or differs from interface or node is reported', async () => {
   deps.texts.set(check.subnetFile, 'FLANNEL_SUBNET=10.244.9.1/24\n')
   expect(await runProbe()).toMatchObject({ state: 'unhealthy', code: 'OVERLAY_SUBNET' })
   deps.links.set('flannel.1', ['10.244.9.0'])
@@ -105,7 +105,7 @@ test('a file that is gone, or says what neither the interface nor the node says'
   expect(await runProbe()).toMatchObject({ code: 'OVERLAY_SUBNET' })
 })
 
-test('routes that are missing', async () => {
+test('a missing route to the pods of a node is reported', async () => {
   setRoutes(2)
   expect(await runProbe()).toEqual({
     state: 'unhealthy',
@@ -114,7 +114,7 @@ test('routes that are missing', async () => {
   })
 })
 
-test('a node that is gone, recreated, new or not ready needs no route', async () => {
+test('a node that was removed or recreated, or is not ready, needs no route', async () => {
   expect(await runProbe()).toEqual({ state: 'healthy' })
   setRoutes(2)
   // The cached table still contains the removed node b.
@@ -128,20 +128,20 @@ test('a node that is gone, recreated, new or not ready needs no route', async ()
   expect(await runProbe()).toEqual({ state: 'healthy' })
 })
 
-test('without an API, what others would have to say is not known', async () => {
+test('without the API, routes are unknown, and a missing interface is still reported', async () => {
   isDown = true
   expect(await runProbe()).toMatchObject({ state: 'unknown' })
   deps.links.delete('flannel.1')
   expect(await runProbe()).toMatchObject({ state: 'unhealthy', code: 'OVERLAY_INTERFACE' })
 })
 
-test('those that follow by name are asked about, and after the last comes the first', () => {
+test('the nodes that follow by name are selected, and the first follows the last', () => {
   expect(selectFollowing(['d', 'b', 'a', 'c'], 'b', 2)).toEqual(['c', 'd'])
   expect(selectFollowing(['d', 'b', 'a', 'c'], 'd', 2)).toEqual(['a', 'b'])
   expect(selectFollowing(['a'], 'a', 2)).toEqual([])
 })
 
-test('routes are read as the kernel tells them', () => {
+test('routed networks are parsed from the routes of the kernel, without reject routes', () => {
   const text = [
     'Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT',
     'eth0\t00000000\t0100D20A\t0003\t0\t0\t0\t00000000\t0\t0\t0',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RateLimitedCache } from './probe-api.ts'
 
-test('an answer is good for a minute, and a long one for longer', async () => {
+test('a value is cached for a minute, and a large one for five minutes', async () => {
   let [now, loads] = [0, 0]
   let text = 'short'
   const cache = new RateLimitedCache<number>(() => now)

@@ -25,7 +25,7 @@ async function runProbe(deps: FakeProbeDeps, check: ProbeCheck, timeout = 2000):
   return result
 }
 
-test('a service runs, or does not', async () => {
+test('a service probe is healthy only if its unit is active', async () => {
   const deps = createFakeProbeDeps()
   expect(await runProbe(deps, { kind: 'service' })).toEqual({
     state: 'unhealthy',
@@ -36,7 +36,7 @@ test('a service runs, or does not', async () => {
   expect(await runProbe(deps, { kind: 'service' })).toEqual({ state: 'healthy' })
 })
 
-test('a file is there, empty or not there', async () => {
+test('a file probe is unhealthy if its file is empty or missing', async () => {
   const deps = createFakeProbeDeps()
   deps.texts.set('/full', 'x').set('/empty', '')
   expect(await runProbe(deps, { kind: 'file', path: '/full' })).toEqual({ state: 'healthy' })
@@ -75,7 +75,7 @@ test('suspended work begins when running probes have cleaned up, and no probe ru
   expect(await run()).toEqual({ state: 'healthy' })
 })
 
-test('an interface is up, or not', async () => {
+test('an interface probe is unhealthy if its interface is missing', async () => {
   const deps = createFakeProbeDeps()
   deps.links.set('flannel.1', ['10.244.1.0'])
   expect(await runProbe(deps, { kind: 'interface', name: 'flannel.1' })).toEqual({ state: 'healthy' })
@@ -84,7 +84,7 @@ test('an interface is up, or not', async () => {
   })
 })
 
-test('what only Windows has is not known here', async () => {
+test('a probe for Windows is unknown on Linux', async () => {
   const check = { kind: 'hns-network', name: 'x', type: 'overlay' } as const
   expect(await runProbe(createFakeProbeDeps(), check)).toMatchObject({ state: 'unknown' })
 })
@@ -92,7 +92,7 @@ test('what only Windows has is not known here', async () => {
 describe('a disk', () => {
   const latency = { kind: 'disk-latency', directory: '/var/lib/etcd', maxMs: 100 } as const
 
-  test('is fast, slow, full or broken', async () => {
+  test('is healthy if it is fast, and is reported if it is slow, full or broken', async () => {
     const deps = createFakeProbeDeps()
     expect(await runProbe(deps, latency)).toEqual({ state: 'healthy' })
     deps.disk.took = 300
@@ -103,7 +103,7 @@ describe('a disk', () => {
     expect(await runProbe(deps, latency)).toMatchObject({ code: 'DISK_SLOW', message: 'i/o error' })
   })
 
-  test('that was slow for once is not slow', async () => {
+  test('is healthy if one of three test writes is fast', async () => {
     const deps = createFakeProbeDeps()
     const times = [300, 300, 90]
     const write = async (): Promise<number> => times.shift() ?? 300
@@ -117,7 +117,7 @@ describe('a disk', () => {
     })
   })
 
-  test('that hangs is written to once', async () => {
+  test('that hangs gets no second test write before the first has finished', async () => {
     const deps = createFakeProbeDeps()
     const { promise, resolve } = Promise.withResolvers<number>()
     deps.disk.took = promise
@@ -136,7 +136,7 @@ describe('a disk', () => {
     expect(await runProbeAgain()).toEqual({ state: 'healthy' })
   })
 
-  test('has room for bytes and for files', async () => {
+  test('is reported as full if it has too few free bytes or inodes', async () => {
     const deps = createFakeProbeDeps()
     const check = { kind: 'disk-space', directory: '/var/lib/etcd', minFree: 0.05 } as const
     expect(await runProbe(deps, check)).toEqual({ state: 'healthy' })
@@ -153,7 +153,7 @@ describe('a disk', () => {
     })
   })
 
-  test('of this machine is written to without a trace', async () => {
+  test('has no test file left after a test write', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'disk-'))
     try {
       expect(await hostDisks.write(directory)).toBeGreaterThan(0)
@@ -169,7 +169,7 @@ describe('a disk', () => {
   })
 })
 
-test('a certificate is good, due or over', async () => {
+test('a certificate probe reports certificates that are due, expired, not yet valid or unreadable', async () => {
   const { client } = await createTestCa()
   const deps = createFakeProbeDeps()
   deps.time = Date.now()
@@ -189,7 +189,7 @@ test('a certificate is good, due or over', async () => {
   expect(await runProbe(deps, check)).toMatchObject({ state: 'unknown' })
 })
 
-test('a clock agrees with most of the others, or does not', async () => {
+test('a clock probe is unhealthy if the clock differs from most servers', async () => {
   const ca = await createTestCa()
   const deps = createFakeProbeDeps()
   deps.time = Date.UTC(2027, 0, 1, 12, 0, 0, 300)

@@ -48,7 +48,7 @@ async function runProbe(deps: FakeProbeDeps, times = 1): Promise<ProbeResult[]> 
 const clean = ['DEL portmap', 'DEL bridge', 'umount']
 const visit = ['touch', 'unshare', 'ADD bridge', 'ADD portmap', ...clean]
 
-test('what an earlier one left is taken away, and then each joins and leaves', async () => {
+test('the first probe removes an old test pod, and each probe adds and removes its own', async () => {
   const deps = host()
   expect(await runProbe(deps, 2)).toEqual([{ state: 'healthy' }, { state: 'healthy' }])
   expect(deps.ran.map(({ argv }) => summarizeArgv(argv))).toEqual([...clean, ...visit, ...visit])
@@ -69,7 +69,7 @@ test('each plugin gets the result of the previous one', async () => {
   expect(first?.argv).toContain('/plugins/bridge')
 })
 
-test('a plugin that refuses is heard, and all is taken away', async () => {
+test('the error of a plugin is reported, and the test pod is removed', async () => {
   const stdout = JSON.stringify({ code: 999, msg: 'no IP addresses available in range set' })
   const deps = host((summary) => (summary === 'ADD bridge' ? { code: 1, stdout } : undefined))
   expect(await runProbe(deps)).toEqual([
@@ -88,7 +88,7 @@ test('a plugin that refuses is heard, and all is taken away', async () => {
   ])
 })
 
-test('who does not get away again is not well, and is taken away by the next', async () => {
+test('a test pod that cannot be removed is reported, and removed by the next probe', async () => {
   let fails = true
   const deps = host((summary) =>
     summary === 'DEL bridge' && fails ? { code: 127, stderr: 'env: not found' } : undefined,
@@ -109,7 +109,7 @@ test('who does not get away again is not well, and is taken away by the next', a
   expect(deps.ran.map(({ argv }) => summarizeArgv(argv))).toEqual([...clean, ...visit])
 })
 
-test('a configuration that is gone, or none', async () => {
+test('an invalid or missing configuration is reported', async () => {
   const deps = host()
   deps.texts.set(configuration, '{"name":')
   expect(await runProbe(deps)).toMatchObject([

@@ -31,7 +31,7 @@ let deps: FakeProbeDeps
 let probes: Prober
 const dns = { name: 'dns', clusterIP: '10.96.0.10' }
 const known = { stdout: 'elements = { 10.96.0.10 . tcp . 53 : goto service-X-default/dns/tcp/main }' }
-const gone = { code: 1, stderr: 'Error: No such file or directory\nlist map ip kube-proxy service-ips' }
+const flushed = { code: 1, stderr: 'Error: No such file or directory\nlist map ip kube-proxy service-ips' }
 
 beforeAll(async () => {
   ca = await createTestCa()
@@ -87,7 +87,7 @@ async function runProbe(mode: 'nftables' | 'iptables' = 'nftables'): Promise<Pro
   )
 }
 
-test('services that the packet filter knows are well, and the API is asked once a minute', async () => {
+test('Services with rules are healthy, and the API is queried once a minute', async () => {
   const before = api.requests.length
   for (const _ of [1, 2, 3]) expect(await runProbe()).toEqual({ state: 'healthy' })
   expect(api.requests.slice(before).map(({ path }) => path)).toEqual([
@@ -97,8 +97,8 @@ test('services that the packet filter knows are well, and the API is asked once 
   expect(deps.ran.length).toBe(3)
 })
 
-test('a filter that was flushed, as a whole or of one service', async () => {
-  filter = gone
+test('missing rules of all Services or of one Service are reported', async () => {
+  filter = flushed
   expect(await runProbe()).toEqual({
     state: 'unhealthy',
     code: 'SERVICE_RULES',
@@ -114,35 +114,38 @@ test('a filter that was flushed, as a whole or of one service', async () => {
   })
 })
 
-test('a service that is gone since the last list is not missed', async () => {
+test('a Service that was deleted since the last list needs no rules', async () => {
   expect(await runProbe()).toEqual({ state: 'healthy' })
-  filter = gone
+  filter = flushed
   services = []
   expect(await runProbe()).toEqual({ state: 'healthy' })
 })
 
 test.each<readonly [string, TestService]>([
-  ['headless', { name: 'x', clusterIP: 'None' }],
-  ['of another family', { name: 'x', clusterIP: 'fd00::1' }],
-  ['a name for another', { name: 'x', clusterIP: '10.96.0.1', spec: { type: 'ExternalName' } }],
-  ['only for its own node', { name: 'x', clusterIP: '10.96.0.1', spec: { internalTrafficPolicy: 'Local' } }],
+  ['without a cluster IP', { name: 'x', clusterIP: 'None' }],
+  ['of another IP family', { name: 'x', clusterIP: 'fd00::1' }],
+  ['of type ExternalName', { name: 'x', clusterIP: '10.96.0.1', spec: { type: 'ExternalName' } }],
   [
-    'for another proxy',
+    'with the internal traffic policy Local',
+    { name: 'x', clusterIP: '10.96.0.1', spec: { internalTrafficPolicy: 'Local' } },
+  ],
+  [
+    'of another service proxy',
     { name: 'x', clusterIP: '10.96.0.1', labels: { 'service.kubernetes.io/service-proxy-name': 'y' } },
   ],
-  ['without anybody behind it', { name: 'x', clusterIP: '10.96.0.1', ready: false }],
-  ['young', { name: 'x', clusterIP: '10.96.0.1', created: '2026-12-31T23:59:30Z' }],
-])('a service that is %s is not missed', async (_, service) => {
+  ['without ready endpoints', { name: 'x', clusterIP: '10.96.0.1', ready: false }],
+  ['created a short time ago', { name: 'x', clusterIP: '10.96.0.1', created: '2026-12-31T23:59:30Z' }],
+])('a Service %s needs no rules', async (_, service) => {
   services = [dns, service]
   expect(await runProbe()).toEqual({ state: 'healthy' })
 })
 
-test('a filter that cannot be asked says nothing', async () => {
+test('rules that cannot be read make the probe unknown', async () => {
   filter = { code: 1, stderr: 'Error: Operation not permitted' }
   expect(await runProbe()).toMatchObject({ state: 'unknown', message: 'Error: Operation not permitted' })
 })
 
-test('rules of nftables and iptables are read as kube-proxy writes them', async () => {
+test('rules of nftables and iptables are parsed as kube-proxy writes them', async () => {
   const map = `table ip kube-proxy {
 	map service-ips {
 		type ipv4_addr . inet_proto . inet_service : verdict

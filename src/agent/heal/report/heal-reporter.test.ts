@@ -117,7 +117,7 @@ async function waitForRequests(count: number): Promise<void> {
   })
 }
 
-test('what was done is in the log, counted, and at the node, by the node itself', async () => {
+test('an action is logged, counted and recorded as an event of its node', async () => {
   const { report, counters } = startReporter()
   report(buildAction())
   expect(logged).toEqual([
@@ -143,7 +143,7 @@ test('what was done is in the log, counted, and at the node, by the node itself'
   })
 })
 
-test('what is done again and again is one event', async () => {
+test('a repeated action is one event with a count', async () => {
   const { report } = startReporter()
   report(buildAction())
   report(buildAction())
@@ -167,7 +167,7 @@ test('events wait while the API is unreachable, and are recorded in the end', as
   expect(reasons()).toEqual(['HyperkubeRestarted', 'HyperkubeRecovered'])
 })
 
-test('what is old is no news', async () => {
+test('an action of two hours ago is not recorded as an event', async () => {
   const { report } = startReporter()
   const longAgo = new Date(host.clock.time - 2 * 3_600_000).toISOString()
   report(buildAction({ at: longAgo }))
@@ -184,7 +184,7 @@ test('a host that is no node records no event, and does not fail', async () => {
   expect(server.requests).toEqual([])
 })
 
-test('what was captured does not fill the log', () => {
+test('captured log lines are not written to the log of the agent', () => {
   startReporter().report(
     buildAction({ action: 'capture-logs', details: ['saved in /x', 'a line', 'another'] }),
   )

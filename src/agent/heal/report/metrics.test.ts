@@ -34,7 +34,7 @@ const health: HostHealth = {
   actions: [],
 }
 
-test('one line for each figure, with what it is', () => {
+test('metrics have the Prometheus format, each with its help text', () => {
   const counters = new HealCounters()
   const restarted = { component: 'kubelet', action: 'restart', outcome: 'done' } as const
   counters.countAction(restarted)
@@ -96,7 +96,7 @@ test('one line for each figure, with what it is', () => {
   `)
 })
 
-test('before anybody has looked there is little to tell', () => {
+test('health metrics are left out before the first observation', () => {
   const process = { cpuSeconds: 1.5, residentBytes: 4096, startedAt: 17, openFiles: undefined }
   const text = formatAgentMetrics({ version: '1', health: undefined, counters: new HealCounters(), process })
   expect(text).toContain('hyperkube_agent_info{version="1"} 1')
@@ -104,7 +104,7 @@ test('before anybody has looked there is little to tell', () => {
   expect(text).not.toContain('process_open_fds')
 })
 
-test('the figures of this process are its own', async () => {
+test('process metrics are read from the running process', async () => {
   const { cpuSeconds, residentBytes, startedAt, openFiles } = await readProcessStats()
   expect(cpuSeconds).toBeGreaterThan(0)
   expect(residentBytes).toBeGreaterThan(1e6)
@@ -124,7 +124,7 @@ afterEach(() => {
   taken?.close()
 })
 
-test('metrics are served on the host itself, as soon as the port is free', async () => {
+test('metrics are served on loopback as soon as the port is free', async () => {
   taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const port = readPort(taken)
@@ -138,7 +138,7 @@ test('metrics are served on the host itself, as soon as the port is free', async
   })
   await pollUntil('the error to be logged', async () => logged.length > 0, { timeoutMs: 5000, intervalMs: 5 })
   taken.close()
-  await pollUntil('it to listen', async () => server.listening, { timeoutMs: 5000, intervalMs: 5 })
+  await pollUntil('the server to listen', async () => server.listening, { timeoutMs: 5000, intervalMs: 5 })
   expect(logged).toHaveLength(1)
   const url = `http://127.0.0.1:${port}`
   const metrics = await fetch(`${url}/metrics`)
@@ -150,10 +150,10 @@ test('metrics are served on the host itself, as soon as the port is free', async
   expect((await fetch(`${url}/else`)).status).toBe(404)
   expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
   stop.abort()
-  await pollUntil('it to end', async () => !server.listening, { timeoutMs: 5000, intervalMs: 5 })
+  await pollUntil('the server to close', async () => !server.listening, { timeoutMs: 5000, intervalMs: 5 })
 })
 
-test('figures that cannot be had are an answer too', async () => {
+test('an error while metrics are collected results in status 500', async () => {
   const over = new AbortController()
   const server = serveMetrics({
     text: async () => Promise.reject(new Error('no')),

@@ -59,7 +59,7 @@ const tick = record({
   ),
 })
 
-test('healing acts at most ten rounds, then once an hour, and begins again after success, a reboot or a new plan', () => {
+test('healing acts for ten rounds, then once an hour, and restarts after success, a reboot or a new plan', () => {
   let exhaustedRuns = 0
   assert(
     property(array(tick, { maxLength: 200, size: 'max' }), (ticks) => {
@@ -118,7 +118,7 @@ test('one fault that restarts every service is one round of each', () => {
   expect(Object.values(healState.escalations).map(({ step }) => step)).toEqual([1, 1, 1, 1])
 })
 
-test('rounds that end healthy never exhaust, however many there are', () => {
+test('any number of rounds that end healthy does not exhaust healing', () => {
   let [healState, now] = [empty, start]
   for (let count = 0; count < 100; count++) {
     healState = recordRound(healState, [buildRestart('kubelet', now)], { now, digest: 'plan' })

@@ -4,7 +4,7 @@ import { advance } from '../../../../lab/windows/simulator/time.ts'
 import { createWindowsWorker, createSharedFixture } from '../../../../lab/windows/simulator/planned-worker.ts'
 import { maxLogBytes, createLogRotation } from './rotate-logs.ts'
 
-test('a log that its program never ends is kept once, and goes on at its beginning', async () => {
+test('a log that its program keeps open is copied and truncated, and one copy is kept', async () => {
   await using worker = await createWindowsWorker(await createSharedFixture())
   const { host, machine, plan, toLocalPath } = worker
   const log = String.raw`C:\hyperkube\logs\containerd.log`

@@ -17,18 +17,26 @@ function countTotal(
 }
 
 test.each<[what: string, observations: Partial<ServiceRunObservation>[], total: number]>([
-  ['runs on', [{}, {}], 0],
-  ['was started again by its manager', [{}, { process: 2, restarts: 1 }, { process: 3, restarts: 2 }], 2],
-  ['was started by us', [{}, { process: 2 }], 0],
-  ['was started again by its runner', [{ program: 5 }, { program: 6 }, { program: 7 }], 2],
-  ['is about to be, by its runner', [{ program: 5 }, {}, { program: 6 }], 1],
-  ['got another runner', [{ program: 5 }, { process: 2, program: 6, restarts: 1 }], 1],
-  ['was away with its runner', [{ program: 5 }, { process: 0 }, { process: 2, program: 6 }], 0],
-])('what %s counts as such', (_what, observations, total) => {
+  ['a service that keeps running has no restarts', [{}, {}], 0],
+  [
+    'restarts by the service manager are counted',
+    [{}, { process: 2, restarts: 1 }, { process: 3, restarts: 2 }],
+    2,
+  ],
+  ['a start by the agent is not counted', [{}, { process: 2 }], 0],
+  ['restarts by the runner are counted', [{ program: 5 }, { program: 6 }, { program: 7 }], 2],
+  ['a restart by the runner is counted once the program runs again', [{ program: 5 }, {}, { program: 6 }], 1],
+  ['a restart of the runner is counted once', [{ program: 5 }, { process: 2, program: 6, restarts: 1 }], 1],
+  [
+    'a stop and start of the runner by the agent is not counted',
+    [{ program: 5 }, { process: 0 }, { process: 2, program: 6 }],
+    0,
+  ],
+])('%s', (_what, observations, total) => {
   expect(countTotal(observations)).toBe(total)
 })
 
-test('the next agent goes on counting, and begins with nothing that it has seen', () => {
+test('the next agent continues the count, and does not count its first observation', () => {
   expect(
     countTotal(
       [

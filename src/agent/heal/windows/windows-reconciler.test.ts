@@ -64,7 +64,7 @@ async function createWindowsHealer(actions: HealAction[], backoff: StepBackoff =
     runProbe: async (_probe, { service }) =>
       service === undefined || isProgramReady(machine, service.name)
         ? { state: 'healthy' }
-        : { state: 'unhealthy', message: 'it says nothing' },
+        : { state: 'unhealthy', message: 'no response' },
     report: (action) => void actions.push(action),
     random: () => 0.5,
     signal: end.signal,
@@ -79,7 +79,7 @@ async function createWindowsHealer(actions: HealAction[], backoff: StepBackoff =
 function waitForAbort(signal: AbortSignal) {
   return async (): Promise<void> =>
     new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('it is over')), { once: true })
+      signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
     })
 }
 
@@ -127,7 +127,7 @@ test.each<FaultName>([
   'wrong-network-type',
   'deleted-network',
   'new-subnet',
-])('%s is repaired, reported and recorded', async (name) => {
+])('the fault %s is repaired, reported and recorded', async (name) => {
   const actions: HealAction[] = []
   const { healer } = await createWindowsHealer(actions)
   injectFault(worker.machine, { name, role: 'kube-proxy' })
@@ -180,7 +180,7 @@ test('nothing is healed while healing is paused', async () => {
   expect(actions).toMatchObject([{ component: 'flanneld', action: 'restart' }])
 })
 
-test('what starts again by itself is counted, and what we have started is not', async () => {
+test('automatic restarts are counted, and starts by the healer are not', async () => {
   const { healer } = await createWindowsHealer([])
   const { machine } = worker
   const countRestarts = async (): Promise<unknown> => {
@@ -265,7 +265,7 @@ test('a component that never becomes healthy is exhausted, reported as on Linux,
 })
 
 test.each<[string, (healer: TestHealer) => Promise<unknown>]>([
-  ['an operator resumes healing', async (healer) => healer.pause(0, 'eva')],
+  ['an operator who resumes healing', async (healer) => healer.pause(0, 'eva')],
   ['a reboot', async () => injectFault(worker.machine, { name: 'reboot', role: 'kubelet' })],
 ])('%s lets healing begin again', async (_name, resume) => {
   const actions: HealAction[] = []
@@ -298,7 +298,7 @@ test('a failed repair is not repeated every round', async () => {
   expect(failed[0]?.details.join(' ')).toContain(user)
 })
 
-test('with the legacy script policy a program is tried six times, and the connection to the API is reopened at three left', async () => {
+test('with the legacy script policy, a program is started six times, and the API server proxy is restarted meanwhile', async () => {
   const actions: HealAction[] = []
   const { healer } = await createWindowsHealer(actions, legacyScriptBackoff)
   const { machine } = worker

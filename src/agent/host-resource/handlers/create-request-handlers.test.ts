@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(async () => stack.disposeAsync())
 
-test('a check runs every probe again and reports what is not healthy', async () => {
+test('a check runs every probe again and reports components and probes that are not healthy', async () => {
   const freshFlags: boolean[] = []
   const healer = (result: HostHealth) => ({
     async health(fresh: boolean) {
@@ -53,7 +53,7 @@ test('a check runs every probe again and reports what is not healthy', async () 
   expect(freshFlags).toEqual([true, true])
 })
 
-test('the log of a service of the plan is kept, and of nothing else', async () => {
+test('logs are captured only of services of the plan', async () => {
   const host: TemporaryHost = stack.use(await createTemporaryHost())
   const plan = await setUpHost(host)
   const handler = createCaptureLogsHandler({ host, plan: async () => plan })
@@ -66,7 +66,7 @@ test('the log of a service of the plan is kept, and of nothing else', async () =
   }
 })
 
-test('a Windows host says where its logs are', async () => {
+test('a Windows host refuses to capture logs, with a hint to their directory', async () => {
   const layout = windowsLayout(String.raw`C:\hyperkube`)
   const host: Pick<WindowsHost, 'os' | 'layout'> = { os: 'windows', layout }
   const handler = createCaptureLogsHandler({ host, plan: async () => undefined })
@@ -76,7 +76,7 @@ test('a Windows host says where its logs are', async () => {
   })
 })
 
-test('due certificates are renewed now, unless an operator holds the host', async () => {
+test('due certificates are renewed at once, unless an operator holds the lock', async () => {
   const cluster = stack.use(await RenewalTestCluster.create())
   const { deps, planned } = await cluster.createAgent('cp1', 'control-plane')
   const handler = createRenewHandler(async (log) => renewLocalCertificates({ ...deps, log }))
@@ -88,11 +88,11 @@ test('due certificates are renewed now, unless an operator holds the host', asyn
     `renewed ${planned.map(({ certificateFile }) => certificateFile).join(', ')}`,
   ])
   // The end of a run is emitted before the run is removed from `runs`.
-  await pollUntil('the run to be over', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
+  await pollUntil('the run to end', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
   expect(await handler(action, never)).toEqual([expect.stringContaining('no certificate is due')])
 })
 
-test('what keeps it from being renewed is the answer', async () => {
+test('a failed renewal returns its error', async () => {
   const cluster = stack.use(await RenewalTestCluster.create())
   const { deps } = await cluster.createAgent('e1', 'etcd')
   const handler = createRenewHandler(async (log) => renewLocalCertificates({ ...deps, log }))

@@ -96,7 +96,7 @@ function defragmentWith(local: LocalEtcdMember | undefined, healer = createFakeH
   })
 }
 
-test('a member gives back space in a run, which ends when probes have seen it again', async () => {
+test('a member is defragmented in a run, which ends when its probes no longer fail', async () => {
   const { etcd, local } = await startMember(
     { id: 'a', database: buildDatabase(4000) },
     { id: 'b' },
@@ -112,7 +112,7 @@ test('a member gives back space in a run, which ends when probes have seen it ag
   expect(healer.callCount()).toBe(3)
 })
 
-test('defragmentation is refused without quorum of the others, or when an operator holds the host', async () => {
+test('defragmentation is refused without quorum, under an operator lock, or without a member', async () => {
   const { etcd, local } = await startMember({ id: 'a' }, { id: 'b', unreachable: true })
   await expect(defragmentWith(local)(defragment, never)).rejects.toMatchObject({ code: 'ETCD_QUORUM' })
   heldLock = { holder: 'ana', generation: 2, lastHeartbeat: host.clock.time, released: false }
@@ -155,7 +155,7 @@ async function listNames(): Promise<string[]> {
   return (await snapshots.list()).map(({ name }) => name)
 }
 
-test('a snapshot is what etcd gave, looked through by etcd’s own program; then others go', async () => {
+test('a snapshot is saved after etcdutl has verified it, and expired snapshots are removed', async () => {
   const database = buildDatabase(8)
   const { local } = await startMember({ id: 'a', database })
   const calls: (readonly string[])[] = []
@@ -176,13 +176,13 @@ test('a snapshot is what etcd gave, looked through by etcd’s own program; then
 
 test.each<[string, Buffer, RunCommand, string]>([
   [
-    'that did not come as a whole',
+    'that is incomplete',
     buildDatabase(8).subarray(0, 4000),
     createFakeEtcdutl(printValidStatus),
     'SNAPSHOT_NOT_WHOLE',
   ],
   [
-    'that etcdutl does not take',
+    'that etcdutl rejects',
     buildDatabase(8),
     createFakeEtcdutl(async () =>
       Promise.reject(new HyperkubeError('COMMAND_FAILED', 'integrity check failed')),
@@ -190,12 +190,12 @@ test.each<[string, Buffer, RunCommand, string]>([
     'SNAPSHOT_INVALID',
   ],
   [
-    'that has less than was there',
+    'with a lower revision than the member',
     buildDatabase(8),
     createFakeEtcdutl(async () => JSON.stringify({ revision: 6, totalKey: 3 })),
     'SNAPSHOT_INVALID',
   ],
-])('one %s is not kept, and nothing goes for it', async (_what, database, command, code) => {
+])('a snapshot %s is not kept, and no other snapshot is removed', async (_what, database, command, code) => {
   const { local } = await startMember({ id: 'a', database: buildDatabase(8) })
   await snapshotWith(local)(buildAction('previous.db'), never)
   const { local: other } = await startMember({ id: 'a', database })
@@ -207,7 +207,7 @@ test.each<[string, Buffer, RunCommand, string]>([
   expect(await listNames()).toEqual(['previous.db'])
 })
 
-test('a host without a member says so', async () => {
+test('a snapshot of a host without a member is refused', async () => {
   await expect(snapshotWith(undefined)(buildAction('a.db'), never)).rejects.toMatchObject({
     code: 'HOST_UNSUPPORTED',
   })

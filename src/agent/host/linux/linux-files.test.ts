@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(root, { recursive: true, force: true }))
 
-test('what is written is there as a whole, with owner and mode, and nothing beside it', async () => {
+test('a written file has its content, owner and mode, and leaves no temporary file', async () => {
   await files.write('/a', Buffer.from('one'), access)
   await files.write('/a', Buffer.from('two'), { ...access, mode: 0o4755 })
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('two')
@@ -26,13 +26,13 @@ test('what is written is there as a whole, with owner and mode, and nothing besi
   expect(await readdir(root)).toEqual(['a'])
 })
 
-test('a file that takes no write is left as it was, and nothing beside it', async () => {
+test('a failed write changes nothing and leaves no temporary file', async () => {
   await mkdir(join(root, 'a/b'), { recursive: true })
   await expect(files.write('/a', Buffer.from('one'), access)).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/)
   expect(await readdir(root)).toEqual(['a'])
 })
 
-test('the digest is that of the content', async () => {
+test('a digest is the SHA-256 of the content', async () => {
   await files.write('/a', Buffer.from('abc'), access)
   // SHA-256 of `abc`, computed with sha256sum.
   expect(await files.digest('/a')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
@@ -47,7 +47,7 @@ test.each([0, 1, 32 << 10, (32 << 10) + 1, (1 << 20) + (33 << 10), 3 << 20])(
   },
 )
 
-test('what is not there is nothing, not an error', async () => {
+test('a missing file is undefined, not an error', async () => {
   expect(await files.stat('/none')).toBeUndefined()
   expect(await files.read('/none')).toBeUndefined()
   expect(await files.list('/none')).toBeUndefined()
@@ -68,14 +68,14 @@ test('links that others may have created are not followed', async () => {
   expect(await files.stat('/a')).toMatchObject({ kind: 'file' })
 })
 
-test('a link takes the place of another', async () => {
+test('a new link replaces the previous one', async () => {
   await files.makeLink('/current', '/one')
   await files.makeLink('/current', '/two')
   expect(await files.readLink('/current')).toBe('/two')
   expect(await files.readLink('/')).toBeUndefined()
 })
 
-test('a directory comes with its parents, and is given its access also when it is there', async () => {
+test('a directory is created with its parents, and an existing one gets the new access', async () => {
   expect(await files.makeDirectory('/a/b/c', { ...access, mode: 0o700 })).toEqual(['/a', '/a/b'])
   expect((await stat(join(root, 'a/b'))).mode & 0o777).toBe(0o755)
   expect(await files.makeDirectory('/a/b/c', { ...access, mode: 0o711 })).toEqual([])
@@ -83,7 +83,7 @@ test('a directory comes with its parents, and is given its access also when it i
   expect(await files.list('/a/b')).toEqual([{ name: 'c', kind: 'directory' }])
 })
 
-test('only an empty directory is removed without asking for all of it', async () => {
+test('remove deletes only an empty directory, and removeTree deletes all of it', async () => {
   await files.makeDirectory('/a/b', access)
   await expect(files.remove('/a')).rejects.toThrow('ENOTEMPTY')
   await files.removeTree('/a')
@@ -99,7 +99,7 @@ test('a file is truncated while others append to it, and links are not followed'
   await expect(files.empty('/link')).rejects.toThrow('ELOOP')
 })
 
-test('lines are appended, to a file of its own mode', async () => {
+test('appended lines are kept, and the file has the requested mode', async () => {
   await files.append('/log', 'one\n', 0o600)
   await files.append('/log', 'two\n', 0o600)
   expect((await files.read('/log'))?.toString()).toBe('one\ntwo\n')

@@ -30,7 +30,7 @@ async function unpack(strip = 0): Promise<string[]> {
   return (await readdir(join(root, 'into'), { recursive: true })).toSorted()
 }
 
-test('leading parts are left out', async () => {
+test('leading path components are stripped', async () => {
   pack('bin')
   expect(await unpack()).toEqual(['bin', 'bin/one'])
   await rm(join(root, 'into'), { recursive: true })
@@ -38,7 +38,7 @@ test('leading parts are left out', async () => {
   expect(await unpack(1)).toEqual(['one'])
 })
 
-test('links within are kept', async () => {
+test('links inside of the archive are kept', async () => {
   await symlink('one', join(root, 'from/bin/two'))
   pack('bin')
   expect(await unpack()).toEqual(['bin', 'bin/one', 'bin/two'])
@@ -55,7 +55,7 @@ test.each([
   await expect(unpack()).rejects.toMatchObject({ code: 'APPLY_ARCHIVE_REFUSED' })
 })
 
-test('what is no archive fails with what tar says', async () => {
+test('a file that is not an archive fails with the error of tar', async () => {
   await writeFile(join(root, 'a.tgz'), 'no archive')
   await expect(unpack()).rejects.toMatchObject({ code: 'COMMAND_FAILED' })
 })

@@ -14,7 +14,7 @@ InvocationID=4b1c
 Job=0
 `
 
-test('what systemd says of a unit that runs', () => {
+test('the state of a running unit is parsed', () => {
   expect(parseUnitState(running)).toEqual({
     load: 'loaded',
     active: 'active',
@@ -35,15 +35,15 @@ test.each([
   ['Job=', false],
   ['', false],
   ['Job=4711', true],
-])('with "%s" it is busy: %s', (line, busy) => {
+])('a unit with the job line "%s" is busy: %s', (line, busy) => {
   expect(parseUnitState(running.replace('Job=0', line))).toMatchObject({ busy })
 })
 
-test('a unit file that changed since systemd loaded it', () => {
+test('a unit whose file changed since systemd loaded it needs a reload', () => {
   expect(parseUnitState(`${running}NeedDaemonReload=yes\n`)).toMatchObject({ needsReload: true })
 })
 
-test('an unknown unit', () => {
+test('an unknown unit is inactive and has no process', () => {
   const text = 'LoadState=not-found\nActiveState=inactive\nSubState=dead\nUnitFileState=\n'
   expect(parseUnitState(text)).toMatchObject({
     load: 'not-found',

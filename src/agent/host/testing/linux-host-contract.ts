@@ -24,7 +24,7 @@ export const linuxHostContract: readonly LinuxHostCheck[] = [
     },
   },
   {
-    name: 'a user that is made is found, cannot be made again, and goes',
+    name: 'a created user is found, cannot be created again, and can be removed',
     check: async ({ users }) => {
       await users.create(user)
       try {
@@ -38,7 +38,7 @@ export const linuxHostContract: readonly LinuxHostCheck[] = [
     },
   },
   {
-    name: 'a setting of the kernel is what was written last; one that is not there cannot be written',
+    name: 'a kernel setting has the value that was written last; an unknown setting cannot be written',
     check: async ({ kernel }) => {
       const before = (await kernel.readSetting(setting)) ?? ''
       match(before, /^[01]$/)
@@ -51,7 +51,7 @@ export const linuxHostContract: readonly LinuxHostCheck[] = [
     },
   },
   {
-    name: 'a unit is known once its file was read, runs when started, and is gone with its file',
+    name: 'a unit is known after a reload, runs when started, and is removed with its file',
     check: async (host) => {
       const { services, files, layout } = host
       const shown = async () => {

@@ -114,7 +114,7 @@ test('an endpoint of another node, from github.com/microsoft/SDN/issues/227', ()
   ])
 })
 
-test('what is not as documented is refused with its place', () => {
+test('an output that does not match the schema is refused with its path', () => {
   const service = { Name: 'kubelet', State: 'Läuft' }
   expect(() => readOutput(serviceOperations.list, [service])).toThrow(/services\.list .* 0\.State/)
   expect(() => readOutput(adapterOperations.list, [{}])).toThrow(/adapters\.list .* 0\.Name/)

@@ -21,7 +21,7 @@ test.each([
   ['O:SYG:SYD:NO_ACCESS_CONTROL', true, 0o777],
   ['O:SYG:SY', false, 0o666],
   ['', false, 0o666],
-])('%s is as the plan would say it', (sddl, isProgram, mode) => {
+])('the access list %s is converted to a file mode', (sddl, isProgram, mode) => {
   expect(toFileMode(sddl, isProgram)).toBe(mode)
 })
 
@@ -30,7 +30,7 @@ test.each([
   [0o700, 'directory', adminOnlySddl.directory],
   [0o644, 'file', 'O:SYG:SYD:AI'],
   [0o755, 'directory', 'O:SYG:SYD:AI'],
-] as const)('mode %i of a %s', (mode, kind, sddl) => {
+] as const)('the mode %i of a %s is converted to an access list', (mode, kind, sddl) => {
   expect(toSddl(mode, kind)).toBe(sddl)
 })
 
@@ -44,6 +44,6 @@ test.each([
   ['O:S-1-5-32-5440G:SYD:', 'S-1-5-32-5440'],
   ['O:LAG:LAD:', 'LA'],
   ['G:SYD:', 'unknown'],
-])('the owner of %s', (sddl, owner) => {
+])('the owner of the access list %s is foreign unless it is trusted', (sddl, owner) => {
   expect(findForeignOwner(sddl)).toBe(owner)
 })

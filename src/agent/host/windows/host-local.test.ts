@@ -33,7 +33,7 @@ const plugin: HostLocalOptions['run'] = async (_argv, { env = {}, input }) => {
   return { ...done, stdout: JSON.stringify({ ips: [{ address: `${start}.2/24`, gateway: `${start}.1` }] }) }
 }
 
-test('an address is taken once, is found again by its owner, and goes', async () => {
+test('an address is reserved once per network, found again and released', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'host-local-'))
   try {
     const addresses = hostLocalAddresses({
@@ -58,7 +58,7 @@ test('an address is taken once, is found again by its owner, and goes', async ()
   }
 })
 
-test('what is no answer of the plugin is refused', async () => {
+test('an invalid response of the plugin is refused', async () => {
   const run: HostLocalOptions['run'] = async () => ({ code: 0, stdout: '{"ips":[]}', stderr: '' })
   const addresses = hostLocalAddresses({ program: 'p', plugins: 'p', dataDirectory: '/nonexistent', run })
   await expect(addresses.reserve(network, '10.244.3.0/24')).rejects.toThrow('ips')

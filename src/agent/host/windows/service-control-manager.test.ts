@@ -52,7 +52,7 @@ test('a service state is reported in systemd terms', async () => {
   expect(await scm.lines('first', 2)).toEqual(['two', 'three'])
 })
 
-test('a service that ends by itself counts as restarting, one that we stop as inactive', async () => {
+test('a service that exits counts as restarting, and a stopped service as inactive', async () => {
   const { machine, scm } = await services()
   await scm.start('first')
   advance(machine, 2000)
@@ -126,7 +126,7 @@ const examples = [
   ['a\\\\\\"b', 'tab\there', '\\\\server\\share\\'],
 ]
 
-test('whatever arguments say, a program gets them as they were', () => {
+test('a program gets any arguments unchanged', () => {
   const argument = string({
     unit: constantFrom('a', ' ', '"', '\\', "'", '$', '`', '%', ';', '\t', 'é'),
     maxLength: 12,
@@ -140,7 +140,7 @@ test('whatever arguments say, a program gets them as they were', () => {
   )
 })
 
-test('what needs no quotes gets none, as people write it', () => {
+test('arguments without special characters are not quoted', () => {
   expect(formatWindowsCommandLine(String.raw`C:\k\kubelet.exe`, ['--v=2', '--node-ip=10.0.0.1'])).toBe(
     String.raw`"C:\k\kubelet.exe" --v=2 --node-ip=10.0.0.1`,
   )

@@ -30,7 +30,7 @@ afterEach(async () => rm(root, { recursive: true, force: true }))
 
 const secret = String.raw`C:\hyperkube\settings\key`
 
-test('a private directory is made with private parents, any other one inherits', async () => {
+test('a private directory is created with private parents, and any other directory inherits its access', async () => {
   const made = await files.makeDirectory(String.raw`C:\etc\cni\net.d`, { ...closed, mode: 0o700 })
   expect(made).toEqual([String.raw`C:\etc`, String.raw`C:\etc\cni`])
   expect((await files.stat(String.raw`C:\etc\cni`))?.mode).toBe(0o700)
@@ -39,7 +39,7 @@ test('a private directory is made with private parents, any other one inherits',
   expect((await files.stat(String.raw`C:\var\lib`))?.mode).toBe(0o755)
 })
 
-test('a private file is closed before anything is in it, and written atomically', async () => {
+test('a private file has its content and mode, and leaves no temporary file', async () => {
   await files.makeDirectory(String.raw`C:\hyperkube\settings`, { ...closed, mode: 0o755 })
   await files.write(secret, Buffer.from('one'), closed)
   await files.write(secret, Buffer.from('another'), closed)
@@ -49,7 +49,7 @@ test('a private file is closed before anything is in it, and written atomically'
   expect(await readdir(join(root, 'C:/hyperkube/settings'))).toEqual(['key'])
 })
 
-test('a program and a file that all may read are as the directory says', async () => {
+test('a program and a public file inherit the access of their directory', async () => {
   await files.makeDirectory(String.raw`C:\p`, { ...closed, mode: 0o700 })
   await files.write(String.raw`C:\p\a.exe`, Buffer.from('x'), { ...open, mode: 0o755 })
   await files.write(String.raw`C:\p\a.txt`, Buffer.from('x'), open)
@@ -57,7 +57,7 @@ test('a program and a file that all may read are as the directory says', async (
   expect((await files.stat(String.raw`C:\p\a.txt`))?.mode).toBe(0o644)
 })
 
-test('who may enter is changed only where it is another one, and given back to the letter', async () => {
+test('an access list is changed only if it differs, and restored exactly', async () => {
   await files.makeDirectory(String.raw`C:\d`, { ...closed, mode: 0o755 })
   const before = await files.stat(String.raw`C:\d`)
   const count = changes.length
@@ -69,7 +69,7 @@ test('who may enter is changed only where it is another one, and given back to t
   expect((await files.stat(String.raw`C:\d`))?.sddl).toBe(before?.sddl)
 })
 
-test('what is not there is said to be missing', async () => {
+test('a missing file is undefined, not an error', async () => {
   const nothing = String.raw`C:\nothing\at\all`
   expect([await files.stat(nothing), await files.read(nothing), await files.list(nothing)]).toEqual([
     undefined,
@@ -80,7 +80,7 @@ test('what is not there is said to be missing', async () => {
   await files.removeTree(nothing)
 })
 
-test('a journal grows line by line, and is closed from its first one on', async () => {
+test('appended lines are kept, and the file is private', async () => {
   await files.makeDirectory(String.raw`C:\j`, { ...closed, mode: 0o755 })
   await files.append(String.raw`C:\j\journal`, 'one\n', 0o600)
   await files.append(String.raw`C:\j\journal`, 'two\n', 0o600)
@@ -148,7 +148,7 @@ test('a directory of an administrator in which another user has created a file i
   })
 })
 
-test('a directory of an administrator with files of administrators is closed, and keeps them', async () => {
+test('a directory of an administrator becomes private, and keeps files of administrators', async () => {
   await mkdir(toLocal(base))
   await writeFile(toLocal(String.raw`${base}\notes.txt`), 'notes')
   await files.makeDirectory(base, privateAccess)
@@ -176,15 +176,12 @@ test('the owner of a file is replaced with its access list', async () => {
 test.each([
   [0o644, 'O:SYG:SYD:AI'],
   [0o600, adminOnlySddl.file],
-])(
-  'a file of mode %i that Windows gives to the administrator who writes it gets the right owner',
-  async (mode, sddl) => {
-    const granted: string[] = []
-    const ofAdministrator = windowsFiles(toLocal, {
-      access: async () => `O:${user}G:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)`,
-      grant: async (input) => void granted.push(input.sddl),
-    })
-    await ofAdministrator.write(String.raw`C:\file`, Buffer.from('x'), { ...closed, mode })
-    expect(granted).toEqual([sddl])
-  },
-)
+])('a file of mode %i whose owner is the writing administrator gets the right owner', async (mode, sddl) => {
+  const granted: string[] = []
+  const ofAdministrator = windowsFiles(toLocal, {
+    access: async () => `O:${user}G:SYD:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)`,
+    grant: async (input) => void granted.push(input.sddl),
+  })
+  await ofAdministrator.write(String.raw`C:\file`, Buffer.from('x'), { ...closed, mode })
+  expect(granted).toEqual([sddl])
+})

@@ -30,7 +30,7 @@ async function readErrorCode(work: Promise<unknown>): Promise<string> {
   return [...codes, 'WINDOWS_UNEXPECTED_OUTPUT'].find((code) => hasCode(error, code)) ?? String(error)
 }
 
-test('one process does for any number of operations, in turns', async () => {
+test('one process executes any number of operations, one after the other', async () => {
   await using powershell = hostWith('none')
   const { environment, system } = powershell.host
   await environment.set(variable)
@@ -51,7 +51,7 @@ test.each([
   ['other', 'POWERSHELL_INVALID_OUTPUT'],
   ['half', 'POWERSHELL_INVALID_OUTPUT'],
 ])(
-  'a process that does %s over a change is ended, the change is not repeated, and the next one is new',
+  'a process with the fault %s during a change is replaced, and the change is not repeated',
   async (fault, code) => {
     await using powershell = hostWith(fault)
     const { environment } = powershell.host
@@ -64,7 +64,7 @@ test.each([
 )
 
 test.each(['hang', 'die', 'complain'])(
-  'what only looks is asked again when a process does %s',
+  'a read is repeated by a new process after the fault %s',
   async (fault) => {
     await using powershell = hostWith(fault, 2)
     const { environment } = powershell.host
@@ -74,7 +74,7 @@ test.each(['hang', 'die', 'complain'])(
   },
 )
 
-test('a program that ends well and says nothing is no PowerShell', async () => {
+test('a program that exits with 0 and prints nothing is reported as ended', async () => {
   await using powershell = hostWith('stub')
   expect(await readErrorCode(powershell.host.system.describe({}))).toBe('POWERSHELL_ENDED')
   await expect(powershell.host.system.describe({})).rejects.toThrow(
@@ -88,14 +88,14 @@ test('a missing program is reported', async () => {
   await expect(powershell.host.system.describe({})).rejects.toThrow('cannot run')
 })
 
-test('an answer of another shape than documented is refused', async () => {
+test('an output that does not match the schema is refused', async () => {
   await using powershell = hostWith('shape')
   expect(await readErrorCode(powershell.host.services.list({ names: ['hns'] }))).toBe(
     'WINDOWS_UNEXPECTED_OUTPUT',
   )
 })
 
-test('an error of Windows is reported unchanged, and the process lives on', async () => {
+test('an error of Windows is reported unchanged, and the process keeps running', async () => {
   await using powershell = hostWith('none')
   const { services, system } = powershell.host
   await expect(services.start({ name: 'missing' })).rejects.toThrow(
@@ -105,7 +105,7 @@ test('an error of Windows is reported unchanged, and the process lives on', asyn
   expect(powershell.processes).toBe(1)
 })
 
-test('a name that could mean something to a program is not sent at all', async () => {
+test('a name with special characters is refused before a process starts', async () => {
   await using powershell = hostWith('none')
   const { services, networks, files } = powershell.host
   await expect(services.stop({ name: 'a & b' })).rejects.toThrow('name')
@@ -132,7 +132,7 @@ test('an aborted host rejects operations', async () => {
   await expect(powershell.host.system.describe({})).rejects.toBe(reason)
 })
 
-test('PowerShell is the one of Windows itself, whatever PATH says, and reads lines from its input', () => {
+test('PowerShell is started by its full path and reads commands from its input', () => {
   expect(powershellArgv(String.raw`C:\Windows`)).toEqual([
     String.raw`C:\Windows\System32\WindowsPowerShell\v1.0\powershell.exe`,
     '-NoLogo',

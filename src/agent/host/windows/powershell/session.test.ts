@@ -29,7 +29,7 @@ function commandsIn(text: string): string[] {
   return [...new Set(found)].filter((name) => !own.has(name) && !plumbing.includes(name)).toSorted()
 }
 
-test('the script knows the operations of the table, and no others', () => {
+test('the script has exactly the operations of the table', () => {
   expect([...blocks.keys()].toSorted()).toEqual(allOperations.map(({ name }) => name).toSorted())
   expect(script.match(/^\$operations\[/gm)?.length).toBe(blocks.size)
 })
@@ -38,7 +38,7 @@ test.each(allOperations)('$name runs the commands that the table names', ({ name
   expect(commandsIn(blocks.get(name) ?? '')).toEqual(uses.toSorted())
 })
 
-test('every command of the script has been reviewed, and every review is of one', () => {
+test('every command of the script is reviewed, and every review is of a used command', () => {
   const used = new Set(allOperations.flatMap(({ uses }) => uses))
   expect(Object.keys(powershellCommands).toSorted()).toEqual([...used].toSorted())
   for (const block of blocks.values()) expect(block.includes('# HNSCall')).toBe(block.includes('Invoke-Hns '))
@@ -54,7 +54,7 @@ test.each(allOperations.filter(({ changes }) => !changes))(
   },
 )
 
-test('the script never runs what a value says', () => {
+test('the script never executes a value as code', () => {
   expect(script).not.toMatch(
     /Invoke-Expression|\biex\b|AddScript|InvokeScript|NewScriptBlock|\[scriptblock\]/i,
   )
@@ -64,13 +64,13 @@ test('the script never runs what a value says', () => {
   expect(script).not.toMatch(/-Filter\b/)
 })
 
-test('the script is in letters that no code page changes, and every brace of it is closed', () => {
+test('the script is ASCII, and all its brackets are closed', () => {
   expect(script).toMatch(/^[\x20-\x7e\n]*$/)
   const count = (letter: string): number => script.split(letter).length
   for (const [open = '', close = ''] of ['{}', '()', '[]']) expect(count(open)).toBe(count(close))
 })
 
-test('whatever a request says, its line is one command with one argument', () => {
+test('any request becomes one line with one command and one argument', () => {
   assert(
     property(anything(), (input) => {
       const line = formatRequestLine({ id: 1, operation: `'; throw '`, input })
@@ -82,6 +82,6 @@ test('whatever a request says, its line is one command with one argument', () =>
   )
 })
 
-test('the script that a person reviews is the one that is sent', () => {
+test('the script that is sent is the file host.ps1', () => {
   expect(readFileSync(join(import.meta.dirname, 'host.ps1'), 'utf8')).toBe(script)
 })

@@ -22,7 +22,7 @@ const exported = `\uFEFFWindows Registry Editor Version 5.00\r
 \r
 `
 
-test('what reg.exe writes of a service is read', () => {
+test('service settings are parsed from an export of reg.exe', () => {
   expect(parseServiceSettings(exported, key)).toEqual({
     commandLine: '"C:\\a b"',
     description: 'of "no" use: C:\\x\r\n[in] two lines',
@@ -34,7 +34,7 @@ test('what reg.exe writes of a service is read', () => {
   expect(() => readRegFile('ERROR: no')).toThrow('not a registry export')
 })
 
-test('whatever variables are written are read again', () => {
+test('environment variables are parsed as they were written', () => {
   const value = string({ minLength: 1 }).filter((text) => !text.includes('\0'))
   assert(
     property(array(value), (environment) => {
