@@ -1,5 +1,6 @@
 import { catalogTargets, upstreamArtifacts } from '../src/catalog/artifacts.ts'
 import { type KubernetesRelease, listTestedReleases } from '../src/catalog/catalog.ts'
+import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { compareVersions, parseVersion, upgradePath } from '../src/catalog/version.ts'
 import { errorCodes } from '../src/error-codes/error-codes.ts'
 import { maxKubeletSkew } from '../src/kit/version-skew.ts'
@@ -17,7 +18,7 @@ const refusalCodes = [
 
 /** Renders docs/reference/versions.md from the catalog and from the rules that the code enforces. */
 export function renderVersionsReference(
-  releases: readonly KubernetesRelease[] = listTestedReleases(),
+  releases: readonly KubernetesRelease[] = listTestedReleases(shippedCatalog),
 ): string {
   const versions = releases.map(({ kubernetes }) => kubernetes)
   return `# Supported versions

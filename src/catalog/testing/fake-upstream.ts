@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
 import { findKubernetesRelease, listTestedReleases } from '../catalog.ts'
+import { shippedCatalog } from '../shipped-catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
 import type { FakeResponse } from './fake-fetcher.ts'
@@ -10,7 +11,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
   const sites = new Map<string, string>()
   for (const version of versions) {
     for (const { url, checksum } of catalogTargets.flatMap((target) =>
-      upstreamArtifacts(findKubernetesRelease(version), target),
+      upstreamArtifacts(findKubernetesRelease(shippedCatalog, version), target),
     )) {
       sites.set(url, `the file ${url}`)
       if (checksum === undefined) continue
@@ -24,7 +25,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
 
 /** Returns a fake image for each image of every release. The key is the image reference. */
 export function fakeImages(): Readonly<Record<string, FakeImage>> {
-  const names = listTestedReleases().flatMap(({ images }) => Object.values(images))
+  const names = listTestedReleases(shippedCatalog).flatMap(({ images }) => Object.values(images))
   return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))
 }
 
@@ -35,7 +36,7 @@ export function fakeDigest(url: string): string {
 /** Returns digests of a release that match the fake files and images of a version. */
 export function buildFakeReleaseDigests(version: string): ReleaseDigests {
   const readOn = '2026-11-17'
-  const release = findKubernetesRelease(version)
+  const release = findKubernetesRelease(shippedCatalog, version)
   const files = catalogTargets.flatMap((target) => upstreamArtifacts(release, target))
   return {
     ...emptyReleaseDigests,

@@ -15,14 +15,16 @@ test('the example is written without a question, and is valid', async () => {
 })
 
 test('what it shows as defaults are the defaults', () => {
-  const [before = '', after = ''] = renderExampleFile('shop').split('  # Defaults of common settings')
+  const [before = '', after = ''] = renderExampleFile('shop', '1.37.1').split(
+    '  # Defaults of common settings',
+  )
   const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
   expect(shown).toMatch(/^ {2}network:\n/)
   expect(read(before + shown)).toEqual(read(before))
 })
 
 test('the commented hosts are valid too', () => {
-  const remote = renderExampleFile('shop')
+  const remote = renderExampleFile('shop', '1.37.1')
     .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
     .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
   const { cluster, findings } = read(remote)
@@ -31,6 +33,7 @@ test('the commented hosts are valid too', () => {
 })
 
 test('a name that is none is found, whatever YAML makes of it', () => {
-  for (const name of ['a: b', 'x\ny', '#']) expect(read(renderExampleFile(name)).findings).toHaveLength(1)
-  expect(read(renderExampleFile('123')).cluster?.metadata.name).toBe('123')
+  for (const name of ['a: b', 'x\ny', '#'])
+    expect(read(renderExampleFile(name, '1.37.1')).findings).toHaveLength(1)
+  expect(read(renderExampleFile('123', '1.37.1')).cluster?.metadata.name).toBe('123')
 })

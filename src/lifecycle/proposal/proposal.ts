@@ -59,8 +59,8 @@ export function planFromInputs(
   facts: ReadonlyMap<string, Facts>,
   ignored: readonly string[],
 ): PlanResult {
-  const { cluster, lock, identity, attachments, sources, version } = inputs
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const { cluster, catalog, lock, identity, attachments, sources, version } = inputs
+  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = pinnedImages(lock, release)
   const input = {
     cluster,

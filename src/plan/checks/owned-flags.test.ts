@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { findFlags, windowsFlags } from '../../catalog/known-flags.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import type { ProgramName } from '../../catalog/program-flags.ts'
 import { weakeningSettings } from '../../spec/weakening/weakening-settings.ts'
 import { ownedFlags } from './owned-flags-table.ts'
@@ -60,7 +61,7 @@ test.each([
 })
 
 describe('the table', () => {
-  const { kubernetes, etcd, flannel } = findKubernetesRelease('1.37.1')
+  const { kubernetes, etcd, flannel } = findKubernetesRelease(shippedCatalog, '1.37.1')
   const versions: readonly (readonly [ProgramName, string])[] = [
     ['etcd', etcd],
     ['flanneld', flannel],
@@ -72,14 +73,17 @@ describe('the table', () => {
   ]
 
   test.each(versions)('names only flags that %s has', (program, version) => {
-    const known = Object.keys({ ...findFlags(program, version), ...windowsFlags[program] })
+    const known = Object.keys({
+      ...findFlags(shippedCatalog.flags, program, version),
+      ...windowsFlags[program],
+    })
     const { settings, others } = ownedFlags[program]
     const patterns = [...Object.keys(settings), ...others]
     expect(patterns.filter((pattern) => !known.some((flag) => matchesFlag(pattern, flag)))).toEqual([])
   })
 
   test.each(versions)('of weakening settings names only flags that %s has', (program, version) => {
-    const known = findFlags(program, version) ?? {}
+    const known = findFlags(shippedCatalog.flags, program, version) ?? {}
     const flags = weakeningSettings.flatMap((setting) =>
       setting.component === program && setting.code === 'FLAG_WEAKENS' ? [setting.flag] : [],
     )
