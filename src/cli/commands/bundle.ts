@@ -14,6 +14,7 @@ import { buildSigningKey } from '../../identity/signing-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { buildCatalogPath } from '../../workspace/cluster-paths.ts'
 import { createClusterRegistry, selectImages } from '../../workspace/cluster-registry.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
@@ -189,7 +190,14 @@ async function createBundle(
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
   const manifest = await fetchBundleParts(
-    { cluster: name, lock, source: toNetworkSource(cluster) },
+    {
+      cluster: name,
+      lock,
+      source: toNetworkSource(cluster),
+      // Without internet access the bundle may be the only way to transfer a newer catalog.
+      catalog:
+        catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
+    },
     {
       web,
       registry: createClusterRegistry(context, cluster),
