@@ -25,7 +25,8 @@ export function renderVersionsReference(
 
 Made by \`npm run reference\` from the catalog in src/catalog; do not edit. \`spec.kubernetes\` selects a Kubernetes version, and with it the
 versions of all other components. The test suites of hyperkube run the versions of this page. Every other patch version of these minors is
-accepted too, with the components of its minor: a new patch needs no new release of hyperkube.
+accepted too, with the components of its minor: a new patch needs no new release of hyperkube. A [signed
+catalog](../how-to/update-catalog.md) adds minors and changes components; \`hyperkube catalog list\` shows those of your cluster.
 
 \`hyperkube lock\` pins the digests of the programs of \`cluster.yml\` in \`cluster.lock\`.
 

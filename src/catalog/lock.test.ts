@@ -34,6 +34,13 @@ test('a lock is written as it always was', async () => {
   expect(formatLock(readLock('cluster.lock', formatLock(lock)))).toBe(formatLock(lock))
 })
 
+test('the catalog of the versions is written after the version', async () => {
+  const catalog = { serial: 2026111801, publicKey: `${'A'.repeat(43)}=`, sha256: '0'.repeat(64) }
+  const lock = { ...(await locked('1.37.1')), catalog }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-catalog.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+})
+
 test('what images are for is written beside them', async () => {
   const builds = { pause: [17_763, 20_348, 26_100], busybox: [] }
   const lock = { ...(await locked('1.37.1', windows)), windowsBuilds: builds }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
-import { findKubernetesRelease, listTestedReleases } from '../catalog.ts'
+import { type Catalog, findKubernetesRelease, listTestedReleases } from '../catalog.ts'
 import { shippedCatalog } from '../shipped-catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
@@ -8,10 +8,15 @@ import type { FakeResponse } from './fake-fetcher.ts'
 
 /** Returns small files and checksum files for all upstream URLs of these versions, for tests. */
 export function fakeUpstream(...versions: readonly string[]): Map<string, FakeResponse> {
+  return fakeUpstreamOf(shippedCatalog, ...versions)
+}
+
+/** Returns the same for versions of another catalog. */
+export function fakeUpstreamOf(catalog: Catalog, ...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {
     for (const { url, checksum } of catalogTargets.flatMap((target) =>
-      upstreamArtifacts(findKubernetesRelease(shippedCatalog, version), target),
+      upstreamArtifacts(findKubernetesRelease(catalog, version), target),
     )) {
       sites.set(url, `the file ${url}`)
       if (checksum === undefined) continue
