@@ -27,7 +27,8 @@ test('the catalog of the release has the serial of its content', () => {
 })
 
 test('a new stamp has a higher serial, with the date if that is possible', () => {
-  const serial = (from: number, today: string) => stampCatalog({ ...shippedDocument, serial: from }, today).serial
+  const serial = (from: number, today: string) =>
+    stampCatalog({ ...shippedDocument, serial: from }, today).serial
   expect(serial(2026111702, '2026-11-18')).toBe(2026111801)
   expect(serial(2026111702, '2026-11-17')).toBe(2026111703)
   expect(serial(2026111702, '2025-01-01')).toBe(2026111703)

@@ -29,8 +29,8 @@ const documentSchema = z
       removed: z.array(removedFlagSchema),
     }),
   })
-  .superRefine((document, { addIssue }) => {
-    for (const message of findInconsistencies(document)) addIssue({ code: 'custom', message })
+  .superRefine((document, context) => {
+    for (const message of findInconsistencies(document)) context.addIssue({ code: 'custom', message })
   })
 
 /** A complete catalog: all minors that a cluster may use, and the flags of their programs. */

@@ -16,15 +16,16 @@ import {
   testCatalogSerial,
 } from './testing/test-catalog.ts'
 
+const text = signTestCatalog()
 const trusted = [testCatalogPublicKey]
 
-function read(text: string, keys: readonly string[] = trusted) {
-  return readSignedCatalog('new.catalog', text, keys)
+function read(content: string, keys: readonly string[] = trusted) {
+  return readSignedCatalog('new.catalog', content, keys)
 }
 
-function refusal(text: string, keys?: readonly string[]): HyperkubeError {
+function refusal(content: string, keys?: readonly string[]): HyperkubeError {
   try {
-    read(text, keys)
+    read(content, keys)
   } catch (error) {
     if (error instanceof HyperkubeError) return error
     throw error
@@ -33,8 +34,8 @@ function refusal(text: string, keys?: readonly string[]): HyperkubeError {
 }
 
 test('a catalog that an earlier release signed is still read', () => {
-  const text = readFileSync(join(import.meta.dirname, 'testdata/v1.catalog'), 'utf8')
-  const { catalog } = read(text)
+  const golden = readFileSync(join(import.meta.dirname, 'testdata/v1.catalog'), 'utf8')
+  const { catalog } = read(golden)
   expect(catalog.source).toMatchObject({ from: 'file', serial: 2026111701, publicKey: testCatalogPublicKey })
   expect(findKubernetesRelease(catalog, '1.36.9')).toMatchObject({ kubernetes: '1.36.9', etcd: '3.6.16' })
 })
@@ -77,6 +78,26 @@ test('a file without a signature, or with that of another key, is refused', () =
   expect(refusal(signTestCatalog(), [])).toMatchObject({ code: 'CATALOG_NOT_TRUSTED' })
 })
 
+test('the key and the signature have only one text', () => {
+  const [, , , publicKey = '', signature = ''] = text.slice(0, text.indexOf('\n')).split(' ')
+  const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  // The last character before = has bits that do not belong to the bytes.
+  for (const [word, padding] of [
+    [publicKey, '='],
+    [signature, '=='],
+  ] as const) {
+    const start = word.slice(0, -padding.length - 1)
+    const equal = [...base64]
+      .map((last) => `${start}${last}${padding}`)
+      .filter((other) => other !== word && Buffer.from(other, 'base64').equals(Buffer.from(word, 'base64')))
+    expect(equal.length).toBeGreaterThan(0)
+    for (const other of equal)
+      expect(refusal(text.replace(word, other), [testCatalogPublicKey, other]).code).toBe(
+        'CATALOG_NOT_TRUSTED',
+      )
+  }
+})
+
 test.each<[string, (document: ReturnType<typeof buildTestCatalog>) => unknown, RegExp]>([
   ['an unknown field', (document) => ({ ...document, more: 1 }), /more/],
   ['a newer version', (document) => ({ ...document, apiVersion: 'hyperkube.dev/v9' }), /v9/],
@@ -101,8 +122,8 @@ test.each<[string, (document: ReturnType<typeof buildTestCatalog>) => unknown, R
     /1\.99 has no image pause/,
   ],
 ])('a catalog with %s cannot be signed', (_, change, problem) => {
-  const text = JSON.stringify(change(buildTestCatalog()))
-  expect(() => signCatalog(text, testCatalogKey)).toThrow(
+  const changed = JSON.stringify(change(buildTestCatalog()))
+  expect(() => signCatalog(changed, testCatalogKey)).toThrow(
     expect.objectContaining({ code: 'CATALOG_NOT_VALID', message: expect.stringMatching(problem) }),
   )
 })

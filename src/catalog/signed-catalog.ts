@@ -11,6 +11,9 @@ export const maxCatalogBytes = 2_000_000
 /** Deepest level of a valid document. */
 const maxDepth = 10
 
+/** Longest reason in a message. A schema error can repeat the whole document. */
+const maxReasonLength = 500
+
 const header = /^hyperkube\.dev\/v1 SignedCatalog ed25519 ([\w+/]{43}=) ([\w+/]{86}==)$/
 
 /** A signed catalog whose signature and content were checked. */
@@ -71,7 +74,8 @@ function parseDocument(location: string, content: Buffer): CatalogDocument {
   try {
     return readVersioned(catalogFormat, value)
   } catch (error) {
-    throw notValid(location, `is not a catalog that this hyperkube reads: ${formatError(error)}`)
+    const reason = formatError(error).slice(0, maxReasonLength)
+    throw notValid(location, `is not a catalog that this hyperkube reads: ${reason}`)
   }
 }
 
