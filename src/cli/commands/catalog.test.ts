@@ -131,7 +131,7 @@ test('an untrusted, changed or older catalog is refused, and nothing is written'
   expect(accepted.files.get('cluster.catalog')).toBe(signed)
 })
 
-test('every command verifies the file again', async () => {
+test('every command verifies the file again', { timeout: 180_000 }, async () => {
   const changed = { 'cluster.yml': cluster, ...adopted, 'cluster.catalog': `${signed} ` }
   for (const words of ['validate', 'lock', 'plan --facts facts', 'catalog list', 'images list']) {
     expect((await run(words, changed)).stderr, words).toContain(
@@ -152,7 +152,7 @@ test('a minor of the file is validated with its own flags, and init offers its n
   expect(created.files.get('cluster.yml')).toContain('kubernetes: 1.99.3')
 })
 
-test('versions of the file are locked with their catalog, and planned', async () => {
+test('versions of the file are locked with their catalog, and planned', { timeout: 180_000 }, async () => {
   const made = await run('init', { 'cluster.yml': cluster, ...adopted })
   const locked = await run('lock', Object.fromEntries(made.files))
   expect(locked.code, locked.stderr).toBe(0)

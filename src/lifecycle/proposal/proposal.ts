@@ -6,6 +6,7 @@ import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/find
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { toPublicIdentity } from '../../identity/public-identity.ts'
+import { checkPlannedFlags } from '../../plan/checks/planned-flags.ts'
 import { planCluster, type PlanResult } from '../../plan/plan.ts'
 import type { RolloutInput } from '../../rollout/input.ts'
 import { planRollout, type RolloutPlan } from '../../rollout/rollout.ts'
@@ -73,7 +74,9 @@ export function planFromInputs(
     attachments,
     version,
   }
-  return planCluster(input, ignored)
+  const { plans, findings } = planCluster(input, ignored)
+  const flagFindings = checkPlannedFlags(plans, catalog.flags).filter(createIgnoreFilter(ignored))
+  return { plans: hasErrors(flagFindings) ? [] : plans, findings: [...findings, ...flagFindings] }
 }
 
 /**
