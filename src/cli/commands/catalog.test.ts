@@ -74,7 +74,7 @@ test('update shows what changes, and writes catalog and key only after a confirm
   const words = `catalog update --from new.catalog --public-key ${key}`
   const dry = await run(`${words} --dry-run`, files)
   expect(dry).toMatchObject({ code: 3, files: new Map(Object.entries(files)) })
-  expect(dry.stdout).toContain(`~ catalog: serial ${shippedDocument.serial} of `)
+  expect(dry.stdout).toContain(`~ catalog: serial ${shippedDocument.serial} (`)
   expect(dry.stdout).toContain(`+ trusted key: ${key}\n`)
   expect(dry.stdout).toContain('~ 1.36 etcd: 3.6.16 → 3.6.99\n')
   expect(dry.stdout).toContain('+ 1.99 tested version: 1.99.3\n')

@@ -108,8 +108,8 @@ function formatUpdate({ before, after, changes, newKey, isChange }: CatalogUpdat
 
 function formatSource(source: CatalogSource): string {
   const { serial, issued } = source
-  const origin = source.from === 'file' ? `signed by ${source.publicKey}` : 'of this hyperkube release'
-  return `serial ${serial} of ${issued}, ${origin}`
+  const origin = source.from === 'file' ? `signed by ${source.publicKey}` : 'this hyperkube release'
+  return `serial ${serial} (${issued}, ${origin})`
 }
 
 function buildColumns(source: CatalogSource, wide: boolean): readonly TableColumn<KubernetesMinor>[] {
