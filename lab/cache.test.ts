@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(parent, { recursive: true }))
 
-test('is made once', async () => {
+test('a cache entry is created once', async () => {
   let made = 0
   const make = async (unfinished: string): Promise<void> =>
     writeFile(join(unfinished, 'file'), String(++made))
@@ -20,7 +20,7 @@ test('is made once', async () => {
   expect(await readdir(parent)).toEqual(['a'])
 })
 
-test('a failure leaves nothing under its name', async () => {
+test('a failed creation leaves no files', async () => {
   const failing = ensureCached(join(parent, 'a'), async () => {
     throw new Error('no')
   })
@@ -28,7 +28,7 @@ test('a failure leaves nothing under its name', async () => {
   expect(await readdir(parent)).toEqual([])
 })
 
-test('leftovers of a process that ended are removed', async () => {
+test('leftovers of an ended process are removed', async () => {
   await mkdir(join(parent, '.999999999-a'))
   await ensureCached(join(parent, 'a'), async () => undefined)
   expect(await readdir(parent)).toEqual(['a'])

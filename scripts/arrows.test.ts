@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { listImports, findRoom, findWrongImports } from './arrows.ts'
 
-test('rooms', () => {
+test('findRoom returns the folder of a file', () => {
   expect(findRoom('src/kit/errors.ts')).toBe('src/kit')
   expect(findRoom('src/main.ts')).toBe('src')
   expect(findRoom('lab/hosts/host.ts')).toBe('lab')

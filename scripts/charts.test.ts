@@ -7,19 +7,19 @@ test.each([
   ['2.8 s', 2.8],
   ['862 ms', 0.862],
   ['4,326', 4326],
-])('reads %s as seconds', (text, seconds) => {
+])('readSeconds reads %s as seconds', (text, seconds) => {
   expect(readSeconds(text)).toBe(seconds)
 })
 
-test('refuses a value that is not a duration', () => {
+test('readSeconds refuses a value that is not a duration', () => {
   expect(() => readSeconds('–')).toThrow('not a duration')
 })
 
-test('fails when the evidence has no such table', () => {
+test('the chart of up fails when the evidence has no such table', () => {
   expect(() => renderUpChart('# Empty\n')).toThrow('no table with a column hyperkube 3+2')
 })
 
-test('draws faults with the most runs only', () => {
+test('the healing chart shows only faults with the most runs', () => {
   const evidence = `Written by \`npm\` on 2026-01-02: hyperkube 0.0.0, Kubernetes 1.37.1,
 
 | fault | runs | healed after |

@@ -22,12 +22,12 @@ test('codes are found in every notation', () => {
 
 const used = findSourceCodes()
 
-test('every code of the program is explained', () => {
+test('every code of the program has a catalogue entry', () => {
   const missing = [...used].filter(([code]) => !Object.hasOwn(errorCodes, code))
   const text = missing.map(([code, files]) => `${code} (${files.join(', ')})`)
   expect(text, 'add it to its area in src/error-codes, or to notCodes in scripts/codes.ts').toEqual([])
 })
 
-test('every code that is explained is used', () => {
+test('every code of the catalogue is used', () => {
   expect(Object.keys(errorCodes).filter((code) => !used.has(code))).toEqual([])
 })

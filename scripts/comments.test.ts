@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createRandom, drawSample, joinLines } from './comments.ts'
 
-test('a sample is the same for the same seed, and draws nothing twice', () => {
+test('a sample is the same for the same seed, and has no duplicates', () => {
   const items = Array.from({ length: 100 }, (_, index) => index)
   const sample = drawSample(items, 20, createRandom(7))
   expect(sample).toEqual(drawSample(items, 20, createRandom(7)))
@@ -10,7 +10,7 @@ test('a sample is the same for the same seed, and draws nothing twice', () => {
   expect(drawSample(items, 1000, createRandom(7)).toSorted((a, b) => a - b)).toEqual(items)
 })
 
-test('comments on consecutive lines are one', () => {
+test('comments on consecutive lines are joined', () => {
   const comment = (line: number, text: string) => ({ kind: 'comment' as const, line, text })
   expect(
     joinLines([comment(1, 'a'), comment(2, 'b'), comment(4, 'c\nd'), comment(6, 'e'), comment(8, 'f')]),

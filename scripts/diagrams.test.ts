@@ -8,17 +8,17 @@ const mermaid = `flowchart TD
   down -->|no| done["nothing to do"]
 `
 
-test('draws every text of a decision tree', () => {
+test('a rendered decision tree contains every text', () => {
   const svg = renderDecisionTree('Example', readDecisionTree(mermaid))
   for (const text of ['doctor', 'Is the API &lt;down&gt;?', 'wait', 'nothing to do', 'yes', 'no'])
     expect(svg).toContain(`>${text}</text>`)
 })
 
-test('fails for a node without text', () => {
+test('a decision tree with a node without text is refused', () => {
   expect(() => readDecisionTree('a["first"] --> b')).toThrow('no text for b')
 })
 
-test('reads the picture of a Mermaid block', () => {
+test('readPicture returns the picture path of a Mermaid block', () => {
   expect(readPicture(mermaid)).toBe('diagrams/example.svg')
   expect(readPicture('flowchart TD')).toBeUndefined()
 })

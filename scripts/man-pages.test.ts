@@ -14,7 +14,7 @@ test('every command has a page, with its examples and flags', async () => {
   expect(pages.get('hyperkube.1')).toContain('.BR hyperkube\\-etcd\\-snapshot\\-save (1)')
 })
 
-test('no line of text begins like a request of roff', async () => {
+test('no line of text starts with a roff request', async () => {
   const requests = /^\.(?:TH|SH|TP|B|I|BR|nh|ad)\b/
   for (const [name, text] of await renderManPages()) {
     const wrong = text.split('\n').filter((line) => /^[.']/.test(line) && !requests.test(line))

@@ -13,7 +13,7 @@ test('package-lock.json pins the runtime of every target by its hash, in one ver
   await expect(findLockedPackage('node-plan9-x64')).rejects.toThrow('no version and hash')
 })
 
-test('other content than the pinned one is refused', () => {
+test('content that differs from the pinned hash is refused', () => {
   const integrity = `sha512-${'3'.repeat(86)}==`
   expect(() => checkIntegrity({ name: 'a', version: '1.0.0', integrity }, Buffer.from('other'))).toThrow(
     'a@1.0.0 has changed: sha512-',

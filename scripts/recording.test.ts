@@ -12,7 +12,7 @@ test('a line is split at its styles', () => {
   ])
 })
 
-test('frames are stacked, long pauses shortened, and text escaped', () => {
+test('a recording has stacked frames, shortened pauses and escaped text', () => {
   const frames = [
     { at: 0, text: '$ a < b' },
     { at: 500, text: 'two' },

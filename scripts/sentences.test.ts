@@ -21,6 +21,6 @@ not prose at all
   ])
 })
 
-test('words are counted without signs', () => {
+test('words are counted without punctuation', () => {
   expect(countWords('- An item → of `a list`.')).toBe(5)
 })

@@ -9,7 +9,7 @@ const modules = (table: Record<string, readonly string[]>) =>
     ]),
   )
 
-test('modules that src/main.ts does not reach are named, tests and testing/ apart', () => {
+test('modules unreachable from src/main.ts are listed, except tests and testing/', () => {
   const shape = measureShape(
     modules({
       'src/main.ts': ['./cli/a.ts'],
@@ -23,7 +23,7 @@ test('modules that src/main.ts does not reach are named, tests and testing/ apar
   expect(shape.unreachable).toEqual(['src/cli/b.ts'])
 })
 
-test('two folders of one room that import each other are a pair, whatever is in between', () => {
+test('two folders of one room that import each other are a pair, including nested folders', () => {
   const { twoWayPairs } = measureShape(
     modules({
       'src/agent/heal/a.ts': ['../server/b.ts'],
@@ -35,7 +35,7 @@ test('two folders of one room that import each other are a pair, whatever is in 
   expect(twoWayPairs).toEqual(['src/agent: heal and server'])
 })
 
-test('a circle is found once, with all of its modules', () => {
+test('a cycle is found once, with all of its modules', () => {
   const imports = new Map([
     ['a', ['b']],
     ['b', ['c', 'd']],

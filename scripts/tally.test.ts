@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tally } from './tally.ts'
 
-test('reports are added up; a suite that did not start is a failure', () => {
+test('reports are summed, and a suite that did not start counts as failed', () => {
   const report = (passed: number, failed: number, suites: number) => ({
     numPassedTests: passed,
     numFailedTests: failed,

@@ -25,19 +25,19 @@ a: b
 \`\`\`
 `
 
-test('reads commands, outputs and files in their order', () => {
+test('parseTutorial reads commands, outputs and files in order', () => {
   expect(parseTutorial(small)).toEqual([
     { kind: 'run', name: 'one', commands: 'echo 1\n', output: '1\n' },
     { kind: 'file', name: 'two.yaml', content: 'a: b\n' },
   ])
 })
 
-test('a comment without its blocks is an error', () => {
+test('a comment without its blocks, and a duplicate name, are errors', () => {
   expect(() => parseTutorial(small.replace('```text', '```'))).toThrow('the comment one')
   expect(() => parseTutorial(small + small)).toThrow('not unique')
 })
 
-test('replaces outputs and nothing else', () => {
+test('replaceOutputs changes only outputs', () => {
   const outputs = new Map([['one', '$& 2\n\n']])
   expect(replaceOutputs(small, outputs)).toBe(small.replace('```text\n1', () => '```text\n$& 2'))
   expect(() => replaceOutputs(small, new Map())).toThrow('no output of one')

@@ -29,14 +29,14 @@ test('a retired word is found in names, comments and strings, with its line and 
   expect(find('f(x)', 'src/gear-box.ts')).toEqual(['src/gear-box.ts: "gear" is retired; use: inputs'])
 })
 
-test('a word that is retired for names alone may stand in a sentence, and not in a code or a kind', () => {
+test('a word retired only for names is allowed in text, but not in codes and kinds', () => {
   expect(find("// Take a look.\nf('take a look')")).toEqual([])
   expect(find("f('look-at-it')")).toHaveLength(1)
   expect(find("f('HOST_LOOK')")).toHaveLength(1)
   expect(find('x.lookAt()')).toHaveLength(1)
 })
 
-test('part of a longer word is another word', () => {
+test('a retired word inside a longer word is not reported', () => {
   expect(find('const outlook = lookup(1) // overlooked')).toEqual([])
 })
 
@@ -44,19 +44,19 @@ test('names of other programs may contain retired words', () => {
   expect(find("x.lookAhead('gearBox')")).toEqual([])
 })
 
-test('documents are read by line', () => {
+test('documents are checked line by line', () => {
   const documents = new Map([['README.md', 'one\ntwo Widget\n']])
   expect(findRetiredWords({ modules: new Map(), documents, ...readVocabulary(page) })).toEqual([
     'README.md:2: "widget" is retired; use: inputs',
   ])
 })
 
-test('a name is split where its case or a separator says so', () => {
+test('a name is split at case changes and separators', () => {
   expect(splitName('readHTTPResponse2')).toEqual(['read', 'http', 'response'])
   expect(splitName('src/agent/HOST_GONE')).toEqual(['src', 'agent', 'host', 'gone'])
 })
 
-test('an exported name that two modules declare is reported with both', () => {
+test('an export declared by two modules is reported with both modules', () => {
   const modules = new Map([
     ['src/a.ts', 'export const one = 1\nexport interface Two {}\nexport function two() {}'],
     ['src/b.ts', 'export type Two = 2\nexport class one2 {}'],

@@ -46,7 +46,7 @@ function buildColumn(contender: string, shape: string, ...seconds: readonly numb
   return { contender, shape, results }
 }
 
-test('ratios are of the same run and the same shape', () => {
+test('ratios are computed per run and per shape', () => {
   const columns = [
     buildColumn('bare', '1+1', 10, 20, 40),
     buildColumn('kubeadm', '1+1', 20, 20, 40),
@@ -67,7 +67,7 @@ test('ratios are of the same run and the same shape', () => {
   expect(others[0]).toContain('| –')
 })
 
-test('a run that has no counterpart has no ratio, and one contender alone has none', () => {
+test('a run without a counterpart has no ratio, and a single contender has no table', () => {
   const ratios = renderRatios([buildColumn('bare', '1+1', 10), buildColumn('hyperkube', '1+1', 10, 30)])
   expect(ratios).toContain('| 1.00 (1.00–1.00)')
   expect(renderRatios([buildColumn('bare', '1+1', 10)])).toBe('')

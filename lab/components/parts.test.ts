@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { formatPartId, parts, selectParts } from './parts.ts'
 import { listGoBuildCommands, moduleDirectory } from './recipe.ts'
 
-test('every part has a name of its own and is pinned', () => {
+test('each part has a unique id and pinned Go modules', () => {
   expect(new Set(parts.map(formatPartId)).size).toBe(parts.length)
   for (const part of parts) {
     for (const file of ['go.mod', 'go.sum']) {
@@ -13,9 +13,9 @@ test('every part has a name of its own and is pinned', () => {
   }
 })
 
-test('parts are chosen by name, version, system, or all', () => {
+test('parts are selected by name, version, operating system, or all at once', () => {
   const ids = (names: string[]): string[] => selectParts(names).map(formatPartId)
-  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16'])
+  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16', 'etcd@v3.5.35'])
   expect(ids(['kubernetes@v1.36.4'])).toEqual(['kubernetes@v1.36.4'])
   expect(ids(['windows'])).toContain('kubernetes-windows@v1.36.4')
   expect(ids(['windows']).filter((id) => !id.includes('-windows@'))).toEqual([])
@@ -24,7 +24,7 @@ test('parts are chosen by name, version, system, or all', () => {
   expect(() => selectParts(['etcd', 'nothing'])).toThrow('there is no part nothing')
 })
 
-test('programs that Go names itself are linked together, the others one by one', () => {
+test('programs named by Go are built in one command, others one by one', () => {
   const etcd = selectParts(['etcd@v3.7.3'])[0]
   expect(etcd && listGoBuildCommands(etcd, 'out').map((argv) => argv.slice(-2))).toEqual([
     ['out/etcd', 'go.etcd.io/etcd/server/v3'],

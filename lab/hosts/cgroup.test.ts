@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseHierarchies } from './cgroup.ts'
 
-test('version 1 beside an empty version 2', () => {
+test('cgroup version 1 is found beside an empty version 2', () => {
   const found = parseHierarchies(
     '9:name=systemd:/\n4:memory:/job/7\n1:cpu,cpuacct:/\n0::/\n',
     [
@@ -20,7 +20,7 @@ test('version 1 beside an empty version 2', () => {
   ])
 })
 
-test('version 2 alone', () => {
+test('cgroup version 2 alone is found', () => {
   const found = parseHierarchies(
     '0::/user.slice/a.scope\n',
     '30 20 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate',
@@ -28,7 +28,7 @@ test('version 2 alone', () => {
   expect(found).toEqual([{ controllers: [], mount: '/sys/fs/cgroup', ownPath: '/user.slice/a.scope' }])
 })
 
-test('a container that sees only its own part', () => {
+test('the own path is relative to the cgroup mount of a container', () => {
   const found = parseHierarchies(
     '4:memory:/docker/abc/job\n',
     '35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory',

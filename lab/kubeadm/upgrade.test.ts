@@ -43,7 +43,7 @@ function createFakeCluster(names: readonly string[]) {
   return { hosts, api, done }
 }
 
-test('one node at a time, each only when the previous one is healthy', async () => {
+test('kubeadm upgrades one node at a time, after the previous node is Ready', async () => {
   const { hosts, api, done } = createFakeCluster(['cp1', 'cp2', 'w1'])
   const noted: string[] = []
   await upgradeWithKubeadm({
@@ -72,7 +72,7 @@ test('one node at a time, each only when the previous one is healthy', async () 
   expect(noted).toEqual(['cp1 has v1.37.1', 'cp2 has v1.37.1', 'w1 has v1.37.1'])
 })
 
-test('a worker needs kube-proxy alone', () => {
+test('a worker needs only the kube-proxy image', () => {
   const names = (controlPlane: boolean): string[] =>
     listImageFetches(to, controlPlane).map(({ path }) => path.replace('images/registry.k8s.io/', ''))
   expect(names(false)).toEqual(['kube-proxy/v1.37.1.tar'])
@@ -85,7 +85,7 @@ test('a worker needs kube-proxy alone', () => {
   ])
 })
 
-test('neither of the two commands pulls images', () => {
+test('neither apply nor node pulls images', () => {
   const lenient = { imagePullPolicy: 'Never', ignorePreflightErrors: ['all'] }
   expect(parse(renderUpgradeConfig())).toMatchObject({
     kind: 'UpgradeConfiguration',

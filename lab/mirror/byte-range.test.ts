@@ -16,7 +16,7 @@ test.each([
   ['bytes=20-10', 'all'],
   ['bytes=0-1,5-6', 'all'],
   ['lines=0-1', 'all'],
-] as const)('%s of 100 bytes', (header, expected) => {
+] as const)('the range %s is resolved for 100 bytes', (header, expected) => {
   expect(parseByteRange(header, 100)).toEqual(expected)
 })
 

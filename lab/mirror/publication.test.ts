@@ -7,7 +7,7 @@ function paths(...parts: string[]): string[] {
   return selectParts(parts).flatMap((part) => listPublications(part, 'amd64').map(({ path }) => path))
 }
 
-test('artifacts are where upstream’s sites have them', () => {
+test('artifacts are published at the paths of upstream', () => {
   expect(paths('etcd@v3.7.3', 'containerd', 'runc', 'cni-plugins', 'flannel', 'crictl'))
     .toMatchInlineSnapshot(`
     [
@@ -54,7 +54,7 @@ test('artifacts are where upstream’s sites have them', () => {
   `)
 })
 
-test('an image is kept under its name and tag', () => {
+test('an image is stored by its name and tag', () => {
   expect(formatImagePath('registry.k8s.io/coredns/coredns:v1.15.0')).toBe(
     'images/registry.k8s.io/coredns/coredns/v1.15.0.tar',
   )

@@ -11,7 +11,7 @@ function findFiles(path: string, ns: string | null = null): string[] {
   return request === undefined ? [] : listCandidateFiles(request, registries, ns)
 }
 
-test('the files of an image are those that a request for it finds', () => {
+test('a registry request finds the published files of an image', () => {
   const image = 'registry.k8s.io/coredns/coredns:v1.15.0'
   const repository = 'registry/registry.k8s.io/coredns/coredns'
   expect(tagPath(image)).toBe(`${repository}/_manifests/v1.15.0`)
@@ -36,7 +36,7 @@ test('a port belongs to the registry, not to the tag', () => {
   expect(() => tagPath('localhost:5000/a/b')).toThrow('is not a registry, a name and a tag')
 })
 
-test('ns selects the registry; without it any registry matches', () => {
+test('ns selects the registry, and without ns all registries are searched', () => {
   expect(findFiles('/v2/pause/manifests/3.10', 'registry.k8s.io')).toEqual([
     'registry/registry.k8s.io/pause/_manifests/3.10',
   ])

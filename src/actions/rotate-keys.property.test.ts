@@ -107,8 +107,8 @@ const someKeys = constantFrom<readonly KeyName[]>(
   ['encryption'],
 )
 
-describe('keys that are replaced', () => {
-  test('wherever it is interrupted, all hosts trust each other at every moment, and the same command finishes it', async () => {
+describe('key rotation', () => {
+  test('after any interruption all hosts trust each other, and the same command finishes the rotation', async () => {
     await assert(
       asyncProperty(interruptions, someKeys, async (all, keys) => {
         const cluster = new FakeRotationCluster(all)
@@ -133,7 +133,7 @@ describe('keys that are replaced', () => {
     )
   })
 
-  test('using a key before all hosts know it would be detected', async () => {
+  test('the test cluster detects a key that is used before all hosts trust it', async () => {
     const cluster = new FakeRotationCluster([{ at: 'hosts', hosts: 1 }])
     cluster.disk = await advanceReplacement(start, 'kubernetes', now)
     cluster.disk = await advanceReplacement(cluster.disk, 'kubernetes', now)
@@ -141,7 +141,7 @@ describe('keys that are replaced', () => {
     expect(cluster.problems).toContain('kubernetes')
   })
 
-  test('one phase after the other, of all of them together', async () => {
+  test('several keys go through trust, switch and distrust together', async () => {
     const cluster = new FakeRotationCluster([])
     const keys = ['etcd', 'front-proxy'] as const
     expect(await rotateKeys(cluster.rotation(keys))).toEqual({ status: 'ok', keys })
@@ -152,7 +152,7 @@ describe('keys that are replaced', () => {
     ])
   })
 
-  test('a rotation in progress is finished first, and nothing else is started', async () => {
+  test('a rotation in progress is finished, and no other rotation is started', async () => {
     const cluster = new FakeRotationCluster([])
     cluster.disk = await advanceReplacement(start, 'etcd', now)
     expect(await rotateKeys(cluster.rotation(['kubernetes', 'etcd', 'front-proxy']))).toEqual({

@@ -39,14 +39,15 @@ export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
   const snapshotStatus = (await deps.takeSnapshot?.()) ?? 'ok'
   if (snapshotStatus !== 'ok') return snapshotStatus
   for (const version of deps.path) {
-    const status = await deps.up(version, await prepareVersion(deps, version))
+    const status = await deps.up(version, await prepareUpgrade(deps, version))
     if (status !== 'ok') return status
   }
   return 'ok'
 }
 
-async function prepareVersion(
-  { context, files, report }: UpgradeDeps,
+/** Prepares the change of cluster.yml and the lock for one version. Writes nothing yet. */
+export async function prepareUpgrade(
+  { context, files, report }: Pick<UpgradeDeps, 'context' | 'files' | 'report'>,
   version: string,
 ): Promise<UpgradeChange> {
   const change = await prepareFileChange(context, files.file, (text) =>

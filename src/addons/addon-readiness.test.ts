@@ -35,7 +35,7 @@ test('the workload without ready pods is reported first, and the addon is down',
   expect(isAddonDown({ name: 'a', ...readiness })).toBe(true)
 })
 
-test('an addon with ready pods, or that waits for another object, is not down', () => {
+test('an addon with ready pods, or that waits only for another object, is not down', () => {
   const partly = readReadiness([buildDeployment('one', 1)], 0)
   expect(partly).toMatchObject({ ready: false, workload: { ready: 1, desired: 2 } })
   const pending = readReadiness([claim, buildDeployment('all', 2)], 0)

@@ -174,7 +174,7 @@ function findTouched(
 ): string[] {
   return [...userObjects]
     .filter(([, { manifest, uid }]) => readUid(api, manifest) !== uid)
-    .map(([key]) => `${key} was a user’s, and is gone`)
+    .map(([key]) => `${key} belongs to a user and was removed`)
 }
 
 async function findInventoryErrors(
@@ -226,7 +226,7 @@ function findLeftBehind(
 /** Fewer runs than in other property tests, because each run sends some hundred requests. */
 const numRuns = Math.ceil(Number(process.env['PROPERTY_RUNS'] ?? 100) / 4)
 
-test('wherever a run is interrupted, the next one ends as desired, leaves nothing behind and touches no user objects', async () => {
+test('after any interruption, the next run reaches the desired state, leaves no leftovers and touches no user objects', async () => {
   let api = createAddonApi()
   // All runs share one server, because opening connections takes longer than the requests.
   const server = await serve((request) => api.respond(request))

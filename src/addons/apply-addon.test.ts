@@ -51,7 +51,7 @@ async function readInventory({ client }: AddonTestBench, addon: string): Promise
     .toSorted()
 }
 
-test('an addon is applied in waves, and recorded before and after', async () => {
+test('an addon is applied in waves, and its inventory is written before and after', async () => {
   const bench = await createBench()
   const manifests = [buildWidget('w', 1), buildDeployment('d', 2, 'own'), buildNamespace('own'), widgetCrd]
   const result = await applyAddon(bench.client, { name: 'a', manifests }, bench.options)
@@ -207,7 +207,7 @@ test.each([['before'], ['after']])(
   },
 )
 
-test('a definition stays while there are objects of its kind that are not the addon’s', async () => {
+test('a CRD stays while objects of its kind exist that the addon does not own', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, bench.options)
   bench.api.user('kubectl', buildWidget('theirs'))
@@ -237,7 +237,7 @@ test('a namespace stays while it has objects of users', async () => {
   expect(bench.api.get({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
 })
 
-test('a pod without a node is reported with the node conditions and taints that keep it away', async () => {
+test('an unschedulable pod is reported with the node conditions and taints that prevent scheduling', async () => {
   const bench = await createBench()
   const labels = { app: 'd' }
   bench.api.user('kubelet', {
@@ -270,7 +270,7 @@ test('a pod without a node is reported with the node conditions and taints that 
   })
 })
 
-test('objects that are not ready are waited for and reported; after the deadline the error says which and why', async () => {
+test('an object that is not ready by the deadline is named in the error with its cause', async () => {
   const bench = await createBench()
   const pod = {
     apiVersion: 'v1',
@@ -308,7 +308,7 @@ test('objects that are not ready are waited for and reported; after the deadline
   ])
 })
 
-test('a volume is waited for only where the class binds at once', async () => {
+test('a volume claim is waited for only if its storage class binds immediately', async () => {
   const bench = await createBench()
   const storageClass = (name: string, volumeBindingMode: string) => ({
     apiVersion: 'storage.k8s.io/v1',
@@ -331,7 +331,7 @@ test('a volume is waited for only where the class binds at once', async () => {
   ).rejects.toThrow('PersistentVolumeClaim default/c: it has no volume yet')
 })
 
-test('an object that is still being removed is waited for, and created again', async () => {
+test('an object that is still being deleted is waited for and created again', async () => {
   const bench = await createBench()
   const finalizers = ['example.org/tidy']
   bench.api.user('kubectl', {
@@ -356,7 +356,7 @@ async function requestDelete({ client }: AddonTestBench): Promise<void> {
   await client.request({ method: 'DELETE', path, body: {} })
 }
 
-test('an object with a finalizer that no controller removes is named', async () => {
+test('an object that a finalizer keeps is named in the error', async () => {
   const bench = await createBench()
   const own = buildConfigMap('a')
   const manifest = { ...own, metadata: { ...own.metadata, finalizers: ['example.org/tidy'] } }
@@ -369,7 +369,7 @@ test('an object with a finalizer that no controller removes is named', async () 
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
-test('a webhook whose pods have just begun is waited for', async () => {
+test('a failing webhook call is retried until the webhook is ready', async () => {
   const bench = await createBench()
   let remaining = 2
   bench.api.onRequest = ({ method, path }) =>
@@ -393,7 +393,7 @@ test('a field of another manager is not taken over without force', async () => {
   expect(bench.api.get(toConfigMapReference('a'))).toMatchObject({ data: { word: 'ours' } })
 })
 
-test('a Job is refused before anything is done', async () => {
+test('an addon with a Job is refused before any request', async () => {
   const bench = await createBench()
   const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j', namespace: 'default' } }
   const addon = { name: 'a', manifests: [job] }
@@ -401,7 +401,7 @@ test('a Job is refused before anything is done', async () => {
   expect(bench.server.requests).toEqual([])
 })
 
-test('an unreadable inventory, or one that was changed meanwhile, stops the apply', async () => {
+test('an unreadable or concurrently changed inventory stops the apply', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
   bench.api.onRequest = ({ method }) => {
@@ -436,7 +436,7 @@ test('a lost response to an inventory write is not taken for a conflict', async 
   expect(await readInventory(bench, 'a')).toEqual(['ConfigMap a'])
 })
 
-test('what the API says of a secret that it does not take is not repeated', async () => {
+test('an API error about a Secret is reported without its message', async () => {
   const bench = await createBench()
   const message = '.data.word: expected string, got hunter2'
   const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }
@@ -454,7 +454,7 @@ test('what the API says of a secret that it does not take is not repeated', asyn
   expect(Object(error).cause).toBeUndefined()
 })
 
-test('an abort ends the waiting', async () => {
+test('an abort ends the wait for readiness', async () => {
   const bench = await createBench()
   const stop = new AbortController()
   bench.api.status = () => undefined

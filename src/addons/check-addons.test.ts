@@ -4,7 +4,7 @@ import { buildConfigMap } from './testing/manifests.ts'
 
 const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'j', namespace: 'default' } }
 
-test('valid addons', () => {
+test('valid addons have no findings', () => {
   const cron = { ...job, kind: 'CronJob' }
   expect(
     checkAddons([
@@ -14,7 +14,7 @@ test('valid addons', () => {
   ).toEqual([])
 })
 
-test('each problem is reported', () => {
+test('invalid names, Jobs and duplicate objects are all reported', () => {
   const found = checkAddons([
     { name: 'a', manifests: [buildConfigMap('a'), job] },
     { name: 'b', manifests: [{ ...buildConfigMap('a'), apiVersion: 'v1' }] },

@@ -6,7 +6,7 @@ function conflict(...causes: readonly { reason: string; message: string; field: 
   return buildRefusalError('PATCH /x', { status: 409, reason: 'Conflict', message: 'Apply failed', causes })
 }
 
-test('who has which field, as the API says it', () => {
+test('conflicting fields and their managers are read from the API error', () => {
   const reason = 'FieldManagerConflict'
   const error = conflict(
     {
@@ -26,7 +26,7 @@ test('who has which field, as the API says it', () => {
   ])
 })
 
-test('other errors are none', () => {
+test('errors without a field conflict have no conflicts', () => {
   expect(findConflicts(conflict())).toBeUndefined()
   expect(findConflicts(new Error('x'))).toBeUndefined()
 })

@@ -54,14 +54,14 @@ function decide(
   return 'reason' in rest ? `${action}: ${rest.reason}` : action
 }
 
-test('only the object that was applied is removed', () => {
+test('only an object that this addon created is removed', () => {
   expect(decide(entry, object())).toBe('remove')
   expect(decide(entry, undefined)).toBe('forget: gone')
   expect(decide(entry, object({ uid: 'another' }))).toBe('forget: foreign')
   expect(decide({ ...entry, preexisting: true }, object())).toBe('forget: found')
 })
 
-test('without a uid it must be applied in our name, labelled, and ours from the beginning', () => {
+test('an object without a recorded uid is removed only if hyperkube applied it with the label at creation', () => {
   expect(decide(reference, object())).toBe('remove')
   expect(decide(reference, object({ label: 'another' }))).toBe('forget: foreign')
   expect(decide(reference, object({ manager: 'kubectl' }))).toBe('forget: foreign')
@@ -69,7 +69,7 @@ test('without a uid it must be applied in our name, labelled, and ours from the 
   expect(decide(reference, object({ time: 11 }))).toBe('forget: foreign')
 })
 
-test('what has moved to another addon is not removed, and forgotten only once the other has it', () => {
+test('an object that moves to another addon is kept, and forgotten after the other inventory has it', () => {
   const other = (one: InventoryEntry) => ({ inventories: [{ addon: 'other', entries: [one] }] })
   expect(decide(entry, object(), other(entry))).toBe('forget: moved')
   expect(decide(entry, object(), other(reference))).toBe('hold: moving')
@@ -80,13 +80,13 @@ test('what has moved to another addon is not removed, and forgotten only once th
   expect(decide(entry, object(), { inventories: [{ addon: 'mine', entries: [entry] }] })).toBe('remove')
 })
 
-test('the same object in another group is not removed', () => {
+test('an object that is desired in another API group is not removed', () => {
   const before = { apiVersion: 'extensions/v1', kind: 'Ingress', namespace: 'a', name: 'i', uid: 'u' }
   const kept = [{ ...before, apiVersion: 'networking.k8s.io/v1' }]
   expect(decide(before, object(), { desired: kept })).toBe('forget: moved')
 })
 
-test('a definition goes only when nothing of its kind would go with it', () => {
+test('a CRD is removed only if all objects of its kind are removed with it', () => {
   const { apiVersion, kind, metadata } = widgetCrd
   const definition = { apiVersion, kind, name: metadata.name, uid: 'u' }
   const contents = [{ uid: 'w', description: 'Widget default/w' }]
@@ -106,7 +106,7 @@ test('a namespace stays while it has contents, or an addon desires objects in it
   expect(decide(own, object(), { others })).toBe('hold: in use')
 })
 
-test('findings name the objects that stay', () => {
+test('findings name the objects that are kept', () => {
   expect(buildPruneFindings({ action: 'forget', entry, reason: 'found' }, 'mine')).toMatchObject([
     { code: 'ADDON_OBJECT_LEFT', hint: expect.stringContaining('kubectl delete configmap a -n kube-system') },
   ])

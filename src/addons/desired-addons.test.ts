@@ -14,66 +14,72 @@ const tuned = parseAddonCluster(readAddonTestdata('tuned.yml'))
 describe.each([
   ['default', plain],
   ['tuned', tuned],
-])('%s', (name, cluster) => {
+])('the built-in addons of the %s cluster', (name, cluster) => {
   const { addons, findings } = listDesiredAddons(buildAddonInputFixture(cluster))
 
-  test('nothing is wrong with ours', () => {
+  test('have no findings', () => {
     expect(findings).toEqual([])
     expect(addons.map((addon) => addon.name)).toEqual(builtInAddons)
   })
 
-  test.each(addons)('$name is, to the last field, what it was', async ({ name: addon, manifests }) => {
+  test.each(addons)('$name matches its golden file', async ({ name: addon, manifests }) => {
     const text = manifests
       .map((manifest) => stringify(manifest, { aliasDuplicateObjects: false }))
       .join('---\n')
     await expect(text).toMatchFileSnapshot(`testdata/${addon}.${name}.yml`)
   })
 
-  test('every image is one that was given, and all that are given are listed', () => {
+  test('use exactly the images that listAddonImages returns', () => {
     const { images } = buildAddonInputFixture(cluster)
     const used = addons.flatMap(({ manifests }) => listImages(manifests))
     expect(new Set(used)).toEqual(new Set(listAddonImages(cluster, images)))
     expect(used).not.toContain('')
   })
 
-  test.each(addons)('$name: services, budgets and workloads speak of the same pods', ({ manifests }) => {
-    const [template, ...none] = manifests.map(readPodLabels).filter((labels) => labels !== undefined)
-    expect(none).toEqual([])
-    const selectors = manifests.map(readSelector).filter((selector) => selector !== undefined)
-    expect(selectors.length).toBeGreaterThan(0)
-    for (const selector of selectors) expect(template).toMatchObject(selector)
-  })
+  test.each(addons)(
+    '$name: the selectors of services, budgets and workloads match the same pods',
+    ({ manifests }) => {
+      const [template, ...none] = manifests.map(readPodLabels).filter((labels) => labels !== undefined)
+      expect(none).toEqual([])
+      const selectors = manifests.map(readSelector).filter((selector) => selector !== undefined)
+      expect(selectors.length).toBeGreaterThan(0)
+      for (const selector of selectors) expect(template).toMatchObject(selector)
+    },
+  )
 
-  test.each(addons)('$name is as locked up as it can be', ({ manifests }) => {
-    for (const { securityContext, resources } of listContainers(manifests)) {
-      expect(securityContext).toMatchObject({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      })
-      expect(resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) } })
-    }
-  })
+  test.each(addons)(
+    '$name: containers have a restricted security context and resource requests',
+    ({ manifests }) => {
+      for (const { securityContext, resources } of listContainers(manifests)) {
+        expect(securityContext).toMatchObject({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) } })
+      }
+    },
+  )
 
-  test.each(addons)('$name: what is in a namespace is in kube-system', ({ manifests }) => {
+  test.each(addons)('$name: all namespaced objects are in kube-system', ({ manifests }) => {
     const namespaces = manifests.flatMap(({ metadata }) => metadata.namespace ?? [])
     expect(new Set(namespaces)).toEqual(new Set(['kube-system']))
   })
 })
 
-test('what is switched off is not there, nor are its images', () => {
+test('a disabled addon has no manifests and no images', () => {
   const cluster = parseAddonCluster('  dns: none\n  metrics: none\n  ingress: none\n  storage: none\n')
   expect(listDesiredAddons(buildAddonInputFixture(cluster))).toEqual({ addons: [], findings: [] })
   expect(listAddonImages(cluster, buildAddonInputFixture(cluster).images)).toEqual([])
 })
 
-test('versions are the tags of images, pinned or not', () => {
+test('the version of an addon is the tag of its image, pinned or not', () => {
   const images = { coredns: 'registry.example:5000/coredns:v9@sha256:abc', traefik: 'traefik@sha256:abc' }
   const { addons } = listDesiredAddons(buildAddonInputFixture(plain, { images }))
   expect(addons.map(({ version }) => version)).toEqual(['v9', undefined, undefined, undefined])
 })
 
-test('without a certificate everything but its bytes is the same', () => {
+test('without a metrics certificate the list of objects is the same', () => {
   const shape = (input: Parameters<typeof listDesiredAddons>[0]) =>
     listDesiredAddons(input).addons.map(({ manifests }) =>
       manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`),
@@ -83,7 +89,7 @@ test('without a certificate everything but its bytes is the same', () => {
   )
 })
 
-test('a new certificate changes its Secret alone, and is nowhere else', () => {
+test('a new metrics certificate changes only its Secret', () => {
   const other = { ca: 'ca', certificate: 'another', privateKey: 'another key' }
   const [before = [], after = []] = [
     buildAddonInputFixture(plain),
@@ -95,7 +101,7 @@ test('a new certificate changes its Secret alone, and is nowhere else', () => {
   expect(changed.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret metrics-server'])
 })
 
-test('an addon of one’s own comes after ours, and must not have the same objects', () => {
+test('a user addon comes after the built-in addons, and a duplicate object is an error', () => {
   const cluster = parseAddonCluster(
     '  addons: [{ name: mine, files: [a.yml], wait: false, timeout: 10s, force: true }]\n',
   )
@@ -160,7 +166,7 @@ const cluster = parseAddonCluster(
   `  addons:\n${formatAddon('plain', 'ConfigMap')}${formatAddon('secret', 'Secret')}`,
 )
 
-test('addons that depend on hosts or hold a Secret are left out', () => {
+test('listHostIndependentAddons omits addons that depend on hosts or contain a Secret', () => {
   expect(listHostIndependentAddons(buildAddonInputFixture(cluster)).map(({ name }) => name)).toEqual([
     'traefik',
     'local-path',
@@ -168,7 +174,7 @@ test('addons that depend on hosts or hold a Secret are left out', () => {
   ])
 })
 
-test('each is what is put into the cluster, and the same with other hosts', () => {
+test('a host-independent addon has the desired digest, and stays the same with other hosts', () => {
   const [host] = cluster.spec.hosts
   const other: Cluster = { ...cluster, spec: { ...cluster.spec, hosts: host === undefined ? [] : [host] } }
   const desired = new Map(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const others = { others: [] }
 
-test('a diff changes nothing; missing objects would be created, also where a dry run is not possible yet', async () => {
+test('diffAddon changes nothing and lists missing objects as created, even without a possible dry run', async () => {
   const { api, client } = await createBench()
   const before = api.all()
   const manifests = [
@@ -60,7 +60,7 @@ test('the difference lists changed fields, unchanged objects and objects to prun
   for (const word of ['one', 'another']) expect(text).not.toContain(Buffer.from(word).toString('base64'))
 })
 
-test('a conflict names the fields, their managers and the ways out; with force they are taken over', async () => {
+test('a conflict names fields, managers and a hint, and force takes the fields over', async () => {
   const { api, client } = await createBench()
   api.user('kubectl-edit', buildConfigMap('a', 'theirs'))
   const addon = { name: 'a', manifests: [buildConfigMap('a', 'ours')] }
@@ -110,7 +110,7 @@ test('all objects of a removed addon would be pruned, except those in use', asyn
   expect(blocked.findings).toMatchObject([{ code: 'ADDON_DEFINITION_IN_USE' }])
 })
 
-test('an addon that was applied as desired is only read, and drift is still found', async () => {
+test('an unchanged addon is diffed without dry runs, and drift is still found', async () => {
   const { api, client, options } = await createBench()
   const addon = { name: 'a', manifests: [buildConfigMap('a'), buildDeployment('d', 2)] }
   await applyAddon(client, addon, options)
@@ -128,7 +128,7 @@ test('an addon that was applied as desired is only read, and drift is still foun
   ])
 })
 
-test('an addon whose run was interrupted before it was ready is unfinished', async () => {
+test('an addon whose apply failed midway is unfinished', async () => {
   const { api, client, options } = await createBench()
   const addon = { name: 'a', manifests: [buildConfigMap('a'), buildDeployment('d', 2)] }
   api.onRequest = ({ method, path }) =>

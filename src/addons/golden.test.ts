@@ -17,7 +17,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
 ]
 
 describe.each(goldens)('%s', (file, format) => {
-  test('keeps being read, to the last field', () => {
+  test('is read without loss of a field', () => {
     expect(readVersioned(format, readGolden(file))).toEqual(readGolden(file))
   })
 
@@ -27,7 +27,7 @@ describe.each(goldens)('%s', (file, format) => {
   })
 })
 
-test('an inventory is the same text, in whatever order its entries come', () => {
+test('the inventory document does not depend on the order of entries', () => {
   const document = readVersioned(inventoryFormat, readGolden('inventory.v1.json'))
   const { addon, entries } = toInventory(document)
   expect(entries).toHaveLength(4)
@@ -45,7 +45,7 @@ function buildLongestEntries(count: number) {
   }))
 }
 
-test('a thousand objects with the longest names fit; what does not fit is refused', () => {
+test('an inventory of 1000 objects with the longest names fits, and 3000 objects are refused', () => {
   expect(serializeInventory({ addon: 'a', entries: buildLongestEntries(1000) }).length).toBeLessThan(500_000)
   expect(() => serializeInventory({ addon: 'a', entries: buildLongestEntries(3000) })).toThrow(
     /the list of its 3000 objects has \d+ bytes; the limit is 1000000/,

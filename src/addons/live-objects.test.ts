@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const old = { apiVersion: 'example.org/v1alpha1', kind: 'Widget', namespace: 'default', name: 'w' }
 
-test('an object is found in whatever version the cluster still serves it', async () => {
+test('an object is found in another API version that the cluster serves', async () => {
   const { api, client } = await createBench()
   expect(await findLiveObject(client, old)).toBeUndefined()
   api.user('kubectl', widgetCrd)

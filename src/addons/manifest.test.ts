@@ -4,7 +4,7 @@ import { buildConfigMap, buildDeployment } from './testing/manifests.ts'
 
 const manifests = [buildConfigMap('settings'), buildDeployment('web', 2)]
 
-test('a patch changes the one object that it is for, one after the other', () => {
+test('patches are applied in order, each to its own object', () => {
   const { manifests: after, findings } = applyPatches(
     manifests,
     [
@@ -38,7 +38,7 @@ test.each([
   { kind: 'DaemonSet' },
   { metadata: { name: 'other' } },
   { metadata: { namespace: null } },
-])('%j would make another object of it', (patch) => {
+])('the patch %j is invalid, because it changes the identity of the object', (patch) => {
   const { manifests: after, findings } = applyPatches(
     manifests,
     [{ kind: 'Deployment', name: 'web', patch }],

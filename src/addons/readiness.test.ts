@@ -42,7 +42,7 @@ test.each([
   ['v1 Namespace', {}, { phase: 'Active' }],
   ['v1 PersistentVolumeClaim', {}, { phase: 'Bound' }],
   ['v1 Service', {}, {}],
-])('%s with %j is ready at %j', (type, spec, status) => {
+])('%s with spec %j and status %j is ready', (type, spec, status) => {
   expect(findUnreadyReason(object(type, spec, status))).toBeUndefined()
 })
 
@@ -82,11 +82,11 @@ test.each([
   ],
   ['v1 Namespace', {}, { phase: 'Terminating' }, 'it is Terminating'],
   ['v1 PersistentVolumeClaim', {}, { phase: 'Pending' }, 'it has no volume yet'],
-])('%s with %j is not ready at %j', (type, spec, status, reason) => {
+])('%s with spec %j and status %j is not ready', (type, spec, status, reason) => {
   expect(findUnreadyReason(object(type, spec, status))).toBe(reason)
 })
 
-test('what is being removed is not there', () => {
+test('an object that is being deleted is not ready', () => {
   const removing = object('v1 Service', {}, {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })
   expect(findUnreadyReason(removing)).toBe('the previous object is still being deleted')
 })
@@ -97,6 +97,6 @@ test.each([
   ['apps/v1 DaemonSet', {}, { ...readyDaemonSet, numberAvailable: 2 }, { ready: 2, desired: 3 }],
   [sts, two, readyStatefulSet, { ready: 2, desired: 2 }],
   ['v1 Service', {}, {}, undefined],
-])('%s with %j has the pods of %j', (type, spec, status, pods) => {
+])('pods are counted for %s with spec %j and status %j', (type, spec, status, pods) => {
   expect(countPods(object(type, spec, status))).toEqual(pods)
 })

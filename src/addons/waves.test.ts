@@ -15,7 +15,7 @@ const buildManifest = (apiVersion: string, kind: string) => ({
   metadata: { name: kind.toLowerCase() },
 })
 
-test('what others need comes before them, and what an addon defines itself last', () => {
+test('prerequisites are in earlier waves, and custom resources of the addon in the last wave', () => {
   const manifests = [
     buildWidget('w'),
     buildManifest('apiregistration.k8s.io/v1', 'APIService'),
@@ -40,7 +40,7 @@ test('what others need comes before them, and what an addon defines itself last'
   ])
 })
 
-test('a kind of the same name in another group is another kind', () => {
+test('a kind of the same name in another API group is another kind', () => {
   const waves = groupIntoWaves(
     [buildManifest('example.org/v1', 'Namespace'), buildNamespace('n')],
     toReference,

@@ -68,19 +68,19 @@ async function opened(bytes: Uint8Array): Promise<OpenBundle> {
   return openBundle(bytesAsFile(bytes))
 }
 
-test('what is in a bundle stands at its front, as it always did', async () => {
+test('the manifest matches its golden file and is the first file of the bundle', async () => {
   const manifest = await verified(whole)
   await expect(`${JSON.stringify(manifest, undefined, 2)}\n`).toMatchFileSnapshot('testdata/bundle.v1.json')
   expect(whole.subarray(0, 11).toString()).toBe('bundle.json')
 })
 
-test('the same content gives the same bytes, and nothing is left beside it', async () => {
+test('the same content gives the same bytes, and no temporary file remains', async () => {
   await make(directory.at('again.bundle'))
   expect((await readFile(directory.at('again.bundle'))).equals(whole)).toBe(true)
   expect(await readdir(directory.at('.'))).toEqual(['again.bundle', 'lab.bundle'])
 })
 
-test('any tar reads it', async () => {
+test('the tar program lists and extracts a bundle', async () => {
   const list = execFileSync('tar', ['-tf', directory.at('lab.bundle')], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -89,7 +89,7 @@ test('any tar reads it', async () => {
   expect(content.equals(kubeletContent)).toBe(true)
 })
 
-test('only what machines of the lock need of an image is in it', async () => {
+test('a bundle has no image blobs of architectures that the lock does not use', async () => {
   const { members } = await verified(whole)
   const [pause] = Object.values(bundleImages)
   const paths = new Set(members.map(({ path }) => path))
@@ -98,7 +98,7 @@ test('only what machines of the lock need of an image is in it', async () => {
   for (const [digest] of foreign) expect(paths).not.toContain(`blobs/${digest.replace(':', '/')}`)
 })
 
-test('Windows hosts find all of theirs in it: programs, and images for every build that they may be of', async () => {
+test('a bundle for Windows hosts has their programs and the image layers of every supported Windows build', async () => {
   const [sandbox, program] = [
     fakeImage('pause', ['amd64'], [17_763, 20_348, 26_100]),
     'https://site.example/shawl.zip',
@@ -145,13 +145,13 @@ test('Windows hosts find all of theirs in it: programs, and images for every bui
   await parts.clear()
 })
 
-test('in chunks of whatever size it is the same bundle', async () => {
+test('a bundle verifies in chunks of any size', async () => {
   for (const size of [1, 7, 511, 512, 513, whole.length]) {
     expect((await verified(whole, size)).cluster).toBe('lab')
   }
 })
 
-test('a flipped bit anywhere is found', async () => {
+test('verification detects a flipped bit at any position', async () => {
   await assert(
     asyncProperty(
       tuple(integer({ min: 0, max: whole.length - 1 }), integer({ min: 0, max: 7 })),
@@ -167,7 +167,7 @@ test('a flipped bit anywhere is found', async () => {
   )
 })
 
-test('a bundle that ends too early, or too late, is found', async () => {
+test('verification detects a truncated bundle and extra data after its end', async () => {
   await assert(
     asyncProperty(integer({ min: 0, max: whole.length - 1 }), async (length) => {
       await expect(verified(whole.subarray(0, length))).rejects.toMatchObject({
@@ -181,7 +181,7 @@ test('a bundle that ends too early, or too late, is found', async () => {
   })
 })
 
-test('the first file that differs is named', async () => {
+test('the error for a damaged bundle names the first file that differs', async () => {
   const bytes = Buffer.from(whole)
   bytes.writeUInt8(0, bytes.indexOf('the program kubelet'))
   await expect(verified(bytes)).rejects.toMatchObject({
@@ -190,21 +190,21 @@ test('the first file that differs is named', async () => {
   })
 })
 
-test('another one’s signature is none', async () => {
+test('a bundle signed with another key is not trusted', async () => {
   const others = generateKeyPairSync('ed25519')
   await expect(verifyBundle(chunked(whole), others.publicKey)).rejects.toMatchObject({
     code: 'BUNDLE_NOT_TRUSTED',
   })
 })
 
-test('a public key is passed on as text', () => {
+test('a public key is formatted as base64 and read back, and invalid text is refused', () => {
   const text = formatPublicKey(bundleKeys.publicKey)
   expect(text).toMatch(/^[\w+/]{43}=$/)
   expect(parsePublicKey(text)?.equals(bundleKeys.publicKey)).toBe(true)
   for (const wrong of ['', 'AAAA', `${text} `, text.slice(1)]) expect(parsePublicKey(wrong)).toBeUndefined()
 })
 
-test('what is fetched is fetched once, also by a run that goes on', async () => {
+test('a resumed run fetches only the parts that are still missing', async () => {
   const parts = disk.parts(directory.at('cut.bundle'))
   const fetched: string[] = []
   const without = fakeRegistryTransport(() => ({ status: 404 }))
@@ -217,7 +217,7 @@ test('what is fetched is fetched once, also by a run that goes on', async () => 
   await parts.clear()
 })
 
-test('other bytes than those of the lock are not taken', async () => {
+test('bytes that do not match the digest of the lock are refused and not kept', async () => {
   const parts = disk.parts(directory.at('wrong.bundle'))
   const wrong = fakeRegistryTransport(() => ({ body: 'something else' }))
   const gathering = fetchBundleParts(spec, { web: wrong, registry, parts, onFetch: () => undefined }, signal)
@@ -226,7 +226,7 @@ test('other bytes than those of the lock are not taken', async () => {
   await parts.clear()
 })
 
-test('an image without a digest in the lock, or not for a machine, cannot be bundled', async () => {
+test('an image without a digest in the lock cannot be bundled', async () => {
   const parts = disk.parts(directory.at('none.bundle'))
   const sources = { web, registry, parts, onFetch: () => undefined }
   const plain = { ...bundleLock, images: { pause: pauseName } }
@@ -235,7 +235,7 @@ test('an image without a digest in the lock, or not for a machine, cannot be bun
   })
 })
 
-test('files are taken out one by one', async () => {
+test('every member of an open bundle can be read in full', async () => {
   const bundle = await opened(whole)
   for (const member of bundle.manifest.members) {
     const chunks: Uint8Array[] = []
@@ -244,7 +244,7 @@ test('files are taken out one by one', async () => {
   }
 })
 
-test('an image is an archive under all its names, as large as was said', async () => {
+test('an image archive has every runtime name of the image and the announced size', async () => {
   const bundle = await opened(whole)
   for (const image of bundle.manifest.images) {
     const archive = imageArchive(bundle, image, 'amd64')
@@ -268,7 +268,7 @@ test('an image is an archive under all its names, as large as was said', async (
   )
 })
 
-test('an archive of damaged bytes fails before its end', async () => {
+test('reading an image archive with damaged bytes fails', async () => {
   const bytes = Buffer.from(whole)
   const layer = bytes.indexOf('the programs of busybox')
   bytes.writeUInt8(0, layer)
@@ -281,7 +281,7 @@ test('an archive of damaged bytes fails before its end', async () => {
   await expect(reading).rejects.toMatchObject({ code: 'BUNDLE_DAMAGED' })
 })
 
-test('a lock is made from what the bundle has, or what it lacks is said', async () => {
+test('a lock is extracted from the bundle, and another Kubernetes version is refused', async () => {
   const { manifest } = await opened(whole)
   const release = {
     ...findKubernetesRelease(shippedCatalog, '1.37.1'),

@@ -10,7 +10,7 @@ test.each([
   [{ mirror: 'https://mirror.example' }, `https://mirror.example/${path}`],
   [{ mirror: 'https://mirror.example/' }, `https://mirror.example/${path}`],
   [{ mirror: 'http://10.0.0.1:8080/k8s//' }, `http://10.0.0.1:8080/k8s/${path}`],
-] as const)('in %o it is at %s', (source, at) => {
+] as const)('with source %o the artifact URL is %s', (source, at) => {
   expect(locateArtifact(url, source)).toBe(at)
 })
 
@@ -20,14 +20,14 @@ test.each([
   'ftp://m.example',
   'm.example',
   'https://me:hunter2@m.example',
-])('no path goes behind %s', (mirror) => {
+])('%s is refused as a mirror base', (mirror) => {
   expect(() => locateArtifact(url, { mirror })).toThrow(
     expect.objectContaining({ code: 'MIRROR_NOT_A_BASE' }),
   )
   expect(() => locateArtifact(url, { mirror })).not.toThrow('hunter2')
 })
 
-test('only a mirror may do without encryption', () => {
+test('only a mirror may use unencrypted HTTP', () => {
   const plain = 'http://dl.k8s.io/x'
   expect(() => locateArtifact(plain, 'upstream')).toThrow(expect.objectContaining({ code: 'URL_NOT_HTTPS' }))
   expect(isUnencrypted('upstream')).toBe(false)

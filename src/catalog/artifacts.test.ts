@@ -14,7 +14,7 @@ function line(artifact: Artifact): string {
   return `${component} ${version} ${url}\n  ${digest}`
 }
 
-test('what a Linux machine may need', () => {
+test('the artifacts of a Linux host match the golden list', () => {
   expect(lines('1.37.1', { os: 'linux', arch: 'amd64' })).toMatchInlineSnapshot(`
     "hyperkube of this release
     kube-apiserver 1.37.1 https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kube-apiserver
@@ -44,7 +44,7 @@ test('what a Linux machine may need', () => {
   `)
 })
 
-test('what a Windows machine may need', () => {
+test('the artifacts of a Windows host match the golden list', () => {
   expect(lines('1.36.4', { os: 'windows', arch: 'amd64' })).toMatchInlineSnapshot(`
     "hyperkube of this release
     kubelet 1.36.4 https://dl.k8s.io/release/v1.36.4/bin/windows/amd64/kubelet.exe
@@ -66,7 +66,7 @@ test('what a Windows machine may need', () => {
   `)
 })
 
-test('another architecture is the same list with other names', () => {
+test('the arm64 artifacts are the amd64 artifacts with another architecture in the URL', () => {
   const release = findKubernetesRelease(shippedCatalog, '1.37.1')
   const amd64 = upstreamArtifacts(release, { os: 'linux', arch: 'amd64' })
   const arm64 = upstreamArtifacts(release, { os: 'linux', arch: 'arm64' })

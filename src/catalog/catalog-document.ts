@@ -7,9 +7,11 @@ import {
   flagTableSchema,
   type ProgramFlags,
   programFlagsSchema,
+  type ProgramName,
   type RemovedFlag,
   removedFlagSchema,
 } from './program-flags.ts'
+import { compareVersions, toMinor } from './version.ts'
 
 const documentSchema = z
   .strictObject({
@@ -66,25 +68,27 @@ export function expandKnownFlags({ flags }: Pick<CatalogDocument, 'flags'>): Kno
 }
 
 /**
- * Finds minors that occur twice, lack an image that hyperkube uses, or have no flags. Without flags, an
- * unknown flag in cluster.yml would be found only when a program refuses to start.
+ * Finds minors that occur twice, lack an image that hyperkube uses, or lack flags. Without flags, an unknown
+ * flag in cluster.yml would be found only when a program refuses to start.
  */
 function findInconsistencies({ minors, flags }: Pick<CatalogDocument, 'minors' | 'flags'>): string[] {
   const known = expandKnownFlags({ flags })
   const imageNames = Object.keys(shippedMinors[0]?.images ?? {})
-  return minors.flatMap(({ minor, tested, components, images }, index) => [
+  // Tables begin with their oldest minor, so older minors cannot have flags.
+  const lacksFlags = (table: FlagTable, program: ProgramName, version: string): boolean =>
+    compareVersions(toMinor(version), table.base.minor) >= 0 &&
+    findFlags(known, program, version) === undefined
+  return minors.flatMap(({ minor, tested, components: { etcd, flannel }, images }, index) => [
     ...(minors.findIndex((one) => one.minor === minor) < index ? [`${minor} occurs twice`] : []),
     ...imageNames
       .filter((name) => !Object.hasOwn(images, name))
       .map((name) => `${minor} has no image ${name}`),
-    ...(findFlags(known, 'kubelet', tested) === undefined
+    ...(lacksFlags(flags.kubernetes, 'kubelet', tested)
       ? [`the flags of Kubernetes ${minor} are missing`]
       : []),
-    ...(findFlags(known, 'etcd', components.etcd) === undefined
-      ? [`the flags of etcd ${components.etcd} are missing`]
-      : []),
-    ...(findFlags(known, 'flanneld', components.flannel) === undefined
-      ? [`the flags of flannel ${components.flannel} are missing`]
+    ...(lacksFlags(flags.etcd, 'etcd', etcd) ? [`the flags of etcd ${etcd} are missing`] : []),
+    ...(lacksFlags(flags.flannel, 'flanneld', flannel)
+      ? [`the flags of flannel ${flannel} are missing`]
       : []),
   ])
 }

@@ -33,12 +33,12 @@ export function buildCatalog(document: CatalogDocument, source: CatalogSource): 
 }
 
 /** Versions of all components that belong to a Kubernetes version, without a leading v. */
-export type KubernetesRelease = KubernetesMinor['components'] & {
-  readonly kubernetes: string
-  readonly images: KubernetesMinor['images']
-  /** The catalog that names these versions. */
-  readonly catalog: CatalogSource
-}
+export type KubernetesRelease = KubernetesMinor['components'] &
+  Pick<KubernetesMinor, 'images' | 'flags' | 'apiVersions'> & {
+    readonly kubernetes: string
+    /** The catalog that names these versions. */
+    readonly catalog: CatalogSource
+  }
 
 /** Lists the Kubernetes releases that the test suites of hyperkube run, newest first. */
 export function listTestedReleases({ minors, source }: Catalog): readonly KubernetesRelease[] {
@@ -51,11 +51,11 @@ export function listTestedVersions({ minors }: Pick<Catalog, 'minors'>): readonl
 }
 
 function buildRelease(
-  { components, images }: KubernetesMinor,
+  { components, images, flags, apiVersions }: KubernetesMinor,
   kubernetes: string,
   catalog: CatalogSource,
 ): KubernetesRelease {
-  return { kubernetes, ...components, images, catalog }
+  return { kubernetes, ...components, images, flags, apiVersions, catalog }
 }
 
 /**

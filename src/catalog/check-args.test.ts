@@ -16,7 +16,7 @@ function formatFindings(
   )
 }
 
-test('a removed flag is found, with the version that removed it', () => {
+test('a removed flag is reported with the version that removed it', () => {
   expect(
     checkArgs(shippedCatalog, 'kubelet', { v: '2', 'pod-infra-container-image': 'x' }, '1.36.4', 'linux'),
   ).toEqual([
@@ -31,7 +31,7 @@ test('a removed flag is found, with the version that removed it', () => {
   ])
 })
 
-test('what an older minor takes and a newer one does not was removed there', () => {
+test('a flag of an older minor that a newer minor lacks is reported as removed', () => {
   expect(formatFindings('kubelet', ['containerd-namespace'], '1.36.4')).toEqual([])
   expect(formatFindings('kubelet', ['containerd-namespace'], '1.37.1')).toEqual([
     'FLAG_REMOVED: --containerd-namespace was removed in kubelet 1.37; Kubernetes 1.37.1 comes with kubelet 1.37.1 → remove it',
@@ -45,7 +45,7 @@ test('a flag of a newer minor is unknown, and the message names that minor', () 
   ])
 })
 
-test('etcd is judged by its own version', () => {
+test('etcd flags are checked against the etcd version', () => {
   const flags = ['experimental-initial-corrupt-check', 'experimental-peer-skip-client-san-verification']
   expect(formatFindings('etcd', [...flags, 'discovery'], '1.36.4')).toEqual([])
   expect(formatFindings('etcd', [...flags, 'discovery'], '1.37.1')).toEqual([
@@ -55,7 +55,7 @@ test('etcd is judged by its own version', () => {
   ])
 })
 
-test('a mistyped flag is unknown, with a guess', () => {
+test('a mistyped flag is unknown, and the hint suggests the closest flag', () => {
   expect(formatFindings('kube-apiserver', ['anonymus-auth', 'completely-else'], '1.37.1')).toEqual([
     'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --anonymus-auth → did you mean anonymous-auth? If not, remove it; kube-apiserver --help lists all flags',
     'FLAG_UNKNOWN: kube-apiserver 1.37.1 has no flag --completely-else → remove it; kube-apiserver --help lists all flags',
@@ -63,7 +63,7 @@ test('a mistyped flag is unknown, with a guess', () => {
   expect(formatFindings('flanneld', ['constructor'], '1.37.1')).toHaveLength(1)
 })
 
-test('flags of the loggers, feature gates and what --help does not show are known', () => {
+test('logging flags, feature gates and flags missing from --help are known', () => {
   for (const program of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'] as const) {
     const args = { v: '2', vmodule: 'a=1', 'feature-gates': 'AllAlpha=false', 'logging-format': 'json' }
     expect(checkArgs(shippedCatalog, program, args, '1.37.1', 'linux')).toEqual([])
@@ -74,7 +74,7 @@ test('flags of the loggers, feature gates and what --help does not show are know
   expect(checkArgs(shippedCatalog, 'kube-proxy', { 'healthz-port': '1' }, '1.37.1', 'linux')).toEqual([])
 })
 
-test('a flag that one program lost is not held against another', () => {
+test('a flag removed from the kubelet is unknown, not removed, for kube-apiserver', () => {
   const [finding] = checkArgs(
     shippedCatalog,
     'kube-apiserver',
@@ -85,18 +85,18 @@ test('a flag that one program lost is not held against another', () => {
   expect(finding?.code).toBe('FLAG_UNKNOWN')
 })
 
-test('what only Windows knows is taken there', () => {
+test('a Windows-only flag is accepted on Windows and unknown on Linux', () => {
   expect(formatFindings('kube-proxy', ['enable-dsr', 'v'], '1.37.1', 'windows')).toEqual([])
   expect(formatFindings('kube-proxy', ['enable-dsr'], '1.37.1')).toEqual([
     'FLAG_UNKNOWN: kube-proxy 1.37.1 has no flag --enable-dsr on Linux → set it in the components of a Windows host',
   ])
 })
 
-test.each(['true', 'false', 'True', 'F', '0'])('a boolean takes %s', (value) => {
+test.each(['true', 'false', 'True', 'F', '0'])('a boolean flag accepts %s', (value) => {
   expect(checkArgs(shippedCatalog, 'kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toEqual([])
 })
 
-test.each(['no', 'on', '', 'tRUE', '10s'])('a boolean does not take %j', (value) => {
+test.each(['no', 'on', '', 'tRUE', '10s'])('a boolean flag does not accept %j', (value) => {
   expect(checkArgs(shippedCatalog, 'kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toMatchObject([
     { code: 'FLAG_VALUE', message: `--fail-swap-on takes true or false, not ${JSON.stringify(value)}` },
   ])

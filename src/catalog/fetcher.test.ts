@@ -27,14 +27,14 @@ const setups: Readonly<Record<string, (responses: Responses) => Promise<FetcherS
 const { signal } = new AbortController()
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
+describe.each(Object.keys(setups))('the %s fetcher', (name) => {
   const open = async (responses: Responses): Promise<FetcherSetup> => {
     const setup = setups[name]
     if (setup === undefined) throw new Error(name)
     return setup(responses)
   }
 
-  test('gives text, and digests', async () => {
+  test('returns text and digests', async () => {
     const large = 'x'.repeat(1_000_000)
     await using setup = await open(() => ({ '/text': 'grüß dich', '/large': large, '/empty': '' }))
     expect(await setup.fetcher.text(`${setup.base}/text`, 100, signal)).toBe('grüß dich')
@@ -42,7 +42,7 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
     expect(await setup.fetcher.sha256(`${setup.base}/large`, 1_000_000, signal)).toBe(sha256(large))
   })
 
-  test('keeps to the limit, which counts bytes', async () => {
+  test('limits the response size in bytes', async () => {
     await using setup = await open(() => ({ '/four': 'üü' }))
     const url = `${setup.base}/four`
     expect(await setup.fetcher.text(url, 4, signal)).toBe('üü')
@@ -56,7 +56,7 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
     [403, 'FETCH_REFUSED'],
     [500, 'FETCH_SERVER_ERROR'],
     [503, 'FETCH_SERVER_ERROR'],
-  ])('a status of %i is %s, whatever comes with it', async (status, code) => {
+  ])('reports status %i as %s', async (status, code) => {
     await using setup = await open(() => ({ '/file': { status } }))
     const url = `${setup.base}/file`
     const failure = { code, message: `${url} returned status ${status}` }
@@ -64,14 +64,14 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
     await expect(setup.fetcher.sha256(url, 1000, signal)).rejects.toMatchObject(failure)
   })
 
-  test('a file that breaks off is no file', async () => {
+  test('refuses a truncated file', async () => {
     await using setup = await open(() => ({ '/file': { cut: 'half' } }))
     const failure = { code: 'FETCH_UNREACHABLE', message: `cannot read ${setup.base}/file` }
     await expect(setup.fetcher.text(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
     await expect(setup.fetcher.sha256(`${setup.base}/file`, 100, signal)).rejects.toMatchObject(failure)
   })
 
-  test('redirects are followed, but not out of the web', async () => {
+  test('follows HTTP redirects and refuses a data: URL', async () => {
     await using setup = await open((base) => ({
       '/from': { redirect: `${base}/to` },
       '/to': 'here',
@@ -82,7 +82,7 @@ describe.each(Object.keys(setups))('the fetcher over %s', (name) => {
     await expect(setup.fetcher.text(`${setup.base}/data`, 100, signal)).rejects.toMatchObject(failure)
   })
 
-  test('an abort rejects with its own reason', async () => {
+  test('rejects with the reason of the abort', async () => {
     await using setup = await open(() => ({ '/file': 'x' }))
     const aborted = AbortSignal.abort(new Error('enough'))
     await expect(setup.fetcher.text(`${setup.base}/file`, 100, aborted)).rejects.toThrow('enough')
@@ -103,7 +103,7 @@ async function withServer(listener: RequestListener, use: (url: string) => Promi
   }
 }
 
-test('a server that says nothing is given up', async () => {
+test('a server that sends no response causes a timeout', async () => {
   await withServer(
     () => undefined,
     async (url) => {
@@ -114,7 +114,7 @@ test('a server that says nothing is given up', async () => {
   )
 })
 
-test('bytes that were compressed on the way have no digest of ours', async () => {
+test('compressed content is refused, because its digest would differ', async () => {
   await withServer(
     (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
     async (url) => {
@@ -123,7 +123,7 @@ test('bytes that were compressed on the way have no digest of ours', async () =>
   )
 })
 
-test('an unreachable server is FETCH_UNREACHABLE, and endless redirects end', async () => {
+test('an unreachable server is FETCH_UNREACHABLE, and a redirect loop is FETCH_REFUSED', async () => {
   let url = ''
   {
     await using server = await startFakeArtifactServer(() => ({ redirect: '/again' }))
@@ -145,13 +145,13 @@ function fetcherWith(...responses: FakeResponse[]) {
   return { fetcher, waited, left: responses }
 }
 
-test('what fails in passing is tried three times, with growing pauses', async () => {
+test('transient failures are retried with backoff, at most three attempts in total', async () => {
   const { fetcher, waited } = fetcherWith({ status: 503 }, { cut: 'x' }, 'here')
   expect(await fetcher.text(fileUrl, 10, signal)).toBe('here')
   expect(waited).toEqual([500, 2000])
 })
 
-test('the last failure is the one that is reported', async () => {
+test('after the last attempt, its failure is reported', async () => {
   const { fetcher, left } = fetcherWith({ cut: '' }, { cut: '' }, { status: 500 }, 'too late')
   await expect(fetcher.sha256(fileUrl, 10, signal)).rejects.toMatchObject({ code: 'FETCH_SERVER_ERROR' })
   expect(left).toEqual(['too late'])
@@ -161,13 +161,13 @@ test.each<[FakeResponse, string]>([
   [{ status: 404 }, 'FETCH_NOT_FOUND'],
   [{ status: 403 }, 'FETCH_REFUSED'],
   ['more than ten bytes', 'FETCH_TOO_LARGE'],
-])('%o would fail again, and is tried once', async (response, code) => {
+])('the response %o is not retried', async (response, code) => {
   const { fetcher, waited } = fetcherWith(response, 'here')
   await expect(fetcher.text(fileUrl, 10, signal)).rejects.toMatchObject({ code })
   expect(waited).toEqual([])
 })
 
-test('an abort ends a pause with its own reason', async () => {
+test('an abort ends the backoff wait with its own reason', async () => {
   const controller = new AbortController()
   const fetcher = retryingFetcher(
     fakeFetcher(() => {

@@ -3,6 +3,8 @@ import { listTestedReleases } from './catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
 import type { ProgramName } from './program-flags.ts'
+import { minorsWithoutFlags } from './testing/minors-without-flags.ts'
+import { toMinor } from './version.ts'
 
 const kubernetes: readonly ProgramName[] = [
   'kube-apiserver',
@@ -12,27 +14,32 @@ const kubernetes: readonly ProgramName[] = [
   'kube-proxy',
 ]
 
-const ofReleases = listTestedReleases(shippedCatalog).flatMap((release) => [
-  ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
-  { program: 'etcd' as const, version: release.etcd },
-  { program: 'flanneld' as const, version: release.flannel },
-])
+const ofReleases = listTestedReleases(shippedCatalog)
+  .flatMap((release) => [
+    ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
+    { program: 'etcd' as const, version: release.etcd },
+    { program: 'flanneld' as const, version: release.flannel },
+  ])
+  .filter(({ version }) => !minorsWithoutFlags.includes(toMinor(version)))
 
-test.each(ofReleases)('the flags of $program $version are known, and in shape', ({ program, version }) => {
-  const flags = Object.entries(findFlags(shippedCatalog.flags, program, version) ?? {})
-  // About half the number of flags of the smallest program. Fewer flags mean that their generation failed.
-  expect(flags.length).toBeGreaterThan(15)
-  for (const [name, kind] of flags) {
-    expect(name).toMatch(/^[a-z][a-z0-9_-]*$/)
-    expect(['boolean', 'value']).toContain(kind)
-  }
-  const names = flags.map(([name]) => name)
-  expect(names).toEqual(names.toSorted())
-  expect(names).toEqual(expect.arrayContaining(['v', 'version']))
-  expect(flags.some(([, kind]) => kind === 'boolean')).toBe(true)
-})
+test.each(ofReleases)(
+  'the flags of $program $version are known, valid and sorted',
+  ({ program, version }) => {
+    const flags = Object.entries(findFlags(shippedCatalog.flags, program, version) ?? {})
+    // About half the number of flags of the smallest program. Fewer flags mean that their generation failed.
+    expect(flags.length).toBeGreaterThan(15)
+    for (const [name, kind] of flags) {
+      expect(name).toMatch(/^[a-z][a-z0-9_-]*$/)
+      expect(['boolean', 'value']).toContain(kind)
+    }
+    const names = flags.map(([name]) => name)
+    expect(names).toEqual(names.toSorted())
+    expect(names).toEqual(expect.arrayContaining(['v', 'version']))
+    expect(flags.some(([, kind]) => kind === 'boolean')).toBe(true)
+  },
+)
 
-test('a minor without generated flags has none, and no program has those of another', () => {
+test('findFlags returns nothing for an unknown minor or for a version of another program', () => {
   expect(findFlags(shippedCatalog.flags, 'kubelet', '1.99.0')).toBeUndefined()
   expect(findFlags(shippedCatalog.flags, 'etcd', '1.37.1')).toBeUndefined()
 })
@@ -62,13 +69,13 @@ test('flags that a minor adds or removes are only in the minors that have them',
   expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual(['1.36'])
 })
 
-test('minors come in order, and without gaps', () => {
+test('minors with a flag are listed in ascending order', () => {
   expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual(['1.36', '1.37'])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'name')).toEqual(['3.6', '3.7'])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'no-such-flag')).toEqual([])
 })
 
-test('what is said to be of Windows alone is not of Linux', () => {
+test('no Windows-only flag exists on Linux', () => {
   for (const program of ['kubelet', 'kube-proxy'] as const) {
     const linux = Object.keys(findFlags(shippedCatalog.flags, program, '1.37.1') ?? {})
     expect(Object.keys(windowsFlags[program] ?? {}).filter((flag) => linux.includes(flag))).toEqual([])

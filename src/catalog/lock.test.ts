@@ -28,27 +28,27 @@ async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lo
   return resolveLock(options, { fetcher, registry }, new AbortController().signal)
 }
 
-test('a lock is written as it always was', async () => {
+test('a lock is written in the golden v1 format and read back unchanged', async () => {
   const lock = await locked('1.37.1', windows, linux)
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1.lock')
   expect(formatLock(readLock('cluster.lock', formatLock(lock)))).toBe(formatLock(lock))
 })
 
-test('the catalog of the versions is written after the version', async () => {
+test('a lock names its catalog after the Kubernetes version', async () => {
   const catalog = { serial: 2026111801, publicKey: `${'A'.repeat(43)}=`, sha256: '0'.repeat(64) }
   const lock = { ...(await locked('1.37.1')), catalog }
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-catalog.lock')
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
-test('what images are for is written beside them', async () => {
+test('Windows builds of images are written to the lock and read back', async () => {
   const builds = { pause: [17_763, 20_348, 26_100], busybox: [] }
   const lock = { ...(await locked('1.37.1', windows)), windowsBuilds: builds }
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-windows-builds.lock')
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
-test('locks that were made before images were pinned are read, and fit', async () => {
+test('a lock from before image pinning is read, and passes the check', async () => {
   const text = await readFile(new URL('testdata/v1-images-by-name.lock', import.meta.url), 'utf8')
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
@@ -67,7 +67,7 @@ test('locks that were made before images were pinned are read, and fit', async (
   ])
 })
 
-test('the same content gives the same bytes, in whatever order it came', async () => {
+test('the same content gives the same bytes for any order of artifacts and keys', async () => {
   const lock = await locked('1.37.1', linux, windows)
   const orders = shuffledSubarray(lock.artifacts, { minLength: lock.artifacts.length })
   assert(
@@ -86,7 +86,7 @@ test('the same content gives the same bytes, in whatever order it came', async (
   )
 })
 
-test('any digest comes back as it was, also one that looks like a number', () => {
+test('every digest survives formatting and reading, including digests that resemble numbers', () => {
   const artifact = record({
     component: stringMatching(/^[a-z0-9-]{1,12}$/),
     version: stringMatching(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/),
@@ -114,8 +114,8 @@ test('any digest comes back as it was, also one that looks like a number', () =>
 })
 
 test.each([
-  ['nothing', () => ''],
-  ['no YAML', () => '{'],
+  ['an empty file', () => ''],
+  ['invalid YAML', () => '{'],
   ['a merge conflict', (text: string) => `<<<<<<< HEAD\n${text}`],
   ['another kind', (text: string) => text.replace('kind: Lock', 'kind: Cluster')],
   ['a later version', (text: string) => text.replace('hyperkube.dev/v1', 'hyperkube.dev/v2')],
@@ -125,15 +125,15 @@ test.each([
   ['an artifact twice', (text: string) => text.replace('component: runc', 'component: etcd')],
   ['a key twice', (text: string) => `${text}kubernetes: 1.37.1\n`],
   ['two documents', (text: string) => `${text}---\n${text}`],
-  ['too much', (text: string) => text + '#'.repeat(1_000_000)],
-])('%s is not a lock', async (_, change) => {
+  ['a file over the size limit', (text: string) => text + '#'.repeat(1_000_000)],
+])('%s is not a valid lock', async (_, change) => {
   const text = formatLock(await locked('1.37.1', linux))
   expect(() => readLock('cluster.lock', change(text))).toThrow(
     expect.objectContaining({ code: 'LOCK_NOT_READ', message: 'cluster.lock is not a valid cluster.lock' }),
   )
 })
 
-test('a lock fits what it was made for', async () => {
+test('a lock has no findings for the release and targets it was resolved for', async () => {
   const lock = await locked('1.37.1', linux, windows)
   const release = {
     ...findKubernetesRelease(shippedCatalog, '1.37.1'),
@@ -143,7 +143,7 @@ test('a lock fits what it was made for', async () => {
   expect(checkLock(lock, release, [linux])).toEqual([])
 })
 
-test('what does not fit is found', async () => {
+test('checkLock reports another Kubernetes version, artifact or image, and missing artifacts', async () => {
   const lock = await locked('1.37.1', linux)
   const release = {
     ...findKubernetesRelease(shippedCatalog, '1.37.1'),
@@ -168,7 +168,7 @@ test('what does not fit is found', async () => {
   ])
 })
 
-test('changes between two locks', async () => {
+test('compareLocks lists changed artifacts between two Kubernetes versions', async () => {
   const [before, after] = [await locked('1.36.4', linux), await locked('1.37.1', linux)]
   expect(compareLocks(before, before)).toEqual([])
   expect(compareLocks(undefined, after)).toHaveLength(1 + 12 + 1)
@@ -185,7 +185,7 @@ test('changes between two locks', async () => {
   expect(compareLocks(before, after).some(({ replaced }) => replaced)).toBe(false)
 })
 
-test('other bytes under the same URL or name are distinguished from an upgrade', async () => {
+test('changed bytes under the same URL or name are marked as replaced', async () => {
   const before = await locked('1.37.1', linux)
   const artifacts = before.artifacts.map((one) =>
     one.component === 'flannel' ? { ...one, sha256: '0'.repeat(64) } : one,

@@ -21,13 +21,13 @@ test('a mutated cluster.lock is a valid lock, or refused with a code', { timeout
 })
 
 test.each([
-  ['deep lists', '['.repeat(200_000)],
-  ['deep maps', '{a: '.repeat(50_000)],
-  ['deep blocks', Array.from({ length: 1200 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
+  ['deeply nested lists', '['.repeat(200_000)],
+  ['deeply nested maps', '{a: '.repeat(50_000)],
+  ['deeply nested blocks', Array.from({ length: 1200 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
   ['aliases', `a: &a [x]\n${'b: [*a, *a, *a]\n'.repeat(1000)}`],
   ['many keys', Array.from({ length: 50_000 }, (_, index) => `k${index}: 1\n`).join('')],
   ['many lists', `a: [${'[],'.repeat(200_000)}]`],
-])('%s in place of a lock are refused in under 5 s', (_, text) => {
+])('a file of %s is refused as a lock within 5 s of CPU time', (_, text) => {
   const start = process.cpuUsage()
   expect(readOutcome(text)).toBe('LOCK_NOT_READ')
   expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5)

@@ -13,7 +13,7 @@ import {
 } from './release-digests.ts'
 import { buildFakeReleaseDigests, fakeDigest } from './testing/fake-upstream.ts'
 
-test('the digests of this release are valid, sorted, and name only catalogued content', async () => {
+test('the shipped release digests are formatted, and refer only to artifacts and images of the catalog', async () => {
   const shipped = readShippedDigests()
   expect(await readFile(new URL('release-digests.json', import.meta.url), 'utf8')).toBe(
     formatReleaseDigests(shipped),
@@ -32,12 +32,12 @@ test('the digests of this release are valid, sorted, and name only catalogued co
   ).toEqual([])
 })
 
-test('digests of the first version of the format are read', async () => {
+test('release digests in format v1 are read', async () => {
   const text = await readFile(new URL('testdata/v1-release-digests.json', import.meta.url), 'utf8')
   expect(formatReleaseDigests(readVersioned(releaseDigestsFormat, JSON.parse(text)))).toBe(text)
 })
 
-test('a digest is found by its URL or reference', () => {
+test('a digest is found by its exact URL or image reference', () => {
   const digests = buildFakeReleaseDigests('1.37.1')
   const url = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet'
   expect(findArtifactDigest(digests, url)).toBe(fakeDigest(url))
@@ -47,9 +47,9 @@ test('a digest is found by its URL or reference', () => {
 })
 
 test.each([
-  ['a digest of another length', { sha256: 'ab' }],
-  ['a URL without encryption', { url: 'http://dl.k8s.io/kubelet' }],
-  ['no provenance', { provenance: undefined }],
+  ['a digest of the wrong length', { sha256: 'ab' }],
+  ['an unencrypted URL', { url: 'http://dl.k8s.io/kubelet' }],
+  ['an artifact without provenance', { provenance: undefined }],
 ])('%s is refused', (_, change) => {
   const digests = buildFakeReleaseDigests('1.37.1')
   const [first] = digests.artifacts

@@ -18,7 +18,7 @@ const options = { release, targets: linux, source: 'upstream' } as const
 const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
 const etcd = 'https://github.com/etcd-io/etcd/releases/download/v3.7.3'
 
-test('every file gets its digest, and the lock says who gave it', async () => {
+test('each artifact gets its digest and the trust level of the digest', async () => {
   const sites = fakeUpstream('1.37.1')
   const targets = [...linux, { os: 'windows', arch: 'amd64' } as const]
   const fetcher = fakeFetcher((url) => sites.get(url))
@@ -30,7 +30,7 @@ test('every file gets its digest, and the lock says who gave it', async () => {
   }
 })
 
-test('where there are Windows hosts, the lock says for which builds images are', async () => {
+test('with Windows hosts, the lock lists the Windows builds of each image index', async () => {
   const sites = fakeUpstream('1.37.1')
   const fetcher = fakeFetcher((url) => sites.get(url))
   const { pause = '', coredns = '', busybox = '' } = release.images
@@ -49,7 +49,7 @@ test('where there are Windows hosts, the lock says for which builds images are',
   expect(await resolveLock({ ...options, images }, sources, signal)).not.toHaveProperty('windowsBuilds')
 })
 
-test('from a mirror it is the same lock', async () => {
+test('a mirror gives the same lock as upstream', async () => {
   const sites = fakeUpstream('1.37.1')
   const upstream = fakeFetcher((url) => sites.get(url))
   const base = 'http://mirror.example/all/'
@@ -61,7 +61,7 @@ test('from a mirror it is the same lock', async () => {
   ).toEqual(await resolveLock(options, { fetcher: upstream, registry }, signal))
 })
 
-test('all failures are reported at once, each with its URL', async () => {
+test('all failed downloads are reported together, each with its URL', async () => {
   const sites = fakeUpstream('1.37.1')
   sites.set(`${etcd}/SHA256SUMS`, '<html>sign in</html>')
   sites.delete('https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64')
@@ -79,7 +79,7 @@ test('all failures are reported at once, each with its URL', async () => {
   `)
 })
 
-test('every image gets its digest behind its name, or only the requested ones', async () => {
+test('each image, or each requested image, is pinned by digest', async () => {
   const sites = fakeUpstream('1.37.1')
   const sources = { fetcher: fakeFetcher((url) => sites.get(url)), registry }
   const { images } = await resolveLock(options, sources, signal)
@@ -93,7 +93,7 @@ test('every image gets its digest behind its name, or only the requested ones', 
   expect(Object.keys(some.images)).toEqual(['pause'])
 })
 
-test('a problem with the source is reported once, and nothing is requested', async () => {
+test('an invalid mirror is refused before any request', async () => {
   const fetcher = fakeFetcher(() => expect.fail('requested'))
   const locking = resolveLock(
     { ...options, source: { mirror: 'https://m.example/?a' } },
@@ -103,7 +103,7 @@ test('a problem with the source is reported once, and nothing is requested', asy
   await expect(locking).rejects.toMatchObject({ code: 'MIRROR_NOT_A_BASE' })
 })
 
-test('no more than four are asked at once, and an abort has one reason', async () => {
+test('at most four requests run at once, and an abort rejects with its reason', async () => {
   const controller = new AbortController()
   let requestCount = 0
   const waiting = async (_url: string, _limit: number, stop: AbortSignal): Promise<string> => {

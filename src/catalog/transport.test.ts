@@ -18,7 +18,7 @@ async function serving(listener: RequestListener): Promise<AsyncDisposable & { r
   }
 }
 
-test('headers are sent and returned, and redirects are not followed', async () => {
+test('request and response headers are passed on, and redirects are not followed', async () => {
   await using site = await serving(({ headers }, response) => {
     response.writeHead(307, {
       location: '/there',
@@ -36,7 +36,7 @@ test('headers are sent and returned, and redirects are not followed', async () =
   expect(await readAllText(response.body, site.url, 10)).toBe('body')
 })
 
-test('a body that breaks, or does not come, is reported with its URL', async () => {
+test('a truncated or stalled body is reported with its URL', async () => {
   await using breaking = await serving((_, response) => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('x', () => response.destroy())
@@ -51,7 +51,7 @@ test('a body that breaks, or does not come, is reported with its URL', async () 
   })
 })
 
-test('an abort ends it with its own reason', async () => {
+test('an abort ends a request with its own reason', async () => {
   await using silent = await serving(() => undefined)
   const abort = new AbortController()
   const pending = httpTransport().get(silent.url, {}, abort.signal)

@@ -5,7 +5,7 @@ import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import { newestKubernetes, oldestKubernetes } from '../spec/scalars.ts'
 import { runHyperkube } from './testing/run-in-memory.ts'
 
-test('alone it says what it is, and how to begin', async () => {
+test('hyperkube without arguments prints a summary and all commands', async () => {
   const { code, stdout } = await runHyperkube('')
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
@@ -49,7 +49,7 @@ test('alone it says what it is, and how to begin', async () => {
   `)
 })
 
-test.each(['--help', 'help', '-h'])('%s is the same', async (words) => {
+test.each(['--help', 'help', '-h'])('%s prints the same as hyperkube without arguments', async (words) => {
   expect((await runHyperkube(words)).stdout).toBe((await runHyperkube('')).stdout)
 })
 
@@ -79,7 +79,7 @@ test('help of a command starts with examples', async () => {
   `)
 })
 
-test('findings go to stdout, for people and for programs', async () => {
+test('validate prints findings to stdout as text and as JSON', async () => {
   const files = { 'cluster.yml': 'apiVersion: hyperkube.dev/v1\nkind: Clutser\n' }
   const people = await runHyperkube('validate', files)
   expect(people.code).toBe(1)
@@ -90,7 +90,7 @@ test('findings go to stdout, for people and for programs', async () => {
   expect(JSON.parse(programs.stdout)).toMatchObject({ apiVersion: 'hyperkube.dev/v1', kind: 'FindingList' })
 })
 
-test('a file that is not there is one clear message', async () => {
+test('a missing cluster.yml is one error with a hint', async () => {
   const { code, stdout, stderr } = await runHyperkube('validate -f nowhere.yml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toBe(
@@ -98,7 +98,7 @@ test('a file that is not there is one clear message', async () => {
   )
 })
 
-test('a wrong word is a usage error with a guess, and nothing runs', async () => {
+test('an unknown command is a usage error with a suggestion, and an unknown flag is refused', async () => {
   expect(await runHyperkube('validte')).toMatchObject({
     code: 2,
     stderr: 'USAGE: there is no command validte\n  → did you mean hyperkube validate?\n',
@@ -107,13 +107,13 @@ test('a wrong word is a usage error with a guess, and nothing runs', async () =>
   expect((await runHyperkube('\u001B[2J')).stderr).not.toContain('\u001B')
 })
 
-test('a link named after a command is that command', async () => {
+test('a symbolic link named after a command runs that command', async () => {
   expect((await runHyperkube('', {}, { programPath: '/usr/local/bin/version' })).stdout).toBe(
     (await runHyperkube('version')).stdout,
   )
 })
 
-test('the schema is JSON and knows the settings', async () => {
+test('schema prints a JSON Schema with the settings of hosts', async () => {
   expect(JSON.parse((await runHyperkube('schema')).stdout)).toHaveProperty('$defs.Host.properties.address')
 })
 
@@ -143,11 +143,11 @@ spec:
   const version = await runHyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
   expect(version.stdout).toContain('cluster.yml:5:15: error CATALOG_UNKNOWN_VERSION: spec.kubernetes')
   expect(version.stdout).toContain(
-    '→ set spec.kubernetes to a version of these minors, for example 1.36.4 or 1.37.1',
+    '→ set spec.kubernetes to a version of these minors, for example 1.32.6 or 1.33.13 or 1.34.10',
   )
 })
 
-test('the version that init writes is the newest that the catalog knows', () => {
+test('the version that init writes is the newest of the catalog', () => {
   expect(listTestedReleases(shippedCatalog)[0]?.kubernetes).toBe(newestKubernetes)
   expect(listTestedReleases(shippedCatalog).at(-1)?.kubernetes.startsWith(`${oldestKubernetes}.`)).toBe(true)
 })
@@ -162,12 +162,12 @@ test.each([
   ['apply', 'hyperkube up'],
   ['delete', 'hyperkube reset'],
   ['kubelet', 'hyperkube logs kubelet'],
-])('%s, the name of another tool, names what to use', async (name, hint) => {
+])('%s, a command of another tool, is a usage error that suggests %s', async (name, hint) => {
   const { code, stderr } = await runHyperkube(name)
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(hint) })
 })
 
-test('a link with the name of a component names what to use', async () => {
+test('a symbolic link with the name of a component is a usage error with a hint', async () => {
   const { code, stderr } = await runHyperkube('--v=2', {}, { programPath: '/usr/bin/kube-apiserver' })
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('hyperkube up installs it') })
 })
@@ -178,7 +178,7 @@ test('a command of an operator interprets schemas instead of generating parsers'
   expect(z.config().jitless).toBe(true)
 })
 
-test('a service generates parsers, because it runs for long', async () => {
+test('a service generates parsers, because it runs for a long time', async () => {
   z.config({ jitless: false })
   await runHyperkube('agent --help')
   expect(z.config().jitless).toBe(false)

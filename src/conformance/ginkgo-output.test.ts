@@ -34,7 +34,7 @@ const passingOutput = testdata('run.txt')
 const immutable = names.find((name) => name.includes('immutable')) ?? ''
 
 describe('output of the suite', () => {
-  test('is which tests ran and how they ended, whatever they print themselves', () => {
+  test('gives the result of each test, whatever the tests print', () => {
     const { results, server, counted, problems } = readProgress(testdata('run.txt'))
     expect({ server, counted, problems }).toEqual({
       server: 'v1.37.1',
@@ -92,7 +92,7 @@ describe('output of the suite', () => {
     `)
   })
 
-  test('is why nothing ran', () => {
+  test('gives the problem that prevented the tests from running', () => {
     const { results, problems } = readProgress(testdata('no-cluster.txt'))
     expect(results).toEqual([])
     expect(problems).toMatchInlineSnapshot(`
@@ -103,14 +103,14 @@ describe('output of the suite', () => {
     `)
   })
 
-  test('is what runs now', () => {
+  test('gives the running test', () => {
     const [output = ''] = testdata('run.txt').split('• [0.113')
     expect(readProgress(output).running.map(({ test: name }) => name)).toEqual([immutable])
   })
 })
 
 describe('a report', () => {
-  test('is a success where all that ran has passed', () => {
+  test('has the outcome passed if all tests passed', () => {
     const suiteProgress = readProgress(passingOutput, [immutable])
     const report = buildConformanceReport(
       { suiteProgress, leftOut: [], code: 0, ended, isInterrupted: false },
@@ -127,13 +127,13 @@ describe('a report', () => {
   })
 
   test.each([
-    ['a test that failed', testdata('run.txt'), 1],
-    ['a suite that did not begin', testdata('no-cluster.txt'), 1],
-    ['an exit code', passingOutput, 1],
-    ['another count than ours', passingOutput.replace('1 Passed', '2 Passed'), 0],
-    ['no count', passingOutput.replace(/^SUCCESS.*$/m, ''), 0],
+    ['a failed test', testdata('run.txt'), 1],
+    ['a suite that did not start', testdata('no-cluster.txt'), 1],
+    ['a nonzero exit code', passingOutput, 1],
+    ['a different count of passed tests', passingOutput.replace('1 Passed', '2 Passed'), 0],
+    ['no summary line', passingOutput.replace(/^SUCCESS.*$/m, ''), 0],
     ['no test', passingOutput.replace(/^\[sig-storage\].*$/m, ''), 0],
-  ])('is none with %s', (_, text, code) => {
+  ])('has the outcome failed with %s', (_, text, code) => {
     const suiteProgress = readProgress(text, [immutable])
     const report = buildConformanceReport(
       { suiteProgress, leftOut: [], code, ended, isInterrupted: false },
@@ -143,7 +143,7 @@ describe('a report', () => {
     expect(report.problems.length + report.counts.failed).toBeGreaterThan(0)
   })
 
-  test('of an interrupted run lists what was not reached', () => {
+  test('of an interrupted run lists the tests that did not run', () => {
     const suiteProgress = readProgress(testdata('run.txt'), names)
     const report = buildConformanceReport(
       { suiteProgress, leftOut: [{ name: 'x', why: 'y' }], code: 1, ended, isInterrupted: true },
@@ -157,7 +157,7 @@ describe('a report', () => {
     expect(report.counts).toEqual({ chosen: 8, ran: 3, passed: 1, failed: 2, skipped: 1, leftOut: 5 })
   })
 
-  test('says when the suite fails without a reason', () => {
+  test('names a nonzero exit code without a failed test', () => {
     expect(findSuiteProblems(readProgress(passingOutput), 2)).toEqual([
       'e2e.test ended with exit code 2, although no test failed',
     ])

@@ -2,11 +2,11 @@ import { array, assert, constantFrom, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { planBatches } from './select.ts'
 
-test('one process runs all of them in their order', () => {
+test('one process runs all tests in order', () => {
   expect(planBatches(['a', 'b [Serial]', 'c'], 1)).toEqual([[['a', 'b [Serial]', 'c']]])
 })
 
-test('several share them, and what has to run alone does so in the end', () => {
+test('several processes share the tests, and serial tests run alone at the end', () => {
   expect(planBatches(['a', 'b [Serial]', 'c', 'd', 'e [Disruptive]'], 2)).toEqual([
     [['a', 'd'], ['c']],
     [['b [Serial]', 'e [Disruptive]']],
@@ -15,7 +15,7 @@ test('several share them, and what has to run alone does so in the end', () => {
   expect(planBatches(['a'], 4)).toEqual([[['a']]])
 })
 
-test('each test runs once, and nothing runs beside what must run alone', () => {
+test('each test runs once, and no test runs at the same time as a serial test', () => {
   const names = array(constantFrom('', ' [Serial]'), { minLength: 1, maxLength: 40 }).map((all) =>
     all.map((label, index) => `${index}${label}`),
   )

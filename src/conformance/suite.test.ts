@@ -11,7 +11,7 @@ const collector =
   '[sig-api-machinery] Garbage collector should not be blocked by dependency circle [Conformance]'
 
 describe('the list of tests', () => {
-  test('is its tests, with those that fit, and none of what is done around them', () => {
+  test('contains all tests, marks the chosen ones and omits setup nodes', () => {
     expect(suite.description).toBe('Kubernetes e2e suite')
     expect(suite.tests.map(({ name, chosen }) => `${chosen ? '*' : ' '} ${name}`)).toMatchInlineSnapshot(`
       [
@@ -27,18 +27,18 @@ describe('the list of tests', () => {
     `)
   })
 
-  test.each(['', '[]', '{}', '[{"SuiteDescription":"x"}]'])('is nothing else: %j', (text) => {
+  test.each(['', '[]', '{}', '[{"SuiteDescription":"x"}]'])('is refused if it is invalid: %j', (text) => {
     expect(() => readSuite(text)).toThrow(expect.objectContaining({ code: 'CONFORMANCE_NOT_LISTED' }))
   })
 })
 
-describe('the choice', () => {
-  test('is what fits, unless names are given', () => {
+describe('the selection of tests', () => {
+  test('contains the tests that match, or the given names', () => {
     expect(selectTests(suite, { withoutImages: [] }).chosen).toHaveLength(6)
     expect(selectTests(suite, { only: [dns], withoutImages: [] })).toEqual({ chosen: [dns], leftOut: [] })
   })
 
-  test('leaves out what needs an image that is not to be had, and says so', () => {
+  test('leaves out tests whose image is not available, with the reason', () => {
     const { chosen, leftOut } = selectTests(suite, { withoutImages: ['nginx', 'glibc-dns-testing'] })
     expect(chosen).toHaveLength(4)
     expect(leftOut).toEqual([
@@ -47,7 +47,7 @@ describe('the choice', () => {
     ])
   })
 
-  test('refuses a name that no test has', () => {
+  test('refuses an unknown test name', () => {
     const only = [dns.replace('cluster', 'clusters'), 'x']
     expect(() => selectTests(suite, { only, withoutImages: [] })).toThrow(
       expect.objectContaining({
@@ -58,14 +58,14 @@ describe('the choice', () => {
     )
   })
 
-  test('comes from a file without its comments', () => {
+  test('is read from a file without comments', () => {
     expect(parseTestNames('# quick ones\n\n  a b [Conformance]\r\nc\n#d\n')).toEqual([
       'a b [Conformance]',
       'c',
     ])
   })
 
-  test('knows no image for a test that needs none of them', () => {
+  test('needs no image for a test without special images', () => {
     const images = Object.keys(testsByImage)
     expect(findNeededImage('[sig-node] Pods should get a host IP [Conformance]', images)).toBeUndefined()
   })
@@ -84,7 +84,7 @@ describe('arguments of the suite', () => {
       .filter((word) => word.startsWith('--ginkgo.focus='))
       .map((word) => new RegExp(word.slice('--ginkgo.focus='.length)))
 
-  test('is exactly the tests to run', () => {
+  test('match exactly the tests to run', () => {
     const names = suite.tests.map(({ name }) => name)
     for (const name of names) {
       const fits = (other: string): boolean =>
@@ -94,7 +94,7 @@ describe('arguments of the suite', () => {
     }
   })
 
-  test('fits into arguments, however many they are', () => {
+  test('stay below the size limit for 1200 tests', () => {
     const names = Array.from({ length: 1200 }, (_, index) => `[sig-test] number ${index} ${'x'.repeat(100)}`)
     const all = patterns(names)
     expect(all.length).toBeGreaterThan(1)
@@ -103,7 +103,7 @@ describe('arguments of the suite', () => {
     expect(some.filter((name) => all.some((one) => one.test(`${suite.description} ${name}`)))).toEqual(some)
   })
 
-  test('holds no secret, and asks for a list without a cluster', () => {
+  test('name the kubeconfig file, and listing needs no cluster', () => {
     expect(buildRunArguments(paths, 's', ['a'])).toContain('--kubeconfig=/k')
     expect(buildListArguments('/f', { focus: 'a', skip: undefined })).toEqual([
       '--ginkgo.dry-run',

@@ -18,15 +18,15 @@ const refused = (reason: 'fence' | 'generation' | 'late' | 'unknown'): HostResul
   ...{ id: 'x', outcome: 'refused', reason },
 })
 
-test('it is asked in the name of the term, of the generation that the host has seen', () => {
+test('a new request has the current fence and the observed generation of the host', () => {
   expect(decideHostRequest(host(), desired, fence, now)).toEqual({ kind: 'write', requests: [request] })
 })
 
-test('what is asked already is not asked again', () => {
+test('an open request is not written again', () => {
   expect(decideHostRequest(host([request]), desired, fence, now)).toEqual({ kind: 'open' })
 })
 
-test('what another term has asked is asked in the name of this one, and not for longer', () => {
+test('a request of a previous leader is rewritten with the current fence and the same deadline', () => {
   const previous = { ...request, fence: { holder: 'b', transitions: 3 }, until: '2026-11-16T08:00:30.000Z' }
   expect(decideHostRequest(host([previous]), desired, fence, now)).toEqual({
     kind: 'write',
@@ -34,7 +34,7 @@ test('what another term has asked is asked in the name of this one, and not for 
   })
 })
 
-test('an answer is one; what has one makes room', () => {
+test('a result is returned, and requests with a result are removed', () => {
   const done: HostResult = { id: 'x', outcome: 'done', at: '2026-11-16T08:00:00.000Z', details: [] }
   expect(decideHostRequest(host([request], { results: [done] }), desired, fence, now)).toEqual({
     kind: 'result',
@@ -46,14 +46,14 @@ test('an answer is one; what has one makes room', () => {
   })
 })
 
-describe('what was refused', () => {
-  test.each(['late', 'unknown'] as const)('as %s is answered', (reason) => {
+describe('a refused request', () => {
+  test.each(['late', 'unknown'] as const)('with reason %s has a final result', (reason) => {
     expect(decideHostRequest(host([request], { results: [refused(reason)] }), desired, fence, now).kind).toBe(
       'result',
     )
   })
 
-  test('because of the generation is written again with the current generation', () => {
+  test('with an old generation is written again with the current generation', () => {
     const step = decideHostRequest(
       host([request], { results: [refused('generation')], generation: 3 }),
       desired,
@@ -63,7 +63,7 @@ describe('what was refused', () => {
     expect(step).toEqual({ kind: 'write', requests: [{ ...request, generation: 3 }] })
   })
 
-  test('because of the fence is written again only with a higher one', () => {
+  test('with an old fence is written again only with a higher fence', () => {
     const highest = { holder: 'b', transitions: 7 }
     const view = host([request], { results: [refused('fence')], highestFence: highest })
     expect(decideHostRequest(view, desired, fence, now)).toEqual({ kind: 'outranked', highestFence: highest })
@@ -83,7 +83,7 @@ test('nothing is written if a request with a higher fence exists', () => {
   })
 })
 
-test('too many are too many', () => {
+test('more than 32 open requests are refused', () => {
   const others = Array.from({ length: 32 }, (_, number) => ({ ...request, id: `y${number}` }))
   expect(decideHostRequest(host(others), desired, fence, now)).toEqual({ kind: 'full' })
 })

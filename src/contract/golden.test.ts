@@ -54,11 +54,11 @@ describe.each(goldens)('%s', (file, format) => {
   const content: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'testdata', file), 'utf8'))
   const documents = Array.isArray(content) ? z.array(z.unknown()).parse(content) : [content]
 
-  test('keeps being read, to the last field', () => {
+  test('is read without loss of a field', () => {
     for (const document of documents) expect(readVersioned(format, document)).toEqual(document)
   })
 
-  test('with an unknown field is refused', () => {
+  test('is refused with an unknown field', () => {
     for (const document of documents) {
       const strange = { ...z.looseObject({}).parse(document), strange: 1 }
       expect(() => readVersioned(format, strange)).toThrow('strange')

@@ -8,7 +8,7 @@ test.each([
   [{ holder: 'b', transitions: 5 }, true],
   [{ holder: 'b', transitions: 4 }, false],
   [{ holder: 'a', transitions: 3 }, false],
-])('after a4, %o may act: %s', (presented, expected) => {
+])('after fence a4, fence %o may act: %s', (presented, expected) => {
   expect(canAct(presented, highest)).toBe(expected)
   expect(canAct(presented, undefined)).toBe(true)
 })

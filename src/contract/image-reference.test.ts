@@ -3,7 +3,7 @@ import { listRuntimeNames, parseImage, pinDigest, stripDigest } from './image-re
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
 
-test('a name in full has a registry, a repository, and what tells one image from another', () => {
+test('an image reference is parsed into registry, repository, tag and digest', () => {
   expect(parseImage(`registry.k8s.io/coredns/coredns:v1.15.0@${digest}`)).toEqual({
     registry: 'registry.k8s.io',
     repository: 'coredns/coredns',
@@ -18,18 +18,21 @@ test('a name in full has a registry, a repository, and what tells one image from
   expect(parseImage(`docker.io/library/busybox@${digest}`)).toMatchObject({ tag: undefined, digest })
 })
 
-test.each(['busybox', 'a/b:1@sha256:abc', 'a/b:', 'a/b@1', '/b:1', 'a b/c:1', ''])('%j is none', (text) => {
-  expect(parseImage(text)).toBeUndefined()
-})
+test.each(['busybox', 'a/b:1@sha256:abc', 'a/b:', 'a/b@1', '/b:1', 'a b/c:1', ''])(
+  '%j is not a full image reference',
+  (text) => {
+    expect(parseImage(text)).toBeUndefined()
+  },
+)
 
-test('a digest is put behind a name, in the place of another, and taken away again', () => {
+test('a digest is added to a reference, and stripped again', () => {
   const pinned = pinDigest('registry.k8s.io/pause:3.10.2', digest)
   expect(pinned).toBe(`registry.k8s.io/pause:3.10.2@${digest}`)
   expect(pinDigest(pinned, digest)).toBe(pinned)
   expect(stripDigest(pinned)).toBe('registry.k8s.io/pause:3.10.2')
 })
 
-test('a runtime keeps a pinned image by its digest and by its tag, another one by its name', () => {
+test('a pinned image has two runtime names, by digest and by tag, and another image has one', () => {
   expect(listRuntimeNames(`registry.k8s.io/pause:3.10.2@${digest}`)).toEqual([
     `registry.k8s.io/pause@${digest}`,
     'registry.k8s.io/pause:3.10.2',

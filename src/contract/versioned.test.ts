@@ -16,7 +16,7 @@ const toy: Format<z.infer<typeof third>> = {
   ],
 }
 
-test('every version is read as the newest', () => {
+test('every version is read as the newest version', () => {
   const newest = { apiVersion: 't/v3', kind: 'Toy', bytes: 2048, unit: 'B' }
   expect(readVersioned(toy, { apiVersion: 't/v1', kind: 'Toy', size: 2 })).toEqual(newest)
   expect(readVersioned(toy, { apiVersion: 't/v2', kind: 'Toy', bytes: 2048 })).toEqual(newest)
@@ -30,11 +30,11 @@ test.each([
   ['CONTRACT_VERSION', { apiVersion: 't/v4', kind: 'Toy' }],
   ['CONTRACT_NOT_VALID', { apiVersion: 't/v1', kind: 'Toy', size: 'two' }],
   ['CONTRACT_NOT_VALID', { apiVersion: 't/v3', kind: 'Toy', bytes: 1, unit: 'B', more: 1 }],
-])('%s', (code, value) => {
+])('a document is refused with %s: %j', (code, value) => {
   expect(() => readVersioned(toy, value)).toThrow(expect.objectContaining({ code }))
 })
 
-describe('what a newer release tells', () => {
+describe('a document of a newer release', () => {
   const part = z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('a'), size: z.int() }),
     z.strictObject({ type: z.literal('b') }),
@@ -47,7 +47,7 @@ describe('what a newer release tells', () => {
   }
   const head = { apiVersion: 't/v1', kind: 'Toy' }
 
-  test('is read without what only it knows, however deep', () => {
+  test('is read leniently without its unknown fields, at any depth', () => {
     const parts = [
       { type: 'a', size: 1, colour: 'red' },
       { type: 'b', more: { deep: [1] } },
@@ -61,7 +61,7 @@ describe('what a newer release tells', () => {
     expect(() => readVersioned(format, value)).toThrow('mood')
   })
 
-  test('is refused when something is missing or another thing', () => {
+  test('is refused if a field is missing or has another type', () => {
     for (const wrong of [{ type: 'a', colour: 'red' }, { type: 'c' }]) {
       expect(() => readVersionedLenient(format, { ...head, parts: [wrong] })).toThrow(
         expect.objectContaining({ code: 'CONTRACT_NOT_VALID' }),

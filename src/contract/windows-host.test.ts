@@ -15,11 +15,11 @@ test.each([
   [17_763, 26_100, false],
   [20_348, 29_000, true],
   [26_100, 29_000, true],
-])('an image of build %i on a host of build %i: %s', (image, host, expected) => {
+])('an image of build %i runs on a host of build %i: %s', (image, host, expected) => {
   expect(canRunOn(image, host)).toBe(expected)
 })
 
-test('a host runs its own build, and none that is newer', () => {
+test('a host runs images of its own build, and no newer images', () => {
   const builds = integer({ min: 10_240, max: 40_000 })
   assert(
     property(builds, builds, (one, other) => {

@@ -97,7 +97,7 @@ function isMade({ action }: Op): boolean {
 
 const runs = { numRuns: 1000 }
 
-test('a plan that was applied needs nothing more', () => {
+test('an applied plan needs no ops', () => {
   assert(
     property(plans, (plan) => {
       expect(diffPlan(plan, resourcesAfterApply(plan))).toEqual([])
@@ -106,7 +106,7 @@ test('a plan that was applied needs nothing more', () => {
   )
 })
 
-test('the ops lead from one plan to the other', () => {
+test('the ops change the state of one plan into the state of another', () => {
   assert(
     property(plans, plans, (before, after) => {
       const ops = diffPlan(after, resourcesAfterApply(before))
@@ -118,7 +118,7 @@ test('the ops lead from one plan to the other', () => {
   )
 })
 
-test('the ops of each stage, one stage after the other, lead there too', () => {
+test('the ops grouped by stage lead to the same state', () => {
   assert(
     property(plans, plans, (before, after) => {
       const ops = diffPlan(after, resourcesAfterApply(before))
@@ -131,7 +131,7 @@ test('the ops of each stage, one stage after the other, lead there too', () => {
   )
 })
 
-test('what is the same in both is not touched, and nothing is touched twice', () => {
+test('unchanged resources are not touched, and no resource is touched twice', () => {
   assert(
     property(plans, plans, (before, after) => {
       const ops = diffPlan(after, resourcesAfterApply(before))
@@ -147,7 +147,7 @@ test('what is the same in both is not touched, and nothing is touched twice', ()
   )
 })
 
-test('a service that stays restarts at most once, and only for a reason', () => {
+test('a service restarts at most once, and only because of its own resources', () => {
   assert(
     property(plans, plans, (before, after) => {
       const ops = diffPlan(after, resourcesAfterApply(before))

@@ -27,7 +27,7 @@ function between(before: NodePlan, after: NodePlan): string[] {
   return diffPlan(after, resourcesAfterApply(before)).map(text)
 }
 
-test('on an empty host all is made, and the service starts', () => {
+test('on an empty host all resources are created and the service starts', () => {
   const plan = buildPlan(running('etcd', '1', [buildFile('/etc/etcd/config', 'a')]))
   expect(diffPlan(plan, []).map(text)).toEqual([
     'create user etcd',
@@ -39,7 +39,7 @@ test('on an empty host all is made, and the service starts', () => {
   ])
 })
 
-test('nothing is done about what is there', () => {
+test('unchanged resources need no ops', () => {
   const plan = buildPlan(running('etcd', '1', [buildFile('/etc/etcd/config', 'a')]))
   expect(between(plan, plan)).toEqual([])
 })
@@ -53,7 +53,7 @@ test('a previous version is removed after the new one runs', () => {
   ])
 })
 
-test('a service restarts only for what it would not see otherwise', () => {
+test('a service restarts only for files that it reads at its start', () => {
   const before = buildPlan(running('x', '1', [buildFile('/a', '1'), buildFile('/b', '1', false)]))
   const quiet = buildPlan(running('x', '1', [buildFile('/a', '1'), buildFile('/b', '2', false)]))
   const loud = buildPlan(running('x', '1', [buildFile('/a', '2'), buildFile('/b', '2', false)]))
@@ -65,7 +65,7 @@ test('a service restarts only for what it would not see otherwise', () => {
   ])
 })
 
-test('a file that is read at a start is gone before the restart, any other after it', () => {
+test('a removed file that the service reads at its start is removed before the restart, others after', () => {
   const before = buildPlan(running('x', '1', [buildFile('/login', '1'), buildFile('/other', '1', false)]))
   expect(between(before, buildPlan(running('x', '1')))).toEqual([
     'remove file /login',
@@ -74,7 +74,7 @@ test('a file that is read at a start is gone before the restart, any other after
   ])
 })
 
-test('a component that left goes from its service back to its user', () => {
+test('a removed component is removed from its service back to its user', () => {
   const before = buildPlan(running('a', '1'), running('b', '1', [buildFile('/etc/b/config', '1')]))
   expect(between(before, buildPlan(running('a', '1')))).toEqual([
     'stop service b.service',
@@ -92,7 +92,7 @@ test('a component without a service needs no restart', () => {
   expect(between(of('1'), of('2'))).toEqual(['change file /a'])
 })
 
-test('what becomes another kind of thing at its path is changed, not removed behind its maker', () => {
+test('a resource that changes its type at the same path is changed, not removed', () => {
   const before = buildPlan(buildComponent({ name: 'x', files: [buildFile('/net', '1')] }))
   const after = buildPlan(
     buildComponent({
@@ -103,7 +103,7 @@ test('what becomes another kind of thing at its path is changed, not removed beh
   expect(between(before, after)).toEqual(['change derived-file /net'])
 })
 
-test('a directory inside another goes first', () => {
+test('a nested directory is removed before its parent', () => {
   const inside = (...paths: string[]): NodePlan =>
     buildPlan(
       buildComponent({
@@ -117,7 +117,7 @@ test('a directory inside another goes first', () => {
   ])
 })
 
-test('the order in which things are found says nothing', () => {
+test('the order of present resources does not change the ops', () => {
   const before = buildPlan(running('a', '1'), running('b', '1'), running('c', '1'))
   const after = buildPlan(running('a', '2'))
   const found = resourcesAfterApply(before)
@@ -135,7 +135,7 @@ function sharing(version: string): NodePlan {
   )
 }
 
-test('what two share is made once, by the first', () => {
+test('a resource shared by two components is created once, by the first', () => {
   const ops = diffPlan(sharing('1'), []).filter(
     ({ action, target }) => action === 'create' && target !== 'service',
   )
@@ -145,7 +145,7 @@ test('what two share is made once, by the first', () => {
   ])
 })
 
-test('what two shared goes with the last, and both restart', () => {
+test('the previous version of a shared artifact is removed last, and both services restart', () => {
   const ops = diffPlan(sharing('2'), resourcesAfterApply(sharing('1')))
   expect(ops.map(text)).toEqual([
     'create artifact both-2',
@@ -158,13 +158,13 @@ test('what two shared goes with the last, and both restart', () => {
   expect(ops.at(-1)).toMatchObject({ component: 'late', stage: 'node' })
 })
 
-test('what two shared stays for the one that is left', () => {
+test('a shared resource stays if one of its components stays', () => {
   const [, late] = sharing('1').components
   const after = buildPlan(...(late === undefined ? [] : [late]))
   expect(between(sharing('1'), after)).toEqual(['stop service early.service', 'remove service early.service'])
 })
 
-test('what a later stage brought goes first', () => {
+test('services of later stages are stopped first', () => {
   const before = buildPlan(
     running('a', '1', [], 'network'),
     running('b', '1', [], 'etcd'),
@@ -190,7 +190,7 @@ function diffWithService(plan: NodePlan, service: { running: boolean; pendingCha
   return diffPlan(plan, present).map(text)
 }
 
-test('a service that does not run is started', () => {
+test('a stopped service is started', () => {
   expect(diffWithService(buildPlan(running('x', '1')), { running: true, pendingChanges: [] })).toEqual([])
   expect(diffWithService(buildPlan(running('x', '1')), { running: false, pendingChanges: [] })).toEqual([
     'start service x.service',

@@ -30,7 +30,7 @@ const etcd = buildComponent({
   service: buildUnit('etcd', '[Unit]'),
 })
 
-test('everything of a component, in the order in which it comes into being', () => {
+test('all resources of a component are listed in creation order', () => {
   const listed = listResources(buildPlan(etcd)).map(({ target, name, restart }) => [target, name, restart])
   expect(listed).toEqual([
     ['user', 'etcd', false],
@@ -48,7 +48,7 @@ test('everything of a component, in the order in which it comes into being', () 
   ])
 })
 
-test('each belongs to its component and stage', () => {
+test('each resource has its component and stage', () => {
   for (const item of listResources(buildPlan(etcd)))
     expect(item).toMatchObject({ component: 'etcd', stage: 'etcd' })
 })
@@ -71,16 +71,16 @@ const secret = (name: string, tag: string, restart = true): NodePlan =>
 
 const digests = (plan: NodePlan): string[] => listResources(plan).map(({ digest }) => digest)
 
-test('a secret is known by its tag', () => {
+test('the digest of a secret file depends on its tag and not on its name', () => {
   expect(digests(secret('a', 'one'))).toEqual(digests(secret('b', 'one')))
   expect(digests(secret('a', 'one'))).not.toEqual(digests(secret('a', 'two')))
 })
 
-test('who has to restart for a file is no part of the file', () => {
+test('the restart flag is not part of the digest of a file', () => {
   expect(digests(secret('a', 'one', true))).toEqual(digests(secret('a', 'one', false)))
 })
 
-test('another mirror with the same bytes changes nothing', () => {
+test('the URL is not part of the digest of an artifact', () => {
   const artifact = buildArtifact('etcd', '3.7.3')
   const from = (url: string): NodePlan =>
     buildPlan(buildComponent({ name: 'etcd', artifacts: [{ ...artifact, from: 'url', ...download, url }] }))
@@ -88,7 +88,7 @@ test('another mirror with the same bytes changes nothing', () => {
   expect(digests(from('https://one.example/etcd'))).toEqual(digests(from('https://two.example/etcd')))
 })
 
-test('a file is also who may read it', () => {
+test('owner and mode are part of the digest of a file', () => {
   const of = (access: { owner: string; mode: string }): string[] =>
     digests(buildPlan(buildComponent({ name: 'x', files: [{ ...buildFile('/a', 'text'), ...access }] })))
   const root = of({ owner: 'root', mode: '0600' })
@@ -96,7 +96,7 @@ test('a file is also who may read it', () => {
   expect(of({ owner: 'etcd', mode: '0600' })).not.toEqual(root)
 })
 
-test('every value counts', () => {
+test('every changed value changes the digest of its resource', () => {
   const changed = {
     ...etcd,
     sysctls: { 'vm.swappiness': '2' },
@@ -120,7 +120,7 @@ test('every value counts', () => {
   ])
 })
 
-test('of what two components want otherwise, the first one decides', () => {
+test('if two components differ about a resource, the first one applies', () => {
   const plan = buildPlan(
     buildComponent({ name: 'a', directories: [{ path: '/shared', owner: 'root', mode: '0755' }] }),
     buildComponent({ name: 'b', directories: [{ path: '/shared', owner: 'root', mode: '0700' }] }),

@@ -57,6 +57,42 @@ export const rolloutCodes: ErrorCodeEntries = {
     remedy:
       'Find the client in the audit log below `/var/log/hyperkube` and update it. If it was a single manual request, use `--ignore UPGRADE_API_REMOVED`.',
   },
+  REHEARSAL_API_NOT_STARTED: {
+    summary: 'kube-apiserver did not start on a copy of the data.',
+    meaning:
+      'The rehearsal ran on this machine. An upgrade would fail in the same way. The cluster was not changed.',
+    remedy:
+      'The message has the error of kube-apiserver. Usually a flag, feature gate or API of `spec.components.apiServer.args` no longer exists.',
+  },
+  REHEARSAL_CRD_INVALID: {
+    summary: 'The desired version does not accept a CRD.',
+    meaning:
+      'The CRD is refused, or its conditions show that its objects cannot be used. The cluster was not changed.',
+    remedy: 'Correct the CRD, or update the program that installed it, before the upgrade.',
+  },
+  REHEARSAL_NOT_COMPARED: {
+    summary: 'Objects could not be read before the upgrade, so nothing was compared.',
+    meaning:
+      'The rehearsal calls no webhooks. Objects that only a conversion webhook can convert cannot be read. The cluster was not changed.',
+    remedy: 'Check that the objects can be listed on the cluster, and that their conversion webhook runs.',
+  },
+  REHEARSAL_OBJECTS_LOST: {
+    summary: 'The desired version does not list all objects that exist now.',
+    meaning:
+      'The objects are in the snapshot, but the desired version does not return them. The cluster was not changed.',
+    remedy: 'Do not upgrade. Save the objects with `hyperkube kubectl get` and report the problem.',
+  },
+  REHEARSAL_UNREADABLE: {
+    summary: 'The desired version cannot read objects that the current version can read.',
+    meaning: 'The objects would be lost for every client after an upgrade. The cluster was not changed.',
+    remedy: 'Correct or delete the objects that the message names, then rehearse again.',
+  },
+  REHEARSAL_WEBHOOK_BLOCKS: {
+    summary: 'A webhook without a ready endpoint would block the upgrade.',
+    meaning:
+      'The webhook must allow writes of nodes, pods or leases, and fails closed. Drains and new pods would fail. The cluster was not changed.',
+    remedy: 'Start the pods of the webhook, or delete its configuration if its program was removed.',
+  },
   UPGRADE_NO_PATH: {
     summary: 'This hyperkube release supports no version of a minor version in between.',
     meaning: 'Minor versions cannot be skipped. Nothing was changed.',

@@ -40,7 +40,7 @@ function clientFor({ servers }: FakeEtcd): EtcdClient {
 }
 
 describe('an observation', () => {
-  test('has all members, with health and status', async () => {
+  test('has all members with their health and the status of reachable members', async () => {
     const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', unreachable: true }, { id: 'c' })
     const observed = await observeEtcd(clientFor(etcd))
     expect(observed).toMatchObject({ clusterId: '3', confirmed: true, alarms: [] })
@@ -57,7 +57,7 @@ describe('an observation', () => {
     expect([...observed.statuses.keys()]).toEqual(['a', 'c'])
   })
 
-  test('without a quorum is what one member remembers, and says so', async () => {
+  test('is unconfirmed without a quorum', async () => {
     const observed = await observeEtcd(
       clientFor(await fakeEtcd(ca, stack, { id: 'a', unreachable: true }, { id: 'b' })),
     )
@@ -76,12 +76,12 @@ describe('an observation', () => {
   })
 })
 
-test('an untrusted server has another code than an unreachable one', async () => {
+test('an untrusted server is ETCD_UNTRUSTED', async () => {
   const server = stack.use(await startHttpsTestServer(await createTestCa(), () => ({ json: {} })))
   await expect(createClient(server.url).members()).rejects.toMatchObject({ code: 'ETCD_UNTRUSTED' })
 })
 
-test('with a custom dial the next member is tried if the first refuses', async () => {
+test('a client with a custom dial tries the next member if the first refuses', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' })
   const endpoints = ['https://10.255.255.1:2379', ...etcd.servers.map(({ url }) => url)]
   const dialled: string[] = []
@@ -101,7 +101,7 @@ test('with a custom dial the next member is tried if the first refuses', async (
   })
 })
 
-test('an abort ends it with its own reason', async () => {
+test('an abort ends an observation with its own reason', async () => {
   const controller = new AbortController()
   const reason = new Error('enough')
   const server = stack.use(
@@ -113,7 +113,7 @@ test('an abort ends it with its own reason', async () => {
   await expect(observeEtcd(createClient(server.url), { signal: controller.signal })).rejects.toBe(reason)
 })
 
-describe('changes', () => {
+describe('member changes', () => {
   const three = async (): Promise<FakeEtcd> => fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c' })
 
   test('a learner is added', async () => {
@@ -124,7 +124,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual(['add {"peerURLs":["https://new:2380"],"isLearner":true} at a'])
   })
 
-  test('who is there already is not added again', async () => {
+  test('an existing member is not added again', async () => {
     const etcd = await three()
     const client = clientFor(etcd)
     const member = await memberAddLearner(client, await observeEtcd(client), 'https://b:2380')
@@ -133,8 +133,8 @@ describe('changes', () => {
   })
 
   test.each([
-    ['while another one learns', { id: 'c', learner: true }, 'ETCD_LEARNER'],
-    ['while one is unreachable', { id: 'c', unreachable: true }, 'ETCD_QUORUM'],
+    ['while another member is a learner', { id: 'c', learner: true }, 'ETCD_LEARNER'],
+    ['while a member is unreachable', { id: 'c', unreachable: true }, 'ETCD_QUORUM'],
   ])('no member is added %s', async (_, third, code) => {
     const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, third)
     const client = clientFor(etcd)
@@ -146,7 +146,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual([])
   })
 
-  test('a learner becomes a voter, at a member that can do it', async () => {
+  test('a learner is promoted through a voter, and a voter is not promoted again', async () => {
     const etcd = await fakeEtcd(ca, stack, { id: 'c', learner: true }, { id: 'a' }, { id: 'b' })
     const client = clientFor(etcd)
     await memberPromote(client, await observeEtcd(client), 'host-c')
@@ -161,7 +161,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual(['remove {"ID":"11"} at a'])
   })
 
-  test('no member is removed that the quorum needs, even if an older observation allowed it', async () => {
+  test('a member that the quorum needs is not removed, even if an older observation allowed its removal', async () => {
     const etcd = await three()
     const client = clientFor(etcd)
     const observed = await observeEtcd(client)
@@ -172,7 +172,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual(['remove {"ID":"12"} at a'])
   })
 
-  test('nothing is changed that was never seen', async () => {
+  test('a change based on an unconfirmed or outdated observation is refused', async () => {
     const etcd = await three()
     const client = clientFor(etcd)
     const observed = await observeEtcd(client)
@@ -188,7 +188,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual([])
   })
 
-  test('who is gone already is gone', async () => {
+  test('removing a member that is already removed changes nothing', async () => {
     const etcd = await three()
     const client = clientFor(etcd)
     const observed = await observeEtcd(client)
@@ -197,7 +197,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual([])
   })
 
-  test('leadership is handed over by the leader', async () => {
+  test('the leader transfers leadership to a voter once', async () => {
     const etcd = await three()
     const client = createClient(etcd.servers[2]?.url ?? '')
     const observed = await observeEtcd(client)
@@ -206,7 +206,7 @@ describe('changes', () => {
     expect(etcd.changes).toEqual(['transfer-leadership {"targetID":"11"} at a'])
   })
 
-  test('a member gives back space where the others are enough meanwhile, or where it is alone', async () => {
+  test('a member is defragmented if the other members have a quorum, or if it is the only member', async () => {
     const etcd = await three()
     const endpoint = etcd.servers[1]?.url ?? ''
     const client = createClient(endpoint)
@@ -221,7 +221,7 @@ describe('changes', () => {
   })
 
   test.each(['rpc not supported for learner', 'unhealthy cluster'])(
-    'what was refused before it was begun may be done by the next one: %s',
+    'a change that etcd refused with "%s" is sent to the next endpoint',
     async (reason) => {
       const etcd = await three()
       const refusing = stack.use(
@@ -236,7 +236,7 @@ describe('changes', () => {
     },
   )
 
-  test('what may have been done is not tried at the next one', async () => {
+  test('a change that may have been applied is not sent to the next endpoint', async () => {
     const etcd = await three()
     const cut = stack.use(await startHttpsTestServer(ca, () => ({ cut: 'before' })))
     const client = createClient(cut.url, ...etcd.servers.map(({ url }) => url))

@@ -11,17 +11,17 @@ function lines(observed: EtcdObservation): string[] {
   })
 }
 
-test('nothing is wrong', () => {
+test('a healthy cluster has no findings', () => {
   expect(lines(buildEtcdObservation({ a: {}, b: {}, c: {} }))).toEqual([])
 })
 
-test('one member is away', () => {
+test('one unreachable member is a warning', () => {
   expect(lines(buildEtcdObservation({ a: {}, b: { health: 'unreachable' }, c: {} }))).toEqual([
     'warning ETCD_MEMBER_UNREACHABLE b b is unhealthy: no connection',
   ])
 })
 
-test('too many are away', () => {
+test('a lost quorum is an error', () => {
   const observed = buildEtcdObservation(
     { a: { health: 'unready' }, b: { health: 'unreachable' }, c: { health: 'unreachable' } },
     { confirmed: false },
@@ -34,7 +34,7 @@ test('too many are away', () => {
   ])
 })
 
-test('members on their way in', () => {
+test('learners and unstarted members are warnings', () => {
   const unready = { learner: true, health: 'unready' } as const
   expect(lines(buildEtcdObservation({ a: {}, d: unready }))).toEqual([
     'warning ETCD_LEARNER d d is still a learner and does not vote',
@@ -44,7 +44,7 @@ test('members on their way in', () => {
   ).toEqual(['warning ETCD_MEMBER_UNSTARTED https://d:2380 is a member, but has never started'])
 })
 
-test('alarms', () => {
+test('alarms are errors', () => {
   const alarms = [
     { memberId: 'a', alarm: 'NOSPACE' },
     { memberId: 'gone', alarm: 'CORRUPT' },
@@ -55,7 +55,7 @@ test('alarms', () => {
   ])
 })
 
-test('what will soon be wrong', () => {
+test('lagging members, used space and different versions are warnings', () => {
   const observed = buildEtcdObservation({
     a: { status: { raftIndex: 20_000, raftAppliedIndex: 20_000 } },
     b: { status: { raftAppliedIndex: 14_999 } },

@@ -25,7 +25,7 @@ async function read(bytes: Uint8Array, size = 10): Promise<unknown[]> {
   return pieces.map((piece) => [piece.bytes.toString(), piece.remaining])
 }
 
-test('in chunks of whatever size it is the same', async () => {
+test('chunks of any size give the same database pieces', async () => {
   await assert(
     asyncProperty(integer({ min: 1, max: whole.length }), async (size) => {
       expect(await read(whole, size)).toEqual(expected)
@@ -42,10 +42,10 @@ test('an error in the stream is reported with the message of etcd', async () => 
 })
 
 test.each([
-  ['an end within a line', whole.subarray(0, -1)],
-  ['something else', Buffer.from('hello\n')],
+  ['a stream that ends within a line', whole.subarray(0, -1)],
+  ['text that is not JSON', Buffer.from('hello\n')],
   ['a line that is too long', Buffer.alloc(2 << 20, 'x')],
-])('%s is no answer', async (_, bytes) => {
+])('%s is an invalid response', async (_, bytes) => {
   await expect(read(bytes, 10_000)).rejects.toMatchObject({ code: 'ETCD_INVALID_RESPONSE' })
 })
 
@@ -68,7 +68,7 @@ async function startClient(response: TestResponse): Promise<{ client: EtcdClient
   return { client: stack.use(new EtcdClient(options)), url: server.url }
 }
 
-test('a client asks for it, and hears of what goes wrong on the way', async () => {
+test('the client streams the database, and reports refusals, disconnects and timeouts', async () => {
   const healthy = await startClient({ status: 200, text: whole.toString() })
   expect(await Array.fromAsync(healthy.client.database(healthy.url))).toHaveLength(3)
   const refused = await startClient({ status: 503, json: { code: 14, message: 'etcdserver: not ready' } })
@@ -85,7 +85,7 @@ test('a client asks for it, and hears of what goes wrong on the way', async () =
   })
 })
 
-test('keys are counted, and none is zero', async () => {
+test('countKeys returns the number of keys and the revision', async () => {
   const some = await startClient({ json: { header: { revision: '7' }, count: '5' } })
   expect(await some.client.countKeys(some.url)).toEqual({ revision: 7, keys: 5 })
   const none = await startClient({ json: { header: { revision: '1' } } })

@@ -3,7 +3,7 @@ import { buildEtcdObservation, type MemberFixture } from './testing/fixtures.ts'
 import { quorumSize } from '../kit/quorum.ts'
 import { quorumAfterLosing, quorumAfterRemoving, currentQuorum } from './quorum.ts'
 
-test('more than half', () => {
+test('a quorum is more than half of the voters', () => {
   expect([1, 2, 3, 4, 5, 7].map(quorumSize)).toEqual([1, 2, 2, 3, 3, 4])
 })
 
@@ -19,18 +19,18 @@ function quorumStates(
   ]
 }
 
-describe('of three', () => {
-  test('all well: any may go', () => {
+describe('with three voters', () => {
+  test('all healthy: any voter can be lost or removed', () => {
     expect(quorumStates({ a: {}, b: {}, c: {} }, 'b')).toEqual([true, true, true])
   })
 
-  test('one away: it may go, the others may not', () => {
+  test('one unreachable: only that voter can be lost or removed', () => {
     const members: Record<string, MemberFixture> = { a: {}, b: { health: 'unreachable' }, c: {} }
     expect(quorumStates(members, 'b')).toEqual([true, true, true])
     expect(quorumStates(members, 'a')).toEqual([true, false, false])
   })
 
-  test('two away: it is too late', () => {
+  test('two unhealthy: there is no quorum', () => {
     const members: Record<string, MemberFixture> = {
       a: {},
       b: { health: 'unreachable' },
@@ -40,15 +40,15 @@ describe('of three', () => {
   })
 })
 
-test('of two, both are needed; but one may be taken out', () => {
+test('with two voters neither can be lost, but one can be removed', () => {
   expect(quorumStates({ a: {}, b: {} }, 'b')).toEqual([true, false, true])
 })
 
-test('the last one may not', () => {
+test('the last voter cannot be lost or removed', () => {
   expect(quorumStates({ a: {} }, 'a')).toEqual([true, false, false])
 })
 
-test('a learner counts for nothing', () => {
+test('a learner does not count for the quorum', () => {
   const members: Record<string, MemberFixture> = {
     a: {},
     b: {},
@@ -60,7 +60,7 @@ test('a learner counts for nothing', () => {
   expect(quorumAfterLosing(list, health, 'd')).toEqual({ hasQuorum: true, voters: 3, healthy: 3, needed: 2 })
 })
 
-test('a member of whom nothing is known is not well', () => {
+test('a member with unknown health does not count as healthy', () => {
   const { members } = buildEtcdObservation({ a: {}, b: {}, c: {} })
   expect(currentQuorum(members, new Map())).toEqual({ hasQuorum: false, voters: 3, healthy: 0, needed: 2 })
 })

@@ -4,12 +4,12 @@ import { decimalId, hexId } from './member.ts'
 
 const header = { cluster_id: '324952591200643719', member_id: '3319814642761637952', raft_term: '2' }
 
-test('ids keep all of their 64 bits', () => {
+test('ids keep all 64 bits', () => {
   expect(hexId('18446744073709551615')).toBe('ffffffffffffffff')
   expect(decimalId('ffffffffffffffff')).toBe('18446744073709551615')
 })
 
-test('members, of which etcd leaves out what is empty', () => {
+test('members are parsed with defaults for fields that etcd omits', () => {
   const peerURLs = ['https://10.0.0.1:2380']
   const members = [
     { ID: '3319814642761637952', name: 'one', peerURLs, clientURLs: ['https://10.0.0.1:2379'] },
@@ -36,14 +36,14 @@ test('members, of which etcd leaves out what is empty', () => {
   })
 })
 
-test('no members at all is no answer', () => {
+test('a response without members is invalid', () => {
   expect(memberListResponse.safeParse({ header }).success).toBe(false)
 })
 
-describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
+describe('a status response of etcd 3.6.16 and 3.7.3', () => {
   const common = { leader: '3319814642761637952', raftIndex: '7', raftTerm: '2', raftAppliedIndex: '6' }
 
-  test('of a member that is well', () => {
+  test('is parsed for a healthy member', () => {
     const response = {
       header,
       version: '3.7.3',
@@ -69,7 +69,7 @@ describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
     })
   })
 
-  test('of one that knows no leader', () => {
+  test('is parsed for a member without a leader', () => {
     const errors = ['etcdserver: no leader']
     expect(statusResponse.parse({ header, version: '3.6.16', errors })).toMatchObject({
       leader: undefined,
@@ -78,7 +78,7 @@ describe('a status, as etcd 3.6.16 and 3.7.3 said it', () => {
   })
 })
 
-test('alarms', () => {
+test('alarms are parsed, and a response without alarms is an empty list', () => {
   expect(alarmResponse.parse({ header })).toEqual([])
   expect(alarmResponse.parse({ header, alarms: [{ memberID: '17', alarm: 'NOSPACE' }] })).toEqual([
     { memberId: '11', alarm: 'NOSPACE' },

@@ -17,7 +17,7 @@ function changed(expected: Record<string, unknown>): unknown {
   return expect.objectContaining({ code: 'SSH_HOST_KEY_CHANGED', ...expected })
 }
 
-test('first use pins, and the same key is known from then on', () => {
+test('the first key is pinned, and the same key is known afterwards', () => {
   expect(checkHostKey(none, 'cp1', first)).toBe('first-use')
   const pinned = pinHostKey(none, 'cp1', [`${first} root@cp1`, other])
   expect(pinned).toEqual({ hostKeys: { cp1: [first, other] } })
@@ -28,7 +28,7 @@ test('first use pins, and the same key is known from then on', () => {
   expect(pinHostKey(pinned, 'cp1', [other])).toBe(pinned)
 })
 
-test('a changed key stops with both fingerprints and an explanation', () => {
+test('a changed key is refused with both fingerprints', () => {
   const pinned = pinHostKey(none, 'cp1', [first])
   const message = expect.stringMatching(
     `was ${escaped(fingerprint(first))}, now it is ${escaped(fingerprint(second))}; the machine was reinstalled`,
@@ -37,11 +37,11 @@ test('a changed key stops with both fingerprints and an explanation', () => {
   expect(() => pinHostKey(pinned, 'cp1', [first, second])).toThrow(changed({ message }))
 })
 
-test('a key of another kind is a changed key', () => {
+test('a key of another type is a changed key', () => {
   expect(() => checkHostKey(pinHostKey(none, 'cp1', [first]), 'cp1', other)).toThrow(changed({}))
 })
 
-test('after a key was forgotten, the next one is pinned', () => {
+test('after a key is forgotten, the next key is pinned', () => {
   const pinned = pinHostKey(pinHostKey(none, 'cp1', [first]), 'w1', [other])
   expect(pinHostKey(forgetHostKey(pinned, 'cp1'), 'cp1', [second])).toEqual({
     hostKeys: { cp1: [second], w1: [other] },
@@ -55,12 +55,12 @@ test.each([
   'ssh-ed25519 !!!!',
   `ssh-rsa ${first.split(' ')[1]}`,
   `-oProxyCommand=x ${first}`,
-])('%j is not a key', (text) => {
+])('%j is not a valid host key', (text) => {
   const error = expect.objectContaining({ code: 'SSH_HOST_KEY_NOT_READ' })
   expect(() => checkHostKey(none, 'cp1', text)).toThrow(error)
 })
 
-test('names that JavaScript knows are names like others', () => {
+test('host names of JavaScript properties are treated like other names', () => {
   expect(checkHostKey(none, 'constructor', first)).toBe('first-use')
   expect(checkHostKey(pinHostKey(none, 'constructor', [first]), 'constructor', first)).toBe('known')
   expect(() => pinHostKey(none, '__proto__', [first])).toThrow(

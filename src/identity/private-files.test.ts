@@ -20,14 +20,14 @@ async function mode(file: string): Promise<string> {
   return ((await stat(file)).mode & 0o777).toString(8)
 }
 
-test('a file is for its owner only, also when it takes the place of an open one', async () => {
+test('a replaced file is readable only by its owner, even if the old file was not', async () => {
   await writeFile(path, 'old', { mode: 0o644 })
   await files.replace(path, 'new')
   expect([await files.read(path), await mode(path)]).toEqual(['new', '600'])
   expect(await readdir(directory)).toEqual(['file'])
 })
 
-test('a new file never takes the place of another', async () => {
+test('create never replaces an existing file', async () => {
   await files.create(path, 'first')
   await expect(files.create(path, 'second')).rejects.toMatchObject({ code: 'EEXIST' })
   expect([await files.read(path), await mode(path), await readdir(directory)]).toEqual([
@@ -45,13 +45,13 @@ test('a temporary file that already exists is not used', async () => {
   expect(await readFile(trap, 'utf8')).toBe('trap')
 })
 
-test('when the write fails, nothing is left of it', async () => {
+test('a failed replace leaves no temporary file', async () => {
   await mkdir(path)
   await expect(files.replace(path, 'x')).rejects.toMatchObject({ code: 'EISDIR' })
   expect(await readdir(directory)).toEqual(['file'])
 })
 
-test('an identity and its key go to files and come back', async () => {
+test('an identity and its key are written with mode 600 and read back', async () => {
   const keyPath = join(directory, 'key')
   const identity = await createIdentity('shop', new Date())
   await writeIdentity(files, path, identity, await createKeyFile(files, keyPath))
@@ -61,7 +61,7 @@ test('an identity and its key go to files and come back', async () => {
   await expect(createKeyFile(files, keyPath)).rejects.toMatchObject({ code: 'IDENTITY_KEY_NOT_WRITTEN' })
 })
 
-test('a file that is not there is one clear message', async () => {
+test('a missing key file is reported', async () => {
   await expect(readKeyFile(files, path)).rejects.toMatchObject({
     code: 'IDENTITY_KEY_NOT_READ',
     message: `${path} does not exist`,

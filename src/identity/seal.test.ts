@@ -34,21 +34,21 @@ async function failure(sealed: string, by = key): Promise<unknown> {
   )
 }
 
-test('what was sealed is opened again', async () => {
+test('a sealed identity is unsealed unchanged', async () => {
   const opened = await unsealIdentity(text, key)
   expect(z.encode(identitySchema, opened)).toEqual(z.encode(identitySchema, identity))
   expect(opened.secrets['registry']?.revealText()).toBe(password)
   expect(opened.created).toBe('2026-11-15T12:00:00.000Z')
 })
 
-test('an identity has CAs of its own', async () => {
+test('each identity has its own CAs', async () => {
   const { cas, id } = await createIdentity('shop', now)
   expect(inspectCertificate(cas.etcd.certificate).commonName).toBe('etcd-ca')
   expect(inspectCertificate(cas.frontProxy.certificate).commonName).toBe('front-proxy-ca')
   expect(id).not.toBe(identity.id)
 })
 
-test('no secret shows, wherever an identity is printed', () => {
+test('no output of an identity contains a secret', () => {
   const revealed = Object.values(identity.cas).map(({ privateKey }) => privateKey.revealText().split('\n')[1])
   const encryption = Buffer.from(identity.encryptionKey.reveal())
   const hidden = [...revealed, password, encryption.toString('base64'), encryption.toString('hex')]
@@ -66,7 +66,7 @@ test('no secret shows, wherever an identity is printed', () => {
   expect(JSON.stringify(identity)).toMatch(/\[secret registry sha256:[0-9a-f]{4}…\]/)
 })
 
-test('whatever byte is changed, it is refused, and no secret is revealed', async () => {
+test('a sealed identity with any changed byte is refused without revealing a secret', async () => {
   const bytes = Buffer.from(text, 'latin1')
   const refused = async (index: number, value: number) => {
     const changed = Buffer.from(bytes)
@@ -99,7 +99,7 @@ function rewritten(change: (envelope: Record<string, unknown>) => Record<string,
   return `${JSON.stringify({ ...content, checksum }, undefined, 2)}\n`
 }
 
-test('a change with a right checksum is found by the cipher', async () => {
+test('a change with a correct checksum is detected by the cipher', async () => {
   expect(await failure(rewritten((envelope) => envelope))).toBe('opened')
   const nonce = Buffer.alloc(12, 7).toString('base64')
   expect(await failure(rewritten((envelope) => ({ ...envelope, nonce })))).toMatchObject({
@@ -116,7 +116,7 @@ test('a change with a right checksum is found by the cipher', async () => {
   expect(await failure(cut)).toMatchObject({ code: 'IDENTITY_DAMAGED' })
 })
 
-test('a file that was cut short is refused at every length', async () => {
+test('a truncated file is refused at any length', async () => {
   for (let length = 0; length < text.length; length += length < 700 ? 1 : 97) {
     const error = await failure(text.slice(0, length))
     const code = length === 0 ? 'IDENTITY_EMPTY' : 'IDENTITY_TRUNCATED'
@@ -126,7 +126,7 @@ test('a file that was cut short is refused at every length', async () => {
   expect(await failure(`${text}x`)).toMatchObject({ code: 'IDENTITY_DAMAGED' })
 })
 
-test('each reason has a code of its own', async () => {
+test('each cause of failure has its own code', async () => {
   const code = async (sealed: string, by = key) =>
     z.object({ code: z.string() }).parse(await failure(sealed, by)).code
   expect(await code(text, makeSealingKey())).toBe('IDENTITY_WRONG_KEY')
@@ -137,11 +137,11 @@ test('each reason has a code of its own', async () => {
   await expect(unsealIdentity(text, passphraseKey('x'))).rejects.toMatchObject({ code: 'IDENTITY_WRONG_KEY' })
 })
 
-test('line ends that git has changed do no harm', async () => {
+test('CRLF line ends are accepted', async () => {
   expect(await failure(text.replaceAll('\n', '\r\n'))).toBe('opened')
 })
 
-test('the same identity sealed twice has nothing in common', async () => {
+test('sealing the same identity twice gives different nonces and key checks', async () => {
   const again = await sealIdentity(identity, key)
   const fields = (sealed: string) =>
     z.object({ nonce: z.string(), keyCheck: z.string() }).parse(JSON.parse(sealed))
@@ -149,7 +149,7 @@ test('the same identity sealed twice has nothing in common', async () => {
   expect(fields(again).keyCheck).not.toBe(fields(text).keyCheck)
 })
 
-test('a passphrase opens what it sealed, and no other does', async () => {
+test('only the same passphrase unseals an identity', async () => {
   const sealed = await sealIdentity(identity, passphraseKey(password))
   expect((await unsealIdentity(sealed, passphraseKey(password))).id).toBe(identity.id)
   await expect(unsealIdentity(sealed, passphraseKey('guess'))).rejects.toMatchObject({
@@ -159,14 +159,14 @@ test('a passphrase opens what it sealed, and no other does', async () => {
 }, 30_000)
 
 test.each([
-  ['weaker', { cost: 2 ** 16 }],
-  ['hardly any', { cost: 2 }],
-  ['no', { cost: 0 }],
-  ['negative', { parallelization: -1 }],
-  ['smaller', { blockSize: 1 }],
-  ['endless', { cost: 2 ** 30 }],
-  ['crooked', { cost: 2 ** 17 + 1 }],
-])('a header that asks for %s work is refused before the passphrase is used', async (_what, change) => {
+  ['a lower cost', { cost: 2 ** 16 }],
+  ['almost no cost', { cost: 2 }],
+  ['no cost', { cost: 0 }],
+  ['a negative parallelization', { parallelization: -1 }],
+  ['a smaller block size', { blockSize: 1 }],
+  ['an excessive cost', { cost: 2 ** 30 }],
+  ['a cost that is not a power of two', { cost: 2 ** 17 + 1 }],
+])('a header with %s is refused before the passphrase is used', async (_what, change) => {
   const salt = Buffer.alloc(32).toString('base64')
   const kdf = { name: 'scrypt', cost: 2 ** 17, blockSize: 8, parallelization: 1, salt, ...change }
   const sealed = rewritten((envelope) => ({ ...envelope, kdf }))
@@ -175,12 +175,12 @@ test.each([
   })
 })
 
-test('an empty key is refused even when it is wrapped by hand', async () => {
+test('an empty sealing key is refused', async () => {
   const empty = { kind: 'file', key: new Secret('sealing key', '') } as const
   await expect(sealIdentity(identity, empty)).rejects.toMatchObject({ code: 'IDENTITY_KEY_EMPTY' })
 })
 
-test('what could not be read again is not written', async () => {
+test('an identity that could not be read again is not written', async () => {
   const wrong = { ...identity, secrets: { 'Not A Name': new Secret('x', password) } }
   await expect(sealIdentity(wrong, key)).rejects.toMatchObject({
     code: 'IDENTITY_NOT_VALID',
@@ -188,7 +188,7 @@ test('what could not be read again is not written', async () => {
   })
 })
 
-test('one of old in the middle of a replacement of every key opens, and goes on', async () => {
+test('a v1 identity with key replacements in progress is unsealed, and a replacement can be completed', async () => {
   const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
   const opened = await unsealIdentity(await file('v1-replacing.sealed'), parseKeyFile(await file('v1.key')))
   expect(keyNames.map((name) => findReplacementPhase(opened, name))).toEqual([
@@ -213,7 +213,7 @@ test.each([
   ['a key file', 'v1-key-file.sealed'],
   ['a passphrase', 'v1-passphrase.sealed'],
 ])(
-  'an identity of old, sealed with %s, opens',
+  'a v1 identity sealed with %s is unsealed',
   async (_what, name) => {
     const file = async (path: string) => readFile(join(import.meta.dirname, 'testdata', path), 'utf8')
     const by = name.includes('key') ? parseKeyFile(await file('v1.key')) : passphraseKey('golden caf\u00E9')

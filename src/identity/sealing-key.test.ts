@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { formatKeyFile, makeSealingKey, parseKeyFile, passphraseKey } from './sealing-key.ts'
 
-test('a key file says what it is and gives the key back', () => {
+test('a key file has a comment and is read back', () => {
   const made = makeSealingKey()
   const text = formatKeyFile(made)
   expect(text).toMatch(/^# hyperkube: the key of a sealed identity\..*\n[A-Za-z0-9+/]{43}=\n$/)
@@ -12,18 +12,18 @@ test('a key file says what it is and gives the key back', () => {
 })
 
 test.each([
-  ['nothing', '', 'IDENTITY_KEY_EMPTY'],
-  ['only the comment', '# hyperkube\n', 'IDENTITY_KEY_EMPTY'],
-  ['zeros', Buffer.alloc(32).toString('base64'), 'IDENTITY_KEY_EMPTY'],
-  ['too few bytes', Buffer.alloc(31, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
-  ['too many bytes', Buffer.alloc(33, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
-  ['something else', 'hello, world', 'IDENTITY_KEY_NOT_READ'],
+  ['an empty file', '', 'IDENTITY_KEY_EMPTY'],
+  ['a file with only a comment', '# hyperkube\n', 'IDENTITY_KEY_EMPTY'],
+  ['a key of zeros', Buffer.alloc(32).toString('base64'), 'IDENTITY_KEY_EMPTY'],
+  ['a key with too few bytes', Buffer.alloc(31, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
+  ['a key with too many bytes', Buffer.alloc(33, 1).toString('base64'), 'IDENTITY_KEY_NOT_READ'],
+  ['other text', 'hello, world', 'IDENTITY_KEY_NOT_READ'],
   ['two keys', `${'A'.repeat(43)}=\n${'B'.repeat(43)}=\n`, 'IDENTITY_KEY_NOT_READ'],
-])('%s is no key', (_what, text, code) => {
+])('%s is not a valid sealing key', (_what, text, code) => {
   expect(() => parseKeyFile(text)).toThrow(expect.objectContaining({ code }))
 })
 
-test('a passphrase is not empty, and does not depend on the keyboard', () => {
+test('a passphrase must not be empty, and is normalized', () => {
   const empty = expect.objectContaining({ code: 'IDENTITY_KEY_EMPTY' })
   expect(() => passphraseKey('')).toThrow(empty)
   expect(() => passphraseKey(' \t')).toThrow(empty)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ByteBuffer } from './byte-buffer.ts'
 
-test('bytes come out as they went in', () => {
+test('take returns the appended bytes in order and empties the buffer', () => {
   const buffer = new ByteBuffer()
   for (const piece of ['a', '', 'bcd', 'e'.repeat(100)]) buffer.append(Buffer.from(piece))
   expect(buffer.length).toBe(104)
@@ -12,7 +12,7 @@ test('bytes come out as they went in', () => {
   expect(buffer.take()).toHaveLength(0)
 })
 
-test('2 MiB in chunks of one byte take little more memory than the bytes', () => {
+test('2 MiB appended byte by byte use less than 64 MiB of memory', () => {
   const [buffer, before, start] = [new ByteBuffer(), process.memoryUsage.rss(), performance.now()]
   for (let number = 0; number < 2 << 20; number++) buffer.append(Buffer.from([number & 0xff]))
   const memory = process.memoryUsage.rss() - before

@@ -2,7 +2,7 @@ import { array, assert, integer, property } from 'fast-check'
 import { expect, test } from 'vitest'
 import { Heap } from './collections.ts'
 
-test('what comes out is in order, whatever was put in and taken out before', () => {
+test('a heap pops its items in order after any sequence of pushes and pops', () => {
   // A negative number stands for a pop, any other number is pushed.
   assert(
     property(array(integer({ min: -3, max: 20 })), (operations) => {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { runProgram } from './command.ts'
 
-test('gives back what the program said', async () => {
+test('runProgram returns exit code, stdout and stderr', async () => {
   const result = await runProgram(['sh', '-c', 'echo out; echo err >&2'])
   expect(result).toEqual({ code: 0, stdout: 'out\n', stderr: 'err\n' })
 })
 
-test('input is fed and closed', async () => {
+test('runProgram writes the input and closes stdin', async () => {
   expect((await runProgram(['cat'], { input: 'hello' })).stdout).toBe('hello')
 })
 
@@ -14,7 +14,7 @@ test('a program that ignores its input is judged by its exit code', async () => 
   expect((await runProgram(['true'], { input: 'x'.repeat(1 << 20) })).code).toBe(0)
 })
 
-test('a failure carries code and last lines', async () => {
+test('a failure has a code and the last lines of stderr', async () => {
   const failing = runProgram(['sh', '-c', 'echo no such thing >&2; exit 3'])
   await expect(failing).rejects.toMatchObject({
     code: 'COMMAND_FAILED',
@@ -23,11 +23,11 @@ test('a failure carries code and last lines', async () => {
   expect((await runProgram(['sh', '-c', 'exit 3'], { allowFailure: true })).code).toBe(3)
 })
 
-test('a missing program has another code than a failing one', async () => {
+test('a missing program is COMMAND_NOT_RUN', async () => {
   await expect(runProgram(['no-such-program-anywhere'])).rejects.toMatchObject({ code: 'COMMAND_NOT_RUN' })
 })
 
-test('an aborted program is waited for, and the abort is the reason', async () => {
+test('an aborted program rejects with the reason of the abort', async () => {
   const controller = new AbortController()
   const running = runProgram(['sleep', '60'], { signal: controller.signal })
   controller.abort(new Error('enough'))

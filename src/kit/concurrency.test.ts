@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { formatError } from './errors.ts'
 import { createSemaphore, mapWithConcurrency, settleAll } from './concurrency.ts'
 
-test('no more are let in than there is room for, in their order, however the others end', async () => {
+test('a semaphore starts waiting work in order when earlier work succeeds or fails', async () => {
   const semaphore = createSemaphore(2)
   const [started, ends]: [number[], PromiseWithResolvers<number>[]] = [[], []]
   const works = [0, 1, 2, 3].map(async (index) =>
@@ -32,7 +32,7 @@ test('no more are let in than there is room for, in their order, however the oth
   ])
 })
 
-test('no more than so many are at work, and the answers are in order', async () => {
+test('mapWithConcurrency limits the running items and returns results in order', async () => {
   let [now, most] = [0, 0]
   const results = await mapWithConcurrency(
     4,
@@ -60,28 +60,28 @@ test('a failure stops no other item, and all failures are reported', async () =>
   expect(visited).toEqual([1, 2, 3, 4, 5])
 })
 
-test('nothing to do is done', async () => {
+test('mapWithConcurrency of no items returns an empty list', async () => {
   expect(await mapWithConcurrency(4, [], async () => 1)).toEqual([])
 })
 
-test('answers in order', async () => {
+test('settleAll returns results in order', async () => {
   expect(await settleAll([sleep(2, 'slow'), sleep(1, 'fast')])).toEqual(['slow', 'fast'])
 })
 
-test('fails only when all have ended', async () => {
+test('settleAll rejects only after all promises have settled', async () => {
   let ended = false
   const slow = sleep(5).then(() => (ended = true))
   await expect(settleAll([Promise.reject(new Error('early')), slow])).rejects.toThrow('early')
   expect(ended).toBe(true)
 })
 
-test('several reasons are all reported', async () => {
+test('settleAll reports all different reasons', async () => {
   const failing = settleAll([Promise.reject(new Error('one')), Promise.reject(new Error('two'))])
   const error: unknown = await failing.catch((reason: unknown) => reason)
   expect(formatError(error)).toBe('2 of 2 failed\n  one\n  two')
 })
 
-test('one reason for several is reported once', async () => {
+test('settleAll reports the same reason once', async () => {
   const reason = new Error('interrupted')
   await expect(settleAll([Promise.reject(reason), Promise.reject(reason)])).rejects.toBe(reason)
 })

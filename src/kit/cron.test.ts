@@ -17,17 +17,17 @@ test.each([
   ['0 0 29 2 *', '2024-02-29T00:00:00.000Z', '2028-02-29T00:00:00.000Z'],
   // Matches the 10th of each month and every Saturday.
   ['0 0 10 * 6', '2026-11-14T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
-])('%s was last at %s, and comes next at %s', (text, last, next) => {
+])('%s has its previous occurrence at %s and its next at %s', (text, last, next) => {
   expect(previousOccurrence(parseCron(text), now)?.toISOString()).toBe(last)
   expect(nextOccurrence(parseCron(text), now)?.toISOString()).toBe(next)
 })
 
-test('a day that never comes never does', () => {
+test('a schedule for a day that does not exist has no occurrence', () => {
   expect(previousOccurrence(parseCron('0 0 30 2 *'), now)).toBeUndefined()
   expect(nextOccurrence(parseCron('0 0 31 4 *'), now)).toBeUndefined()
 })
 
-test('between the last moment and the next one there is none', () => {
+test('no occurrence lies between the previous and the next occurrence', () => {
   const cron = parseCron('7,37 */5 * * *')
   assert(
     property(
@@ -44,7 +44,7 @@ test('between the last moment and the next one there is none', () => {
   )
 })
 
-describe('what cron would not read', () => {
+describe('an invalid cron schedule', () => {
   test.each([
     '',
     '* * * *',

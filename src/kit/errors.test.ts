@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatError, HyperkubeError } from './errors.ts'
 
-test('a description names host and component and keeps the causes', () => {
+test('an error is formatted with host, component and causes', () => {
   const error = new HyperkubeError('UNIT_FAILED', 'the service did not start', {
     host: 'cp1',
     component: 'etcd',
@@ -10,7 +10,7 @@ test('a description names host and component and keeps the causes', () => {
   expect(formatError(error)).toBe('cp1/etcd: the service did not start: address in use')
 })
 
-test('anything thrown can be described', () => {
+test('any thrown value is formatted', () => {
   expect(formatError('plain')).toBe('plain')
   expect(formatError(undefined)).toBe('undefined')
 })

@@ -10,14 +10,14 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(directory, { recursive: true }))
 
-test('a file is new, or takes the place of another, and nothing else is left', async () => {
+test('replaceFile creates or replaces a file and leaves no temporary file', async () => {
   const path = join(directory, 'new')
   await replaceFile(path, 'one', 0o644)
   await replaceFile(path, 'two', 0o644)
   expect([await readFile(path, 'utf8'), await readdir(directory)]).toEqual(['two', ['new']])
 })
 
-test('when the write fails, what was there stays, and nothing is left of it', async () => {
+test('a failed replaceFile keeps the existing content and leaves no temporary file', async () => {
   const path = join(directory, 'taken')
   await mkdir(path)
   await writeFile(join(path, 'inside'), 'mine')
@@ -25,7 +25,7 @@ test('when the write fails, what was there stays, and nothing is left of it', as
   expect([await readdir(directory), await readdir(path)]).toEqual([['taken'], ['inside']])
 })
 
-test('a new file never takes the place of another', async () => {
+test('createFile never replaces an existing file', async () => {
   const path = join(directory, 'new')
   await createFile(path, 'first', 0o644)
   await expect(createFile(path, 'second', 0o644)).rejects.toMatchObject({ code: 'EEXIST' })

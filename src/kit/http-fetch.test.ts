@@ -6,12 +6,12 @@ test.each([
   ['https://a.example/x/y', '/z', 'https://a.example/z'],
   ['http://a.example/x', 'https://b.example/y', 'https://b.example/y'],
   ['http://a.example/x', 'http://b.example/y', 'http://b.example/y'],
-])('from %s to %s', (from, location, target) => {
+])('a redirect from %s to %s is followed', (from, location, target) => {
   expect(resolveRedirect(from, from, location)).toBe(target)
 })
 
 test.each(['http://b.example/y', 'file:///etc/passwd', 'data:text/plain,evil', 'https://'])(
-  'not from https to %s',
+  'a redirect from https to %s is refused',
   (location) => {
     expect(() => resolveRedirect('https://first.example/', 'https://a.example/', location)).toThrow(
       expect.objectContaining({

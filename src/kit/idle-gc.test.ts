@@ -12,10 +12,14 @@ test('unused memory is freed without new allocations', async () => {
     expect(allocated).toBeGreaterThanOrEqual(size)
     buffers.length = 0
     // All other buffers together are smaller, so only the freed buffers can cause this decrease.
-    await pollUntil('it to be gone', async () => process.memoryUsage().arrayBuffers < allocated - size / 2, {
-      timeoutMs: 10_000,
-      intervalMs: 10,
-    })
+    await pollUntil(
+      'the buffer to be freed',
+      async () => process.memoryUsage().arrayBuffers < allocated - size / 2,
+      {
+        timeoutMs: 10_000,
+        intervalMs: 10,
+      },
+    )
   } finally {
     stop()
   }

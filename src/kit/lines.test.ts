@@ -7,12 +7,12 @@ async function all(...chunks: readonly string[]): Promise<string[]> {
   return Array.fromAsync(readLines(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), 6))
 }
 
-test('lines come whole, however they arrive', async () => {
+test('readLines joins chunks to whole lines', async () => {
   expect(await all('on', 'e\ntwo\r\nth', 'ree\n')).toEqual(['one', 'two', 'three'])
   expect(await all('ü'.repeat(3), '\n\n')).toEqual(['üüü', ''])
 })
 
-test('an unfinished line is no line', async () => {
+test('readLines ignores an incomplete last line', async () => {
   expect(await all('one\ntw')).toEqual(['one'])
   expect(await all()).toEqual([])
 })

@@ -47,7 +47,7 @@ const wrappers: readonly ((secret: string) => string)[] = [
   (secret) => `key: -----BEGIN PRIVATE KEY-----\n${secret}\nand it is cut`,
 ]
 
-test('a secret never comes out, whatever stands around it', () => {
+test('a secret in any known context is masked', () => {
   fc.assert(
     fc.property(
       canary,
@@ -62,7 +62,7 @@ test('a secret never comes out, whatever stands around it', () => {
   )
 })
 
-test('a key goes whole, also from its middle on', () => {
+test('a private key is masked completely, even if its first lines are missing', () => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const lines = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
     .trim()
@@ -80,13 +80,13 @@ test('a key goes whole, also from its middle on', () => {
   expect(mask.text(`data: ${Buffer.from(lines.join('\n')).toString('base64')}`)).toBe('data: [removed]')
 })
 
-test('one that is known goes wherever it stands', () => {
+test('a known secret is masked anywhere in the text', () => {
   expect(mask.text('they had a tuna fish sandwich for lunch')).toBe('they had a [removed] for lunch')
   expect(createSecretMask(['a+(b)*']).text('a+(b)* aabb')).toBe('[removed] aabb')
   expect(createSecretMask(['a', '']).text('as it was')).toBe('as it was')
 })
 
-test('what JSON says stays JSON', () => {
+test('secrets in JSON data are masked, and other values stay unchanged', () => {
   fc.assert(
     fc.property(canary, fc.constantFrom(...wrappers), fc.jsonValue(), (secret, wrap, other) => {
       const given = { other, deep: [{ dbPassword: secret, note: wrap(secret) }], [wrap(secret)]: 1 }
@@ -97,7 +97,7 @@ test('what JSON says stays JSON', () => {
   expect(mask.data(plain)).toEqual(plain)
 })
 
-test('what is after an endless key is seen again', () => {
+test('masking ends 200 lines after a private key without an end line', () => {
   const line = mask.lines()
   line('-----BEGIN PRIVATE KEY-----')
   for (let number = 0; number < 200; number++) expect(line('x')).toBe('[removed]')
@@ -117,7 +117,7 @@ test.each([
   'type: kubernetes.io/dockerconfigjson',
   '--token-file /etc/token --v 2',
   'SSH_PUBLIC_KEY=ssh-ed25519',
-])('what is none stays as it is: %s', (text) => {
+])('text without a secret stays unchanged: %s', (text) => {
   expect(mask.text(text)).toBe(text)
 })
 

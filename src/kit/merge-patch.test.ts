@@ -22,11 +22,11 @@ test.each([
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [[1, 2], { a: 'b', c: null }, { a: 'b' }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-])('%j with %j is %j', (target, patch, merged) => {
+])('%j patched with %j is %j', (target, patch, merged) => {
   expect(applyMergePatch(target, patch)).toEqual(merged)
 })
 
-test('the order of keys stays, and no key reaches a prototype', () => {
+test('a merge patch keeps the order of keys and never changes a prototype', () => {
   expect(Object.keys(Object(applyMergePatch({ a: 1, b: 2 }, { a: 3, c: 4 })))).toEqual(['a', 'b', 'c'])
   applyMergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'))
   expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Metrics } from './metrics.ts'
 
-test('figures as Prometheus reads them, one family after the other', () => {
+test('counters, gauges and histograms are formatted in the Prometheus text format', () => {
   const metrics = new Metrics()
   metrics.counters('adds_total', 'What was added.').add({ name: 'a"\n\\' })
   metrics.counters('adds_total', 'What was added.').add({ name: 'a"\n\\' }, 2)
@@ -28,7 +28,7 @@ test('figures as Prometheus reads them, one family after the other', () => {
   `)
 })
 
-test('a name is of one kind', () => {
+test('a metric name cannot be registered with two types', () => {
   const metrics = new Metrics()
   metrics.counters('x', 'x')
   expect(() => metrics.gauges('x', 'x', () => [])).toThrow('metric x is already registered')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { pollUntil } from './poll.ts'
 
-test('answers with the first thing seen', async () => {
+test('pollUntil returns the first defined value', async () => {
   let checks = 0
   const value = await pollUntil('three looks', async () => (++checks === 3 ? checks : undefined), {
     timeoutMs: 1000,
@@ -10,7 +10,7 @@ test('answers with the first thing seen', async () => {
   expect(value).toBe(3)
 })
 
-test('a look that throws is "not yet", and the last reason is kept', async () => {
+test('a check that throws is retried, and its last error is the cause of the timeout', async () => {
   const failing = pollUntil(
     'the impossible',
     async () => {
@@ -25,7 +25,7 @@ test('a look that throws is "not yet", and the last reason is kept', async () =>
   })
 })
 
-test('an abort ends the wait with its own reason', async () => {
+test('an abort ends pollUntil with its own reason', async () => {
   const controller = new AbortController()
   const waiting = pollUntil('nothing', async () => undefined, {
     timeoutMs: 60_000,
@@ -36,7 +36,7 @@ test('an abort ends the wait with its own reason', async () => {
   await expect(waiting).rejects.toThrow('enough')
 })
 
-test('a look that hangs does not outlive the deadline', async () => {
+test('a check that hangs does not delay the timeout', async () => {
   const hanging = pollUntil('an answer', async () => new Promise<never>(() => undefined), { timeoutMs: 20 })
   await expect(hanging).rejects.toMatchObject({ code: 'TIMED_OUT' })
 })

@@ -8,7 +8,7 @@ test.each([
   [4, 3, true],
   [5, 3, true],
   [7, 4, true],
-])('%i members need %i, and bear the loss of one: %s', (members, needed, bears) => {
+])('%i members have a quorum of %i, and tolerate the loss of one: %s', (members, needed, bears) => {
   expect(quorumSize(members)).toBe(needed)
   expect(toleratesLoss(members)).toBe(bears)
 })

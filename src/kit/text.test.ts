@@ -10,7 +10,7 @@ import {
   toPrintable,
 } from './text.ts'
 
-test('control characters and turned writing are shown, not done', () => {
+test('toPrintable escapes control characters and right-to-left overrides', () => {
   expect(toPrintable('a\u001B[2Jb\u202Ec\n\td')).toBe(String.raw`a\u001b[2Jb\u202ec` + '\n\td')
 })
 
@@ -28,18 +28,18 @@ test.each([
   ['variation selector', '\uFE0F'],
   ['supplementary variation selector', '\u{E0101}'],
   ['Hangul filler', '\u3164'],
-])('a %s is shown as its code', (_, character) => {
+])('toPrintable escapes a %s', (_, character) => {
   const code = character.codePointAt(0) ?? 0
   const digits = code.toString(16).padStart(4, '0')
   expect(toPrintable(`a${character}b`)).toBe(code > 0xffff ? `a\\u{${digits}}b` : `a\\u${digits}b`)
 })
 
-test('visible text of all languages stays as it is', () => {
+test('toPrintable keeps visible text of all languages', () => {
   const text = 'Größe … – „quote“ 名前 имя اسم 😀'
   expect(toPrintable(text)).toBe(text)
 })
 
-test('nothing that moves a cursor comes through', () => {
+test('the output of toPrintable has no control characters', () => {
   assert(
     property(string({ unit: 'binary' }), (text) => {
       // oxlint-disable-next-line no-control-regex -- these are the very characters to find
@@ -48,7 +48,7 @@ test('nothing that moves a cursor comes through', () => {
   )
 })
 
-test('says the same, in ASCII', () => {
+test('toAsciiJson keeps the value and uses only ASCII', () => {
   assert(
     property(jsonValue({ stringUnit: 'binary' }), (value) => {
       const text = toAsciiJson(JSON.stringify(value))
@@ -68,11 +68,11 @@ test.each([
   ['rolse', 'roles'],
   ['controlplane', 'control-plane'],
   ['workers', 'worker'],
-])('%s stands for %s', (word, meant) => {
+])('the suggestion for %s is %s', (word, meant) => {
   expect(suggestWord(word, known)).toBe(meant)
 })
 
-test.each(['kubernetes', '', 'x', 'master'])('%s stands for none of them', (word) => {
+test.each(['kubernetes', '', 'x', 'master'])('there is no suggestion for "%s"', (word) => {
   expect(suggestWord(word, known)).toBeUndefined()
 })
 
@@ -82,11 +82,11 @@ test.each([
   [['a', 'b'], 'a and b'],
   [['a', 'b', 'c'], 'a, b and c'],
   [['a', 'b', 'c', 'd'], 'a, b and 2 more'],
-])('%j: %s', (names, text) => {
+])('formatNames of %j is "%s"', (names, text) => {
   expect(formatNames(names)).toBe(text)
 })
 
-test('one of a kind, and more', () => {
+test('formatCount uses the singular and the plural', () => {
   expect([
     formatCount(1, 'file'),
     formatCount(2, 'file'),
@@ -95,7 +95,7 @@ test('one of a kind, and more', () => {
   ]).toEqual(['1 file', '2 files', '0 directories', '2 keys'])
 })
 
-test('names are joined, and of many only the first are shown', () => {
+test('joinNames joins all names, and abbreviates long lists', () => {
   expect(joinNames([])).toBe('')
   expect(joinNames(['a'])).toBe('a')
   expect(joinNames(['a', 'b'])).toBe('a and b')
@@ -105,7 +105,7 @@ test('names are joined, and of many only the first are shown', () => {
   )
 })
 
-test('what reads the same comes together, where the first of it stood', () => {
+test('groupByText groups items with the same text in order of first occurrence', () => {
   expect(groupByText(['b1', 'a1', 'b2'], (text) => text.slice(0, 1))).toEqual([
     ['b', ['b1', 'b2']],
     ['a', ['a1']],

@@ -10,7 +10,7 @@ test.each([
   [187_000, '3 min 07 s'],
   [3_600_000, '1 h 00 min'],
   [5_430_000, '1 h 30 min'],
-])('%i is %s', (milliseconds, text) => {
+])('%i ms are formatted as %s', (milliseconds, text) => {
   expect(formatDuration(milliseconds)).toBe(text)
 })
 
@@ -22,18 +22,18 @@ test.each([
   ['90m', 5_400_000],
   ['365d', 31_536_000_000],
   ['1d12h', 129_600_000],
-])('%s is typed for %i', (text, milliseconds) => {
+])('%s is parsed as %i ms', (text, milliseconds) => {
   expect(parseDuration(text)).toBe(milliseconds)
 })
 
 test.each(['', '0s', '30', 's', '5 m', '-5s', '1.5h', '30s5m', '5M', '10ms', '9999999s'])(
-  '%j is no duration',
+  '%j is not a valid duration',
   (text) => {
     expect(parseDuration(text)).toBeUndefined()
   },
 )
 
-test('a time is found again in a name, to the second', () => {
+test('a file timestamp keeps the time to the second', () => {
   const time = new Date('2026-11-16T12:34:56.789Z')
   expect(formatFileTimestamp(time)).toBe('2026-11-16T12-34-56Z')
   expect(parseFileTimestamp(formatFileTimestamp(time))).toEqual(new Date('2026-11-16T12:34:56Z'))
@@ -45,6 +45,6 @@ test.each([
   '2026-13-99T12-00-00Z',
   'x2026-11-16T12-34-56Z',
   '2026-11-16T12-34-56Zx',
-])('%j is none', (text) => {
+])('%j is not a valid file timestamp', (text) => {
   expect(parseFileTimestamp(text)).toBeUndefined()
 })

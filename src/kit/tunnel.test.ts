@@ -22,7 +22,7 @@ function pipe(): Pipe {
   return { readable: new PassThrough(), writable: new PassThrough(), close, closed }
 }
 
-test('what is written before it stands arrives when it does, and the end with it', async () => {
+test('a tunnel sends data and end that were written before it was connected', async () => {
   const pending = Promise.withResolvers<StreamPair>()
   const tunnel = new Tunnel(async () => pending.promise)
   tunnel.write('early ')
@@ -36,7 +36,7 @@ test('what is written before it stands arrives when it does, and the end with it
   expect(streams.closed).toEqual([])
 })
 
-test('waits for a reader, and for a writer', async () => {
+test('a tunnel applies backpressure in both directions', async () => {
   const streams = pipe()
   const tunnel = new Tunnel(async () => streams)
   const chunk = Buffer.alloc(100_000)
@@ -52,7 +52,7 @@ test('waits for a reader, and for a writer', async () => {
   expect([there.length, here.length]).toEqual([500_000, 200_000])
 })
 
-test('when the other side ends, so does this one, with all that was sent before', async () => {
+test('a tunnel ends when the other side ends, after all its data', async () => {
   const streams = pipe()
   const tunnel = new Tunnel(async () => streams)
   streams.readable.end('last words')
@@ -60,7 +60,7 @@ test('when the other side ends, so does this one, with all that was sent before'
   expect((await buffer(streams.writable)).length).toBe(0)
 })
 
-test('fails with what the connection fails with: while it is made, while it is read, when it is gone', async () => {
+test('a tunnel fails with the error of a connection that is refused, breaks or closes', async () => {
   const error = new Error('no')
   const refused = new Tunnel(async () => Promise.reject(error))
   expect(await once(refused, 'error')).toEqual([error])
@@ -73,15 +73,15 @@ test('fails with what the connection fails with: while it is made, while it is r
   expect(await once(reading, 'error')).toEqual([error])
   expect(broken.closed).toEqual([error])
 
-  const gone = pipe()
-  const cut = new Tunnel(async () => gone)
+  const closing = pipe()
+  const cut = new Tunnel(async () => closing)
   cut.resume()
-  await once(gone.readable, 'resume')
-  gone.readable.destroy()
+  await once(closing.readable, 'resume')
+  closing.readable.destroy()
   expect(await once(cut, 'error')).toMatchObject([{ message: 'the connection was closed' }])
 })
 
-test('is destroyed before it stands without waiting, and what comes too late is closed', async () => {
+test('a tunnel destroyed before it is connected aborts the dial, and closes a late connection', async () => {
   let aborted: AbortSignal | undefined
   const pending = Promise.withResolvers<StreamPair>()
   const tunnel = new Tunnel(async (signal) => {
@@ -96,7 +96,7 @@ test('is destroyed before it stands without waiting, and what comes too late is 
   await expect.poll(() => streams.closed).toEqual([null])
 })
 
-test('a write to a closed connection fails', async () => {
+test('a write to a closed tunnel fails', async () => {
   const unwritable = new Duplex({ read: () => undefined, write: () => undefined, emitClose: false })
   const tunnel = new Tunnel(async () => ({
     readable: unwritable,
@@ -168,7 +168,7 @@ async function get(agent: Agent, url: string, more: object = {}): Promise<string
   return readResponseText(await sendRequest({ ...request, ...more }), 1 << 20, signal)
 }
 
-test('asks over the stream that it is given, as who it is, and keeps it', async () => {
+test('an agent sends its client certificate over the dialled stream and reuses the stream', async () => {
   const server = await serve(okResponse)
   const { dial, dialled } = dialTo(server)
   const agent = createAgent(dial)
@@ -181,13 +181,13 @@ test('asks over the stream that it is given, as who it is, and keeps it', async 
   ])
 })
 
-test('carries a long answer', async () => {
+test('an agent receives a response of 1 MiB', async () => {
   const text = 'x'.repeat(1 << 20)
   const server = await serve({ status: 200, text })
   expect(await get(createAgent(dialTo(server).dial), server.url)).toBe(text)
 })
 
-test('rejects a server of another CA and one with another name', async () => {
+test('an agent rejects a server of another CA and a server with another name', async () => {
   const foreignServer = await serve(okResponse, await createTestCa())
   const untrusted = { reason: 'untrusted', sent: false }
   await expect(get(createAgent(dialTo(foreignServer).dial), foreignServer.url)).rejects.toMatchObject(
@@ -241,7 +241,7 @@ test('a dial is aborted on timeout and when its request is aborted', async () =>
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
 })
 
-test('a way that is lost in the middle is a cut', async () => {
+test('a connection lost during a request is reported as cut', async () => {
   const server = await serve({ silent: true })
   const { dial, streams } = dialTo(server)
   const pending = get(createAgent(dial), server.url)
@@ -252,7 +252,7 @@ test('a way that is lost in the middle is a cut', async () => {
   await expect(pending).rejects.toMatchObject({ reason: 'cut', sent: true, cause: lost })
 })
 
-test('who is done with it lets go of its streams', async () => {
+test('destroying an agent destroys its streams', async () => {
   const server = await serve(okResponse)
   const { dial, streams } = dialTo(server)
   const agent = createAgent(dial)

@@ -9,11 +9,11 @@ const [first, second] = await Promise.all(
 )
 const both = `# ours\n${first}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${second}`
 
-test('all certificates in a text, and nothing that only looks like one', () => {
+test('parseCertificates returns all certificates of a text and skips invalid blocks', () => {
   expect(parseCertificates(both).map((one) => one.toString())).toEqual([first, second])
 })
 
-test('one is found however it is spelt, and taken out', () => {
+test('a certificate is found and removed in any line format', () => {
   const spelt = both.replaceAll(/([A-Za-z0-9+/=]{40})\n?/g, '$1\r\n')
   expect(hasCertificate(spelt, first ?? '')).toBe(true)
   expect(withoutCertificate(spelt, first ?? '')).toBe(second)

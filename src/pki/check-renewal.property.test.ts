@@ -207,7 +207,7 @@ function summarize(pem: string) {
   return { commonName, organizations, names, usages, isCa: ca }
 }
 
-test('a certificate is renewed when all is right, and only then', async () => {
+test('a renewal is granted if and only if every condition holds', async () => {
   const holds = asyncProperty(moves, async (move) => {
     expect(await decide(move)).toBe(expected(move))
   })
@@ -218,16 +218,16 @@ const alone = Object.entries(choices).flatMap(([what, values]) =>
   values.slice(1).map((value) => [what, value] as const),
 )
 
-test.each(alone)('all is right, but %s is %s', async (what, value) => {
+test.each(alone)('an otherwise valid renewal with %s = %s has the expected verdict', async (what, value) => {
   const move = { ...good, [what]: value }
   expect(await decide(move)).toBe(expected(move))
 })
 
-test('all is right', async () => {
+test('a valid renewal is granted', async () => {
   expect(await decide(good)).toBe('granted')
 })
 
-test('the requester gets the reason of a refusal', async () => {
+test('a refusal has a reason and a message', async () => {
   const { renewal } = await buildCase({ ...good, life: 'over' })
   expect(checkRenewal(x509, renewal, trusted, now)).toEqual({
     verdict: 'refused',

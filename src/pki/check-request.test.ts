@@ -54,7 +54,7 @@ async function refusal(request: string): Promise<unknown> {
   )
 }
 
-test('what was granted is signed, and so is less', async () => {
+test('a request for the content of the spec, or for less, is signed', async () => {
   expect(await signRequest(ca, ours.request, spec, now)).toContain('BEGIN CERTIFICATE')
   expect(await refusal(await forged({}))).toBe('signed')
   expect(await refusal(await forged({ name: [{ CN: ['system:node:w1'] }] }))).toBe('signed')
@@ -67,12 +67,12 @@ test('what was granted is signed, and so is less', async () => {
 
 test.each<[string, JsonName, string]>([
   ['another node', [{ O: ['system:nodes'] }, { CN: ['system:node:cp1'] }], 'CN=system:node:cp1'],
-  ['a second name', [...rightName, { CN: ['admin'] }], 'CN=admin'],
+  ['a second common name', [...rightName, { CN: ['admin'] }], 'CN=admin'],
   ['a group', [...rightName, { O: ['system:masters'] }], 'O=system:masters'],
-  ['a group in the same part', [{ O: ['system:nodes', 'system:masters'] }], 'O=system:masters'],
-  ['a unit', [...rightName, { OU: ['x'] }], 'OU=x'],
+  ['a group in the same RDN', [{ O: ['system:nodes', 'system:masters'] }], 'O=system:masters'],
+  ['an organizational unit', [...rightName, { OU: ['x'] }], 'OU=x'],
   ['the name as a group', [{ O: ['system:node:w1'] }], 'O=system:node:w1'],
-])('a subject that asks for %s is refused', async (_what, name, excess) => {
+])('a subject with %s is refused', async (_what, name, excess) => {
   expect(await refusal(await forged({ name }))).toMatchObject({
     code: 'PKI_REQUEST_EXCEEDS_PLAN',
     message: expect.stringContaining(excess),
@@ -100,16 +100,16 @@ test.each([
 })
 
 test.each<[string, Extension[]]>([
-  ['to be a CA', [new x509.BasicConstraintsExtension(true, undefined, true)]],
-  ['for usages', [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.codeSigning])]],
+  ['a CA certificate', [new x509.BasicConstraintsExtension(true, undefined, true)]],
+  ['extended key usages', [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.codeSigning])]],
   [
-    'for names twice',
+    'duplicate names',
     [
       new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'w1' }]),
       new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: 'w1' }]),
     ],
   ],
-])('one that asks %s is refused', async (_what, extensions) => {
+])('a request for %s is refused', async (_what, extensions) => {
   expect(await refusal(await forged({ extensions }))).toMatchObject({ code: 'PKI_REQUEST_EXCEEDS_PLAN' })
 })
 
@@ -124,7 +124,7 @@ test.each([
       hash: 'SHA-256',
     },
   ],
-])('a key of %s is refused', async (_what, algorithm) => {
+])('a %s key is refused', async (_what, algorithm) => {
   expect(await refusal(await forged({ algorithm }))).toMatchObject({ code: 'PKI_REQUEST_KEY' })
 })
 
@@ -132,7 +132,7 @@ test('a signature with a weak digest is refused', async () => {
   expect(await refusal(await forged({ hash: 'SHA-1' }))).toMatchObject({ code: 'PKI_REQUEST_SIGNATURE' })
 })
 
-test('a request with the key of another is refused', async () => {
+test('a request with the public key of another request is refused', async () => {
   const der = Buffer.from(new x509.Pkcs10CertificateRequest(ours.request).rawData)
   const theirs = await makeRequest('other', spec.subject, spec.names)
   const otherKey = Buffer.from(new x509.Pkcs10CertificateRequest(theirs.request).publicKey.rawData)
@@ -141,7 +141,7 @@ test('a request with the key of another is refused', async () => {
   expect(await refusal(pemOf(der))).toMatchObject({ code: 'PKI_REQUEST_SIGNATURE' })
 })
 
-test('whatever byte of a request is changed, it is refused with one of our errors', async () => {
+test('a request with any changed byte is refused with a PKI_REQUEST code', async () => {
   const der = Buffer.from(new x509.Pkcs10CertificateRequest(ours.request).rawData)
   await assert(
     asyncProperty(
@@ -158,16 +158,16 @@ test('whatever byte of a request is changed, it is refused with one of our error
 })
 
 test.each([
-  ['nothing', ''],
-  ['text', 'hello'],
+  ['empty text', ''],
+  ['other text', 'hello'],
   ['a certificate', ca.certificate],
   ['two requests', ours.request + ours.request],
   ['bare base64', ours.request.replaceAll(/-----.*-----/g, '')],
   [
-    'a megabyte',
+    'a request of one megabyte',
     `-----BEGIN CERTIFICATE REQUEST-----\n${'A'.repeat(1_000_000)}\n-----END CERTIFICATE REQUEST-----`,
   ],
-])('%s is not a request', async (_what, text) => {
+])('%s is not a valid request', async (_what, text) => {
   expect(await refusal(text)).toMatchObject({ code: 'PKI_REQUEST_NOT_READ' })
 })
 

@@ -28,7 +28,7 @@ const goodNames: readonly FakeName[] = [
   { type: 'ip', value: 'fd00:0:0::21' },
 ]
 
-test('a node that asks for itself, with names of its plan, is granted', async () => {
+test('a node gets a certificate for itself with planned names', async () => {
   await assert(
     asyncProperty(subarray([...goodNames], { minLength: 1 }), async (some) => {
       expect(
@@ -40,7 +40,7 @@ test('a node that asks for itself, with names of its plan, is granted', async ()
   )
 })
 
-test('what is wrong with one in one way or several is never granted', { timeout: 240_000 }, async () => {
+test('a request with one or more forbidden mutations is always refused', { timeout: 240_000 }, async () => {
   const rogue = array(constantFrom(...Object.keys(mutations)), { minLength: 1, maxLength: 4 })
   await assert(
     asyncProperty(rogue, subarray([...goodNames], { minLength: 1 }), async (mutationNames, some) => {
@@ -56,12 +56,12 @@ test('what is wrong with one in one way or several is never granted', { timeout:
   )
 })
 
-test.each(Object.keys(mutations))('alone: %s', async (mutation) => {
+test.each(Object.keys(mutations))('a request with only the mutation "%s" is refused', async (mutation) => {
   const fake = mutations[mutation]?.(validServingRequest) ?? validServingRequest
   expect(checkServingRequest(x509, await buildRequest(fake), planned)).toMatchObject({ verdict: 'refused' })
 })
 
-test('a host of which no names are planned gets none', async () => {
+test('a host without planned names gets no certificate', async () => {
   expect(
     checkServingRequest(x509, await buildRequest(validServingRequest), { dns: [], ip: [] }),
   ).toMatchObject({ verdict: 'refused' })

@@ -6,8 +6,8 @@ test.each([
   ['an empty sequence', '3000'],
   ['a long length', `308180${'0500'.repeat(64)}`],
   ['an encoded extension', '04053003020100'],
-  ['a name of a host', '300482027731'],
-])('%s is strict', (_, hex) => {
+  ['a host name', '300482027731'],
+])('%s is accepted as strict DER', (_, hex) => {
   expect(isStrictRequestDer(Buffer.from(hex, 'hex'))).toBe(true)
 })
 
@@ -23,7 +23,7 @@ test.each([
   ['a text of 16-bit characters', '1e020041'],
   ['an octet string without elements', '0403ffffff'],
   ['too many levels', nest(20)],
-])('%s is not strict', (_, hex) => {
+])('%s is refused as strict DER', (_, hex) => {
   expect(isStrictRequestDer(Buffer.from(hex, 'hex'))).toBe(false)
 })
 

@@ -5,7 +5,7 @@ import { Secret } from './secret.ts'
 
 const access = { cluster: 'shop', server: 'https://10.0.0.1:6443', user: 'kubelet' }
 
-test('names files and holds no secret', () => {
+test('a kubeconfig with file paths contains no secret', () => {
   const files = { ca: '/pki/ca.crt', certificate: '/pki/kubelet.crt', privateKey: '/pki/kubelet.key' }
   expect(stringify(buildKubeconfig(access, files))).toMatchInlineSnapshot(`
     "apiVersion: v1
@@ -31,7 +31,7 @@ test('names files and holds no secret', () => {
   `)
 })
 
-test('with everything in it, it is a secret itself', () => {
+test('a kubeconfig with embedded keys is a Secret', () => {
   const pem = `-----BEGIN PRIVATE KEY-----\n${'A'.repeat(500)}\n`
   const config = buildEmbeddedKubeconfig(
     { ...access, user: 'admin' },
@@ -44,7 +44,7 @@ test('with everything in it, it is a secret itself', () => {
   })
 })
 
-test('names that mean something in YAML stay names', () => {
+test('names and paths with a special meaning in YAML are kept', () => {
   const files = { ca: 'C:\\pki\\ca.crt', certificate: '# no', privateKey: 'yes: "it" is' }
   expect(parse(stringify(buildKubeconfig({ ...access, cluster: 'on' }, files)))).toMatchObject({
     clusters: [{ name: 'on', cluster: { 'certificate-authority': 'C:\\pki\\ca.crt' } }],

@@ -11,7 +11,7 @@ test.each([
   [60_001, true],
   [90_000, true],
   [90_001, true],
-])('of 90 s, after %i ms renewal is due: %s', (now, due) => {
+])('a certificate of 90 s is due for renewal after %i ms: %s', (now, due) => {
   expect(isRenewalDue(validity, new Date(now))).toBe(due)
 })
 
@@ -20,29 +20,29 @@ test.each([
   [0, true],
   [89_999, true],
   [90_000, false],
-])('from 0 to 90 s, at %i ms it is valid: %s', (now, valid) => {
+])('a certificate of 90 s is valid at %i ms: %s', (now, valid) => {
   expect(isValid(validity, new Date(now))).toBe(valid)
 })
 
-test('begins five minutes ago, in whole seconds', () => {
+test('a validity begins five minutes before now, in whole seconds', () => {
   expect(validityFrom(new Date('2026-11-15T12:00:00.999Z'), 60_500)).toEqual({
     notBefore: new Date('2026-11-15T11:55:00Z'),
     notAfter: new Date('2026-11-15T12:01:01Z'),
   })
 })
 
-test('stays within what it must stay within', () => {
+test('intersectValidity limits a validity to another', () => {
   expect(intersectValidity({ notBefore: new Date(-5), notAfter: new Date(91_000) }, validity)).toEqual(
     validity,
   )
 })
 
-test('what it was made with is known afterwards, so that a copy lives no longer', () => {
+test('computeLifetime returns the lifetime that a validity was made with', () => {
   const at = new Date('2026-11-15T12:00:00.999Z')
   expect(computeLifetime(validityFrom(at, 1_200_000))).toBe(1_200_000)
 })
 
-test('also the shortest that is allowed is not due when it was just made', () => {
+test('a certificate with the shortest allowed lifetime is not due for renewal at once', () => {
   const [made, later] = [new Date(0), new Date(11 * 60_000)]
   const brief = validityFrom(made, 20 * 60_000)
   expect([made, later].map((now) => isRenewalDue(brief, now))).toEqual([false, false])

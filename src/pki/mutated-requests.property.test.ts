@@ -88,7 +88,7 @@ test(
   },
 )
 
-test('serving: what is granted asks for nothing but names of the plan', { timeout: 120_000 }, async () => {
+test('serving: a granted request contains only planned names', { timeout: 120_000 }, async () => {
   const outcomes = await countOutcomes('serving requests', async (mutate, kind) => {
     const request = mutateRequest(mutate, kind)
     const serving = {

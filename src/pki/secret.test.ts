@@ -7,7 +7,7 @@ import { Secret } from './secret.ts'
 
 const printed = '[secret token sha256:b9f1…]'
 
-test('wherever it is shown, it says its name and the beginning of a digest', () => {
+test('a Secret is printed as its name and the start of its digest', () => {
   const secret = new Secret('token', 'swordfish')
   expect([
     String(secret),
@@ -20,7 +20,7 @@ test('wherever it is shown, it says its name and the beginning of a digest', () 
   ]).toEqual(Array.from({ length: 7 }, () => printed))
 })
 
-test('not even inspecting hidden properties finds it', async () => {
+test('inspecting hidden properties does not reveal a Secret', async () => {
   const { privateKey } = await makeKeyPair('key')
   const body = privateKey.revealText().split('\n')[1] ?? ''
   const outputs = [
@@ -33,7 +33,7 @@ test('not even inspecting hidden properties finds it', async () => {
   for (const output of outputs) expect(output).not.toContain(body)
 })
 
-test('it returns what it was given, and callers cannot change it', () => {
+test('reveal returns a copy of the original bytes', () => {
   assert(
     property(uint8Array(), (bytes) => {
       const given = Uint8Array.from(bytes)

@@ -60,7 +60,7 @@ test('a certificate has the content of its spec', () => {
   })
 })
 
-test('openssl finds it good for what it is for, and for nothing else', async () => {
+test('openssl accepts a certificate only for its own usage, names and CA', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-pki-'))
   try {
     const files = {
@@ -158,7 +158,7 @@ test.each([
   await expect(issue(etcd, client, at)).rejects.toMatchObject({ code: 'PKI_CA_NOT_VALID' })
 })
 
-test('a CA with the key of another signs nothing', async () => {
+test('a CA certificate with the private key of another CA signs nothing', async () => {
   const mixed = { ...etcd, privateKey: kubernetes.privateKey }
   await expect(issue(mixed, client)).rejects.toMatchObject({ code: 'PKI_CA_BROKEN' })
 })
@@ -166,9 +166,9 @@ test('a CA with the key of another signs nothing', async () => {
 test.each<[string, Partial<CertificateSpec>]>([
   ['no usage', { usages: [] }],
   ['a server without a name', { usages: ['server'] }],
-  ['no name', { subject: { commonName: '', organizations: [] } }],
-  ['no time', { lifetime: 0 }],
-  ['endless time', { lifetime: Number.POSITIVE_INFINITY }],
+  ['no common name', { subject: { commonName: '', organizations: [] } }],
+  ['no lifetime', { lifetime: 0 }],
+  ['an infinite lifetime', { lifetime: Number.POSITIVE_INFINITY }],
 ])('a spec with %s is refused', async (_what, change) => {
   const { request } = await makeRequest('key', client.subject, client.names)
   const signing = signRequest(etcd, request, { ...client, ...change }, now)

@@ -28,7 +28,7 @@ function golden(name: string): string {
   return join(import.meta.dirname, 'testdata', name)
 }
 
-describe('all that is on', () => {
+describe('the golden plan of a host', () => {
   test.each([
     ['single', 'one'],
     ['high-availability', 'cp1'],
@@ -41,7 +41,7 @@ describe('all that is on', () => {
     await expect(planText(example(name), host)).toMatchFileSnapshot(golden(`${name}/${host}.yaml`))
   })
 
-  test('the host of a file of RKE1', async () => {
+  test('a converted RKE1 cluster', async () => {
     const text = 'nodes:\n  - { address: 192.168.1.11, user: root, role: [controlplane, etcd, worker] }\n'
     const { cluster } = readRke1({ file: 'rke.yml', text })
     await expect(planText(parseTestCluster(stringify(cluster)), 'cp1')).toMatchFileSnapshot(
@@ -50,7 +50,7 @@ describe('all that is on', () => {
   })
 })
 
-describe('what is different', () => {
+describe('the golden difference to an ordinary host', () => {
   const single = example('single')
   const differences: readonly (readonly [name: string, variation: FactsVariation])[] = [
     ['cgroup-v1', { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } }],

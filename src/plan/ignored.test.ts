@@ -11,7 +11,7 @@ test('an ignored finding does not prevent planning', () => {
   expect([plans.length, findings]).toEqual([taken.cluster.spec.hosts.length, []])
 })
 
-test('without what a plan is made from there is none, whatever is ignored', () => {
+test('findings about missing facts cannot be ignored', () => {
   const input = { ...taken, facts: new Map([...taken.facts].filter(([name]) => name !== 'cp1')) }
   const { plans, findings } = planCluster(input, ['HOST_NO_FACTS', 'PLAN_NO_QUORUM'])
   expect([plans, findings.map(({ code }) => code)]).toEqual([[], ['HOST_NO_FACTS', 'PLAN_NO_QUORUM']])

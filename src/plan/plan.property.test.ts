@@ -22,7 +22,7 @@ function withHosts(input: PlanInput, hosts: PlanInput['cluster']['spec']['hosts'
 }
 
 describe('a plan', () => {
-  test('is made for every cluster, and is what the contract says', () => {
+  test('is created for every generated cluster and matches its schema', () => {
     assert(
       property(arbitraryInputs, (input) => {
         const { plans, findings } = planCluster(input)
@@ -32,7 +32,7 @@ describe('a plan', () => {
     )
   })
 
-  test('is the same for the same input, whatever the order of hosts in the file', () => {
+  test('is equal for equal input and does not depend on the order of hosts', () => {
     const withShuffle = arbitraryInputs.chain((input) =>
       record({
         input: constant(input),
@@ -50,18 +50,18 @@ describe('a plan', () => {
     )
   })
 
-  test('of a host is not changed by a byte when a worker comes or goes', () => {
+  test('of a host does not change when a worker is removed', () => {
     assert(
       property(arbitraryInputs, (input) => {
         const hosts = input.cluster.spec.hosts
         const workers = hosts.filter(({ roles }) => roles.every((role) => role === 'worker'))
         pre(workers.length > 0)
-        const [gone] = workers
-        const before = planCluster(input).plans.filter(({ host }) => host !== gone?.name)
+        const [removed] = workers
+        const before = planCluster(input).plans.filter(({ host }) => host !== removed?.name)
         const after = planCluster(
           withHosts(
             input,
-            hosts.filter((host) => host !== gone),
+            hosts.filter((host) => host !== removed),
           ),
         ).plans
         expect(JSON.stringify(after)).toBe(JSON.stringify(before))
@@ -69,21 +69,21 @@ describe('a plan', () => {
     )
   })
 
-  test('of a host is not changed by a byte when another one does not answer', () => {
+  test('of a host does not change when another host is unreachable', () => {
     assert(
       property(arbitraryInputs, nat(), (input, turn) => {
         const { hosts } = input.cluster.spec
-        const gone = hosts[turn % hosts.length]?.name ?? ''
-        const facts = new Map([...input.facts].filter(([name]) => name !== gone))
+        const unreachable = hosts[turn % hosts.length]?.name ?? ''
+        const facts = new Map([...input.facts].filter(([name]) => name !== unreachable))
         const { plans, findings } = planCluster({ ...input, facts })
         pre(!hasErrors(findings))
-        const others = planCluster(input).plans.filter(({ host }) => host !== gone)
+        const others = planCluster(input).plans.filter(({ host }) => host !== unreachable)
         expect(JSON.stringify(plans)).toBe(JSON.stringify(others))
       }),
     )
   })
 
-  test('makes every file that it names', () => {
+  test('creates every file that it refers to', () => {
     assert(
       property(arbitraryInputs, (input) => {
         for (const { components } of planCluster(input).plans) {
@@ -93,7 +93,7 @@ describe('a plan', () => {
     )
   })
 
-  test('has no secret in it', async () => {
+  test('contains no secret', async () => {
     const identity = {
       ...(await createIdentity('random', new Date(0))),
       secrets: { puller: new Secret('puller', 'correct horse battery staple') },

@@ -29,7 +29,7 @@ function planWith(identity: Identity): readonly NodePlan[] {
   return planCluster({ ...input, identity: own }).plans
 }
 
-test('only API servers have the name that clients of the API verify', () => {
+test('only API server certificates have the DNS name that API clients verify', () => {
   const withName = planWith(start).flatMap(({ host, components }) =>
     components.flatMap(({ name, certificates }) =>
       certificates.flatMap(({ names }) => (names.dns.includes(apiServerTlsName) ? [`${host} ${name}`] : [])),
@@ -124,8 +124,8 @@ const rounds = array(
   { minLength: 1, maxLength: 10 },
 )
 
-describe('while keys are replaced', () => {
-  test('every host trusts all presented certificates and reads all written data, at every moment', async () => {
+describe('during a key rotation', () => {
+  test('every host trusts all presented certificates and reads all written data in every phase', async () => {
     await assert(
       asyncProperty(rounds, async (all) => {
         let identity = start
@@ -140,7 +140,7 @@ describe('while keys are replaced', () => {
     )
   })
 
-  test('to leave out a phase would be found', async () => {
+  test('the trust check detects a skipped phase', async () => {
     const trust = await advanceReplacement(start, 'kubernetes', now)
     const switched = await advanceReplacement(trust, 'kubernetes', now)
     expect(() => expectTrust(start, switched)).toThrow('ca.crt')
@@ -153,23 +153,26 @@ describe('while keys are replaced', () => {
     expect(() => expectReadable(start, rekeyed)).toThrow('key2')
   })
 
-  test.each(keyNames)('%s goes round once, and is another one then', async (key: KeyName) => {
-    let identity = start
-    const phases: (string | undefined)[] = []
-    for (let turn = 0; turn < 4; turn++) {
-      identity = await advanceReplacement(identity, key, now)
-      phases.push(findReplacementPhase(identity, key))
-    }
-    expect(phases).toEqual(['trust', 'switch', 'distrust', undefined])
-    const all = (one: Identity): string[] => [
-      ...Object.values(one.cas).map(({ certificate }) => certificate),
-      one.serviceAccount.publicKey,
-      encryption(one).join(),
-    ]
-    expect(all(identity).filter((text, at) => text !== all(start)[at])).toHaveLength(1)
-  })
+  test.each(keyNames)(
+    '%s goes through trust, switch and distrust once and has changed afterwards',
+    async (key: KeyName) => {
+      let identity = start
+      const phases: (string | undefined)[] = []
+      for (let turn = 0; turn < 4; turn++) {
+        identity = await advanceReplacement(identity, key, now)
+        phases.push(findReplacementPhase(identity, key))
+      }
+      expect(phases).toEqual(['trust', 'switch', 'distrust', undefined])
+      const all = (one: Identity): string[] => [
+        ...Object.values(one.cas).map(({ certificate }) => certificate),
+        one.serviceAccount.publicKey,
+        encryption(one).join(),
+      ]
+      expect(all(identity).filter((text, at) => text !== all(start)[at])).toHaveLength(1)
+    },
+  )
 
-  test('tags stay as they are when the authority is replaced that they were derived from', async () => {
+  test('secret tags do not change when the CA that they were derived from is replaced', async () => {
     let identity = start
     for (let turn = 0; turn < 4; turn++) identity = await advanceReplacement(identity, 'etcd', now)
     const tags = (one: Identity) => toPublicIdentity(one, secretFiles(one, [])).tags
@@ -177,7 +180,7 @@ describe('while keys are replaced', () => {
     expect(changed.map(([name]) => name)).toEqual(['etcd-ca-key'])
   })
 
-  test('a component that does not reload a file is restarted when it changes', () => {
+  test('only components that reload their CA file are not restarted when it changes', () => {
     const untouched = planWith(start)
       .flatMap(({ components }) => components)
       .flatMap(({ name, files }) => files.map((file) => ({ name, ...file })))

@@ -11,6 +11,6 @@ test.each([
   ['100%', 7, 7],
   [0, 7, 1],
   ['many', 7, 1],
-])('%s of %i workers is %i', (setting, workers, count) => {
+])('maxUnavailable %j with %i workers is resolved to %i', (setting, workers, count) => {
   expect(resolveMaxUnavailable(setting, workers)).toBe(count)
 })

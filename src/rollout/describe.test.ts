@@ -30,7 +30,7 @@ const steps: readonly (readonly [RolloutStep, string])[] = [
   ],
 ]
 
-test.each(steps)('%o', (one, text) => {
+test.each(steps)('a step is described as: $1', (one, text) => {
   expect(describeStep(one)).toBe(text)
 })
 
@@ -49,6 +49,6 @@ const gates: readonly (readonly [Gate, string])[] = [
   [{ kind: 'network-ready', hosts: ['a', 'b'] }, 'the network of a and b is up'],
 ]
 
-test.each(gates)('%o', (gate, text) => {
+test.each(gates)('a gate is described as: $1', (gate, text) => {
   expect(describeGate(gate)).toBe(text)
 })

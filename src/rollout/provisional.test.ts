@@ -55,7 +55,7 @@ function codes(
   return provisionalFindings(input).map(({ code }) => code)
 }
 
-test('settings may be tried, and names of certificates', () => {
+test('a provisional change may contain settings and certificate names', () => {
   expect(
     codes(buildPlan(kubelet({ files: [buildFile('/kubelet.conf', 'tried'), buildFile('/more', '')] }))),
   ).toEqual([])
@@ -64,7 +64,7 @@ test('settings may be tried, and names of certificates', () => {
   expect(codes(buildPlan(kubelet({ certificates: [{ ...certificate, names }] })))).toEqual([])
 })
 
-test('what agents could not take back alone may not', () => {
+test('a provisional change of programs, components or cluster objects is refused', () => {
   expect(codes(buildPlan(kubelet({ artifacts: [buildArtifact('kubelet', '2')] })))).toEqual([
     'PROVISIONAL_PROGRAMS',
   ])
@@ -74,7 +74,7 @@ test('what agents could not take back alone may not', () => {
   expect(codes(previous, { clusterChanges: ['addon coredns'] })).toEqual(['PROVISIONAL_CLUSTER_OBJECTS'])
 })
 
-test('secrets may not, whether they come, change or go', () => {
+test('a provisional change that adds, changes or removes a secret or a CA is refused', () => {
   const plan = (...files: ComponentPlan['files']): NodePlan => buildPlan(kubelet({ files }))
   expect(codes(plan(secret('1')), {}, plan())).toEqual(['PROVISIONAL_SECRETS'])
   expect(codes(plan(), {}, plan(secret('1')))).toEqual(['PROVISIONAL_SECRETS'])
@@ -88,7 +88,7 @@ test('secrets may not, whether they come, change or go', () => {
   expect(codes(trusts(one), { keys: [one] }, trusts(one))).toEqual([])
 })
 
-test('a provisional change adds and removes no hosts, and a first up is none', () => {
+test('a provisional change that adds or removes hosts, or is the first up, is refused', () => {
   const host = { plan: previous, ops: [] }
   const known: ProvisionalHost = { ...host, previous }
   const fresh: ProvisionalHost = { ...host, previous: undefined }
@@ -97,7 +97,7 @@ test('a provisional change adds and removes no hosts, and a first up is none', (
   expect(codes(previous, { removed: ['w1'] })).toEqual(['PROVISIONAL_HOSTS'])
 })
 
-test('a rollback restarts only what it must, and issues no certificate again', () => {
+test('a rollback restarts only components with changed files and reissues no certificate', () => {
   const tried = buildPlan(
     kubelet({
       files: [buildFile('/kubelet.conf', 'tried')],
@@ -109,7 +109,7 @@ test('a rollback restarts only what it must, and issues no certificate again', (
   ).toEqual(['change file /kubelet.conf', 'restart service kubelet.service'])
 })
 
-test('control planes go back first and one by one, the last first; then workers, as many as may be away', () => {
+test('control planes roll back first, one by one in reverse order, then workers in groups of maxUnavailable', () => {
   const plans = buildPlans(5)
   const steps = [
     buildApplyStep({ hosts: plans.map(({ host }) => host), stage: 'prepare' }),
@@ -122,7 +122,7 @@ test('control planes go back first and one by one, the last first; then workers,
   expect(scheduleRollback(groups, 120_000).get('w3')).toBe(360_000)
 })
 
-test('every host has one slot, and none shares it with a control plane', () => {
+test('every host has one rollback slot, and no control plane shares its slot', () => {
   const roles = constantFrom(
     ['control-plane', 'etcd'] as const,
     ['control-plane'] as const,

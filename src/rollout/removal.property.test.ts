@@ -19,8 +19,8 @@ const clusters = record({
   coming: nat(3),
   removals: array(constantFrom(true, true, false), { maxLength: 3 }),
   workers: array(constantFrom(true, false), { maxLength: 2 }),
-  loud: constantFrom(true, false),
-}).map(({ staying, coming, removals, workers, loud: disruptive }) => {
+  disruptive: constantFrom(true, false),
+}).map(({ staying, coming, removals, workers, disruptive }) => {
   const named = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) =>
       buildHostPlan(`${prefix}${index + 1}`, ['control-plane', 'etcd']),
@@ -28,7 +28,7 @@ const clusters = record({
   const [old, fresh] = [named('cp', staying), named('new', coming)]
   const removed: RemovedHost[] = [
     ...removals.map((reachable, index): RemovedHost => ({
-      host: `gone${index + 1}`,
+      host: `removed${index + 1}`,
       reachable,
       live: controlPlane,
     })),
@@ -39,7 +39,7 @@ const clusters = record({
     })),
   ]
   const live = toLiveHosts(old)
-  const members = removed.filter((goer) => goer.live.member).map(({ host }) => host)
+  const members = removed.filter(({ live: roles }) => roles.member).map(({ host }) => host)
   return buildRolloutInput({
     plans: [...old, ...fresh],
     ops: new Map([

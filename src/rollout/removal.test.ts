@@ -20,7 +20,7 @@ function withLive(live: LiveHosts, removed: readonly RemovedHost[], plans = buil
   )
 }
 
-test('hosts that leave go one by one, workers first, and members only while the others are well', () => {
+test('removed hosts are removed one by one, workers first, and etcd members only while the others are healthy', () => {
   const { steps, findings } = withLive(toLiveHosts(buildPlans(2)), [
     { host: 'cp0', reachable: true, live: controlPlane },
     { host: 'w9', reachable: true, live: worker },
@@ -32,7 +32,7 @@ test('hosts that leave go one by one, workers first, and members only while the 
   ])
 })
 
-test('one that is lost goes first, so that another can join in its place', () => {
+test('an unreachable etcd member is removed before its replacement joins', () => {
   const plans = buildPlans(0)
   const live = toLiveHosts(plans.slice(0, 2))
   const { steps, findings } = withLive(live, [{ host: 'cp9', reachable: false, live: controlPlane }], plans)
@@ -43,7 +43,7 @@ test('one that is lost goes first, so that another can join in its place', () =>
   ])
 })
 
-test('who takes a place comes before who leaves it', () => {
+test('a new etcd member joins before a reachable one is removed', () => {
   const plans = [...buildPlans(0), buildHostPlan('cp4', ['control-plane', 'etcd'])]
   const { steps } = withLive(
     toLiveHosts(buildPlans(0)),

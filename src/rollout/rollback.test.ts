@@ -10,14 +10,14 @@ const extra = buildComponent({ name: 'extra', stage: 'node', version: '1' })
 const versions = (plan: ReturnType<typeof buildRollbackPlan>) =>
   plan?.components.map(({ name, version }) => `${name} ${version}`)
 
-test('what did not come up is as it was, and the rest as it is', () => {
+test('a rollback restores the components of the failed stage only', () => {
   const back = buildRollbackPlan(buildPlan(api('2'), kubelet('2')), buildPlan(api('1'), kubelet('1')), [
     'node',
   ])
   expect(versions(back)).toEqual(['kube-apiserver 2', 'kubelet 1'])
 })
 
-test('what is new goes, and what was there comes back', () => {
+test('a rollback removes components that are new in the stage and restores removed ones', () => {
   const now = buildPlan(api('2'), kubelet('2'))
   expect(versions(buildRollbackPlan(now, buildPlan(api('1'), kubelet('1'), extra), ['node']))).toEqual([
     'kube-apiserver 2',
@@ -31,13 +31,13 @@ test('what is new goes, and what was there comes back', () => {
   ])
 })
 
-test('there is no rollback if nothing differs or nothing existed', () => {
+test('there is no rollback plan if the components of the stage did not change or did not exist', () => {
   const now = buildPlan(api('2'), kubelet('2'))
   expect(buildRollbackPlan(now, buildPlan(api('1'), kubelet('2')), ['node'])).toBeUndefined()
   expect(buildRollbackPlan(now, buildPlan(api('1')), ['node'])).toBeUndefined()
 })
 
-test('etcd rolls back unless it is done and healthy and a later stage failed', () => {
+test('etcd rolls back unless its ops are done, etcd is healthy and a later stage failed', () => {
   const remaining = [buildFixtureOp('etcd', 'remove'), buildFixtureOp('api', 'restart')]
   expect(selectRollbackStages(['etcd', 'api'], remaining, true)).toEqual(['api'])
   expect(selectRollbackStages(['etcd', 'api'], remaining, false)).toEqual(['etcd', 'api'])

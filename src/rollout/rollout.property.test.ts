@@ -132,7 +132,7 @@ function disturbedBy({ hosts, stages: own }: ApplyStep, { ops, live }: RolloutIn
   )
 }
 
-test('an error, or steps: never both; and most of these clusters can be changed', () => {
+test('a rollout with errors has no steps, and at most 60 % of the generated clusters are refused', () => {
   let refused = 0
   assert(
     property(inputs, (input) => {
@@ -147,7 +147,7 @@ test('an error, or steps: never both; and most of these clusters can be changed'
   expect(refused).toBeLessThan(runs.numRuns * 0.6)
 })
 
-test('what is disruptive says so, and never takes two live hosts of the control plane', () => {
+test('a step that restarts live services is disruptive and contains at most one live control plane or etcd host', () => {
   forAll((input, steps) => {
     const core = new Set([...input.live.etcd, ...input.live.controlPlanes])
     for (const step of steps) {
@@ -158,7 +158,7 @@ test('what is disruptive says so, and never takes two live hosts of the control 
   })
 })
 
-test('etcd has its quorum at any time', () => {
+test('etcd keeps its quorum during every step', () => {
   forAll((input, steps) => {
     const unreachableNames = new Set(input.unreachable)
     const voters = new Set(input.live.etcd)
@@ -200,7 +200,7 @@ test('an API server restarts only while all others are ready, and once together 
   })
 })
 
-test('every host that answers is taken through each of its stages once, in their order', () => {
+test('every host with a plan passes each of its stages once, in stage order', () => {
   forAll((input, steps) => {
     const expected = new Map(
       input.plans.map(({ host }) => [host, new Set(input.ops.get(host)?.map(({ stage }) => stage))]),
@@ -216,7 +216,7 @@ test('every host that answers is taken through each of its stages once, in their
   })
 })
 
-test('only hosts with ops take part, and members that do not vote yet', () => {
+test('a step contains only reachable hosts that have ops in its stages or join etcd', () => {
   forAll((input, steps) => {
     const voters = new Set(input.live.etcd)
     for (const { hosts, stages: own } of steps) {
@@ -229,7 +229,7 @@ test('only hosts with ops take part, and members that do not vote yet', () => {
   })
 })
 
-test('all API servers come before any kubelet', () => {
+test('all API servers are changed before any kubelet', () => {
   forAll((_, steps) => {
     const last = steps.findLastIndex(({ stages: own }) => own.includes('api'))
     const first = steps.findIndex(({ stages: own }) => own.includes('node'))
@@ -237,7 +237,7 @@ test('all API servers come before any kubelet', () => {
   })
 })
 
-test('never more workers are away than may be', () => {
+test('restarted and unreachable workers together never exceed maxUnavailable', () => {
   forAll((input, steps) => {
     const core = new Set([...input.live.controlPlanes, ...input.live.etcd])
     const workers = input.live.nodes.filter((name) => !core.has(name))
@@ -250,7 +250,7 @@ test('never more workers are away than may be', () => {
   })
 })
 
-test('pods are moved away from just those whose kubelet changes its minor version', () => {
+test('exactly the nodes whose kubelet changes its minor version are drained', () => {
   forAll((input, steps) => {
     for (const step of steps.filter(({ stages: own }) => own.includes('node'))) {
       for (const host of step.hosts) {
@@ -263,7 +263,7 @@ test('pods are moved away from just those whose kubelet changes its minor versio
   })
 })
 
-test('the order of the input says nothing, every step has a name of its own, and there are few', () => {
+test('the rollout does not depend on the input order, and its step ids are unique', () => {
   assert(
     property(inputs, nat(), (input, offset) => {
       const result = planRollout(input)

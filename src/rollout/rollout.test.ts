@@ -23,7 +23,7 @@ function gated({ id, before, after }: RolloutStep): string[] {
 const plans = buildPlans(3)
 const live = toLiveHosts(plans)
 
-test('a cluster comes into being with all hosts side by side, and waits together only for downloads and for the API', () => {
+test('at bootstrap all hosts change concurrently, in one step each for downloads, the API and the nodes', () => {
   const { steps, findings, skipped } = planRollout(
     buildRolloutInput({ plans, ops: changeEverywhere(plans, false) }),
   )
@@ -42,7 +42,7 @@ test('a cluster comes into being with all hosts side by side, and waits together
   expect({ findings, skipped }).toEqual({ findings: [], skipped: [] })
 })
 
-test('a cluster that runs is changed one host of the control plane after the other', () => {
+test('in a running cluster control planes are changed one by one, the etcd leader last', () => {
   const { steps } = planRollout(
     buildRolloutInput({ plans, live, ops: changeEverywhere(plans, true), etcdLeader: 'cp1' }),
   )
@@ -64,7 +64,7 @@ test('a cluster that runs is changed one host of the control plane after the oth
   ])
 })
 
-test('each of them behind gates', () => {
+test('each step of a running control plane has gates for etcd, the API, the controllers and the node', () => {
   const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api', 'controllers', 'node', 'network')]])
   expect(planRollout(buildRolloutInput({ plans, live, ops })).steps.flatMap(gated)).toEqual([
     '2 of 3 etcd members are healthy without cp1',
@@ -95,7 +95,7 @@ test('etcd and the API server restart in separate steps unless both restart on t
   ])
 })
 
-test('only hosts with something to do have a part, and only in stages that it touches', () => {
+test('only hosts with ops have steps, and only in the stages of their ops', () => {
   const ops = new Map([
     ['cp2', buildChanges(true, 'controllers')],
     ['w3', buildChanges(true, 'node')],
@@ -107,11 +107,11 @@ test('only hosts with something to do have a part, and only in stages that it to
   ])
 })
 
-test('nothing to do is no step', () => {
+test('without ops there are no steps', () => {
   expect(planRollout(buildRolloutInput({ plans, live, ops: new Map() })).steps).toEqual([])
 })
 
-test('workers go in batches, and together where nothing restarts', () => {
+test('restarting workers change in groups of maxUnavailable, other workers in one step', () => {
   const many = buildPlans(25)
   const ops = new Map(
     many.slice(3).map(({ host }, index) => [host, buildChanges(index >= 20, 'node', 'network')] as const),
@@ -127,7 +127,7 @@ test('workers go in batches, and together where nothing restarts', () => {
   ])
 })
 
-test('pods are moved away where a kubelet changes its minor version, and only there', () => {
+test('only a node whose kubelet changes its minor version is drained', () => {
   const currentKubelets = new Map([
     ['w1', '1.37.0'],
     ['w2', 'v1.36.4'],
@@ -138,7 +138,7 @@ test('pods are moved away where a kubelet changes its minor version, and only th
   expect(steps.map(text)).toEqual(['node/w1+1 disruptive', 'node/w2 drained disruptive'])
 })
 
-test('new nodes join at once, after the API servers and before old ones restart', () => {
+test('new nodes join in one step, after the API servers and before existing nodes restart', () => {
   const some = { ...live, nodes: ['cp1', 'cp2', 'cp3', 'w1'] }
   const ops = new Map([
     ['cp1', buildChanges(true, 'api')],
@@ -154,7 +154,7 @@ test('new nodes join at once, after the API servers and before old ones restart'
   ])
 })
 
-test('new members of etcd join one at a time, before old ones restart', () => {
+test('new etcd members join one at a time, before existing members restart', () => {
   const one = { ...live, etcd: ['cp1'], controlPlanes: ['cp1'] }
   const ops = new Map(['cp1', 'cp2', 'cp3'].map((host) => [host, buildChanges(true, 'etcd', 'api')]))
   const { steps, findings } = planRollout(buildRolloutInput({ plans, live: one, ops }))
@@ -177,7 +177,7 @@ test('new members of etcd join one at a time, before old ones restart', () => {
   expect(findings).toEqual([])
 })
 
-test('a member that was cut off before it could vote is waited for', () => {
+test('an installed etcd member that does not vote yet gets a step that waits for its promotion', () => {
   const two = { ...live, etcd: ['cp1', 'cp2'] }
   expect(planRollout(buildRolloutInput({ plans, live: two, ops: new Map() })).steps.flatMap(gated)).toEqual([
     'etcd is healthy on cp1 and cp2',
@@ -186,7 +186,7 @@ test('a member that was cut off before it could vote is waited for', () => {
   ])
 })
 
-test('where there is only one, it restarts, and that is said before', () => {
+test('the restart of a single control plane gives a warning about API downtime', () => {
   const single = [buildHostPlan('cp1', ['control-plane', 'etcd'])]
   const ops = new Map([['cp1', buildChanges(true, 'etcd', 'api')]])
   const { steps, findings } = planRollout(
@@ -203,7 +203,7 @@ test('where there is only one, it restarts, and that is said before', () => {
   ])
 })
 
-test('a host that clears away what it once had needs no turn', () => {
+test('a worker with leftover etcd and API server services stops them in one leftovers step', () => {
   const mixed = [...plans, buildHostPlan('e1', ['worker'])]
   const ops = new Map([['e1', [buildFixtureOp('etcd', 'stop'), buildFixtureOp('api', 'stop')]]])
   expect(
@@ -211,7 +211,7 @@ test('a host that clears away what it once had needs no turn', () => {
   ).toEqual(['api/leftovers'])
 })
 
-test('at bootstrap no gate waits for nodes without our network plugin', () => {
+test('without the built-in network plugin no bootstrap gate waits for ready nodes', () => {
   const bare = buildPlans(1).map((plan) => ({
     ...plan,
     components: plan.components.map((one) =>

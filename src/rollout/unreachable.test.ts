@@ -34,7 +34,7 @@ function controlPlaneRoles(...names: readonly string[]): RolloutInput['desiredRo
 const onAll = (...stages: Parameters<typeof buildChanges>[1][]): RolloutInput['ops'] =>
   new Map(plans.map(({ host }) => [host, buildChanges(true, ...stages)]))
 
-test('a worker is left behind, and counts as away', () => {
+test('an unreachable worker is skipped and counts as unavailable', () => {
   const result = without(['w3'], { maxUnavailable: 3 })
   expect(codes(result)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w3'])
   expect(result.skipped).toEqual([{ host: 'w3', reason: 'unreachable' }])
@@ -43,13 +43,13 @@ test('a worker is left behind, and counts as away', () => {
   expect(result.steps.flatMap(({ hosts }) => hosts)).not.toContain('w3')
 })
 
-test('with too many workers away nothing is done', () => {
+test('more unreachable workers than maxUnavailable are an error without steps', () => {
   const result = without(['w1', 'w2'], { maxUnavailable: 1 })
   expect(codes(result)).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
   expect(result).toMatchObject({ steps: [], skipped: [] })
 })
 
-test('those that are away leave no place for a restart', () => {
+test('as many unreachable workers as maxUnavailable allow no restart of another worker', () => {
   const result = without(['w1'], { maxUnavailable: 1 })
   expect(codes(result)).toEqual(['error ROLLOUT_TOO_MANY_UNREACHABLE'])
   expect(result.findings[0]?.message).toBe(
@@ -58,7 +58,7 @@ test('those that are away leave no place for a restart', () => {
   expect(result.findings[0]?.hint).toContain('spec.rollout.maxUnavailable to 2')
 })
 
-test('they leave place enough where none restarts', () => {
+test('as many unreachable workers as maxUnavailable allow changes that restart no worker', () => {
   const quiet = without(['w1'], { maxUnavailable: 1, ops: changeEverywhere(plans, false) })
   expect(codes(quiet)).toEqual(['warning ROLLOUT_WORKER_SKIPPED w1'])
   const elsewhere = without(['w1'], { maxUnavailable: 1, ops: onAll('api') })
@@ -100,7 +100,7 @@ test('at bootstrap an etcd member without a plan may not be unreachable either',
   })
 })
 
-test('members that only have to be started need not wait for one that is away', () => {
+test('installed but stopped etcd members start although a third member is unreachable', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
   const stopped = { ...toLiveHosts(known), etcd: [], etcdInstalled: ['cp1', 'cp2'] }
   const result = without(['cp3'], {
@@ -113,7 +113,7 @@ test('members that only have to be started need not wait for one that is away', 
   expect(result.steps.map(({ id, hosts }) => [id, hosts])).toEqual([['etcd/cp1+1', ['cp1', 'cp2']]])
 })
 
-test('one member alone does not become a cluster of its own while the others are away', () => {
+test('a single stopped etcd member is not started while the other two are unreachable', () => {
   const known = plans.filter(({ host }) => !['cp2', 'cp3'].includes(host))
   const stopped = { ...toLiveHosts(known), etcd: [], etcdInstalled: ['cp1'] }
   const desiredRoles = controlPlaneRoles('cp2', 'cp3')
@@ -132,11 +132,11 @@ test('at bootstrap control planes may not be unreachable', () => {
   expect(codes(without(['cp2'], bootstrap))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
 })
 
-test('a cluster without a known member of etcd gets no new one', () => {
+test('a running cluster without a known etcd member is refused', () => {
   expect(codes(without([], { live: { ...live, etcd: [] } }))).toEqual(['error ROLLOUT_QUORUM'])
 })
 
-test('no restart of etcd where a member of three is away', () => {
+test('etcd is not restarted while one of three members is unreachable', () => {
   const result = without(['cp3'], { ops: onAll('etcd') })
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
   expect(result.steps).toEqual([])
@@ -145,7 +145,7 @@ test('no restart of etcd where a member of three is away', () => {
   )
 })
 
-test('the others are changed one at a time while a control plane without a plan is away, and it is left behind', () => {
+test('an unreachable control plane without a plan is skipped, and the others change one at a time', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
   const restarts = buildChanges(true, 'api', 'controllers', 'node')
   const ops = new Map(['cp1', 'cp2'].map((name) => [name, restarts]))
@@ -168,13 +168,13 @@ test('the others are changed one at a time while a control plane without a plan 
   expect(result.steps.flatMap(({ hosts }) => hosts)).not.toContain('cp3')
 })
 
-test('a control plane may be away where the change needs it for nothing', () => {
+test('an unreachable control plane is skipped if the change does not restart etcd', () => {
   const result = without(['cp3'], { ops: onAll('api', 'node') })
   expect(codes(result)).toEqual(['warning ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
   expect(result.skipped.map(({ host }) => host)).toEqual(['cp3'])
 })
 
-test('of five members one may be away', () => {
+test('with five etcd members, one may be unreachable during a restart, two may not', () => {
   const five = ['e1', 'e2', 'e3', 'e4', 'e5'].map((name) => buildHostPlan(name, ['etcd']))
   const all = [...five, buildHostPlan('cp1', ['control-plane'])]
   const options = { plans: all, live: toLiveHosts(all), ops: changeEverywhere(five, true) }
@@ -187,18 +187,18 @@ test('of five members one may be away', () => {
   expect(codes(without(['e4', 'e5'], options))).toContain('error ROLLOUT_QUORUM')
 })
 
-test('without a quorum nothing is done at all', () => {
+test('without an etcd quorum every change is refused', () => {
   expect(codes(without(['cp2', 'cp3'], { ops: onAll('network') }))).toContain('error ROLLOUT_QUORUM')
 })
 
-test('no member joins while another is away', () => {
+test('no etcd member joins while another is unreachable', () => {
   const more = [...plans, buildHostPlan('cp4', ['control-plane', 'etcd'])]
   const result = without(['cp3'], { plans: more, ops: new Map([['cp4', buildChanges(false, 'etcd')]]) })
   expect(codes(result)).toContain('error ROLLOUT_QUORUM')
   expect(result.findings[0]?.message).toBe('cp4 cannot join etcd while cp3 is unreachable')
 })
 
-test('the last API server that answers does not restart', () => {
+test('the last reachable API server is not restarted', () => {
   const two = [
     buildHostPlan('e1', ['etcd']),
     buildHostPlan('cp1', ['control-plane']),
@@ -208,18 +208,18 @@ test('the last API server that answers does not restart', () => {
   expect(codes(without(['cp2'], options))).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp2'])
 })
 
-test('no kubelet leaves an API server behind', () => {
+test('no kubelet is upgraded to a new minor while a control plane is unreachable', () => {
   const currentKubelets = new Map([['w1', '1.36.4']])
   const result = without(['cp3'], { ops: onAll('node'), currentKubelets })
   expect(codes(result)).toEqual(['error ROLLOUT_CONTROL_PLANE_UNREACHABLE cp3'])
 })
 
-test('a host that does not answer is known from the cluster where it has no plan', () => {
+test('an unreachable host without a plan and without desired roles counts by its live role', () => {
   const known = plans.filter(({ host }) => host !== 'cp3')
   expect(codes(without(['cp3'], { plans: known, ops: onAll('etcd') }))).toContain('error ROLLOUT_QUORUM')
 })
 
-test('a host does not stop being what it is in passing', () => {
+test('removing the control-plane role from a live host is refused', () => {
   const less = [...plans.filter(({ host }) => host !== 'cp3'), buildHostPlan('cp3', ['worker'])]
   expect(codes(without([], { plans: less }))).toEqual(['error ROLLOUT_ROLE_REMOVED cp3'])
 })

@@ -53,7 +53,7 @@ function change(before: readonly NodePlan[], after: readonly NodePlan[]): string
   return steps.map(describeStep)
 }
 
-test('a cluster from nothing', () => {
+test('the bootstrap of a real plan has three steps', () => {
   expect(change([], planVersion('1.36.4'))).toEqual([
     'preparation on 5 hosts (cp1, cp2 and 3 more)',
     'etcd and API server on cp1, cp2 and cp3',
@@ -61,11 +61,11 @@ test('a cluster from nothing', () => {
   ])
 })
 
-test('nothing where nothing changed', () => {
+test('an unchanged plan has no steps', () => {
   expect(change(planVersion('1.36.4'), planVersion('1.36.4'))).toEqual([])
 })
 
-test('a new minor version', () => {
+test('an upgrade to a new minor changes control planes one by one, then drains each node', () => {
   const steps = change(planVersion('1.36.4'), planVersion('1.37.1'))
   const quorum = (host: string) => `while 2 of 3 etcd members are healthy without ${host}`
   expect(steps).toEqual([
@@ -88,7 +88,7 @@ test('an additional worker disrupts no other host', () => {
   expect(change(planVersion('1.36.4'), more)).toEqual(['preparation on w3', 'kubelet and network on w3'])
 })
 
-test('a control plane more joins, and no old member of etcd restarts', () => {
+test('an additional control plane joins etcd, and no existing etcd member restarts', () => {
   const more = planVersion('1.36.4', '{ name: cp4, address: 192.0.2.4, roles: [control-plane] }')
   const steps = change(planVersion('1.36.4'), more)
   expect(steps.slice(0, 2)).toEqual([

@@ -10,7 +10,7 @@ async function readAll(bytes: Buffer, size: number): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(streamDatabase(splitIntoPieces(bytes, size), ignoreProgress)))
 }
 
-test('it comes in whatever pieces, with etcd’s digest at its end', async () => {
+test('a database in pieces of any size is streamed unchanged, with the etcd digest at its end', async () => {
   await assert(
     asyncProperty(integer({ min: 1, max: complete.length }), async (size) => {
       expect((await readAll(complete, size)).equals(complete)).toBe(true)
@@ -18,7 +18,7 @@ test('it comes in whatever pieces, with etcd’s digest at its end', async () =>
   )
 })
 
-test('a byte that changed on its way is found, also one of the digest', async () => {
+test('a changed byte of the database or its digest is detected', async () => {
   await assert(
     asyncProperty(integer({ min: 0, max: complete.length - 1 }), async (at) => {
       const bytes = Buffer.from(complete)
@@ -28,7 +28,7 @@ test('a byte that changed on its way is found, also one of the digest', async ()
   )
 })
 
-test('an end that comes too early is found', async () => {
+test('a truncated database is detected', async () => {
   for (const length of [0, 31, 32, 512, 544, complete.length - 32, complete.length - 1]) {
     await expect(readAll(complete.subarray(0, length), 500)).rejects.toMatchObject({
       code: 'SNAPSHOT_NOT_WHOLE',
@@ -47,7 +47,7 @@ test('progress is reported with the total', async () => {
   ])
 })
 
-test('one that fits into no archive is refused at its first piece', async () => {
+test('a database that is too large for an archive is refused at its first piece', async () => {
   const pieces = (async function* () {
     yield { bytes: Buffer.alloc(512), remaining: 8 ** 11 }
   })()

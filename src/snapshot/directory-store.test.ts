@@ -30,7 +30,7 @@ test('a snapshot is put, listed, read and removed', async () => {
   expect(await readdir(directory.at('deep/snapshots'))).toEqual(['b.snapshot', 'notes.txt'])
 })
 
-test('a snapshot never takes the place of another', async () => {
+test('a snapshot never replaces another snapshot', async () => {
   const store = createDirectoryStore(directory.at('.'))
   await writeFile(directory.at('a.snapshot'), 'first')
   await expect(store.put('a.snapshot', directory.at('made'), ignoreProgress, signal)).rejects.toMatchObject({

@@ -24,7 +24,7 @@ async function etcdutl(text: string): Promise<{ etcd: string; etcdutl: string }>
   return { etcd: 'none', etcdutl: directory.at('etcdutl') }
 }
 
-test('etcd’s own program makes it, with a revision far above and all before it compacted', async () => {
+test('etcdutl builds the member data with a bumped revision and marks it compacted', async () => {
   // The script replaces etcdutl. Instead of a database it writes its own arguments.
   const programs = await etcdutl(
     'for word; do case $word in --data-dir=*) data=${word#*=};; esac; done; /bin/mkdir -p "$data/member/snap"; printf "%s\\n" "$@" > "$data/member/snap/db"',
@@ -52,7 +52,7 @@ test('etcd’s own program makes it, with a revision far above and all before it
   expect(await readdir(directory.at('work'))).toEqual(['cp2.tar.gz'])
 })
 
-test('the error of etcdutl is reported, and nothing is left', async () => {
+test('the error of etcdutl is reported, and no file remains', async () => {
   const programs = await etcdutl('echo "expected sha256" >&2; exit 1')
   await expect(
     buildMemberArchive(programs, options, members[0], directory.at('work'), signal),
@@ -63,6 +63,6 @@ test('the error of etcdutl is reported, and nothing is left', async () => {
   expect(await readdir(directory.at('work'))).toEqual([])
 })
 
-test('a member as etcd writes it', () => {
+test('formatEtcdPeer formats a member for --initial-cluster', () => {
   expect(formatEtcdPeer(members[0])).toBe('cp1=https://10.0.0.1:2380')
 })

@@ -5,24 +5,28 @@ import { buildMemberObservation, type ObservedMemberFixture } from './testing/fi
 const leader: ObservedMemberFixture = { id: 'a', isLeader: true, index: 20 }
 
 test.each<readonly [what: string, members: readonly ObservedMemberFixture[], picked: string]>([
-  ['not the leader', [leader, { id: 'b' }, { id: 'c' }], 'b'],
-  ['the highest applied index', [leader, { id: 'b', index: 9 }, { id: 'c', index: 11 }], 'c'],
-  ['the leader where there is no other member', [leader], 'a'],
+  ['a follower instead of the leader', [leader, { id: 'b' }, { id: 'c' }], 'b'],
   [
-    'the leader where the others are not healthy',
+    'the follower with the highest applied index',
+    [leader, { id: 'b', index: 9 }, { id: 'c', index: 11 }],
+    'c',
+  ],
+  ['the leader if there is no other member', [leader], 'a'],
+  [
+    'the leader if the other members are unhealthy',
     [leader, { id: 'b', ready: false }, { id: 'c', live: false }],
     'a',
   ],
-  ['never a learner', [leader, { id: 'b', learner: true }], 'a'],
+  ['the leader instead of a learner', [leader, { id: 'b', learner: true }], 'a'],
   [
-    'without a quorum a member that still answers',
+    'a live member if there is no quorum',
     [
       { id: 'a', live: false },
       { id: 'b', ready: false },
     ],
     'b',
   ],
-])('%s', (_, members, picked) => {
+])('the snapshot is taken from %s', (_, members, picked) => {
   expect(pickMember(buildMemberObservation(...members))).toMatchObject({
     member: { id: picked },
     endpoint: `https://${picked}:2379`,
@@ -30,7 +34,7 @@ test.each<readonly [what: string, members: readonly ObservedMemberFixture[], pic
   })
 })
 
-test('no member answers', () => {
+test('without a reachable member no snapshot is taken', () => {
   expect(() => pickMember(buildMemberObservation({ id: 'a', live: false }))).toThrow(
     expect.objectContaining({ code: 'ETCD_UNREACHABLE' }),
   )

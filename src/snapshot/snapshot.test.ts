@@ -58,18 +58,18 @@ async function readErrorCode(bytes: Uint8Array): Promise<string> {
   )
 }
 
-test('what is in a snapshot stands at its front, as it always did', async () => {
+test('the manifest matches its golden file and is the first file of the snapshot', async () => {
   await expect(formatSnapshotManifest(manifest)).toMatchFileSnapshot('testdata/snapshot.v1.json')
   expect(await checkSnapshot(chunked(complete), testTrust)).toEqual(manifest)
   expect(complete.subarray(0, 13).toString()).toBe('snapshot.json')
 })
 
-test('it is for its owner alone, and nothing is left beside it', async () => {
+test('only the owner can read a snapshot file, and no temporary file remains', async () => {
   expect((await stat(directory.at('shop.snapshot'))).mode & 0o777).toBe(0o600)
   expect(await readdir(directory.at('.'))).toEqual(['shop.snapshot'])
 })
 
-test('any tar reads it', () => {
+test('the tar program lists and extracts a snapshot', () => {
   const list = execFileSync('tar', ['-tf', directory.at('shop.snapshot')], { encoding: 'utf8' })
   expect(list.trim().split('\n')).toEqual([
     'snapshot.json',
@@ -83,13 +83,13 @@ test('any tar reads it', () => {
   expect(content.equals(database)).toBe(true)
 })
 
-test('it gives back what went in', async () => {
+test('an opened snapshot returns the saved files and database', async () => {
   const snapshot = await openSnapshot(chunked(complete, 7), testTrust)
   expect(snapshot.small).toEqual(snapshotSpec.small)
   expect(Buffer.concat(await Array.fromAsync(snapshot.database)).equals(database)).toBe(true)
 })
 
-test('a flipped bit anywhere is found', async () => {
+test('a flipped bit at any position is detected', async () => {
   await assert(
     asyncProperty(
       tuple(integer({ min: 0, max: complete.length - 1 }), integer({ min: 0, max: 7 })),
@@ -103,7 +103,7 @@ test('a flipped bit anywhere is found', async () => {
   )
 })
 
-test('a truncated snapshot is reported as such, wherever it ends', async () => {
+test('a snapshot truncated at any position is reported as truncated', async () => {
   await assert(
     asyncProperty(integer({ min: 0, max: complete.length - 1 }), async (length) => {
       expect(await readErrorCode(complete.subarray(0, length))).toBe('SNAPSHOT_TRUNCATED')
@@ -112,7 +112,7 @@ test('a truncated snapshot is reported as such, wherever it ends', async () => {
   )
 })
 
-test('something behind its end, and something that is no snapshot at all', async () => {
+test('extra data after the end, and a file that is not a snapshot, are reported as corrupt', async () => {
   expect(await readErrorCode(Buffer.concat([complete, Buffer.alloc(512)]))).toBe('SNAPSHOT_CORRUPT')
   expect(await readErrorCode(database)).toBe('SNAPSHOT_CORRUPT')
 })
@@ -128,11 +128,11 @@ test('a snapshot of another cluster is refused', async () => {
   })
 })
 
-test('the file and its key are enough', async () => {
+test('a snapshot can be checked with its key alone, without the cluster id', async () => {
   expect(await checkSnapshot(chunked(complete), { ...testTrust, id: undefined })).toEqual(manifest)
 })
 
-test('the sealed identity alone is not enough to sign', async () => {
+test('a snapshot signed with another key is refused', async () => {
   const otherKeys = generateKeyPairSync('ed25519')
   const content = {
     manifest: { ...manifest, keys: 1 },
@@ -143,7 +143,7 @@ test('the sealed identity alone is not enough to sign', async () => {
   expect(await readErrorCode(forged)).toBe('SNAPSHOT_CORRUPT')
 })
 
-test('a snapshot of a later release is refused with its version', async () => {
+test('a snapshot of a later format version is refused', async () => {
   const text = Buffer.from(formatSnapshotManifest(manifest).replace('hyperkube.dev/v1', 'hyperkube.dev/v2'))
   const rest = complete.subarray(
     tarEntrySize(Buffer.byteLength(formatSnapshotManifest(manifest))) + tarEntrySize(64),
@@ -156,7 +156,7 @@ test('a snapshot of a later release is refused with its version', async () => {
   expect(await readErrorCode(later)).toBe('CONTRACT_VERSION')
 })
 
-test('a database that does not come as a whole leaves no file', async () => {
+test('an incomplete database leaves no snapshot file', async () => {
   const file = directory.at('half.snapshot')
   await expect(save(file, database.subarray(0, -40))).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_WHOLE' })
   expect(await readdir(directory.at('.'))).toEqual(['shop.snapshot'])

@@ -12,7 +12,7 @@ const day = (number: number): Date => new Date(Date.UTC(2026, 10, number))
 const buildStored = (name: string) => ({ name, size: 1, modified: day(30) })
 const buildOwn = (number: number) => buildStored(buildSnapshotName('shop', day(number)))
 
-test('a name says of which cluster and when, to the second', () => {
+test('a snapshot name contains the cluster and the time in seconds', () => {
   expect(buildSnapshotName('shop', new Date('2026-11-15T12:34:56.789Z'))).toBe(
     'shop-2026-11-15T12-34-56Z.snapshot',
   )
@@ -28,7 +28,7 @@ test('a name says of which cluster and when, to the second', () => {
   expect(parseSnapshotTime('shop', 'shop-2026-13-15T12-34-56Z.snapshot')).toBeUndefined()
 })
 
-test('names that lead elsewhere are none', () => {
+test('names that could leave the directory are invalid', () => {
   for (const name of [
     '../x.snapshot',
     'a/b.snapshot',
@@ -45,14 +45,14 @@ test('names that lead elsewhere are none', () => {
   ])
 })
 
-test('the oldest go, whatever order they come in', () => {
+test('the oldest snapshots expire in any input order', () => {
   const all = [buildOwn(3), buildOwn(1), buildOwn(2), buildOwn(4)]
   expect(selectExpiredSnapshots(all, 'shop', 2)).toEqual([buildOwn(1), buildOwn(2)])
   expect(selectExpiredSnapshots(all, 'shop', 4)).toEqual([])
   expect(selectExpiredSnapshots(all, 'shop', 9)).toEqual([])
 })
 
-test('names chosen by a person and snapshots of other clusters are neither counted nor removed', () => {
+test('snapshots with custom names and of other clusters are neither counted nor removed', () => {
   const others = [
     buildStored('before-upgrade.snapshot'),
     buildStored(buildSnapshotName('shop-2', day(1))),

@@ -20,7 +20,7 @@ async function script(name: string, text: string): Promise<string> {
 
 const { signal } = new AbortController()
 
-test('a database that etcd does not take', async () => {
+test('a database that etcdutl refuses is reported', async () => {
   const etcdutl = await script('etcdutl', 'echo "snapshot missing hash" >&2; exit 1')
   const starting = startTemporaryEtcd({ etcd: 'none', etcdutl }, 'etcd.db', directory.at('work'), signal)
   await expect(starting).rejects.toMatchObject({
@@ -29,7 +29,7 @@ test('a database that etcd does not take', async () => {
   })
 })
 
-test('an etcd that ends by itself', async () => {
+test('an etcd that exits at once is reported', async () => {
   const programs = {
     etcdutl: await script('etcdutl', 'exit 0'),
     etcd: await script('etcd', 'echo "cannot open it" >&2'),
@@ -48,7 +48,7 @@ test('an etcd that never becomes ready is killed on abort', async () => {
   }
   const stop = new AbortController()
   const starting = startTemporaryEtcd(programs, 'etcd.db', directory.at('work'), stop.signal)
-  const id = await pollUntil('it to run', async () => readPid(pid), { timeoutMs: 20_000, intervalMs: 5 })
+  const id = await pollUntil('etcd to run', async () => readPid(pid), { timeoutMs: 20_000, intervalMs: 5 })
   stop.abort(new Error('enough'))
   await expect(starting).rejects.toThrow('enough')
   expect(() => process.kill(id, 0)).toThrow('ESRCH')
@@ -58,7 +58,7 @@ async function readPid(path: string): Promise<number> {
   return Number(await readFile(path, 'utf8'))
 }
 
-test('requests go over a socket in its own directory', async () => {
+test('the temporary etcd is reached over a socket in its own directory', async () => {
   const programs = {
     etcdutl: await script('etcdutl', 'exit 0'),
     etcd: await script('etcd', 'exec sleep 1000'),

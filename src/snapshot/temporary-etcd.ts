@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import type { KeyCount } from '../etcd/member.ts'
 import { buildCountRequest, countResponse } from '../etcd/wire.ts'
+import { startChildService } from '../kit/child-service.ts'
 import { runProgram } from '../kit/command.ts'
-import { formatError } from '../kit/errors.ts'
-import { pollUntil } from '../kit/poll.ts'
 import { snapshotNotRestored } from './errors.ts'
 
 /** Paths of the etcd programs. */
@@ -18,6 +15,8 @@ export interface EtcdPrograms {
 
 /** A temporary etcd with one member, created from a database. */
 export interface TemporaryEtcd extends AsyncDisposable {
+  /** URL of the socket on which etcd serves clients. */
+  readonly endpoint: string
   /** Counts the keys at a revision; by default at the current one. */
   countKeys(revision?: number): Promise<KeyCount>
 }
@@ -30,72 +29,62 @@ const memberName = 'scratch'
 const peerUrl = 'http://localhost:2380'
 const membership = [`--initial-cluster=${memberName}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`]
 
-/**
- * Restores a database into a private directory and starts etcd on it. etcd listens only on sockets in that
- * directory, because it serves all data without authentication.
- */
+/** Restores a database into a private directory and starts etcd on it. */
 export async function startTemporaryEtcd(
   programs: EtcdPrograms,
   database: string,
   directory: string,
   signal: AbortSignal,
 ): Promise<TemporaryEtcd> {
+  await restoreDatabase(programs, database, directory, signal)
+  return startRestoredEtcd(programs, directory, signal)
+}
+
+/** Restores a database into the data directory of a temporary etcd. */
+export async function restoreDatabase(
+  { etcdutl }: EtcdPrograms,
+  database: string,
+  directory: string,
+  signal: AbortSignal,
+): Promise<void> {
   await runProgram(
-    [
-      programs.etcdutl,
-      'snapshot',
-      'restore',
-      database,
-      '--data-dir=data',
-      `--name=${memberName}`,
-      ...membership,
-    ],
+    [etcdutl, 'snapshot', 'restore', database, '--data-dir=data', `--name=${memberName}`, ...membership],
     // With an empty environment, ETCD_* variables of the operator do not apply.
     { cwd: directory, env: {}, signal },
   ).catch((error: unknown) => {
     signal.throwIfAborted()
     throw snapshotNotRestored(error)
   })
-  const child = spawn(programs.etcd, flags, { cwd: directory, env: {}, stdio: ['ignore', 'ignore', 'pipe'] })
-  const exited = waitForExit(child)
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL')
-    await exited
-  }
-  // On abort etcd is killed at once, even if a request is pending.
-  const kill = (): void => void child.kill('SIGKILL')
-  signal.addEventListener('abort', kill, { once: true })
-  const close = async (): Promise<void> => {
-    signal.removeEventListener('abort', kill)
-    await stop()
-  }
+}
+
+/**
+ * Starts etcd on a restored data directory. etcd listens only on sockets in the private directory, because it
+ * serves all data without authentication. A later start may use a newer version on the same data.
+ */
+export async function startRestoredEtcd(
+  programs: Pick<EtcdPrograms, 'etcd'>,
+  directory: string,
+  signal: AbortSignal,
+): Promise<TemporaryEtcd> {
   const socket = join(directory, 'client')
-  try {
-    const exitedEarly = new AbortController()
-    await Promise.race([
-      pollUntil('the restored etcd to be ready', async (pollSignal) => isReady(socket, pollSignal), {
-        timeoutMs: startTimeoutMs,
-        intervalMs: 50,
-        signal: AbortSignal.any([signal, exitedEarly.signal]),
-      }),
-      exited.then((output) => {
-        exitedEarly.abort()
-        throw snapshotNotRestored(new Error(output))
-      }),
-    ])
-  } catch (error) {
-    await close()
-    signal.throwIfAborted()
-    throw error
-  }
+  const service = await startChildService({
+    what: 'the restored etcd to be ready',
+    argv: [programs.etcd, ...flags],
+    cwd: directory,
+    isReady: async (pollSignal) => isReady(socket, pollSignal),
+    startTimeoutMs,
+    toStartError: (output) => snapshotNotRestored(new Error(output)),
+    signal,
+  })
   return {
+    endpoint: `unix://${socket}`,
     async countKeys(revision) {
       const body = JSON.stringify(buildCountRequest(revision))
       const { status, text } = await requestOverSocket(socket, 'POST', '/v3/kv/range', body, signal)
       if (status !== 200) throw snapshotNotRestored(new Error(text.slice(0, 500)))
       return countResponse.parse(JSON.parse(text))
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: async () => service[Symbol.asyncDispose](),
   }
 }
 
@@ -115,20 +104,6 @@ const flags = [
 
 async function isReady(socket: string, signal: AbortSignal): Promise<boolean> {
   return (await requestOverSocket(socket, 'GET', '/readyz', undefined, signal)).status === 200
-}
-
-/** Returns the last output of the process after it has exited. */
-async function waitForExit(child: ChildProcess): Promise<string> {
-  let output = ''
-  child.stderr?.on('data', (chunk: Buffer) => {
-    output = (output + chunk.toString('utf8')).slice(-2000)
-  })
-  try {
-    await once(child, 'close')
-  } catch (error) {
-    return formatError(error)
-  }
-  return output
 }
 
 interface SocketResponse {

@@ -7,6 +7,9 @@ test('a certificate of a host is valid for a year by default', () => {
   expect(certificatesSchema.parse({ lifetime: '20m' })).toEqual({ lifetime: 1_200_000 })
 })
 
-test.each(['19m', '366d', '9000h', '0d', 'a year', '', 365])('%j is no lifetime', (lifetime) => {
-  expect(certificatesSchema.safeParse({ lifetime }).success).toBe(false)
-})
+test.each(['19m', '366d', '9000h', '0d', 'a year', '', 365])(
+  'certificate lifetime %j is refused',
+  (lifetime) => {
+    expect(certificatesSchema.safeParse({ lifetime }).success).toBe(false)
+  },
+)

@@ -8,7 +8,7 @@ const s3 = {
   secretKey: { secret: 'backup-secret' },
 }
 
-test('a bucket needs its place and the names of its keys; the rest has defaults', () => {
+test('an S3 bucket needs an endpoint, a bucket and key names; other settings have defaults', () => {
   expect(etcdSchema.parse({})).toEqual({ backup: {} })
   expect(etcdSchema.parse({ backup: { s3, keep: 7 } }).backup).toEqual({
     s3: { ...s3, region: 'us-east-1' },
@@ -17,12 +17,12 @@ test('a bucket needs its place and the names of its keys; the rest has defaults'
 })
 
 test.each([
-  ['a path behind the endpoint', { endpoint: 'https://s3.example/backups' }],
+  ['a path in the endpoint', { endpoint: 'https://s3.example/backups' }],
   ['a password in the endpoint', { endpoint: 'https://me:secret@s3.example' }],
   ['another protocol', { endpoint: 'ftp://s3.example' }],
-  ['a bucket that is none', { bucket: 'Back/ups' }],
-  ['a prefix that leads elsewhere', { prefix: '/shop/' }],
-  ['a key itself', { secretKey: 'TOP SECRET' }],
+  ['an invalid bucket name', { bucket: 'Back/ups' }],
+  ['a prefix with a leading slash', { prefix: '/shop/' }],
+  ['a secret key in plain text', { secretKey: 'TOP SECRET' }],
 ])('%s is refused', (_, wrong) => {
   expect(etcdSchema.safeParse({ backup: { s3: { ...s3, ...wrong } } }).success).toBe(false)
 })

@@ -25,7 +25,7 @@ test.each([
   expect(isHostKey(hostKey)).toBe(false)
 })
 
-test('a key belongs to one machine: a host or a bastion, never all hosts', () => {
+test('ssh.hostKey is allowed for a host or a bastion, not for all hosts', () => {
   expect(sshSchema.safeParse({ hostKey: key }).success).toBe(false)
   expect(sshSchema.safeParse({ bastion: { address: 'jump', hostKey: key } }).success).toBe(true)
 })

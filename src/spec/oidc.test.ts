@@ -22,11 +22,11 @@ function findingsOf(args: Readonly<Record<string, string>>): readonly Finding[] 
   return readCluster({ file: 'cluster.yml', text }).findings
 }
 
-test('other flags need no authenticator', () => {
+test('flags other than oidc flags give no OIDC authenticator', () => {
   expect(readOidcFlags({ v: '2' })).toBeUndefined()
 })
 
-test('defaults are those of kube-apiserver', () => {
+test('OIDC defaults are those of kube-apiserver', () => {
   expect(readOidcFlags(required)).toEqual({
     issuer,
     audience: 'kubernetes',
@@ -42,7 +42,7 @@ test.each([
   ],
   [{ 'oidc-username-prefix': '-' }, { claim: 'sub', prefix: '' }],
   [{ 'oidc-username-prefix': '' }, { claim: 'sub', prefix: `${issuer}#` }],
-])('the name of a user: %o', (flags, username) => {
+])('OIDC username flags %o are translated to claim and prefix', (flags, username) => {
   expect(readOidcFlags({ ...required, ...flags })).toMatchObject({ username })
 })
 
@@ -63,15 +63,19 @@ test('groups, the required claim and the CA file are translated', () => {
 
 test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   ['a flag without an equivalent', { 'oidc-signing-algs': 'RS256' }, 'OIDC_NOT_TRANSLATED oidc-signing-algs'],
-  ['a flag that is not known', { 'oidc-new': 'x' }, 'OIDC_NOT_TRANSLATED oidc-new'],
-  ['a file on the hosts', { 'oidc-ca-file': '/etc/ca.pem' }, 'OIDC_NOT_TRANSLATED oidc-ca-file'],
-  ['a file on Windows', { 'oidc-ca-file': String.raw`C:\ca.pem` }, 'OIDC_NOT_TRANSLATED oidc-ca-file'],
-  ['two claims in one', { 'oidc-required-claim': 'hd' }, 'OIDC_INVALID oidc-required-claim'],
+  ['an unknown oidc flag', { 'oidc-new': 'x' }, 'OIDC_NOT_TRANSLATED oidc-new'],
+  ['an absolute path to a CA file', { 'oidc-ca-file': '/etc/ca.pem' }, 'OIDC_NOT_TRANSLATED oidc-ca-file'],
+  [
+    'an absolute Windows path to a CA file',
+    { 'oidc-ca-file': String.raw`C:\ca.pem` },
+    'OIDC_NOT_TRANSLATED oidc-ca-file',
+  ],
+  ['a required claim without a value', { 'oidc-required-claim': 'hd' }, 'OIDC_INVALID oidc-required-claim'],
   ['an empty claim', { 'oidc-username-claim': '' }, 'OIDC_INVALID oidc-username-claim'],
-  ['no client', { 'oidc-client-id': '' }, 'OIDC_INVALID oidc-client-id'],
-  ['no URL', { 'oidc-issuer-url': 'id.example.com' }, 'OIDC_INVALID oidc-issuer-url'],
-  ['a query', { 'oidc-issuer-url': `${issuer}?a` }, 'OIDC_INVALID oidc-issuer-url'],
-  ['a password', { 'oidc-issuer-url': 'https://a:b@c' }, 'OIDC_INVALID oidc-issuer-url'],
+  ['an empty client id', { 'oidc-client-id': '' }, 'OIDC_INVALID oidc-client-id'],
+  ['an issuer that is not a URL', { 'oidc-issuer-url': 'id.example.com' }, 'OIDC_INVALID oidc-issuer-url'],
+  ['an issuer with a query', { 'oidc-issuer-url': `${issuer}?a` }, 'OIDC_INVALID oidc-issuer-url'],
+  ['an issuer with a password', { 'oidc-issuer-url': 'https://a:b@c' }, 'OIDC_INVALID oidc-issuer-url'],
   [
     'the issuer of service accounts',
     { 'oidc-issuer-url': 'https://kubernetes.default.svc.cluster.local' },
@@ -88,7 +92,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   expect(`${first?.code} ${first?.path?.replace('spec.components.apiServer.args.', '')}`).toBe(expected)
 })
 
-test('a file of the operator cannot replace the translated flags', () => {
+test('authentication-config together with oidc flags is refused', () => {
   expect(findingsOf({ ...required, 'authentication-config': '/etc/mine.yaml' })).toMatchObject([
     { code: 'FLAG_WEAKENS', severity: 'warning' },
     { code: 'OIDC_NOT_TRANSLATED', severity: 'error' },

@@ -15,11 +15,11 @@ function expectReadable(text: string): void {
   }
 }
 
-test('any text', () => {
+test('any text gives a cluster or an error finding', () => {
   assert(property(string({ unit: 'binary', maxLength: 300 }), expectReadable), { numRuns: 500 })
 })
 
-test('any text made of what YAML is made of', () => {
+test('any text of YAML tokens gives a cluster or an error finding', () => {
   const piece = constantFrom(
     'a',
     ': ',
@@ -50,7 +50,7 @@ test('any text made of what YAML is made of', () => {
   assert(property(text, expectReadable), { numRuns: 2000 })
 })
 
-test('any value where a cluster should be', () => {
+test('any YAML value gives a cluster or an error finding', () => {
   assert(
     property(jsonValue({ maxDepth: 5 }), (value) => expectReadable(stringify(value))),
     { numRuns: 500 },
@@ -58,7 +58,7 @@ test('any value where a cluster should be', () => {
 })
 
 /** One value of a valid cluster is replaced, so that the test reaches every level of the schema. */
-test('any value in any place of a right cluster', () => {
+test('a valid cluster with any value replaced gives a cluster or an error finding', () => {
   const right = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Cluster',

@@ -26,7 +26,7 @@ function formatFindings(text: string): string[] {
   )
 }
 
-test('a small file is a whole cluster', () => {
+test('a minimal cluster.yml is valid and gets the network defaults', () => {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text: good })
   expect(findings).toEqual([])
   expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
@@ -61,7 +61,7 @@ spec:
   `)
 })
 
-test('problems between fields are reported too', () => {
+test('conflicts between fields are reported with their positions', () => {
   const text = `${good}    - name: w1
       address: 192.168.1.11
       os: windows
@@ -86,7 +86,7 @@ test('problems between fields are reported too', () => {
   `)
 })
 
-test('a host may differ from the cluster, as far as it has room', () => {
+test('maxPods of a single host must fit into the pod network of its node', () => {
   const text = good.replace(
     'roles: [worker]',
     'roles: [worker]\n      components: { kubelet: { maxPods: 300, args: { v: 4 } } }',
@@ -96,14 +96,14 @@ test('a host may differ from the cluster, as far as it has room', () => {
   ])
 })
 
-test('Windows hosts have a directory of ours, where a person wants it', () => {
+test('spec.windows.baseDirectory has a default and can be set', () => {
   const baseDirectory = (more: string) =>
     readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec.windows.baseDirectory
   expect(baseDirectory('')).toBe('C:\\hyperkube')
   expect(baseDirectory(String.raw`  windows: { baseDirectory: D:\apps\k8s-1.x }`)).toBe('D:\\apps\\k8s-1.x')
 })
 
-test('whose machines Windows hosts are has to be said', () => {
+test('spec.windows.cloud and metadataAddresses have defaults, and wrong values are reported', () => {
   const { cluster } = readCluster({ file: 'cluster.yml', text: good })
   expect(cluster?.spec.windows).toMatchObject({ cloud: 'none', metadataAddresses: [] })
   expect(formatFindings(`${good}  windows: { cloud: gce, metadataAddresses: [169.254.169.254/32] }\n`))
@@ -124,35 +124,35 @@ test.each([
   '\\\\server\\share',
   'C:\\hyperkube\\..\\Windows',
   'C:\\hyperkube\\',
-])('%s is no directory for it', (directory) => {
+])('spec.windows.baseDirectory %s is refused', (directory) => {
   expect(formatFindings(`${good}  windows: { baseDirectory: '${directory}' }`)).toEqual([
     String.raw`14:29 error spec.windows.baseDirectory: must be an absolute Windows path without spaces, such as C:\hyperkube`,
   ])
 })
 
 test.each([
-  ['nothing', ''],
-  ['only a comment', '# later\n'],
-  ['text', 'hello'],
+  ['an empty file', ''],
+  ['a file with only a comment', '# later\n'],
+  ['plain text', 'hello'],
   ['a list', '- a\n'],
   ['broken YAML', 'a: [b\n'],
   ['a tab', 'a:\n\tb: c\n'],
-  ['a key twice', 'kind: Cluster\nkind: Cluster\n'],
+  ['a duplicate key', 'kind: Cluster\nkind: Cluster\n'],
   ['two documents', `${good}---\n${good}`],
   ['an alias to nothing', 'a: *b\n'],
   [
-    'a laugh',
+    'nested aliases that expand exponentially',
     `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n`,
   ],
   ['ten megabytes', 'x'.repeat(10_000_000)],
-  ['odd letters', `${good}  \u202Ename: "\u0000"\n`],
+  ['control characters', `${good}  \u202Ename: "\u0000"\n`],
 ])('%s gives findings and no cluster', (_what, text) => {
   const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
   expect(cluster).toBeUndefined()
   expect(findings.length).toBeGreaterThan(0)
 })
 
-test('a password in the address of a proxy is refused, and not repeated', () => {
+test('a password in a proxy URL is refused and not printed', () => {
   const [finding = ''] = formatFindings(
     `${good}  proxy: { http: 'http://me:hunter2@proxy.example.com:3128' }`,
   )
@@ -160,7 +160,7 @@ test('a password in the address of a proxy is refused, and not repeated', () => 
   expect(finding).not.toContain('hunter2')
 })
 
-test('addons are on, and each of them can be off', () => {
+test('built-in addons are enabled by default and can be disabled with none', () => {
   const spec = (more: string) => readCluster({ file: 'cluster.yml', text: good + more }).cluster?.spec
   expect(spec('')).toMatchObject({
     dns: { patches: [] },
@@ -199,7 +199,7 @@ test('a problem inside an addon is reported at its position', () => {
   `)
 })
 
-test('problems between settings of addons are reported too', () => {
+test('conflicts between addon settings are reported with their positions', () => {
   const text = `${good}  dns: { forward: [192.0.2.53, 127.0.0.53, 10.96.0.10] }
   ingress: { httpPort: 6443, httpsPort: 6443 }
   storage: { path: /var/lib/hyperkube/volumes }
@@ -224,7 +224,7 @@ test('problems between settings of addons are reported too', () => {
 })
 
 test.each(['relative', '/', '/a/../b', '/a//b', '/a b', 'C:\\\\data'])(
-  '%s is no place for volumes',
+  'spec.storage.path %s is refused',
   (path) => {
     expect(formatFindings(`${good}  storage: { path: "${path}" }\n`)).toEqual([
       expect.stringContaining('spec.storage.path: must be an absolute path such as /srv/volumes'),
@@ -232,7 +232,7 @@ test.each(['relative', '/', '/a/../b', '/a//b', '/a b', 'C:\\\\data'])(
   },
 )
 
-test('how long to wait for an addon is a length of time', () => {
+test('the timeout of an addon is a duration with a default of five minutes', () => {
   const text = `${good}  addons: [{ name: a, files: [a.yml] }, { name: b, files: [b.yml], timeout: 1m30s }]\n`
   const { cluster } = readCluster({ file: 'cluster.yml', text })
   expect(cluster?.spec.addons.map(({ timeout }) => timeout)).toEqual([300_000, 90_000])
@@ -256,7 +256,7 @@ test.each([
   expect(elapsed).toBeLessThan(2000)
 })
 
-test('a file with more values than 6,000 hosts have is refused, and one with 5,000 hosts is read', () => {
+test('a file with 5,000 hosts is not too large, and one with 8,000 hosts is refused', () => {
   const host = (index: number): string =>
     `    - { name: h${index}, address: 10.1.${index >> 8}.${index & 255}, roles: [worker], labels: { a: b, c: d } }\n`
   const read = (count: number): readonly string[] => {
@@ -267,7 +267,7 @@ test('a file with more values than 6,000 hosts have is refused, and one with 5,0
   expect(read(8000)).toEqual(['SPEC_TOO_LARGE'])
 })
 
-test('a key that occurs twice is refused at its second position', () => {
+test('a duplicate key is reported at its second position', () => {
   const { findings } = readCluster({ file: 'cluster.yml', text: 'a: 1\nb:\n  c: 1\n  c: 2\na: 3\n' })
   expect(findings.map(({ code, position }) => [code, position?.line, position?.column])).toEqual([
     ['SPEC_NOT_YAML', 5, 1],

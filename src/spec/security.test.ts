@@ -33,7 +33,7 @@ test.each([
     '{ profile: cis, audit: { maxAge: 7, maxBackups: 2, maxSize: 100 } }',
     ['spec.security.audit.maxAge', 'spec.security.audit.maxBackups'],
   ],
-])('security %s is warned about at %j', (security, paths) => {
+])('security %s gives warnings at paths %j', (security, paths) => {
   const { cluster, findings } = read(security)
   expect(cluster).toBeDefined()
   const expected = paths.map((path) => ({ code: 'SPEC_PROFILE_WEAKENED', severity: 'warning', path }))

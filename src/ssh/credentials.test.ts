@@ -33,18 +33,18 @@ function hop(names: readonly string[], from: KeyFile['from'] = 'settings'): Hop 
   return { name: 'cp1', alias: 'a', address: 'a', port: 22, user: 'ada', keys, onlyKeys: true }
 }
 
-test('a key is offered under its name and fingerprint', async () => {
+test('a key is offered with its path and fingerprint as label', async () => {
   const { offers, encrypted, broken } = await gatherCredentials(hop(['plain']), undefined, signal)
   expect(offers.map(({ label }) => label)).toEqual([expect.stringMatching(/\/plain \(SHA256:[\w+/]{43}\)$/)])
   expect([encrypted, broken]).toEqual([[], []])
 })
 
-test('a locked key is not offered', async () => {
+test('an encrypted key is not offered', async () => {
   const { offers, encrypted } = await gatherCredentials(hop(['locked']), undefined, signal)
   expect([offers, encrypted]).toEqual([[], [join(directory, 'locked')]])
 })
 
-test('a configured file that is no key is reported', async () => {
+test('a configured key file that is missing or not a key is reported', async () => {
   const { broken } = await gatherCredentials(hop(['none', 'odd', 'plain']), undefined, signal)
   expect(broken.map(({ kind, path }) => [kind, path])).toEqual([
     ['missing', join(directory, 'none')],
@@ -52,7 +52,7 @@ test('a configured file that is no key is reported', async () => {
   ])
 })
 
-test('a default file that is no key is skipped', async () => {
+test('a default key file that is missing or not a key is skipped', async () => {
   const { offers, broken } = await gatherCredentials(
     hop(['none', 'odd', 'only.pub'], 'habit'),
     undefined,
@@ -61,7 +61,7 @@ test('a default file that is no key is skipped', async () => {
   expect([offers, broken]).toEqual([[], []])
 })
 
-test('an agent that is not there holds nothing', async () => {
+test('a missing ssh agent offers no keys', async () => {
   const { offers } = await gatherCredentials(hop([]), join(directory, 'no-agent'), signal)
   expect(offers).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
 
-test('the first outcome counts, and later ones get false', async () => {
+test('the first outcome wins, and later outcomes return false', async () => {
   const late: boolean[] = []
   const stop = new AbortController()
   const waiting = waitUnlessAborted<string>([stop.signal], ({ succeed, fail }) => {
@@ -14,7 +14,7 @@ test('the first outcome counts, and later ones get false', async () => {
   stop.abort(new Error('fourth'))
 })
 
-test('an abort is the outcome, before or while', async () => {
+test('an abort rejects the wait, and a previous abort prevents the start', async () => {
   const aborted = AbortSignal.abort(new Error('before'))
   let begun = false
   await expect(waitUnlessAborted([aborted], () => (begun = true))).rejects.toThrow('before')
@@ -25,14 +25,14 @@ test('an abort is the outcome, before or while', async () => {
   await expect(waiting).rejects.toThrow('a word')
 })
 
-test('what throws at the beginning is the outcome', async () => {
+test('an exception at the start rejects the wait', async () => {
   const waiting = waitUnlessAborted([], () => {
     throw new Error('at once')
   })
   await expect(waiting).rejects.toThrow('at once')
 })
 
-test('a time that is over has its reason; one that is cleared has none', async () => {
+test('an expired deadline aborts with its reason, and a cleared deadline does not abort', async () => {
   const { signal } = new AbortController()
   const short = startDeadline(signal, 5, () => new Error('too long'))
   await expect(waitUnlessAborted([short.signal], () => undefined)).rejects.toThrow('too long')

@@ -17,7 +17,7 @@ let socketPath = ''
 let echo: Server
 let sshd: ssh2.Server
 let clients: Connection[] = []
-/** Paths that clients asked the sshd to connect to. */
+/** Paths of the sockets that clients requested. */
 let requested: string[] = []
 let isPermitted = true
 
@@ -76,14 +76,14 @@ async function exchange(stream: Duplex | undefined, word: string): Promise<strin
   return stream && String((await once(stream, 'data'))[0])
 }
 
-test('root reaches a socket of the host through ssh', async () => {
+test('root connects to a unix socket of the host through ssh', async () => {
   const remote = await logInAs('root')
   const stream = await remote.dialSocket?.(socketPath, { signal })
   expect(await exchange(stream, 'hello')).toBe('hello')
   await remote.close()
 })
 
-test('the connection ends with the socket', async () => {
+test('the stream closes when the socket closes', async () => {
   const remote = await logInAs('root')
   const stream = await remote.dialSocket?.(socketPath, { signal })
   const closed = stream && once(stream.resume(), 'close')
@@ -93,33 +93,33 @@ test('the connection ends with the socket', async () => {
   await remote.close()
 })
 
-test('a host that forbids it is no error, because there is another way', async () => {
+test('dialSocket returns undefined if the host forbids socket forwarding', async () => {
   isPermitted = false
   const remote = await logInAs('root')
   expect(await remote.dialSocket?.(socketPath, { signal })).toBeUndefined()
   await remote.close()
 })
 
-test('a socket that does not exist is no error', async () => {
+test('dialSocket returns undefined if the socket does not exist', async () => {
   const remote = await logInAs('root')
   expect(await remote.dialSocket?.(join(directory, 'none'), { signal })).toBeUndefined()
   await remote.close()
 })
 
-test('a login that is not root does not try', async () => {
+test('dialSocket sends no request for a user other than root', async () => {
   const remote = await logInAs('ana')
   expect(await remote.dialSocket?.(socketPath, { signal })).toBeUndefined()
   expect(requested).toEqual([])
   await remote.close()
 })
 
-test('a lost connection is an error', async () => {
+test('dialSocket fails with SSH_LOST after the connection is closed', async () => {
   const remote = await logInAs('root')
   await remote.close()
   await expect(remote.dialSocket?.(socketPath, { signal })).rejects.toMatchObject({ code: 'SSH_LOST' })
 })
 
-test.runIf(process.getuid?.() === 0)('this machine reaches its own sockets', async () => {
+test.runIf(process.getuid?.() === 0)('a local remote connects to sockets of this machine', async () => {
   const remote = createLocalRemote('here')
   expect(await exchange(await remote.dialSocket?.(socketPath, { signal }), 'hello')).toBe('hello')
   expect(await remote.dialSocket?.(join(directory, 'none'), { signal })).toBeUndefined()

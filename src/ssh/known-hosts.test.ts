@@ -13,7 +13,7 @@ function find(text: string, name: string): ReturnType<typeof findKnownHost> {
   return findKnownHost(parseKnownHosts(text), name)
 }
 
-test('names, lists, comments and white space', () => {
+test('names, name lists, comments and white space are parsed', () => {
   const text = `# a comment\n\n  cp1,10.0.0.1\t${a}  root@cp1\r\ncp1 ${b}\nw1 ${c}\n`
   expect(find(text, 'cp1')).toEqual({ keys: [a, b], cas: [], revoked: [] })
   expect(find(text, '10.0.0.1').keys).toEqual([a])
@@ -21,7 +21,7 @@ test('names, lists, comments and white space', () => {
   expect(find(text, 'w2').keys).toEqual([])
 })
 
-test('another port is another name', () => {
+test('an entry with a port matches only that port', () => {
   const text = `[cp1]:2222 ${a}\ncp1 ${b}\n[fd00::1]:2222 ${c}`
   expect(find(text, '[cp1]:2222').keys).toEqual([a])
   expect(find(text, 'cp1').keys).toEqual([b])
@@ -41,11 +41,11 @@ test.each([
   ['cp1.example.com', 'cp1xexample.com', false],
   ['[*]:2222', '[cp1]:2222', true],
   ['*', '[cp1]:2222', true],
-])('%s for %s: %s', (pattern, name, isKnown) => {
+])('pattern %s matches %s: %s', (pattern, name, isKnown) => {
   expect(find(`${pattern} ${a}`, name).keys.length > 0).toBe(isKnown)
 })
 
-test('markers: a CA is no host key, and a revoked key is neither', () => {
+test('a key marked @cert-authority is a CA, and a key marked @revoked is only revoked', () => {
   const text = `@cert-authority *.example.com ${a}\n@revoked * ${b}\ncp1.example.com ${b}\ncp1.example.com ${c}`
   expect(find(text, 'cp1.example.com')).toEqual({ keys: [c], cas: [a], revoked: [b] })
   expect(find(`@cert-authority * ${a}\n@revoked * ${a}`, 'cp1')).toEqual({ keys: [], cas: [], revoked: [a] })
@@ -61,11 +61,11 @@ test.each([
   `|1|c2FsdA==|c2FsdA== ${a}`,
   `|2|c2FsdA==|aGFzaA== ${a}`,
   `|1| ${a}`,
-])('%s is no key of cp1', (line) => {
+])('the line %s gives no key for cp1', (line) => {
   expect(find(line.replace('KEY', a), 'cp1')).toEqual({ keys: [], cas: [], revoked: [] })
 })
 
-test('a hashed name is found by its name alone (seed 20261117)', () => {
+test('a hashed entry matches only its own name (seed 20261117)', () => {
   const name = oneof(
     domain(),
     ipV4(),
@@ -83,7 +83,7 @@ test('a hashed name is found by its name alone (seed 20261117)', () => {
   )
 })
 
-test('a file that ssh-keygen -H has hashed', () => {
+test('a file hashed by ssh-keygen -H is read', () => {
   const directory = mkdtempSync(join(tmpdir(), 'known-hosts-'))
   try {
     const file = join(directory, 'known_hosts')

@@ -36,48 +36,48 @@ function failure(
 
 const refused = 'All configured authentication methods failed'
 
-test('what was thrown about the host’s key is what is thrown', () => {
+test('the error of the host key decision is thrown unchanged', () => {
   const error = new Error('changed')
   expect(failure('Host denied', 'handshake', { refusal: { error } })).toBe(error)
 })
 
-test('an agent or a key that fails is not the end', () => {
+test('a failing agent or key does not end the login', () => {
   expect(failure('Failed to connect to agent', 'agent')).toBeUndefined()
   expect(failure('Error signing data with key', 'client-authentication')).toBeUndefined()
 })
 
 test.each([
-  ['no key at all', {}, [], 'SSH_NO_KEY_ACCEPTED', /no key to offer.*holds none/],
+  ['the client has no key', {}, [], 'SSH_NO_KEY_ACCEPTED', /no key to offer.*holds none/],
   [
-    'a wrong key',
+    'the host accepts none of the offered keys',
     { offered: ['a (SHA256:x)'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
     /accepts none of the offered keys: a \(SHA256:x\)$/,
   ],
   [
-    'and more is taken',
+    'the host also accepts other methods',
     { offered: ['a'], methods: ['publickey', 'password'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
     /: a; it accepts publickey, password$/,
   ],
-  ['a locked key', { offered: ['a'] }, ['/k'], 'SSH_KEY_ENCRYPTED', /the key \/k has a passphrase/],
+  ['the key is encrypted', { offered: ['a'] }, ['/k'], 'SSH_KEY_ENCRYPTED', /the key \/k has a passphrase/],
   [
-    'no keys are taken',
+    'the host accepts no keys',
     { methods: ['password'] },
     ['/k'],
     'SSH_NO_KEY_ACCEPTED',
     /accepts no keys, only password/,
   ],
   [
-    'a key is not enough',
+    'the host requires more than a key',
     { partial: true, methods: ['password'] },
     [],
     'SSH_NO_KEY_ACCEPTED',
     /requires more than a key: password/,
   ],
-])('refused: %s', (_name, progress, encrypted, code, message) => {
+])('a refused login is explained: %s', (_name, progress, encrypted, code, message) => {
   const found = failure(refused, 'client-authentication', progress, encrypted)
   expect(found).toMatchObject({ code, host: 'cp1', message: expect.stringMatching(message) })
 })
@@ -99,11 +99,11 @@ test.each([
     /closed the connection after too many keys/,
   ],
   ['something \u001B[2J else', undefined, 'SSH_UNREACHABLE', /something \\u001b\[2J else/],
-])('%s', (words, level, code, message) => {
+])('the ssh error %j is explained', (words, level, code, message) => {
   expect(failure(words, level)).toMatchObject({ code, message: expect.stringMatching(message) })
 })
 
-test('why a connection is gone', () => {
+test('a lost connection is explained by its cause', () => {
   expect(explainLoss(Object.assign(new Error('Keepalive timeout'), { level: 'client-timeout' }))).toBe(
     'the host no longer responds',
   )

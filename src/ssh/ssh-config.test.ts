@@ -11,18 +11,18 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(home, { recursive: true }))
 
-test('names of settings have no case, values may be quoted', () => {
+test('setting names are case-insensitive, and values may be quoted', () => {
   const { lookup } = parseSshConfig('HOST a\n  hostname="1.2.3.4"\n  PORT = 24\n  identitiesonly YES')
   expect(lookup('a')).toMatchObject({ hostName: '1.2.3.4', port: 24, identitiesOnly: true })
   expect(lookup('b')).toMatchObject({ identityFiles: [], identitiesOnly: false })
 })
 
-test('a port that is none is left out', () => {
+test('an invalid port is ignored', () => {
   expect(parseSshConfig('Port 70000').lookup('a').port).toBeUndefined()
   expect(parseSshConfig('Port ssh').lookup('a').port).toBeUndefined()
 })
 
-test('reading runs no program', async () => {
+test('reading the configuration runs no program', async () => {
   const file = join(home, 'ran')
   const text = `Match exec "touch ${file}"\n  User evil\nHost *\n  CanonicalizeHostname yes\n  CanonicalDomains a.example b.example\n  User good`
   expect(parseSshConfig(text).lookup('host').user).toBe('good')
@@ -38,7 +38,7 @@ test.each(['Host', 'User "ada', 'Match host'])('%j is reported as SSH_CONFIG_NOT
   )
 })
 
-test('what is included stands in its place, files in order, those that are missing left out', async () => {
+test('included files are inserted at their Include line in order, and missing files are ignored', async () => {
   await writeFile(
     join(home, '.ssh/config'),
     'Include more/*.conf ~/.ssh/none\nInclude "more/b file"\nHost *\n  User last',
@@ -55,16 +55,16 @@ test('what is included stands in its place, files in order, those that are missi
   ])
 })
 
-test('a file that includes itself comes to an end', async () => {
+test('a file that includes itself is read once', async () => {
   await writeFile(join(home, '.ssh/config'), 'User ada\nInclude config')
   expect((await readSshConfig(home)).lookup('a').user).toBe('ada')
 })
 
-test('the file is optional', async () => {
+test('a missing configuration file is allowed', async () => {
   expect((await readSshConfig(join(home, 'none'))).lookup('a').user).toBeUndefined()
 })
 
-test('which lines include', () => {
+test('parseInclude recognizes only Include lines', () => {
   expect(parseInclude('  include = a "b c"')).toEqual(['a', 'b c'])
   expect(parseInclude('IncludeMore a')).toBeUndefined()
   expect(parseInclude('# Include a')).toBeUndefined()

@@ -9,7 +9,7 @@ function reach(ssh: SshSettings, cluster: SshSettings = {}, config = '', address
   return resolveSshRoute({ name: 'cp1', address, ssh }, cluster, parsed, operator)
 }
 
-test('ssh’s own habits', () => {
+test('without settings, the route has the OpenSSH defaults', () => {
   expect(reach({})).toEqual({
     name: 'cp1',
     alias: '10.0.0.5',
@@ -50,12 +50,12 @@ Host *
   Port 22022
 `
 
-test('a host goes before its cluster, that before ~/.ssh/config', () => {
+test('host settings take precedence over cluster settings, and those over ~/.ssh/config', () => {
   const { user, port } = reach({ user: 'root' }, { user: 'other', port: 1022 }, config)
   expect([user, port]).toEqual(['root', 1022])
 })
 
-test('~/.ssh/config: the first that fits', () => {
+test('in ~/.ssh/config, the first matching value applies', () => {
   expect(reach({}, {}, config)).toMatchObject({
     user: 'everywhere',
     port: 2222,
@@ -74,7 +74,7 @@ test('~/.ssh/config: the first that fits', () => {
   })
 })
 
-test('a key of cluster.yml is the only one; its path begins beside cluster.yml', () => {
+test('a key of cluster.yml is the only key, and its path is relative to cluster.yml', () => {
   const paths = ['key', '~/key', '/key', '../key'].map((key) => reach({ key }, {}, config).keys)
   expect(paths.flat()).toEqual(
     ['/home/ada/cluster/key', '/home/ada/key', '/key', '/home/ada/key'].map((path) => ({
@@ -85,7 +85,7 @@ test('a key of cluster.yml is the only one; its path begins beside cluster.yml',
   expect(reach({}, { key: 'key' }).onlyKeys).toBe(true)
 })
 
-test('a bastion of cluster.yml has its own settings, and may take the host’s key', () => {
+test('a bastion of cluster.yml has its own settings, and the host key file as a fallback', () => {
   const [bastion, ...more] = reach(
     { key: 'key', bastion: { address: 'Jump_1', port: 2200 } },
     { bastion: { address: 'unused' } },
@@ -105,7 +105,7 @@ test('a bastion of cluster.yml has its own settings, and may take the host’s k
   expect(own).toMatchObject({ keys: [{ path: '/home/ada/cluster/own' }], onlyKeys: true })
 })
 
-test('a host key of cluster.yml belongs to one machine', () => {
+test('a host key of cluster.yml applies to one host or one bastion', () => {
   const bastion = { address: 'jump', hostKey: 'SHA256:jump' }
   const route = resolveSshRoute(
     { name: 'cp1', address: '10.0.0.5', ssh: { hostKey: 'SHA256:cp1' } },
@@ -116,7 +116,7 @@ test('a host key of cluster.yml belongs to one machine', () => {
   expect([route.hostKey, route.bastions[0]?.hostKey]).toEqual(['SHA256:cp1', 'SHA256:jump'])
 })
 
-test('known_hosts: name and files are those of ssh', () => {
+test('the known_hosts name and files match those of OpenSSH', () => {
   const entry = (text: string, port = 22): SshRoute['knownHosts'] =>
     reach({ port }, {}, text, 'CP1').knownHosts
   expect(entry('Host other', 2222)?.name).toBe('[cp1]:2222')
@@ -143,7 +143,7 @@ Host outer
   User out
 `
 
-test('a chain of ProxyJump: the first has its own way', () => {
+test('the first host of a ProxyJump chain is reached through its own ProxyJump', () => {
   const { bastions } = reach({}, {}, jumps)
   expect(bastions.map(({ user, alias, port }) => `${user}@${alias}:${port}`)).toEqual([
     'out@outer:22',
@@ -152,7 +152,7 @@ test('a chain of ProxyJump: the first has its own way', () => {
   ])
 })
 
-test('a circle of ProxyJump is found', () => {
+test('a circular ProxyJump is refused', () => {
   expect(() => reach({}, {}, 'Host *\n  ProxyJump jump')).toThrow(
     expect.objectContaining({
       code: 'SSH_CONFIG_NOT_READ',
@@ -161,7 +161,7 @@ test('a circle of ProxyJump is found', () => {
   )
 })
 
-test('what only the ssh program can do is remembered', () => {
+test('ProxyCommand is recorded as supported only by the ssh program', () => {
   expect(reach({}, {}, 'ProxyCommand nc %h %p').programOnly).toBe('ProxyCommand')
   expect(reach({}, {}, 'ProxyCommand none').programOnly).toBeUndefined()
   expect(

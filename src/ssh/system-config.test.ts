@@ -28,7 +28,7 @@ const files = {
 }
 const times = { timeout: 1500, keepalive: { interval: 15_000, count: 3 } }
 
-test('each machine has a block; keys, agent and way are its own', () => {
+test('each hop has a Host block with its own keys, agent and ProxyJump', () => {
   const text = buildSystemConfig({
     hops: [bastion, hop],
     agent: '/agent',
@@ -73,14 +73,14 @@ test('ssh never prompts, accepts only known keys, and includes the operator’s 
   expect(buildSystemConfig({ hops: [hop], agent: undefined, ...files, ...times })).not.toContain('Include')
 })
 
-test('a machine goes by the operator’s name for it, unless that would be taken for something else', () => {
+test('a hop is named by the alias of the operator, unless ssh would misread it', () => {
   expect([0, 1].map((index) => hopName([bastion, hop], index))).toEqual(['jump', '10.0.0.5'])
   const odd = ['fd00::1', '-oProxyCommand=x', '*', 'a b'].map((alias) => hopName([{ ...hop, alias }], 0))
   expect(new Set(odd)).toEqual(new Set(['hyperkube-hop-0']))
   expect([0, 1].map((index) => hopName([hop, hop], index))).toEqual(['hyperkube-hop-0', 'hyperkube-hop-1'])
 })
 
-test('ssh compares names in a host certificate with the address', () => {
+test('the HostKeyAlias is the address if the host certificate is checked', () => {
   expect(chooseHostKeyAlias({ ...hop, address: 'CP1.example.com' }, 1, true)).toBe('cp1.example.com')
   expect(chooseHostKeyAlias(hop, 1, false)).toBe('hyperkube-hop-1')
 })

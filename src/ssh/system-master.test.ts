@@ -60,7 +60,7 @@ test.each([
   ],
   ['Host key verification failed.', 'SSH_HOST_KEY_CHANGED', /another ssh host key/],
   ['something else', 'SSH_UNREACHABLE', /cannot connect to 10.0.0.5 port 22: something else/],
-])('%s', (stderr, code, message) => {
+])('the ssh message %j is explained', (stderr, code, message) => {
   const found = explainSystemError(
     stderr,
     reach,
@@ -71,7 +71,7 @@ test.each([
   expect(found).toMatchObject({ code, host: 'cp1', message: expect.stringMatching(message) })
 })
 
-test('last words are not those that only count', () => {
+test('the last message skips the transfer statistics of ssh', () => {
   const stderr =
     'Timeout, server not responding.\r\nTransferred: sent 1, received 2\r\nBytes per second: sent 3\r\n'
   expect(readLastMessage(stderr)).toBe('Timeout, server not responding.')

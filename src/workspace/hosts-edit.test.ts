@@ -21,7 +21,7 @@ spec:
 
 const w2 = { name: 'w2', address: '10.0.0.3', roles: ['worker'] }
 
-test('a host comes after the others, and every other character stays', () => {
+test('a new host is inserted after the existing hosts, and no other character changes', () => {
   expect(insertHost(text, w2)).toBe(
     text.replace(
       '        - worker\n',
@@ -30,7 +30,7 @@ test('a host comes after the others, and every other character stays', () => {
   )
 })
 
-test('what was added goes again', () => {
+test('deleting an inserted host restores the original text', () => {
   expect(deleteHost(insertHost(text, w2), 'w2')).toBe(text)
 })
 
@@ -44,7 +44,7 @@ test('a host is removed with its own lines only', () => {
   expect(deleteHost(text, 'unknown')).toBe(text)
 })
 
-test('a file without a last newline, or with hosts in one line, is read all the same', () => {
+test('a file without a last newline, or with hosts in flow style, can be edited', () => {
   const short = 'spec:\n  hosts:\n  - { name: a, address: 10.0.0.1, roles: [worker] }'
   expect(insertHost(short, w2)).toBe(`${short}\n  - name: w2\n    address: 10.0.0.3\n    roles: [worker]\n`)
   const line = 'spec: { hosts: [{ name: a, address: 10.0.0.1, roles: [worker] }] }\n'

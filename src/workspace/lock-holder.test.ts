@@ -3,7 +3,7 @@ import { formatHolder, isHolderGone } from './lock-holder.ts'
 
 const here = { user: 'ana', home: '/home/ana', machine: 'laptop', sshAgent: undefined }
 
-test('a holder is gone when its process on this machine is, and only then', () => {
+test('a lock holder is stale only if its process on this machine does not exist', () => {
   const holder = formatHolder(here, 4711)
   expect(holder).toBe('ana@laptop (process 4711)')
   expect(isHolderGone(holder, here, () => false)).toBe(true)

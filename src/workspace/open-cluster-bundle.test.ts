@@ -22,7 +22,7 @@ const hosts = `
 `
 const head = 'apiVersion: hyperkube.dev/v1\nkind: Cluster\nmetadata: { name: lab }\nspec:'
 
-test('a file of the bundle is at hand as a whole, and none that it has not', async () => {
+test('a bundled file is read by its digest, and an unknown digest is refused', async () => {
   await using directory = await createBundleDirectory()
   const [bundles, file] = [bundleDisk(), directory.at('lab.bundle')]
   const inputs = await buildClusterInputs(
@@ -47,7 +47,7 @@ test('a file of the bundle is at hand as a whole, and none that it has not', asy
   await expect(readBundled?.('0'.repeat(64))).rejects.toMatchObject({ code: 'BUNDLE_INCOMPLETE' })
 })
 
-test('where hosts fetch for themselves nothing is at hand', async () => {
+test('without a bundle in cluster.yml there is no bundle reader', async () => {
   const inputs = await buildClusterInputs(parseTestCluster(`${head}${hosts}`))
   expect(createBundledFileReader({ bundles: bundleDisk() }, '/tmp/cluster.yml', inputs)).toBeUndefined()
 })

@@ -58,7 +58,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('it does not listen')
+  if (address === null || typeof address === 'string') throw new Error('the ssh server does not listen')
   ;({ port } = address)
   stack.defer(() => void server.close())
 })
@@ -135,7 +135,7 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     expect([logins, keys.changed]).toEqual([0, false])
   })
 
-  test('commands that only read refuse it too', async () => {
+  test('commands that only read refuse an unknown key too', async () => {
     const context = { operator: operator(), signal }
     await using remotes = await openRemotes(context, join(home, 'shop.yml'), buildCluster(), identity)
     await expect(remotes.findRemote('cp1')).rejects.toMatchObject({ code: 'SSH_HOST_KEY_UNKNOWN' })
@@ -154,14 +154,14 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
   })
 
   test.each([
-    ['its name', () => `[127.0.0.1]:${port} ${ed25519}`, () => ed25519],
+    ['the host name', () => `[127.0.0.1]:${port} ${ed25519}`, () => ed25519],
     [
-      'its hashed name',
+      'the hashed host name',
       () => `${hashKnownHostsName(`[127.0.0.1]:${port}`, Buffer.alloc(20, 7))} ${ed25519}`,
       () => ed25519,
     ],
-    ['a key that ssh would not ask for first', () => `[127.0.0.1]:${port} ${ecdsa}`, () => ecdsa],
-  ])('known_hosts with %s', async (_name, text, expected) => {
+    ['a key type that ssh does not prefer', () => `[127.0.0.1]:${port} ${ecdsa}`, () => ecdsa],
+  ])('a host key in known_hosts with %s is accepted and pinned', async (_name, text, expected) => {
     await writeKnown(text())
     const { connect, keys, findUnknown } = await open()
     expect(await findUnknown()).toEqual([])
@@ -169,7 +169,7 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     expect(keys.identity.hostKeys).toEqual({ cp1: [expected()] })
   })
 
-  test('UserKnownHostsFile and HostKeyAlias of ~/.ssh/config', async () => {
+  test('UserKnownHostsFile and HostKeyAlias of ~/.ssh/config are respected', async () => {
     await writeKnown(
       'Host 127.0.0.1\n  UserKnownHostsFile ~/none ~/mine\n  HostKeyAlias first\n',
       '.ssh/config',
@@ -179,12 +179,12 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     expect(logins).toBeGreaterThan(0)
   })
 
-  test('the same address at another port is unknown', async () => {
+  test('a known_hosts entry of the same address at another port is not used', async () => {
     await writeKnown(`127.0.0.1 ${ed25519}\n`)
     await expect((await open()).connect()).rejects.toMatchObject({ code: 'SSH_HOST_KEY_UNKNOWN' })
   })
 
-  test('ssh.hostKey, also with another pin', async () => {
+  test('ssh.hostKey takes precedence over another pin', async () => {
     for (const hostKey of [fingerprint(ed25519), `${ecdsa} root@cp1`]) {
       const { connect, keys } = await open({
         hostKey,
@@ -200,7 +200,7 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     ['a pin', { pins: [other] }, '', 'SSH_HOST_KEY_CHANGED'],
     ['a pin, though known_hosts has the key', { pins: [other] }, ed25519, 'SSH_HOST_KEY_CHANGED'],
     ['known_hosts', {}, other, 'SSH_HOST_KEY_CHANGED'],
-  ])('another key than that of %s is refused', async (_name, from, known, code) => {
+  ])('a key that differs from %s is refused', async (_name, from, known, code) => {
     await writeKnown(known === '' ? '' : `[127.0.0.1]:${port} ${known}\n`)
     await expect((await open(from)).connect()).rejects.toMatchObject({ code, host: 'cp1' })
     expect(logins).toBe(0)
@@ -234,7 +234,7 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
   })
 })
 
-test('of many hosts only some log in at the same time', async () => {
+test('at most 32 of 50 hosts log in at the same time', async () => {
   const ssh = { user: 'ada', key: 'key', port, hostKey: fingerprint(ed25519) }
   const cluster = clusterSchema.parse({
     apiVersion: 'hyperkube.dev/v1',

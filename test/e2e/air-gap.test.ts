@@ -69,13 +69,13 @@ test('hosts reach only each other', async () => {
   }
 })
 
-test('the bundle is unchanged, and the lock is the one that it was created from', async () => {
+test('the bundle verifies, and the lock is unchanged', async () => {
   const verified = await operator.must(0, 'bundle', 'verify', '-o', 'json')
   expect(summary.omit({ size: true }).parse(JSON.parse(verified.stdout)).kind).toBe('BundleSummary')
   expect((await operator.must(0, 'lock', '--check')).stdout).toContain('no changes')
 })
 
-test('a flipped byte is refused, by verify and by up, and no host gets it', async () => {
+test('a bundle with a flipped byte is refused by verify and up, and no host receives it', async () => {
   const whole = await readFile(join(operator.directory, bundle))
   const flipped = Buffer.from(whole)
   // The first match is in the manifest or directly after it. 100,000 bytes later, the offset lies in the
@@ -96,7 +96,7 @@ test('a flipped byte is refused, by verify and by up, and no host gets it', asyn
   await operator.edit((document) => document.setIn(['spec', 'artifacts', 'bundle'], bundle))
 }, 300_000)
 
-test('the cluster comes up, with its addons, and nothing was fetched', async () => {
+test('up installs the cluster and its addons without any download', async () => {
   const up = await operator.hyperkube('up', '--yes')
   expect(up.code, up.stderr).toBe(0)
   for (const host of hosts) {
@@ -106,7 +106,7 @@ test('the cluster comes up, with its addons, and nothing was fetched', async () 
   }
 }, 900_000)
 
-test('every image is there under its name and by its digest, and stays when room is made', async () => {
+test('every image is pinned by name and by digest on every host', async () => {
   const { stdout } = await operator.must(0, 'images', 'list', '-o', 'json')
   const { items } = z
     .object({ items: z.array(z.object({ image: z.string(), digest: z.string() })).min(6) })
@@ -125,7 +125,7 @@ test('every image is there under its name and by its digest, and stays when room
   }
 })
 
-test('a second up has nothing to do, and an image that was removed by hand is restored', async () => {
+test('a second up has nothing to do, and a removed image is restored', async () => {
   expect((await operator.hyperkube('plan')).code).toBe(0)
   const [, worker] = hosts
   if (worker === undefined) throw new Error('there is no worker')

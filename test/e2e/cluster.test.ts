@@ -25,7 +25,7 @@ afterAll(async () => {
   }
 })
 
-test('both nodes are Ready and run this Kubernetes', async () => {
+test('both nodes are Ready and run Kubernetes 1.37.1', async () => {
   const { stdout } = await cluster.kubectl(['get', 'nodes', '--no-headers'])
   const rows = stdout
     .trim()
@@ -42,7 +42,7 @@ test('a pod runs on each node', () => {
 })
 
 describe('HTTP', () => {
-  test('from pod to pod across hosts, both ways', async () => {
+  test('between pods on different hosts works in both directions', async () => {
     for (const from of pods) {
       for (const to of pods.filter((pod) => pod !== from)) {
         expect(await dialFromPod(cluster.api, from, to.address, probe.port)).toBe(to.name)
@@ -67,14 +67,14 @@ describe('HTTP', () => {
     }
   })
 
-  test('to the NodePort is answered at every host', async () => {
+  test('to the NodePort is served at every host', async () => {
     for (const host of await lab.hosts()) {
       const response = await fetch(`http://${host.address}:${probe.nodePort}/hostname`)
       expect(pods.map(({ name }) => name)).toContain(await response.text())
     }
   })
 
-  test('goes over nftables: the service is in kube-proxy’s table', async () => {
+  test('to services goes through the nftables table of kube-proxy', async () => {
     for (const host of await lab.hosts()) {
       const { stdout } = await host.exec(['nft', 'list', 'table', 'ip', 'kube-proxy'])
       expect(stdout).toContain(probe.clusterIP)
@@ -116,7 +116,7 @@ describe('a memory limit', () => {
   const state = async (name: string, path: string): Promise<string> =>
     (await cluster.kubectl(['get', 'pod', name, '-o', `jsonpath={.status.${path}}`])).stdout
 
-  test('ends the pod that takes more, and no other pod', async () => {
+  test('ends the pod that exceeds it, and no other pod', async () => {
     await cluster.kubectl(['apply', '-f', '-'], pod('other', ['/agnhost', 'pause']))
     await pollUntil('the other pod to run', async () => (await state('other', 'phase')) === 'Running', {
       timeoutMs: 60_000,
@@ -143,7 +143,7 @@ describe('cgroups', () => {
     return stdout.trim().split('\n').toSorted()
   }
 
-  test('no kubelet sees another host’s pods', async () => {
+  test('of a host contain only pods of its own node', async () => {
     const { items } = await cluster.api.get<{
       items: { metadata: { uid: string }; spec: { nodeName: string }; status: { phase: string } }[]
     }>('/api/v1/pods')
@@ -160,7 +160,7 @@ describe('cgroups', () => {
     }
   })
 
-  test('a pod’s cgroup that one kubelet does not know is deleted by it, and only by it', async () => {
+  test('of an orphaned pod are deleted by the kubelet of their own host only', async () => {
     const [cp1, w1] = await Promise.all([lab.host('cp1'), lab.host('w1')])
     const orphan = 'pod00000000-0000-4000-8000-000000000000'
     const createCommand = `mkdir /sys/fs/cgroup/memory/kubepods/besteffort/${orphan}`
@@ -184,7 +184,7 @@ describe('cgroups', () => {
   })
 })
 
-test('a host that goes down politely does so at once: every service stops in the right order', async () => {
+test('a host powers off within 30 s, because its services stop in order', async () => {
   const host = await lab.host('cp1')
   const started = performance.now()
   await host.exec(['systemctl', 'poweroff'], { allowFailure: true })
@@ -192,7 +192,7 @@ test('a host that goes down politely does so at once: every service stops in the
   expect(performance.now() - started).toBeLessThan(30_000)
 })
 
-test('down leaves nothing of a whole cluster behind', async () => {
+test('down removes everything of a cluster', async () => {
   await lab.down()
   expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
 })

@@ -66,7 +66,7 @@ describe(`etcd of Kubernetes ${kubernetes}`, () => {
     return members.find(({ id }) => statuses.get(id)?.leader === id)?.name
   }
 
-  test('three members, all healthy', async () => {
+  test('three members are healthy and agree on the leader', async () => {
     const observed = await waitForHealthy(3)
     expect(observed.members.map(({ name }) => name).toSorted()).toEqual(['cp1', 'cp2', 'cp3'])
     expect(observed.members.flatMap(({ clientUrls }) => clientUrls).toSorted()).toEqual(
@@ -86,7 +86,7 @@ describe(`etcd of Kubernetes ${kubernetes}`, () => {
     }
   })
 
-  test('ids are what etcdctl shows', async () => {
+  test('member ids match those of etcdctl', async () => {
     const { members } = await client.members()
     const { stdout } = await (
       await lab.host('cp1')
@@ -113,7 +113,7 @@ describe(`etcd of Kubernetes ${kubernetes}`, () => {
     expect(await transferLeadership(client, afterMove, next?.name ?? '')).toBe(false)
   })
 
-  test('one stopped: it is named, and no other member may be removed', async () => {
+  test('with one member stopped, that member is named and no other member can be removed', async () => {
     const cp3 = await lab.host('cp3')
     await cp3.exec(['systemctl', 'stop', 'etcd'])
     const observed = await pollUntil(
@@ -148,7 +148,7 @@ describe(`etcd of Kubernetes ${kubernetes}`, () => {
     expect((await client.members()).members).toHaveLength(3)
   })
 
-  test('two stopped: no quorum, and nothing is changed', async () => {
+  test('with two members stopped there is no quorum, and member changes are refused', async () => {
     const cp2 = await lab.host('cp2')
     await cp2.exec(['systemctl', 'stop', 'etcd'])
     const observed = await observeEtcd(client)
@@ -169,7 +169,7 @@ describe(`etcd of Kubernetes ${kubernetes}`, () => {
     await waitForHealthy(3)
   })
 
-  test('a learner comes, learns, votes, and goes', async () => {
+  test('a learner is added, catches up, is promoted and is removed', async () => {
     const cp1 = await lab.host('cp1')
     const [peerUrl, clientUrl] = [`https://${cp1.address}:2390`, `https://${cp1.address}:2389`]
     const before = await waitForHealthy(3)

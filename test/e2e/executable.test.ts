@@ -13,12 +13,12 @@ beforeAll(async () => {
 })
 afterAll(async () => rm(directory, { recursive: true, force: true }))
 
-test('runs by itself', async () => {
+test('the executable runs without other files', async () => {
   const { stdout } = await runProgram([hyperkube, 'version'], { env: {} })
   expect(stdout).toMatch(/^hyperkube \d+\.\d+\.\d+\n$/)
 })
 
-test('shows help in under 150 ms', async () => {
+test('--help takes less than 150 ms', async () => {
   const times: number[] = []
   for (let attempt = 0; attempt < 7; attempt++) {
     const started = performance.now()
@@ -33,7 +33,7 @@ test('shows help in under 150 ms', async () => {
   expect(best).toBeLessThan(150)
 })
 
-test('takes no orders from NODE_OPTIONS', async () => {
+test('NODE_OPTIONS is ignored', async () => {
   const script = join(directory, 'intruder.cjs')
   await writeFile(script, 'process.stdout.write("intruded")')
   const { stdout } = await runProgram([hyperkube, 'version'], {
@@ -42,7 +42,7 @@ test('takes no orders from NODE_OPTIONS', async () => {
   expect(stdout).not.toContain('intruded')
 })
 
-test('a link named after a command is that command', async () => {
+test('a link named like a command runs that command', async () => {
   await symlink(hyperkube, join(directory, 'validate'))
   const { code, stderr } = await runProgram([join(directory, 'validate')], {
     cwd: directory,
@@ -52,7 +52,7 @@ test('a link named after a command is that command', async () => {
   expect(stderr).toContain('SPEC_NOT_READ: cluster.yml does not exist')
 })
 
-test('writes a cluster.yml and finds it valid; says where a wrong one is wrong', async () => {
+test('init writes a valid cluster.yml, and validate reports the position of an error', async () => {
   const file = join(directory, 'cluster.yml')
   const env = { XDG_CONFIG_HOME: join(directory, 'config') }
   await runProgram([hyperkube, 'init', '-f', file, '--host', 'root@10.0.0.1=control-plane'], { env })

@@ -103,7 +103,7 @@ test('the process that listens on a port is named', async () => {
   }
 })
 
-test('a service with one of our names is found when it is not ours', async () => {
+test('a service with a component name is reported if it is not from hyperkube', async () => {
   const unit = (program: string): string => `[Service]\nExecStart=${program} --flag\n`
   const file = '/etc/systemd/system/etcd.service'
   const foreign = async (): Promise<readonly string[]> => (await readSystem(host)).foreignServices
@@ -134,7 +134,7 @@ test('only root may read facts', async () => {
   })
 })
 
-test('costs under 200 ms, once the program has started', async () => {
+test('facts need less than 200 ms of processor time', async () => {
   const facts = await measure('facts')
   const start = await measure('version')
   process.stderr.write(

@@ -27,7 +27,7 @@ async function runOnBoth(text: string): Promise<void> {
 }
 
 describe('before any connection to a host', () => {
-  test('in the wrong directory', async () => {
+  test('up reports a missing cluster.yml', async () => {
     const elsewhere = join(faultLab.directory, 'elsewhere')
     await mkdir(elsewhere)
     await expectGoldenOutput(
@@ -38,7 +38,7 @@ describe('before any connection to a host', () => {
     )
   })
 
-  test('without cluster.identity, without cluster.lock, without the key', async () => {
+  test('up reports a missing cluster.lock, cluster.identity and key', async () => {
     await faultLab.writeClusterYaml()
     await expectGoldenOutput(faultLab, 'no-lock', 1, await faultLab.terminal.hyperkube('up'))
     expect((await faultLab.terminal.hyperkube('lock')).code).toBe(0)
@@ -51,8 +51,8 @@ describe('before any connection to a host', () => {
   })
 })
 
-describe('on the way to hosts', () => {
-  test('a user who is not root and cannot become root', async () => {
+describe('connecting to hosts', () => {
+  test('up reports a user without root permissions', async () => {
     const key = (await readFile(`${cp1.ssh.keyFile}.pub`, 'utf8')).trim()
     await runOnBoth(`
       useradd -m -s /bin/sh kim
@@ -68,7 +68,7 @@ describe('on the way to hosts', () => {
     await faultLab.writeClusterYaml()
   })
 
-  test('the only control plane does not answer', async () => {
+  test('up reports an unreachable control plane', async () => {
     await cp1.setDroppedSources([faultLab.lab.gateway])
     await expectGoldenOutput(
       faultLab,
@@ -80,7 +80,7 @@ describe('on the way to hosts', () => {
     await cp1.connect()
   })
 
-  test('a host with another key', async () => {
+  test('up reports a changed host key', async () => {
     await w1.script(`
       cd /etc/ssh
       rm ssh_host_*
@@ -92,8 +92,8 @@ describe('on the way to hosts', () => {
   })
 })
 
-describe('when hosts have answered', () => {
-  test('a copy of another host, once its new key was taken', async () => {
+describe('checks after connecting', () => {
+  test('up reports a copied host', async () => {
     const { stdout: own } = await w1.exec(['cat', '/etc/machine-id'])
     const { stdout: other } = await cp1.exec(['cat', '/etc/machine-id'])
     await w1.script(`echo '${other.trim()}' > /etc/machine-id; hostname cp1`)
@@ -106,7 +106,7 @@ describe('when hosts have answered', () => {
     await w1.script(`echo '${own.trim()}' > /etc/machine-id; hostname w1`)
   })
 
-  test('ports that another program listens on', async () => {
+  test('up reports ports in use', async () => {
     const takers = [
       [cp1, 6443],
       [w1, 10_250],
@@ -124,8 +124,8 @@ describe('when hosts have answered', () => {
   })
 })
 
-describe('while hosts are at work', () => {
-  test('a file in the mirror that is not what cluster.lock says', async () => {
+describe('applying plans', () => {
+  test('up reports a file with a wrong checksum', async () => {
     const path = `dl.k8s.io/release/v${kubernetes}/bin/linux/amd64/kubelet`
     const file = join(faultLab.overrides, path)
     await mkdir(dirname(file), { recursive: true })
@@ -140,7 +140,7 @@ describe('while hosts are at work', () => {
     await rm(file)
   })
 
-  test('a disk that gets full', async () => {
+  test('up reports a full disk', async () => {
     await w1.script('fallocate -l 50M /var/spare')
     await w1.fillDisk()
     await w1.exec(['rm', '/var/spare'])
@@ -156,14 +156,14 @@ describe('while hosts are at work', () => {
     await w1.emptyDisk()
   })
 
-  test('Ctrl-C', async () => {
+  test('up stops at Ctrl-C', async () => {
     const running = faultLab.terminal.start(...upArgs)
     await running.waitForOutput('] preparation')
     running.signal('SIGINT')
     await expectGoldenOutput(faultLab, 'interrupted', 130, await running.ended)
   })
 
-  test('a service that does not start, and a second operator meanwhile', async () => {
+  test('up reports a service that does not start, and a held operator lock', async () => {
     await faultLab.writeClusterYaml({ 'spec.components.etcd': { args: { 'heartbeat-interval': '5000' } } })
     const running = faultLab.terminal.start(...upArgs)
     await running.waitForOutput('waiting for etcd.service to run')
@@ -181,7 +181,7 @@ describe('while hosts are at work', () => {
     await faultLab.writeClusterYaml()
   }, 240_000)
 
-  test('an operator lock that is taken by force', async () => {
+  test('up reports a lost operator lock', async () => {
     const first = faultLab.terminal.start(...upArgs)
     await first.waitForOutput('cp1/etcd: ')
     // A stopped process behaves like `up` on a laptop whose lid was closed.
@@ -200,7 +200,7 @@ describe('while hosts are at work', () => {
     await expectGoldenOutput(faultLab, 'claim-lost', 1, await first.ended)
   })
 
-  test('a worker that does not answer, and is brought along once it does', async () => {
+  test('up reports an unreachable worker, and updates the worker once it is reachable', async () => {
     expect((await faultLab.terminal.hyperkube(...upArgs)).code).toBe(0)
     await w1.setDroppedSources([faultLab.lab.gateway])
     await faultLab.writeClusterYaml({ 'spec.components.kubelet.args': { v: '3' } })

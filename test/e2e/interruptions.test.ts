@@ -26,7 +26,7 @@ test.each([
   { kind: 'cli-killed', host: 'cp1', point: 0.45 },
   { kind: 'host-power-cut', host: 'cp1', point: 0.55 },
 ] as const)(
-  '$kind at $point of a first up: the next one finishes',
+  'after $kind at $point of the first up, the next up completes',
   { timeout: 600_000 },
   async (interruption) => {
     await operator.must(0, 'reset', '--yes')

@@ -72,7 +72,7 @@ function configMap(name: string, data: Record<string, string>): Manifest {
 
 const toRef = (name: string): { namespace: string; name: string } => ({ namespace: 'default', name })
 
-test('the server is ready, and says which version it is', async () => {
+test('the API server is ready and returns its version', async () => {
   expect(await checkReadiness(client, `https://${cp1.address}:6443`)).toEqual({ ready: true })
   expect(await getServerVersion(client)).toMatchObject({ gitVersion: 'v1.37.1' })
 })
@@ -90,7 +90,7 @@ describe('the objects that controllers and hosts need', () => {
     return changes.length
   }
 
-  test('are applied once the API serves their kinds, and match the spec then', async () => {
+  test('are applied after the API serves their kinds, and need no further change', async () => {
     expect(await reconcile(desired)).toBe(manifests.length)
     expect(await findObjectChanges(client, desired)).toEqual([])
     expect(await getObject(client, hostKind, { name: 'w9' })).toMatchObject({ spec: { names } })
@@ -106,7 +106,7 @@ describe('the objects that controllers and hosts need', () => {
 })
 
 describe('the objects that every cluster has', () => {
-  test('are applied, and applied again change nothing', async () => {
+  test('are applied, and a second apply changes nothing', async () => {
     const first = await applyBaseObjects(client, { windows: true })
     const second = await applyBaseObjects(client, { windows: true })
     // kube-controller-manager writes the result of its type check to the status of a policy.
@@ -179,7 +179,7 @@ describe('the objects that every cluster has', () => {
       false,
       { user: 'hyperkube:agent', ...signers, verb: 'sign', name: 'kubernetes.io/kube-apiserver-client' },
     ],
-  ])('%j: %j', async (allowed, access) => {
+  ])('RBAC allows (%j): %j', async (allowed, access) => {
     expect(await isAllowed(access)).toBe(allowed)
   })
 })
@@ -187,7 +187,7 @@ describe('the objects that every cluster has', () => {
 describe('objects', () => {
   testObjectContract(() => client)
 
-  test('whose fields are others’ are taken only by force', async () => {
+  test('with fields of another manager are changed only with force', async () => {
     await cluster.kubectl(['create', 'configmap', 'four', '--from-literal=word=theirs'])
     const ourManifest = configMap('four', { word: 'ours' })
     await expect(applyObject(client, ourManifest)).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe('objects', () => {
     expect(await applyObject(client, ourManifest, { force: true })).toMatchObject({ data: { word: 'ours' } })
   })
 
-  test('that are invalid are refused, with the field', async () => {
+  test('that are invalid are refused with the name of the field', async () => {
     await expect(applyObject(client, { ...configMap('five', {}), dat: {} })).rejects.toMatchObject({
       code: 'KUBE_INVALID',
       apiMessage: expect.stringContaining('.dat'),
@@ -209,7 +209,7 @@ describe('objects', () => {
     })
   })
 
-  test('are not for everybody', async () => {
+  test('are forbidden to users without RBAC rules', async () => {
     const { stdout } = await cp1.exec(['cat', '/etc/kubernetes/flannel.conf'])
     using flannel = createClient(stdout)
     await expect(listObjects(flannel, createUntypedKind('v1', 'Secret'))).rejects.toMatchObject({
@@ -219,7 +219,7 @@ describe('objects', () => {
   })
 })
 
-test('250 objects come in pages of 50, each once', async () => {
+test('250 objects are listed in pages of 50, each once', async () => {
   const names = Array.from({ length: 250 }, (_, index) => `paged-${String(index).padStart(3, '0')}`)
   const labels = { paged: 'yes' }
   await Promise.all(
@@ -245,7 +245,7 @@ describe('a lease', () => {
   const contender = (identity: string, duration: number): LeaseLock =>
     new LeaseLock(createKubeLeaseStore(client, toRef('lease'), duration / 3), { identity, duration })
 
-  test('is held by one of two, given back, and taken when its holder is gone', async () => {
+  test('is held by one of two contenders, and acquired by the other after its release', async () => {
     const [a, b] = [contender('a', 15_000), contender('b', 15_000)]
     const both = await Promise.all([a.tryAcquire(), b.tryAcquire()])
     expect(both.filter(({ held }) => held)).toHaveLength(1)
@@ -264,12 +264,12 @@ describe('a lease', () => {
   test('expires when it is not renewed', async () => {
     // Requests for the lease time out after a third of its duration. Three seconds are enough even for a slow
     // machine.
-    const [gone, next] = [contender('gone', 9000), contender('next', 9000)]
+    const [expired, next] = [contender('expired', 9000), contender('next', 9000)]
     const started = performance.now()
-    await gone.acquire(100, signal)
+    await expired.acquire(100, signal)
     await next.acquire(250, signal)
     expect(performance.now() - started).toBeGreaterThanOrEqual(9000)
-    expect((await gone.tryAcquire()).held).toBe(false)
+    expect((await expired.tryAcquire()).held).toBe(false)
   })
 })
 
@@ -279,7 +279,7 @@ test('the logs of a pod can be read', async () => {
   expect(logs).toContain('Started HTTP server')
 })
 
-test('a restart of the API server is outlived: no request fails', async () => {
+test('no request fails during a restart of the API server', async () => {
   const unit = async (property: string): Promise<string> =>
     (await cp1.exec(['systemctl', 'show', '-p', property, '--value', 'kube-apiserver'])).stdout.trim()
   const before = await unit('MainPID')
@@ -299,7 +299,7 @@ test('a restart of the API server is outlived: no request fails', async () => {
   expect(round).toBeGreaterThan(1)
 })
 
-test('a server without etcd is not ready, and says why; one that is not there is not either', async () => {
+test('a server without etcd is not ready for that reason, and an unreachable server is not ready', async () => {
   const server = `https://${cp1.address}:6443`
   await cp1.exec(['systemctl', 'stop', 'etcd'])
   try {

@@ -43,7 +43,7 @@ function server(index: number): Host {
   return host
 }
 
-describe('through apiserver-proxy no request is lost, and none waits for long,', () => {
+describe('apiserver-proxy loses and delays no request', () => {
   test('when an API server is killed', async () => {
     const result = await proxied.runUnderLoad('SIGKILL', perSecond, server(0), async () => {
       await signalApiServer(server(0), 'KILL')
@@ -65,7 +65,7 @@ describe('through apiserver-proxy no request is lost, and none waits for long,',
     expect(findOutages(result)).toEqual([])
   })
 
-  test('when an API server is restarted as it should be', async () => {
+  test('when an API server is restarted gracefully', async () => {
     const result = await proxied.runUnderLoad('restart', perSecond, server(2), async () => {
       await server(2).exec(['systemctl', 'restart', 'kube-apiserver'])
     })
@@ -111,12 +111,12 @@ describe('hyperkube proxy', () => {
     await pollUntil(`${host.name} to be ${health}`, isReported, { timeoutMs: 30_000 })
   }
 
-  test('serves the API, and says which control planes are well', async () => {
+  test('serves the API and reports the health of each control plane', async () => {
     for (const host of cluster.controlPlanes) await waitForReportedHealth(host, 'healthy')
     expect(await get('/version')).toContain('"gitVersion": "v1.37.1"')
   })
 
-  test('serves it whichever control plane is down', async () => {
+  test('serves the API while any one control plane hangs', async () => {
     for (const host of cluster.controlPlanes) {
       await signalApiServer(host, 'STOP')
       try {
@@ -130,7 +130,7 @@ describe('hyperkube proxy', () => {
     }
   })
 
-  test('ends when it is interrupted', async () => {
+  test('exits with 130 after SIGINT', async () => {
     const ended = once(child, 'exit')
     child.kill('SIGINT')
     expect(await ended).toEqual([130, null])

@@ -135,31 +135,31 @@ function describeNewCluster(clusterNow: () => UpCluster, kubernetes: KubernetesV
   describe('a new cluster', () => {
     let pods: ProbePod[]
 
-    test('all nodes are Ready and run this Kubernetes', async () =>
+    test('all nodes are Ready and run the selected Kubernetes version', async () =>
       expectNodesReady(clusterNow(), kubernetes))
 
-    test('every member of etcd is healthy', async () => expectEtcdHealthy(clusterNow()))
+    test('every etcd member is healthy', async () => expectEtcdHealthy(clusterNow()))
 
-    test('a pod runs on each node, with an image that was pulled; pods reach each other across hosts', async () => {
+    test('a pod with a pulled image runs on each node, and pods reach each other across hosts', async () => {
       pods = await startPodOnEachNode(clusterNow())
       await expectPodsReachEachOther(clusterNow(), pods)
     })
 
     test('a service is reachable from every pod', async () => expectServiceReachable(clusterNow(), pods))
 
-    test('kubectl reads logs and runs programs, through kubelets whose certificates the API server verifies', async () =>
+    test('kubectl logs and exec work, and the API server verifies kubelet certificates', async () =>
       expectKubectlReachesPods(clusterNow(), kubernetes, pods))
   })
 }
 
 function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
   describe('built-in addons', () => {
-    test('names of services, of all pods behind one, of a pod, and outside the cluster, from every node', async () =>
+    test('DNS resolves services, headless services, pods and external names on every node', async () =>
       expectNamesResolve(clusterNow()))
 
-    test('the pods of CoreDNS are on different nodes', async () => expectCoreDnsSpread(clusterNow()))
+    test('CoreDNS pods are on different nodes', async () => expectCoreDnsSpread(clusterNow()))
 
-    test('with one pod of CoreDNS killed no lookup fails', async () =>
+    test('no lookup fails while one CoreDNS pod is killed', async () =>
       expectLookupsWhileCoreDnsDies(clusterNow()))
 
     test('kubectl top shows the usage of nodes and pods, over verified certificates', async () =>
@@ -168,7 +168,7 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
     test('an Ingress with a host and TLS is served at the address of every control plane', async () =>
       expectIngressServed(clusterNow()))
 
-    test('nothing that lies on a worker gives its root user more than that worker', async () => {
+    test('the files on a worker give its root user no access beyond that worker', async () => {
       const context = await openAttack(clusterNow())
       const tenant = await createTenant(context)
       const attacks = [
@@ -180,8 +180,7 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
       expect(await runAttacks(attacks)).toEqual([])
     })
 
-    test('data that a pod writes into a volume claim is there for the next pod', async () =>
-      expectVolumeKeepsData(clusterNow()))
+    test('data in a volume claim is kept for the next pod', async () => expectVolumeKeepsData(clusterNow()))
 
     test('addon list shows all addons as ready', async () => {
       const { code, stdout, stderr } = await clusterNow().hyperkube('addon', 'list', '-o', 'json')
@@ -197,7 +196,7 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
     test('a user’s addon is applied, changed, pruned and removed, and foreign objects are kept', async () =>
       expectUserAddonManaged(clusterNow()))
 
-    test('a field of another owner is refused with both owners and a hint; force takes it over', async () =>
+    test('a field of another manager is refused with a hint, and force takes it over', async () =>
       expectFieldOwnersRespected(clusterNow(), kubernetes))
 
     test('drift of an addon is shown by plan and fixed by up', async () =>
@@ -206,7 +205,7 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
 }
 
 function describeFirstUp(clusterNow: () => UpCluster): void {
-  describe('what up has done', () => {
+  describe('the result of the first up', () => {
     test('the journals of the hosts contain exactly the planned ops', async () =>
       expectPlannedOpsInJournals(clusterNow()))
 
@@ -227,7 +226,7 @@ function describeFirstUp(clusterNow: () => UpCluster): void {
 
 function testIdleHost(clusterNow: () => UpCluster): void {
   test(
-    'agent and proxy of a host with nothing to do take less than 140 MB and 2 % of a core',
+    'the agent and proxy of an idle host use less than 140 MB and 2 % of a core',
     { timeout: 240_000 },
     async () => {
       // The host needs a while to become idle.
@@ -249,7 +248,7 @@ function describeAnotherUp(clusterNow: () => UpCluster): void {
       expect(stderr).toContain('nothing to do')
     })
 
-    test('drift is shown by plan and fixed by up, and nothing else is changed', async () =>
+    test('drift is shown by plan and fixed by up, and other resources stay unchanged', async () =>
       expectDriftFixed(clusterNow()))
   })
 }
@@ -257,23 +256,27 @@ function describeAnotherUp(clusterNow: () => UpCluster): void {
 function describeHealing(clusterNow: () => UpCluster): void {
   describe('healing', () => {
     test(
-      'five faults at once are named by doctor and healed by agents, and nothing is lost',
+      'five simultaneous faults are named by doctor and healed by agents, and no data is lost',
       { timeout: 600_000 },
       async () => expectFiveFaultsHealed(clusterNow()),
     )
 
-    test('a healthy control plane costs almost nothing to watch', { timeout: 240_000 }, async () => {
-      const options = { maxCpuShare: 0.03, timeoutMs: 150_000 }
-      const { pss, cpuShare } = await waitUntilIdle(clusterNow().hosts[0], options)
-      expect(pss).toBeLessThan(170e6)
-      expect(cpuShare).toBeLessThan(0.03)
-    })
+    test(
+      'the agent of a healthy control plane uses less than 170 MB and 3 % of a core',
+      { timeout: 240_000 },
+      async () => {
+        const options = { maxCpuShare: 0.03, timeoutMs: 150_000 }
+        const { pss, cpuShare } = await waitUntilIdle(clusterNow().hosts[0], options)
+        expect(pss).toBeLessThan(170e6)
+        expect(cpuShare).toBeLessThan(0.03)
+      },
+    )
   })
 }
 
 function describeSnapshots(clusterNow: () => UpCluster): void {
   describe('snapshots', () => {
-    test('node list and kubectl list all nodes, and kubectl gets its arguments untouched', async () => {
+    test('node list and kubectl list all nodes, and kubectl receives its arguments unchanged', async () => {
       const { operator, hosts } = clusterNow()
       const { stdout } = await operator.must(0, 'node', 'list')
       const nodes = await operator.must(0, 'kubectl', 'get', 'nodes', '-o', 'name')
@@ -289,19 +292,21 @@ function describeSnapshots(clusterNow: () => UpCluster): void {
       expect(stdout).toMatch(/ready\s+leader/)
     })
 
-    test('what is saved can be restored, with every key that was there', { timeout: 300_000 }, async () =>
+    test('a saved snapshot can be restored with all its keys', { timeout: 300_000 }, async () =>
       expectSnapshotRestorable(clusterNow()),
     )
 
-    test('a flipped byte, a missing end and another cluster’s are refused', async () =>
+    test('a damaged, truncated or foreign snapshot is refused', async () =>
       expectBadSnapshotsRefused(clusterNow()))
 
     test('an interrupted verify leaves no process and no directory', { timeout: 300_000 }, async () =>
       expectInterruptedVerifyCleanedUp(clusterNow()),
     )
 
-    test('prune shows what would go, and leaves what a person has named', { timeout: 300_000 }, async () =>
-      expectPruneKeepsNamedSnapshots(clusterNow()),
+    test(
+      'prune shows what it would remove, and keeps snapshots with custom names',
+      { timeout: 300_000 },
+      async () => expectPruneKeepsNamedSnapshots(clusterNow()),
     )
   })
 }
@@ -309,29 +314,29 @@ function describeSnapshots(clusterNow: () => UpCluster): void {
 function describeDrain(clusterNow: () => UpCluster, kubernetes: KubernetesVersion): void {
   describe('node drain', () => {
     test(
-      'pods move as their budget allows: never fewer than one is available',
+      'pods are evicted within their disruption budget, and one pod is always available',
       { timeout: 300_000 },
       async () => expectDrainKeepsBudget(clusterNow(), kubernetes),
     )
 
-    test('uncordon lets pods come back', async () => {
+    test('uncordon makes the node schedulable again', async () => {
       const { code, stdout } = await clusterNow().hyperkube('node', 'uncordon', 'w1')
       expect([code, stdout]).toEqual([0, 'w1 is uncordoned\n'])
       expect(await isCordoned(clusterNow(), 'w1')).toBe(false)
     })
 
     test(
-      'a budget that can never be met is refused before anything is done',
+      'a disruption budget that allows no eviction is refused before any change',
       { timeout: 300_000 },
       async () => expectImpossibleDrainRefused(clusterNow(), kubernetes),
     )
 
-    test('at the deadline it says which budget blocks, and the node stays cordoned', async () =>
+    test('at the deadline the blocking budget is reported, and the node stays cordoned', async () =>
       expectDrainBlockedAtDeadline(clusterNow()))
 
-    test('an interruption ends a drain that waits', async () => expectDrainInterrupted(clusterNow()))
+    test('an interruption ends a waiting drain', async () => expectDrainInterrupted(clusterNow()))
 
-    test('what an administrator has cordoned stays so', { timeout: 300_000 }, async () =>
+    test('a node cordoned by an administrator stays cordoned', { timeout: 300_000 }, async () =>
       expectForeignCordonKept(clusterNow(), kubernetes),
     )
   })
@@ -341,7 +346,7 @@ function describeUpgrade(clusterNow: () => UpCluster, to: KubernetesVersion): vo
   describe('upgrade', () => {
     const version = to.slice(1)
 
-    test('what an upgrade would do is shown, and nothing is done', async () => {
+    test('upgrade --dry-run shows the steps and changes nothing', async () => {
       const { operator } = clusterNow()
       const { stderr } = await operator.must(3, 'upgrade', '--to', version, '--dry-run')
       expect(stderr).toContain(
@@ -351,17 +356,13 @@ function describeUpgrade(clusterNow: () => UpCluster, to: KubernetesVersion): vo
       await operator.must(0, 'plan')
     })
 
-    test(
-      `${to} is installed while the cluster is in use, and no request fails`,
-      { timeout: 900_000 },
-      async () => {
-        const { operator, hosts } = clusterNow()
-        const [first, worker] = ['cp1', 'w1'].map((name) => hosts.find((host) => host.name === name))
-        if (first === undefined || worker === undefined) throw new Error('there are no such hosts')
-        await upgradeUnderLoad(operator, version, { hosts, server: first, from: worker })
-        expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
-      },
-    )
+    test(`an upgrade to ${to} under load fails no request`, { timeout: 900_000 }, async () => {
+      const { operator, hosts } = clusterNow()
+      const [first, worker] = ['cp1', 'w1'].map((name) => hosts.find((host) => host.name === name))
+      if (first === undefined || worker === undefined) throw new Error('there are no such hosts')
+      await upgradeUnderLoad(operator, version, { hosts, server: first, from: worker })
+      expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+    })
 
     test('a downgrade and an unknown version are refused', async () => {
       const { operator } = clusterNow()
@@ -375,11 +376,13 @@ function describeUpgrade(clusterNow: () => UpCluster, to: KubernetesVersion): vo
 
 function describeConformance(clusterNow: () => UpCluster): void {
   describe('conformance', () => {
-    test('upstream’s suite is fetched from the mirror, and lists its tests', { timeout: 300_000 }, async () =>
-      expectTestsListed(clusterNow()),
+    test(
+      'the upstream test suite is fetched from the mirror and lists its tests',
+      { timeout: 300_000 },
+      async () => expectTestsListed(clusterNow()),
     )
 
-    test('thirty conformance tests of all kinds pass', { timeout: 1_200_000 }, async () =>
+    test('thirty conformance tests pass', { timeout: 1_200_000 }, async () =>
       expectThirtyTestsPass(clusterNow()),
     )
   })
@@ -389,35 +392,31 @@ function describeConformance(clusterNow: () => UpCluster): void {
 function describeReplacement(clusterNow: () => UpCluster): () => AddedHost | undefined {
   let added: AddedHost | undefined
   describe('replacement of a control plane', () => {
-    test(
-      'cp4 takes the place of cp3: it votes before the other one leaves',
-      { timeout: 600_000 },
-      async () => {
-        const { lab, operator, api, hosts } = clusterNow()
-        const [host] = await lab.up(['cp4'])
-        if (host === undefined) throw new Error('there is no cp4')
-        await writeKnownHosts(operator.directory, [...hosts, host])
-        added = { host, before: await takeHostSnapshot(host) }
-        const args = ['node', 'replace', 'cp3', '--by', 'cp4', '--address', host.address] as const
-        const { shown } = await runAsPlanned(operator, [...hosts, host], args)
-        expect(shown).toContain('etcd on cp4, while etcd is healthy on cp1, cp2 and cp3')
-        expect(shown).toContain('remove cp3, drained first, removed from etcd')
-        expect(await listVoters(host)).toEqual(['cp1', 'cp2', 'cp4'])
-        expect(await listReadyNodes(api)).toEqual(['cp1', 'cp2', 'cp4', 'w1', 'w2'])
-        expect(await listHostNames(api)).toEqual(['cp1', 'cp2', 'cp4', 'w1', 'w2'])
-        expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
-      },
-    )
+    test('cp4 replaces cp3, and votes in etcd before cp3 is removed', { timeout: 600_000 }, async () => {
+      const { lab, operator, api, hosts } = clusterNow()
+      const [host] = await lab.up(['cp4'])
+      if (host === undefined) throw new Error('there is no cp4')
+      await writeKnownHosts(operator.directory, [...hosts, host])
+      added = { host, before: await takeHostSnapshot(host) }
+      const args = ['node', 'replace', 'cp3', '--by', 'cp4', '--address', host.address] as const
+      const { shown } = await runAsPlanned(operator, [...hosts, host], args)
+      expect(shown).toContain('etcd on cp4, while etcd is healthy on cp1, cp2 and cp3')
+      expect(shown).toContain('remove cp3, drained first, removed from etcd')
+      expect(await listVoters(host)).toEqual(['cp1', 'cp2', 'cp4'])
+      expect(await listReadyNodes(api)).toEqual(['cp1', 'cp2', 'cp4', 'w1', 'w2'])
+      expect(await listHostNames(api)).toEqual(['cp1', 'cp2', 'cp4', 'w1', 'w2'])
+      expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+    })
   })
   return () => added
 }
 
 function describeEnd(clusterNow: () => UpCluster, readAddedHost: () => AddedHost | undefined): void {
   describe('the end of a cluster', () => {
-    test('no secret is in the output, nor in a wrong place on a host', async () =>
+    test('no secret is in the output or in unplanned files on a host', async () =>
       expectNoLeaks(clusterNow()))
 
-    test('reset leaves every host as it was', async () =>
+    test('reset restores the initial state of every host', async () =>
       expectResetLeavesNothing(clusterNow(), readAddedHost()))
   })
 }

@@ -68,7 +68,7 @@ afterAll(async () => {
 })
 
 test(
-  `${faults} connection faults, and nothing is missed`,
+  `a watch misses no event during ${faults} connection faults`,
   async () => {
     await scenario.changeObjects(30)
     const warmUpCount = Math.ceil(faults / 5)
@@ -88,7 +88,7 @@ test(
   timeoutMs,
 )
 
-test(`the API server is killed, ${kills} times, and nothing is missed`, async () => {
+test(`a watch misses no event while the API server is killed ${kills} times`, async () => {
   for (let turn = 0; turn < kills; turn++) {
     const before = await readPid()
     await signalApiServer(server, 'KILL')
@@ -99,7 +99,7 @@ test(`the API server is killed, ${kills} times, and nothing is missed`, async ()
   expect(scenario.findProblems()).toEqual([])
 })
 
-test('the API server is restarted as it should be, and nothing is missed', async () => {
+test('a watch misses no event during a graceful restart of the API server', async () => {
   const before = await readPid()
   const restarted = new AbortController()
   const restart = server.exec(['systemctl', 'restart', 'kube-apiserver']).finally(() => restarted.abort())

@@ -17,7 +17,7 @@ interface NodeList {
   }[]
 }
 
-test('all nodes are ready, two of them of Windows', async () => {
+test('all nodes are Ready, and two of them run Windows', async () => {
   const { items } = await cluster().api.get<NodeList>('/api/v1/nodes')
   const ready = items.map(({ metadata, status }) => [
     metadata.name,
@@ -37,7 +37,7 @@ test('a second up has nothing to do', async () => {
   expect(code).toBe(0)
 })
 
-test('status lists their services, and logs returns their logs', async () => {
+test('status lists the services of Windows hosts, and logs returns their logs', async () => {
   const { stdout } = await cluster().must(0, 'status', '-o', 'json')
   const { hosts } = JSON.parse(stdout)
   expect(
@@ -87,7 +87,7 @@ async function recoveries(): Promise<number> {
   return hosts.flatMap(({ actions }) => actions).filter(({ action }) => action === 'recovered').length
 }
 
-test('a reset restores every host, and keeps what hyperkube does not own', async () => {
+test('a reset restores every host and keeps foreign files', async () => {
   const { must, observe, before } = cluster()
   await must(0, 'reset', '--yes')
   expect(await observe()).toEqual(before)

@@ -35,7 +35,7 @@ async function nodeToLose(): Promise<string> {
 /** Looks up a name repeatedly in the background, and records the result of each lookup. */
 async function startLookups(pod: ProbePod): Promise<void> {
   const name = `${probe.name}.default.svc.cluster.local`
-  const one = `nslookup ${name} >/dev/null 2>&1 && echo "$at well" || echo "$at failed"`
+  const one = `nslookup ${name} >/dev/null 2>&1 && echo "$at ok" || echo "$at failed"`
   const loop = `while true; do at=$(date +%s)000; ${one}; usleep 200000; done >/lookups`
   await runInPod(cluster.api, pod, `sh -c '${loop.replaceAll("'", `'"'"'`)}' </dev/null >/dev/null 2>&1 &`)
 }
@@ -98,7 +98,7 @@ interface Lookup {
 /** Parses the log of lookups that a pod wrote. */
 function parseLookups(text: string): Lookup[] {
   return text.split('\n').flatMap((line) => {
-    const [, at, outcome] = /^(\d+) (well|failed)$/.exec(line) ?? []
+    const [, at, outcome] = /^(\d+) (ok|failed)$/.exec(line) ?? []
     return at === undefined ? [] : [{ at: Number(at), ok: outcome !== 'failed' }]
   })
 }

@@ -72,7 +72,7 @@ async function hyperkube({ file }: AgentRelease, ...args: readonly string[]): Pr
   })
 }
 
-test('a newer hyperkube restarts nothing of a node, and leaves nothing of the previous release', async () => {
+test('a newer hyperkube restarts no service of a node and removes the previous release', async () => {
   const processesBefore = await agentHost.readProcesses(services)
   expect(processesBefore).not.toMatch(/ 0( |$)/m)
   await hyperkube(newer, 'up', '--yes')
@@ -83,7 +83,7 @@ test('a newer hyperkube restarts nothing of a node, and leaves nothing of the pr
   expect(await agentHost.readProcesses(services)).toBe(processesBefore)
 })
 
-test('an older one repairs drift through the newer agent', async () => {
+test('an older hyperkube repairs drift through the newer agent', async () => {
   const processesBefore = await agentHost.readProcesses(services)
   await agentHost.script('rm /etc/crictl.yaml')
   await hyperkube(older, 'up', '--yes')
@@ -95,7 +95,7 @@ test('an older one repairs drift through the newer agent', async () => {
   expect(await agentHost.readProcesses(services)).toBe(processesBefore)
 })
 
-test('a reset through the agent leaves the host as it was', async () => {
+test('a reset through the agent restores the initial state of the host', async () => {
   const connected = await connectHost(agentHost.host, newer, { signal: new AbortController().signal })
   const session = connected.sessions.get('cp1')
   if (session === undefined) throw connected.unreachable.get('cp1') ?? new Error('the host is unreachable')
@@ -104,7 +104,7 @@ test('a reset through the agent leaves the host as it was', async () => {
   await resetHost(session, claim, () => undefined)
   await connected.close()
   await pollUntil(
-    'the agent to be gone',
+    'the agent to be removed',
     async () =>
       (await agentHost.script('systemctl list-units --all --plain --no-legend hyperkube-agent.service')) ===
       '',

@@ -65,13 +65,13 @@ function services(): string[] {
   return plan.components.flatMap(({ service }) => service?.name ?? [])
 }
 
-test('the contract of the fakes holds for the real host', async () => {
+test('the real host passes the contract of the fakes', async () => {
   const lines = await applier.contract()
   expect(findFailure(lines)).toBeUndefined()
   expect(lines.filter(({ passed }) => passed !== undefined)).toHaveLength(4)
 })
 
-test('a whole node comes up, stage by stage', { timeout: 600_000 }, async () => {
+test('a node is applied stage by stage and becomes Ready', { timeout: 600_000 }, async () => {
   const times: string[] = []
   for (const through of stages) {
     const started = performance.now()
@@ -89,12 +89,12 @@ test('a whole node comes up, stage by stage', { timeout: 600_000 }, async () => 
   await pollUntil('cp1 to be Ready', isReady, { timeoutMs: 90_000 })
 })
 
-test('a pod runs, in the network that was derived', async () => {
+test('a pod runs in the derived pod network', async () => {
   await runPod()
   expect((await host.exec(['ip', '-o', 'link', 'show', 'cni0'])).stdout).toContain('cni0')
 })
 
-test('nothing is left to do', async () => {
+test('an applied plan has no ops left', async () => {
   const started = performance.now()
   expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
   process.stderr.write(
@@ -161,37 +161,41 @@ const drifts: readonly (readonly [by: string, message: string, repairs: readonly
   ],
 ]
 
-test('manual changes are found and repaired, and nothing else is changed', { timeout: 300_000 }, async () => {
-  const started = await startTimes()
-  await host.script(drifts.map(([command]) => command).join('\n'))
-  const { findings } = await applier.diff(plan)
-  for (const [command, expectedMessage] of drifts) {
+test(
+  'manual changes are found and repaired, and other resources stay unchanged',
+  { timeout: 300_000 },
+  async () => {
+    const started = await startTimes()
+    await host.script(drifts.map(([command]) => command).join('\n'))
+    const { findings } = await applier.diff(plan)
+    for (const [command, expectedMessage] of drifts) {
+      expect(
+        findings.some(({ message }) => message.includes(expectedMessage)),
+        `${command}: ${JSON.stringify(findings)}`,
+      ).toBe(true)
+    }
+    expect(findings).toHaveLength(drifts.length)
+    const lines = await applier.apply(plan)
+    expect(findFailure(lines)).toBeUndefined()
+    const expected = drifts.flatMap(([, , repairs]) => repairs).toSorted()
     expect(
-      findings.some(({ message }) => message.includes(expectedMessage)),
-      `${command}: ${JSON.stringify(findings)}`,
-    ).toBe(true)
-  }
-  expect(findings).toHaveLength(drifts.length)
-  const lines = await applier.apply(plan)
-  expect(findFailure(lines)).toBeUndefined()
-  const expected = drifts.flatMap(([, , repairs]) => repairs).toSorted()
-  expect(
-    listDoneOps(lines)
-      .map((line) => line.replace(/ crictl-.*/, ''))
-      .toSorted(),
-  ).toEqual(expected)
-  const now = await startTimes()
-  const restarted = services().filter((name) => now.get(name) !== started.get(name))
-  expect(restarted.toSorted()).toEqual([
-    'containerd.service',
-    'flanneld.service',
-    'kube-controller-manager.service',
-    'kube-scheduler.service',
-  ])
-  expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
-})
+      listDoneOps(lines)
+        .map((line) => line.replace(/ crictl-.*/, ''))
+        .toSorted(),
+    ).toEqual(expected)
+    const now = await startTimes()
+    const restarted = services().filter((name) => now.get(name) !== started.get(name))
+    expect(restarted.toSorted()).toEqual([
+      'containerd.service',
+      'flanneld.service',
+      'kube-controller-manager.service',
+      'kube-scheduler.service',
+    ])
+    expect(await applier.diff(plan)).toEqual({ ops: [], findings: [] })
+  },
+)
 
-test('other bytes than those of the lock are refused before anything is done', async () => {
+test('a download with a wrong digest is refused before any change', async () => {
   const [wrong] = plan.components
     .flatMap(({ artifacts }) => artifacts)
     .flatMap((one) => (one.from === 'url' ? [one] : []))
@@ -215,7 +219,7 @@ test('other bytes than those of the lock are refused before anything is done', a
   expect((await host.script('ls -A /opt/hyperkube')).stdout).not.toContain('.hyperkube')
 })
 
-test('a reset leaves the host as it was', { timeout: 300_000 }, async () => {
+test('a reset restores the initial state of the host', { timeout: 300_000 }, async () => {
   const started = performance.now()
   const lines = await applier.reset()
   expect(findFailure(lines)).toBeUndefined()
@@ -230,7 +234,7 @@ test('a reset leaves the host as it was', { timeout: 300_000 }, async () => {
   expect(await takeHostSnapshot(host)).toEqual(before)
 })
 
-test('a full disk is reported, and apply continues once there is room', { timeout: 300_000 }, async () => {
+test('a full disk is reported, and apply continues after space is freed', { timeout: 300_000 }, async () => {
   await host.fillDisk()
   try {
     expect(findFailure(await applier.apply(plan, { through: 'prepare' }))).toMatchObject({
@@ -260,7 +264,7 @@ test(
   },
 )
 
-test('killed at any point, the next run goes on, and a killed reset too', { timeout: 900_000 }, async () => {
+test('after a kill at any point, the next apply or reset completes', { timeout: 900_000 }, async () => {
   const points = Array.from({ length: 5 }, () => 50 + Math.floor(Math.random() * 350))
   process.stderr.write(`killed at calls ${points.join(', ')} of ${callsFromNothing}\n`)
   for (const dieAt of points) {
@@ -275,7 +279,7 @@ test('killed at any point, the next run goes on, and a killed reset too', { time
   expect(await takeHostSnapshot(host)).toEqual(before)
 })
 
-test('after a power cut the next run goes on', { timeout: 900_000 }, async () => {
+test('after a power cut, the next apply completes', { timeout: 900_000 }, async () => {
   const interrupted = applier.apply(plan, { through: 'controllers' }).catch(() => [])
   await pollUntil(
     'the first program to be there',

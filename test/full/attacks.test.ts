@@ -51,15 +51,15 @@ describe('attacks on a cluster with default addons', () => {
     )
   })
 
-  test('a tenant with edit rights stays in its namespace', async () => {
+  test('a tenant with edit permissions stays in its namespace', async () => {
     expect(await runAttacks(buildTenantAttacks(context, await createTenant(context)), records)).toEqual([])
   })
 
-  test('an escaped pod on a worker gains nothing outside its own rights', async () => {
+  test('an escaped pod on a worker gains no permissions', async () => {
     expect(await runAttacks(buildPodAttacks(context), records)).toEqual([])
   })
 
-  test('root on a worker can do only what the Node authorizer allows that node', async () => {
+  test('root on a worker has only the permissions of the Node authorizer', async () => {
     expect(await runAttacks(buildWorkerAttacks(context), records)).toEqual([])
   })
 
@@ -67,18 +67,18 @@ describe('attacks on a cluster with default addons', () => {
     expect(await runAttacks(buildRenewalAttacks(context), records)).toEqual([])
   })
 
-  test('cluster.identity and a snapshot are of no use without the key', { timeout: 600_000 }, async () => {
+  test('cluster.identity and a snapshot are useless without the key', { timeout: 600_000 }, async () => {
     const attacks = [...buildIdentityAttacks(context), ...buildSnapshotAttacks(context)]
     expect(await runAttacks(attacks, records)).toEqual([])
   })
 
-  test('a hostile mirror cannot choose what runs', { timeout: 300_000 }, async () => {
+  test('a hostile mirror cannot change the installed programs', { timeout: 300_000 }, async () => {
     await withHostileMirror(context, { overrides, kubernetes }, async (attacks) =>
       expect(await runAttacks(attacks, records)).toEqual([]),
     )
   })
 
-  test('a machine with another ssh host key is not used', { timeout: 300_000 }, async () => {
+  test('a host with another ssh host key is not used', { timeout: 300_000 }, async () => {
     const host = findHost(context.cluster, 'w2')
     await withHostileSsh(context, host, async (attacks) =>
       expect(await runAttacks(attacks, records)).toEqual([]),

@@ -116,7 +116,7 @@ describe('a cluster with the profile cis', () => {
     expectReasons(results)
   })
 
-  test('a restricted pod of a new namespace runs without a token, and its image is pulled', async () => {
+  test('a restricted pod in a new namespace runs without a token, and its image is always pulled', async () => {
     const { api } = clusterNow()
     await api.create('/api/v1/namespaces', { metadata: { name: 'shop' } })
     expect(await readDefaultAccount(api, 'shop')).toMatchObject({ automountServiceAccountToken: false })

@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 1_200_000)
 afterAll(async () => opened?.[Symbol.asyncDispose]())
 
-test('an interruption ends it within minutes, and reports what was done', { timeout: 600_000 }, async () => {
+test('an interruption ends the run with a report of the tests so far', { timeout: 600_000 }, async () => {
   if (opened === undefined) throw new Error('there is no cluster')
   const { cluster } = opened
   const report = join(cluster.directory, 'cut')
@@ -53,7 +53,7 @@ test('an interruption ends it within minutes, and reports what was done', { time
   await expectNoTraces(cluster)
 })
 
-test('all conformance tests that can run here pass', { timeout: 8 * hours }, async () => {
+test('all conformance tests with available images pass', { timeout: 8 * hours }, async () => {
   if (opened === undefined) throw new Error('there is no cluster')
   const { cluster } = opened
   const directory = process.env['CONFORMANCE_REPORT'] ?? join(cluster.directory, 'conformance')

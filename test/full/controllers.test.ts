@@ -42,7 +42,7 @@ describe('controllers of a cluster', () => {
   })
 
   test(
-    'certificates that their agent should have renewed are reported and requested',
+    'overdue certificates are reported, and their renewal is requested from the agent',
     { timeout: 3 * minute },
     async () => {
       await using kubectl = await openKubectl(clusterNow(), 'v1.37.1')
@@ -87,7 +87,7 @@ describe('controllers of a cluster', () => {
   )
 
   test(
-    'the cluster is brought back to a database that a host has kept by itself',
+    'the cluster is restored from a database that a host has stored',
     { timeout: 10 * minute },
     async () => {
       const { api, operator } = clusterNow()
@@ -121,7 +121,7 @@ describe('controllers of a cluster', () => {
     },
   )
 
-  test('a thousand rogue requests of kubelets: none is approved', { timeout: 6 * minute }, async () => {
+  test('none of a thousand rogue kubelet CSRs is approved', { timeout: 6 * minute }, async () => {
     const seed = Math.trunc(Math.random() * 2 ** 31)
     const accepted = await createRogueRequests(clusterNow(), rogueCount, seed)
     const decisions = await pollUntil(
@@ -167,7 +167,7 @@ describe('controllers of a cluster', () => {
   })
 
   test(
-    'with addon-reconciler on it is restored, and a changed one is reported',
+    'addon-reconciler restores a deleted object, and reports a changed one',
     { timeout: 6 * minute },
     async () => {
       const { api, operator } = clusterNow()
@@ -198,7 +198,7 @@ describe('controllers of a cluster', () => {
   )
 
   test(
-    'space that etcd does not use is given back, by one member after the other',
+    'etcd members are defragmented one after the other, the leader last',
     { timeout: 12 * minute },
     async () => {
       const { api, hosts } = clusterNow()

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(async () => faultLab[Symbol.asyncDispose]())
 
-test('one does not answer when the cluster is founded', async () => {
+test('up reports an unreachable control plane during bootstrap', async () => {
   expect((await faultLab.terminal.hyperkube('lock')).code).toBe(0)
   expect((await faultLab.terminal.hyperkube('init')).code).toBe(0)
   await cp3.setDroppedSources([faultLab.lab.gateway])
@@ -43,7 +43,7 @@ test('one does not answer when the cluster is founded', async () => {
   expect(code, text).toBe(0)
 }, 600_000)
 
-test('one is unreachable for all hosts: etcd does not restart', async () => {
+test('up does not restart etcd while one control plane is unreachable', async () => {
   await cp3.setDroppedSources([faultLab.lab.gateway, cp1.address, cp2.address])
   await faultLab.writeClusterYaml({ 'spec.components.etcd': { args: { 'heartbeat-interval': '200' } } })
   await expectGoldenOutput(
@@ -54,7 +54,7 @@ test('one is unreachable for all hosts: etcd does not restart', async () => {
   )
 })
 
-test('all else goes on without it', async () => {
+test('up changes the other hosts while one control plane is unreachable', async () => {
   await faultLab.writeClusterYaml(apiServerChange)
   await expectGoldenOutput(
     faultLab,
@@ -64,7 +64,7 @@ test('all else goes on without it', async () => {
   )
 }, 300_000)
 
-test('a second one does not answer', async () => {
+test('up reports two unreachable control planes', async () => {
   await cp2.setDroppedSources([faultLab.lab.gateway])
   await expectGoldenOutput(
     faultLab,
@@ -75,7 +75,7 @@ test('a second one does not answer', async () => {
   await cp2.setDroppedSources([])
 })
 
-test('it is brought along once it is back', async () => {
+test('up updates the control plane after it is reachable again', async () => {
   await cp3.setDroppedSources([])
   await cp3.connect()
   await waitForApi(cp3)

@@ -66,7 +66,7 @@ class Shell {
   }
 }
 
-test('from cluster.yml to kubectl get nodes in three commands', { timeout: 900_000 }, async () => {
+test('three commands lead from cluster.yml to kubectl get nodes', { timeout: 900_000 }, async () => {
   await lab.writeClusterYaml()
   await mkdir(join(lab.directory, 'bin'))
   await runProgram(['ln', '-s', lab.program, join(lab.directory, 'bin/hyperkube')])

@@ -82,7 +82,7 @@ function testFaults(clusterNow: () => UpCluster, healClusterNow: () => HealClust
     expect(runs.flatMap(({ host, problems }) => problems.map((text) => `${host}: ${text}`))).toEqual([])
   })
 
-  test('nothing is left of the faults', testOptions, async () => {
+  test('no trace of the faults remains', testOptions, async () => {
     await healClusterNow().removeBackups()
     await expectQuiet(healClusterNow())
     expect((await clusterNow().operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
@@ -102,33 +102,37 @@ function testWithoutAgents(clusterNow: () => UpCluster, healClusterNow: () => He
     }))
   })
 
-  test('systemd alone', { timeout: 2 * testOptions.timeout }, async () => {
-    const healCluster = healClusterNow()
-    const api = healCluster.getApiOfOther(healCluster.getHost('cp1'))
-    const busy = await BusyCluster.open(api, healCluster.getHost('w2'), healCluster.credentials)
-    await using stack = new AsyncDisposableStack()
-    stack.use(await stopAgents(healCluster))
-    const rows = selectedRows.filter(({ runWithoutAgents }) => runWithoutAgents)
-    await Promise.all(
-      groupRows(rows).map(async (group) => {
-        for (const row of group) {
-          const result = await runFaultWithoutAgents(
-            healCluster,
-            row,
-            healCluster.getHost(row.hosts[0] ?? ''),
-          )
-          results.push(result)
-          const { healed, problems } = result
-          process.stderr.write(`${row.id} alone: ${healed ?? 'not healed'} ${problems.join('; ')}\n`)
-        }
-      }),
-    )
-    const rowIndex = ({ row }: WithoutAgentsResult): number => rows.findIndex(({ id }) => id === row.id)
-    results.sort((a, b) => rowIndex(a) - rowIndex(b))
-    const { lost } = await busy.stop(api)
-    expect(lost).toEqual([])
-    expect(results.flatMap(({ row, problems }) => problems.map((text) => `${row.id}: ${text}`))).toEqual([])
-  })
+  test(
+    'systemd and Kubernetes heal faults without agents',
+    { timeout: 2 * testOptions.timeout },
+    async () => {
+      const healCluster = healClusterNow()
+      const api = healCluster.getApiOfOther(healCluster.getHost('cp1'))
+      const busy = await BusyCluster.open(api, healCluster.getHost('w2'), healCluster.credentials)
+      await using stack = new AsyncDisposableStack()
+      stack.use(await stopAgents(healCluster))
+      const rows = selectedRows.filter(({ runWithoutAgents }) => runWithoutAgents)
+      await Promise.all(
+        groupRows(rows).map(async (group) => {
+          for (const row of group) {
+            const result = await runFaultWithoutAgents(
+              healCluster,
+              row,
+              healCluster.getHost(row.hosts[0] ?? ''),
+            )
+            results.push(result)
+            const { healed, problems } = result
+            process.stderr.write(`${row.id} alone: ${healed ?? 'not healed'} ${problems.join('; ')}\n`)
+          }
+        }),
+      )
+      const rowIndex = ({ row }: WithoutAgentsResult): number => rows.findIndex(({ id }) => id === row.id)
+      results.sort((a, b) => rowIndex(a) - rowIndex(b))
+      const { lost } = await busy.stop(api)
+      expect(lost).toEqual([])
+      expect(results.flatMap(({ row, problems }) => problems.map((text) => `${row.id}: ${text}`))).toEqual([])
+    },
+  )
 }
 
 /**

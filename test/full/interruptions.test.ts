@@ -10,7 +10,7 @@ const { rounds, runRound } = setUpInterruptions({
 })
 
 test.each(rounds)(
-  'round $turn, $work, $interruption.kind: the next up finishes, and the cluster is the same',
+  'round $turn, $work, $interruption.kind: the next up completes, and the cluster state is the same',
   { timeout: 1_200_000 },
   async (round) => {
     const { problems } = await runRound(round)

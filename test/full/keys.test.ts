@@ -38,7 +38,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
   const listCertificates = async () =>
     certificateList.parse(JSON.parse((await runCerts(0, 'list', '-o', 'json')).stdout))
 
-  test('every certificate of every host is listed, and is good', async () => {
+  test('every certificate of every host is listed as good', async () => {
     const { certificates, cas } = await listCertificates()
     expect(new Set(certificates.map(({ host }) => host)).size).toBe(clusterNow().hosts.length)
     expect(new Set(certificates.map(({ state, signedBy }) => `${state} ${signedBy}`))).toEqual(
@@ -47,7 +47,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
     expect(cas).toHaveLength(3)
   })
 
-  test('new keys for all certificates of one host', { timeout: 300_000 }, async () => {
+  test('certs renew --all replaces the keys and certificates of one host', { timeout: 300_000 }, async () => {
     const worker = getLastHost(clusterNow())
     const file = '/etc/hyperkube/kubelet/client.crt'
     const before = await worker.script(`cat ${file}`)
@@ -59,7 +59,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
     await clusterNow().operator.must(0, 'up', '--dry-run')
   })
 
-  test('a node whose certificate has expired comes back with one command', { timeout: 600_000 }, async () => {
+  test('certs renew restores a node with an expired certificate', { timeout: 600_000 }, async () => {
     const { operator } = clusterNow()
     const worker = getLastHost(clusterNow())
     const subject = { commonName: `system:node:${worker.name}`, organizations: ['system:nodes'] }
@@ -93,7 +93,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
   })
 
   test(
-    'a new key for Secrets, and nothing of the previous one is left in etcd',
+    'a rotated encryption key for Secrets leaves no data of the previous key in etcd',
     { timeout: 900_000 },
     async () => {
       const cluster = clusterNow()
@@ -124,7 +124,7 @@ function keysSuite(clusterNow: () => UpCluster): void {
     },
   )
 
-  test('a new CA of etcd, and no request fails', { timeout: 900_000 }, async () => {
+  test('a rotation of the etcd CA fails no request', { timeout: 900_000 }, async () => {
     const { operator, hosts } = clusterNow()
     const args = ['certs', 'rotate-ca', 'etcd'] as const
     const { figures } = await runUnderLoad(clusterNow(), async () =>
@@ -133,43 +133,47 @@ function keysSuite(clusterNow: () => UpCluster): void {
     expect(figures?.failed ?? []).toEqual([])
   })
 
-  test('a new CA of the cluster: nothing of the previous one is left', { timeout: 1_200_000 }, async () => {
-    const cluster = clusterNow()
-    const previousCa = new X509Certificate((await cluster.operator.identity()).cas.kubernetes.certificate)
-    const previousApi = await openApi(cluster)
-    const args = ['certs', 'rotate-ca', 'kubernetes', '--restart-pods'] as const
-    const dryRun = await recordDryRun(cluster, cluster.hosts, args)
-    const rotation = cluster.operator.must(0, ...args, '--yes')
-    const failed = await loadAcrossCaRotation(cluster, rotation)
-    await rotation
-    await dryRun.expectDone({ allowMore: true })
-    expect(failed).toEqual([])
-    await expect(previousApi.text('/version')).rejects.toThrow(/certificate|401/)
-    previousApi.close()
-    const { certificates, cas } = await listCertificates()
-    expect(new Set(certificates.map(({ state, signedBy }) => `${state} ${signedBy}`))).toEqual(
-      new Set(['good current']),
-    )
-    expect(cas).toHaveLength(3)
-    const pem = previousCa.toString().split('\n')[5] ?? ''
-    for (const host of cluster.hosts) {
-      const { stdout } = await host.exec(['grep', '-rlF', '-f', '-', '/etc/hyperkube'], {
-        input: pem,
-        allowFailure: true,
-      })
-      expect(stdout).toBe('')
-    }
-    const api = await openApi(cluster)
-    try {
-      const { items } = roots.parse(await api.get('/api/v1/configmaps'))
-      expect(items.filter(({ data }) => Object.values(data).some((text) => text.includes(pem)))).toEqual([])
-      const areReady = async () => (await listReadyNodes(api)).length === cluster.hosts.length
-      await pollUntil('all nodes to be ready', areReady, { timeoutMs: 120_000 })
-    } finally {
-      api.close()
-    }
-    await cluster.operator.must(0, 'up', '--dry-run')
-  })
+  test(
+    'a rotation of the cluster CA leaves no trace of the previous CA',
+    { timeout: 1_200_000 },
+    async () => {
+      const cluster = clusterNow()
+      const previousCa = new X509Certificate((await cluster.operator.identity()).cas.kubernetes.certificate)
+      const previousApi = await openApi(cluster)
+      const args = ['certs', 'rotate-ca', 'kubernetes', '--restart-pods'] as const
+      const dryRun = await recordDryRun(cluster, cluster.hosts, args)
+      const rotation = cluster.operator.must(0, ...args, '--yes')
+      const failed = await loadAcrossCaRotation(cluster, rotation)
+      await rotation
+      await dryRun.expectDone({ allowMore: true })
+      expect(failed).toEqual([])
+      await expect(previousApi.text('/version')).rejects.toThrow(/certificate|401/)
+      previousApi.close()
+      const { certificates, cas } = await listCertificates()
+      expect(new Set(certificates.map(({ state, signedBy }) => `${state} ${signedBy}`))).toEqual(
+        new Set(['good current']),
+      )
+      expect(cas).toHaveLength(3)
+      const pem = previousCa.toString().split('\n')[5] ?? ''
+      for (const host of cluster.hosts) {
+        const { stdout } = await host.exec(['grep', '-rlF', '-f', '-', '/etc/hyperkube'], {
+          input: pem,
+          allowFailure: true,
+        })
+        expect(stdout).toBe('')
+      }
+      const api = await openApi(cluster)
+      try {
+        const { items } = roots.parse(await api.get('/api/v1/configmaps'))
+        expect(items.filter(({ data }) => Object.values(data).some((text) => text.includes(pem)))).toEqual([])
+        const areReady = async () => (await listReadyNodes(api)).length === cluster.hosts.length
+        await pollUntil('all nodes to be ready', areReady, { timeoutMs: 120_000 })
+      } finally {
+        api.close()
+      }
+      await cluster.operator.must(0, 'up', '--dry-run')
+    },
+  )
 }
 
 function getLastHost({ hosts }: UpCluster): Host {
@@ -267,6 +271,6 @@ async function stopLoad(load: LoadProcess): Promise<LoadFigures> {
   return figures
 }
 
-describe('keys of a cluster that is in use', () => {
+describe('keys of a cluster under load', () => {
   keysSuite(setUpCluster('keys', '3+2', '1.37.1', { addons: true }))
 })

@@ -51,7 +51,7 @@ afterAll(async () => {
   }
 })
 
-test('most members of etcd are lost: up and plan say how the cluster comes back, and do nothing', async () => {
+test('after the loss of the etcd quorum, up and plan change nothing and name etcd recover', async () => {
   await write('early', 50)
   await operator.must(0, 'etcd', 'snapshot', 'save', 'before-the-loss')
   await write('late', 50)
@@ -68,7 +68,7 @@ test('most members of etcd are lost: up and plan say how the cluster comes back,
   expect(stderr).toContain('if they are lost permanently: hyperkube etcd recover')
 })
 
-test('what each would lose is shown, and the cluster comes back from the member that is left', async () => {
+test('etcd recover shows possible losses, and restores the cluster from the remaining member', async () => {
   const { shown, stdout } = await runAsPlanned(operator, [...hosts.values()], ['etcd', 'recover'])
   expect(shown).toMatch(/^cp1 \(running member\) +\d+ +\d+ +no known change$/m)
   expect(shown).toMatch(/^before-the-loss\.snapshot +\d+ +\d+ +\d+ changes, and all changes of the last .+$/m)
@@ -80,7 +80,7 @@ test('what each would lose is shown, and the cluster comes back from the member 
   expect(await listVoters(hostNamed('cp1'))).toEqual(['cp1'])
   // Controllers that have just started wait for a grace period before they mark a node as not Ready.
   await pollUntil(
-    'the lost ones to be missed',
+    'the lost nodes to be NotReady',
     async () => (await listReadyNodes(api)).join() === survivors.join(),
     {
       timeoutMs: 120_000,
@@ -90,7 +90,7 @@ test('what each would lose is shown, and the cluster comes back from the member 
   await write('afterwards', 1)
 })
 
-test('nodes of hosts that are lost are taken out by the next up', async () => {
+test('the next up removes the nodes of lost hosts', async () => {
   expect(await listNodeNames(api)).toEqual(names)
   const { stderr } = await timed('up', async () => operator.must(0, 'up', '--yes'))
   expect(stderr).toContain('remove cp2, not reset, because the host is unreachable')
@@ -98,7 +98,7 @@ test('nodes of hosts that are lost are taken out by the next up', async () => {
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-test('hosts that have power again are reset, and join again', async () => {
+test('hosts that have power again are reset and join again', async () => {
   for (const name of ['cp2', 'cp3']) await lab.start(name)
   await setHosts(...names)
   // cp2 and cp3 have a quorum of the previous etcd cluster, so they start it again.
@@ -124,7 +124,7 @@ test('hosts that have power again are reset, and join again', async () => {
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-test('a worker and a control plane are lost, and taken out without being reached', async () => {
+test('a lost worker and a lost control plane are removed while unreachable', async () => {
   const file = join(operator.directory, 'cluster.yml')
   const text = (await readFile(file, 'utf8'))
     .replace('    - name: cp3\n', '    # the one in the cellar\n    - name: cp3\n')

@@ -14,14 +14,14 @@ const requestedSizes = (process.env['MANAGER_SCALE'] ?? '500,1000,2000,5000').sp
 const minutes = 55
 const [changes, restMs] = [200, 60_000]
 
-describe('the controller manager among many nodes', () => {
+describe('the controller manager with many nodes', () => {
   const clusterNow = setUpCluster('manager-scale', '1+0', kubernetes, {
     // This pod network has room for 8192 nodes.
     prepare: async ({ edit }) =>
       edit((document) => document.setIn(['spec', 'network', 'pods'], '10.32.0.0/11')),
   })
 
-  test('costs grow no faster than the cluster', { timeout: (minutes + 5) * 60_000 }, async () => {
+  test('has costs that grow no faster than the cluster', { timeout: (minutes + 5) * 60_000 }, async () => {
     const cluster = clusterNow()
     const signal = AbortSignal.timeout(minutes * 60_000)
     await using scale = await ManagerScale.open(cluster, `v${kubernetes}`, { changes, restMs })

@@ -67,7 +67,7 @@ describe('the controller manager of a cluster', () => {
   })
 
   test.each(leaderFaults)(
-    'a leader that is $what is followed by another one',
+    'another leader takes over from a leader that is $what',
     { timeout: 6 * minute },
     async ({ what, inject, undo }) => {
       const { api, hosts } = clusterNow()
@@ -111,45 +111,49 @@ describe('the controller manager of a cluster', () => {
     },
   )
 
-  test('a leader whose clock jumps stays the only one, and goes on', { timeout: 12 * minute }, async () => {
-    const { api, hosts } = clusterNow()
-    const controlPlanes = selectControlPlanes(hosts)
-    await installFakeClock(controlPlanes, service)
-    for (const host of controlPlanes) await host.script(`systemctl restart ${service}`)
-    try {
-      const before = await pollUntil('a leader', async () => findLeader(api), { timeoutMs: minute })
-      const host = controlPlanes.find(({ name }) => name === before.host)
-      if (host === undefined) throw new Error(`${before.host} leads, and is none of the hosts`)
-      const leaders: string[] = []
-      for (const offset of [7200, -7200, 0]) {
-        await setClockOffset(host, offset)
-        const deadline = Date.now() + 45_000
-        while (Date.now() < deadline) {
-          const leading = await Promise.all(controlPlanes.map(isLeading))
-          expect(
-            leading.filter(Boolean).length,
-            `leaders with a clock that is ${offset} s wrong`,
-          ).toBeLessThan(2)
-          await sleep(250)
+  test(
+    'a leader whose clock jumps never leads at the same time as another',
+    { timeout: 12 * minute },
+    async () => {
+      const { api, hosts } = clusterNow()
+      const controlPlanes = selectControlPlanes(hosts)
+      await installFakeClock(controlPlanes, service)
+      for (const host of controlPlanes) await host.script(`systemctl restart ${service}`)
+      try {
+        const before = await pollUntil('a leader', async () => findLeader(api), { timeoutMs: minute })
+        const host = controlPlanes.find(({ name }) => name === before.host)
+        if (host === undefined) throw new Error(`${before.host} leads, and is none of the hosts`)
+        const leaders: string[] = []
+        for (const offset of [7200, -7200, 0]) {
+          await setClockOffset(host, offset)
+          const deadline = Date.now() + 45_000
+          while (Date.now() < deadline) {
+            const leading = await Promise.all(controlPlanes.map(isLeading))
+            expect(
+              leading.filter(Boolean).length,
+              `leaders with a clock that is ${offset} s wrong`,
+            ).toBeLessThan(2)
+            await sleep(250)
+          }
+          leaders.push((await readLeader(api)).identity)
+          expect(leaders).not.toContain('')
         }
-        leaders.push((await readLeader(api)).identity)
-        expect(leaders).not.toContain('')
+        await using witness = new HostRequestObserver(api)
+        expect(await checkSnapshots(witness, Math.ceil(Date.now() / minute) * minute, 2)).toEqual(noProblems)
+        await recordManagerEvidence(
+          'a leader whose clock jumps by two hours, both ways',
+          `${new Set([before.identity, ...leaders]).size} in all led, never two at once by their own report; once the clock was right, nothing was missing or duplicate`,
+        )
+      } finally {
+        for (const host of controlPlanes) {
+          await removeFakeClock(host, service)
+          await host.script(`systemctl restart ${service}`)
+        }
       }
-      await using witness = new HostRequestObserver(api)
-      expect(await checkSnapshots(witness, Math.ceil(Date.now() / minute) * minute, 2)).toEqual(noProblems)
-      await recordManagerEvidence(
-        'a leader whose clock jumps by two hours, both ways',
-        `${new Set([before.identity, ...leaders]).size} in all led, never two at once by their own report; once the clock was right, nothing was missing or duplicate`,
-      )
-    } finally {
-      for (const host of controlPlanes) {
-        await removeFakeClock(host, service)
-        await host.script(`systemctl restart ${service}`)
-      }
-    }
-  })
+    },
+  )
 
-  test('each identity may do what its row says, and nothing else', { timeout: 5 * minute }, async () => {
+  test('each identity has exactly the permissions of its row', { timeout: 5 * minute }, async () => {
     const enabledControllers = controllers.filter(({ byDefault }) => byDefault)
     const { checked, allowed, problems } = await comparePermissions(clusterNow().api, enabledControllers)
     expect(allowed).toBeGreaterThan(0)
@@ -160,49 +164,45 @@ describe('the controller manager of a cluster', () => {
     )
   })
 
-  test(
-    'a kubelet gets a certificate for its own names, and none for others',
-    { timeout: 5 * minute },
-    async () => {
-      const { api, hosts, identity } = clusterNow()
-      const w1 = hosts.find(({ name }) => name === 'w1')
-      const node = new KubeApi(
-        `https://${hosts[0]?.address}:6443`,
-        await issueClientCertificate(identity, 'kubernetes', 'system:node:w1', ['system:nodes']),
-      )
-      try {
-        const subject = { commonName: 'system:node:w1', organizations: ['system:nodes'] }
-        const serving = { signerName: servingSigner, usages: ['digital signature', 'server auth'] }
-        const requests = {
-          own: { subject, names: { dns: ['w1'], ip: [w1?.address ?? ''] } },
-          'of-another': { subject, names: { dns: ['cp1'], ip: [] } },
-          'with-more': { subject, names: { dns: ['w1', 'kubernetes.default.svc'], ip: [] } },
-        }
-        for (const [name, { subject: requestSubject, names }] of Object.entries(requests)) {
-          const { request } = await makeRequest('test', requestSubject, names)
-          await node.create(signingRequestsPath, buildSigningRequest(name, { ...serving, request }))
-        }
-        const decisions = await pollUntil(
-          'all to be decided',
-          async () => {
-            const all = await Promise.all(Object.keys(requests).map(async (name) => getDecision(api, name)))
-            return all.every((decision) => decision !== undefined) && all
-          },
-          { timeoutMs: minute },
-        )
-        expect(decisions).toEqual(['Approved', 'Denied', 'Denied'])
-        await recordManagerEvidence(
-          'requests for certificates of kubelets',
-          'its own names approved; another’s name and one more name denied',
-        )
-      } finally {
-        node.close()
+  test('a kubelet gets a certificate for its own names only', { timeout: 5 * minute }, async () => {
+    const { api, hosts, identity } = clusterNow()
+    const w1 = hosts.find(({ name }) => name === 'w1')
+    const node = new KubeApi(
+      `https://${hosts[0]?.address}:6443`,
+      await issueClientCertificate(identity, 'kubernetes', 'system:node:w1', ['system:nodes']),
+    )
+    try {
+      const subject = { commonName: 'system:node:w1', organizations: ['system:nodes'] }
+      const serving = { signerName: servingSigner, usages: ['digital signature', 'server auth'] }
+      const requests = {
+        own: { subject, names: { dns: ['w1'], ip: [w1?.address ?? ''] } },
+        'of-another': { subject, names: { dns: ['cp1'], ip: [] } },
+        'with-more': { subject, names: { dns: ['w1', 'kubernetes.default.svc'], ip: [] } },
       }
-    },
-  )
+      for (const [name, { subject: requestSubject, names }] of Object.entries(requests)) {
+        const { request } = await makeRequest('test', requestSubject, names)
+        await node.create(signingRequestsPath, buildSigningRequest(name, { ...serving, request }))
+      }
+      const decisions = await pollUntil(
+        'all to be decided',
+        async () => {
+          const all = await Promise.all(Object.keys(requests).map(async (name) => getDecision(api, name)))
+          return all.every((decision) => decision !== undefined) && all
+        },
+        { timeoutMs: minute },
+      )
+      expect(decisions).toEqual(['Approved', 'Denied', 'Denied'])
+      await recordManagerEvidence(
+        'requests for certificates of kubelets',
+        'its own names approved; another’s name and one more name denied',
+      )
+    } finally {
+      node.close()
+    }
+  })
 
   test(
-    'an agent that says nothing is seen at its node and in the state of the cluster, and so is its return',
+    'a silent agent is reported at its node and in the cluster status, and so is its return',
     { timeout: 8 * minute },
     async () => {
       const { api, hosts, operator } = clusterNow()
@@ -225,11 +225,11 @@ describe('the controller manager of a cluster', () => {
       } finally {
         await w2?.script('systemctl start hyperkube-agent')
       }
-      await pollUntil('its node to be well', async () => (await agentCondition(api, 'w2')) === 'True', {
+      await pollUntil('its node to be healthy', async () => (await agentCondition(api, 'w2')) === 'True', {
         timeoutMs: 3 * minute,
         intervalMs: 1000,
       })
-      await pollUntil('the cluster to be well', async () => (await readClusterState(api)) === 'healthy', {
+      await pollUntil('the cluster to be healthy', async () => (await readClusterState(api)) === 'healthy', {
         timeoutMs: 3 * minute,
         intervalMs: 1000,
       })
@@ -242,7 +242,7 @@ describe('the controller manager of a cluster', () => {
   )
 
   test(
-    'API servers that are restarted one after the other cost nothing',
+    'a rolling restart of API servers loses and duplicates no snapshot',
     { timeout: 8 * minute },
     async () => {
       const { api, hosts } = clusterNow()
@@ -267,7 +267,7 @@ describe('the controller manager of a cluster', () => {
   )
 
   test(
-    'on a cluster that is well nothing is written',
+    'controllers write nothing to a healthy cluster',
     { timeout: (quietMinutes + 10) * minute },
     async () => {
       const { hosts, operator } = clusterNow()

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(async () => settleAll([...labs.values()].map(async (lab) => lab.down())))
 
-test('every Kubernetes of the engine runs, side by side on one machine', async () => {
+test('every Kubernetes version of the lab runs, side by side on one machine', async () => {
   const options = { shape: '1+0', cache: cacheDirectory(), report: silentReport }
   const versions = await settleAll(
     [...labs].map(async ([kubernetes, lab]) => {

@@ -19,7 +19,7 @@ const evidence = join(import.meta.dirname, '../../docs/evidence/operator-scale.m
 const requestedSizes = process.env['OPERATOR_SCALE']
 const sizes = (requestedSizes ?? '500,2000,5000').split(',').map(Number)
 
-test('the costs of up grow no faster than the cluster', { timeout: 7_200_000 }, async () => {
+test('the costs of up grow no faster than the number of hosts', { timeout: 7_200_000 }, async () => {
   const program = inject('executable')
   const steps: OperatorScaleStep[] = []
   let hyperkube = ''

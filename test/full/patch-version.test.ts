@@ -37,14 +37,14 @@ test('the cluster runs the unknown patch', async () => {
   expect((await clusterNow().operator.must(0, 'plan')).stdout).toContain('nothing to do')
 })
 
-test.each(['1.36.4', '1.37.1'])('it is upgraded to %s', { timeout: 900_000 }, async (version) => {
+test.each(['1.36.4', '1.37.1'])('the cluster is upgraded to %s', { timeout: 900_000 }, async (version) => {
   const { operator } = clusterNow()
   await operator.must(0, 'upgrade', '--to', version, '--yes')
   expect(await readKubeletVersions()).toEqual([`v${version}`, `v${version}`])
   expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
 })
 
-test('a patch that the mirror does not have is refused before anything is changed', async () => {
+test('a patch that the mirror does not have is refused before any change', async () => {
   const { operator } = clusterNow()
   const { stderr } = await operator.must(1, 'upgrade', '--to', '1.37.99', '--yes')
   expect(stderr).toContain('LOCK_NOT_RESOLVED')

@@ -36,7 +36,7 @@ const spooler = String.raw`C:\windows\system32\spoolsv.exe`
  * from that of Windows. Each check has its expected error.
  */
 const expectedFailures: Readonly<Record<string, { readonly reason: string; readonly error: RegExp }>> = {
-  'it says what it is': {
+  'the host reports its build, PowerShell version and administrator permissions': {
     reason: `it wants PowerShell 5.1, and this is ${powershellVersion}`,
     error: /\/\^5\\\.1\\\.\//,
   },
@@ -111,11 +111,11 @@ async function parseSyntax(text: string): Promise<{ errors: string[]; newer: str
 }
 
 describe('the script', () => {
-  test('is read by the parser of PowerShell without errors, and has nothing in it that is newer than 5.1', async () => {
+  test('has no syntax errors, and no syntax newer than PowerShell 5.1', async () => {
     expect(await parseSyntax(script)).toEqual({ errors: [], newer: [] })
   })
 
-  test('would not pass with an error in it, or with any of what is newer', async () => {
+  test('is checked by a parser that finds errors and newer syntax', async () => {
     expect((await parseSyntax('if ($true) {')).errors).toHaveLength(1)
     const newer = [
       '$a ? 1 : 2',
@@ -130,8 +130,8 @@ describe('the script', () => {
   })
 })
 
-describe('PowerShell alone', () => {
-  test('takes the script, responds, and reports unknown operations', async () => {
+describe('PowerShell without stand-ins', () => {
+  test('runs the script, responds to requests, and reports unknown operations', async () => {
     const session = await startPowerShell(argv, script)
     const request = async (operation: string, input: unknown = {}): Promise<unknown> =>
       session.send({ id: 7, operation, input }, 30_000)
@@ -151,7 +151,7 @@ describe('PowerShell alone', () => {
     await session.end()
   })
 
-  test('takes whatever a file says as data, be it large', async () => {
+  test('treats any file content as data, also if it is large', async () => {
     await using powershell = powershellHost({ script, argv })
     const { files } = powershell.host
     const path = `${scratch}\\large.txt`
@@ -165,7 +165,7 @@ describe('PowerShell alone', () => {
     expect(powershell.processes).toBe(1)
   })
 
-  test('keeps the contract of all hosts about files and variables', async () => {
+  test('passes the host contract for files and variables', async () => {
     await using powershell = powershellHost({ script, argv })
     const namePattern = /^(?:a variable is|a file is)/
     const checks = hostContract.filter(({ name }) => namePattern.test(name))
@@ -174,7 +174,7 @@ describe('PowerShell alone', () => {
     expect(powershell.processes).toBe(1)
   })
 
-  test('is replaced when it ends, hangs or says something else; only reads are repeated', async () => {
+  test('is restarted after an exit, a hang or invalid output, and repeats only reads', async () => {
     const faults = [
       `$operations['system.describe'] = { [Console]::Out.WriteLine('Hello') }`,
       `$operations['ports.list'] = { [Environment]::Exit(3) }`,
@@ -226,7 +226,7 @@ describe('with stand-ins', () => {
   }, 300_000)
   afterAll(async () => powershell?.[Symbol.asyncDispose]())
 
-  test('they are for commands that the script runs, and for nothing else', () => {
+  test('stand-ins exist only for commands that the script runs', () => {
     const own = listFunctions(script)
     const known = listFunctions(scriptWithStandIns).filter(
       (name) => !own.includes(name) && !name.includes('-StandIn'),
@@ -240,14 +240,14 @@ describe('with stand-ins', () => {
     expect(contractReport?.reads[0]).toMatchObject({ operation: 'system.describe', output: described })
   })
 
-  test('every check of the contract of all hosts passes, but for those that cannot', () => {
+  test('every check of the host contract passes, except the expected failures', () => {
     const wrong = contractReport?.checks.filter(({ error }) => error !== undefined)
     expect(wrong?.map(({ check, error }) => [check, error])).toEqual(
       Object.entries(expectedFailures).map(([check, { error }]) => [check, expect.stringMatching(error)]),
     )
   })
 
-  test('a network is created as specified; networks, endpoints and policies are removed', async () => {
+  test('a network is created as specified, and networks, endpoints and policies are removed', async () => {
     const { networks, endpoints, policies } = powershell.host
     const spec = {
       name: 'hyperkube-switch',
@@ -268,7 +268,7 @@ describe('with stand-ins', () => {
     }
   })
 
-  test('a service starts and stops, and its process is ended by what it is', async () => {
+  test('a service starts and stops, and its process is ended by id, program and start time', async () => {
     const { services, processes } = powershell.host
     const below = `${scratch}\\bin`
     await mkdir(wine.toLocalPath(below))
@@ -292,7 +292,7 @@ describe('with stand-ins', () => {
     await services.remove({ name: 'hk-runs' })
   })
 
-  test('they refuse what is not documented, and ask back where Windows would', async () => {
+  test('stand-ins refuse undocumented parameters, and prompt like Windows', async () => {
     const wrong = scriptWithStandIns
       .replace('-NextHop $options.nextHop', '-Gateway $options.nextHop')
       .replace('-InputObject $same -Confirm:$false', '-InputObject $same')
@@ -312,7 +312,7 @@ describe('with stand-ins', () => {
     await expect(services.put(service('hns'))).rejects.toThrow('Invalid parameter Dependencies')
   })
 
-  test('nothing of this took another process', () => {
+  test('one PowerShell process serves all requests', () => {
     expect(powershell.processes).toBe(1)
   })
 })

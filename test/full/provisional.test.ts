@@ -91,7 +91,7 @@ function provisionalSuite(clusterNow: () => UpCluster): void {
     },
   )
 
-  test('a confirmed setting stays', { timeout: 600_000 }, async () => {
+  test('a confirmed change is kept', { timeout: 600_000 }, async () => {
     await setMaxPods(100)
     const { stdout } = await runCommand(0, 'up', '--yes', ...provisionalFlags)
     expect(stdout).toContain('to keep the change: hyperkube provisional confirm')

@@ -85,7 +85,7 @@ async function etcdFollower(): Promise<Host> {
   throw new Error('etcd has no follower')
 }
 
-test('learns all servers, and keeps them', async () => {
+test('the proxy learns and stores all servers', async () => {
   await proxied.waitForAllHealthy()
   const { servers } = proxied
   await pollUntil(
@@ -98,8 +98,8 @@ test('learns all servers, and keeps them', async () => {
   expect(await proxied.readStoredServers()).toEqual(servers.map(formatServer).toSorted())
 })
 
-describe('no request is lost, and none waits for long,', () => {
-  test('with nothing wrong', async () => {
+describe('the proxy loses and delays no request', () => {
+  test('without a fault', async () => {
     const result = await runUnderLoad('nothing', serverNamed('cp1'), async (load) =>
       waitForRequests(load, 10 * perSecond),
     )
@@ -130,7 +130,7 @@ describe('no request is lost, and none waits for long,', () => {
     expect(findOutages(result)).toEqual([])
   })
 
-  test('when an API server is stopped as the engine starts it: without a delay', async () => {
+  test('when an API server is restarted without a shutdown delay', async () => {
     const host = serverNamed('cp3')
     const result = await runUnderLoad('stop', host, async () => {
       await host.exec(['systemctl', 'restart', 'kube-apiserver'])
@@ -138,7 +138,7 @@ describe('no request is lost, and none waits for long,', () => {
     expect(findOutages(result)).toEqual([])
   })
 
-  test('when an API server is stopped as our plan starts it: with a delay', async () => {
+  test('when an API server is restarted with the shutdown delay of the plan', async () => {
     const host = serverNamed('cp3')
     // Adds the shutdown delay of src/plan/linux/kube-apiserver.ts, which lab API servers do not have.
     await host.script(`sed -i 's/--profiling=false/--profiling=false --shutdown-delay-duration=15s/' \
@@ -151,7 +151,7 @@ describe('no request is lost, and none waits for long,', () => {
     expect(findOutages(result)).toEqual([])
   })
 
-  test('when the network loses one of them', async () => {
+  test('when a control plane loses its network', async () => {
     const host = await etcdFollower()
     // A lost host becomes unreachable for all peers at once, but the lab cuts one connection after another.
     // The connection to the proxy's node is cut first.
@@ -168,7 +168,7 @@ describe('no request is lost, and none waits for long,', () => {
     expect(findOutages(result)).toEqual([])
   })
 
-  test('when a node no longer reaches one of them', async () => {
+  test('when a node no longer reaches one API server', async () => {
     const host = serverNamed('cp2')
     const result = await runUnderLoad('partition', host, async (load) => {
       await lab.partition(host, [proxied.node])
@@ -183,7 +183,7 @@ describe('no request is lost, and none waits for long,', () => {
   })
 })
 
-test('takes little memory', async () => {
+test('the proxy uses less than 64 MiB of memory', async () => {
   const { stdout } = await proxied.node.exec(['cat', `/proc/${await proxied.readPid()}/smaps_rollup`])
   const [, pss = ''] = /^Pss_Anon:\s+(\d+) kB/m.exec(stdout) ?? []
   process.stderr.write(`memory of its own after all that: ${pss} kB\n`)
@@ -191,16 +191,16 @@ test('takes little memory', async () => {
   expect(Number(pss)).toBeLessThan(64 * 1024)
 })
 
-test('stops cleanly, and finds the cluster again when all configured servers are gone', async () => {
+test('the proxy stops cleanly, and finds the cluster if all configured servers are unreachable', async () => {
   await proxied.stop()
   const journal = await proxied.readJournal()
   expect(journal).toContain('stopping')
   expect(journal).not.toMatch(/Failed with result|status=/)
-  const gone = formatServer(proxied.node)
-  await proxied.start([gone])
+  const unreachable = formatServer(proxied.node)
+  await proxied.start([unreachable])
   await proxied.waitForAllHealthy()
   expect((await proxied.readStatus()).servers.map(({ server }) => server)).toEqual([
-    gone,
+    unreachable,
     ...proxied.servers.map(formatServer).toSorted(),
   ])
 })

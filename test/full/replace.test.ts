@@ -72,25 +72,25 @@ function hostNamed(name: string): Host {
   return found
 }
 
-test('it ends on three new hosts', async () => {
+test('the cluster runs on three new control planes', async () => {
   expect(await listVoters(hostNamed('cp4'))).toEqual(['cp4', 'cp5', 'cp6'])
   expect(await listReadyNodes(api)).toEqual(['cp4', 'cp5', 'cp6', 'w1', 'w2'])
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-test('no request of the API failed, and no write was lost', () => {
+test('no API request fails, and no write is lost', () => {
   expect(figures.api.failed).toEqual([])
   expect(figures.writes.refused).toBe(0)
   expect(figures.writes.acknowledged.length).toBeGreaterThan(100)
   expect(figures.lost).toEqual([])
 })
 
-test('no request to the service failed', () => {
+test('no request to the service fails', () => {
   expect(figures.service.requests).toBeGreaterThan(1000)
   expect(figures.service.failed).toEqual([])
 })
 
-test('the administrator’s credentials are as good as ever', async () => {
+test('the credentials of the administrator stay valid', async () => {
   const same = new KubeApi(`https://${hostNamed('cp6').address}:6443`, parseKubeconfig(kubeconfig))
   try {
     expect(await listReadyNodes(same)).toHaveLength(5)

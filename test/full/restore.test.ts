@@ -93,7 +93,7 @@ function restoreSuite(
     )
   }
 
-  test('a snapshot has every key, and verify counts them', { timeout: 900_000 }, async () => {
+  test('a snapshot contains every key, and verify counts the keys', { timeout: 900_000 }, async () => {
     const cluster = clusterNow()
     // The Service of the workload has a fixed address, so the workload cannot be created twice.
     if ((await listProbePods(cluster.api)).length === 0) await createProbeWorkload(cluster.api, never)
@@ -116,7 +116,7 @@ done`)
   })
 
   test(
-    'a changed, truncated or foreign snapshot is refused before anything stops',
+    'a changed, truncated or foreign snapshot is refused before any service stops',
     { timeout: 300_000 },
     async () => {
       const cluster = clusterNow()
@@ -145,7 +145,7 @@ done`)
   )
 
   test(
-    'all members lose their data, and the cluster is back with all of it',
+    'a cluster whose etcd members lost all data is restored completely',
     { timeout: 900_000 },
     async () => {
       const cluster = clusterNow()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   )
 }, 900_000)
 
-test('up brings a changed flag of the API server to all control planes', async () => {
+test('up applies a changed API server flag to all control planes', async () => {
   expect(change.up.code, change.up.stderr).toBe(0)
   for (const host of cluster.hosts.filter(({ name }) => name.startsWith('cp'))) {
     const { stdout } = await host.exec(['pgrep', '--full', '--list-full', '--', '--event-ttl=2h'])
@@ -23,7 +23,7 @@ test('up brings a changed flag of the API server to all control planes', async (
   }
 })
 
-test('restarts the API servers, and nothing else', () => {
+test('up restarts only the API servers', () => {
   expect(change.restarts.map(({ host, service }) => `${host} ${service}`).toSorted()).toEqual([
     'cp1 kube-apiserver',
     'cp2 kube-apiserver',
@@ -31,11 +31,11 @@ test('restarts the API servers, and nothing else', () => {
   ])
 })
 
-test('restarts one at a time', () => {
+test('up restarts one API server at a time', () => {
   expect(findOverlaps(change.restarts)).toEqual([])
 })
 
-test('no client of the proxy notices', () => {
+test('no request through the proxy fails or waits longer than two seconds', () => {
   const { failed, retried, worst, watchGap } = change.figures
   expect({ failed, retried }).toEqual({ failed: [], retried: 0 })
   expect(Math.max(worst, watchGap)).toBeLessThan(2000)

@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 describe('the API is down', { timeout: 900_000 }, () => {
-  test('B: all control planes are off; started again, they need no command', async () => {
+  test('B: control planes that were off recover without a command', async () => {
     await cutPower(...controlPlanes)
     const codes = await waitForCodes(...controlPlanes.map((name) => `HOST_UNREACHABLE ${name}`))
     expect(codes.filter((code) => /^(API_DOWN|ETCD_QUORUM_LOST|NO_HOST_REACHABLE)/.test(code))).toEqual([])
@@ -77,7 +77,7 @@ describe('the API is down', { timeout: 900_000 }, () => {
     }
   })
 
-  test('E: healing is paused and no API server runs; heal resume brings it back', async () => {
+  test('E: heal resume restarts API servers that were stopped while healing was paused', async () => {
     await operator.must(0, 'heal', 'pause', ...controlPlanes, '--for', '2h', '--yes')
     await settleAll(
       controlPlanes.map(async (name) => hostNamed(name).script('systemctl stop kube-apiserver')),
@@ -89,7 +89,7 @@ describe('the API is down', { timeout: 900_000 }, () => {
     await expectHealthy()
   })
 
-  test('F: etcd is full; the steps of the runbook end the alarm', async () => {
+  test('F: the steps of the runbook end the space alarm of etcd', async () => {
     const data = { text: 'x'.repeat(900_000) }
     const fill = async (): Promise<boolean> => {
       for (let index = 0; index < 40; index++) {
@@ -125,14 +125,14 @@ describe('the API is down', { timeout: 900_000 }, () => {
 })
 
 describe('a node is lost', { timeout: 900_000 }, () => {
-  test('E: a worker is off; started again, it needs no command', async () => {
+  test('E: a worker that was off recovers without a command', async () => {
     await cutPower('w1')
     await waitForCodes('HOST_UNREACHABLE w1')
     await lab.start('w1')
     await expectHealthy()
   })
 
-  test('F: a worker is lost permanently and is removed', async () => {
+  test('F: a permanently lost worker is removed', async () => {
     await cutPower('w1')
     await operator.must(3, 'node', 'remove', 'w1', '--dry-run')
     const { stderr } = await operator.must(0, 'node', 'remove', 'w1', '--yes')
@@ -140,7 +140,7 @@ describe('a node is lost', { timeout: 900_000 }, () => {
     expect(await listNodeNames(api)).toEqual([...controlPlanes, 'w2'])
   })
 
-  test('G: a control plane is lost permanently and is replaced', async () => {
+  test('G: a permanently lost control plane is replaced', async () => {
     await cutPower('cp3')
     // The quorum must exist without the lost member.
     expect(await countReadyMembers()).toBe(2)

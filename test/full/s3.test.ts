@@ -34,9 +34,9 @@ async function readAll(store: SnapshotStore, name: string): Promise<Buffer> {
 }
 
 test.each([
-  ['a small one at once', 100_000],
-  ['a large one in parts', 20 << 20],
-])('%s: what was put into a bucket is listed, read and removed', async (_, size) => {
+  ['a small snapshot in one part', 100_000],
+  ['a large snapshot in several parts', 20 << 20],
+])('%s is uploaded to a bucket, listed, read and removed', async (_, size) => {
   const store = createBucketStore(new Bucket(server), 'clusters/shop')
   expect(store.title).toBe('s3://backups/clusters/shop/')
   const bytes = randomBytes(size)
@@ -60,7 +60,7 @@ test('wrong credentials and a missing bucket have different errors', async () =>
   await expect(missingBucket.list(signal)).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_UNKNOWN' })
 })
 
-test('an upload that is interrupted leaves nothing behind', async () => {
+test('an interrupted upload leaves no data in the bucket', async () => {
   const store = createBucketStore(new Bucket(server))
   const file = join(directory, 'large')
   await writeFile(file, randomBytes(30 << 20))

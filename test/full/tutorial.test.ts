@@ -169,7 +169,7 @@ esac
     expect(problem).toBeUndefined()
   })
 
-  test('the page gets these outputs', async () => {
+  test('the outputs replace those of the page', async () => {
     const recorded = replaceOutputs(markdown, outputs)
     expect(parseTutorial(recorded).map(({ name }) => name)).toEqual(steps.map(({ name }) => name))
     await writeFile(page, recorded)

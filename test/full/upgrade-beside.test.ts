@@ -18,7 +18,7 @@ const maxRequestMs = shape.startsWith('1+') ? Infinity : 2000
 const testOptions = { timeout: 3_600_000 }
 const upgraded = ['etcd v3.7.3', `kube-apiserver ${to}`, `kubelet ${to}`]
 
-describe(`from ${from} to ${to} under load, ${shape}`, () => {
+describe(`an upgrade from ${from} to ${to} under load, ${shape}`, () => {
   const results = new Map<string, UpgradeResult>()
   afterAll(async () => {
     const [hyperkube, kubeadm] = [results.get('hyperkube'), results.get('kubeadm')]

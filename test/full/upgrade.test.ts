@@ -33,7 +33,7 @@ async function kubelets(): Promise<Record<string, string>> {
   )
 }
 
-test('a budget that no drain can meet is refused before anything is touched', async () => {
+test('a disruption budget that no drain can meet is refused before any change', async () => {
   await cluster.api.create(budgets, {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
@@ -68,13 +68,13 @@ test(
   },
 )
 
-test('once that is fixed, up continues it', { timeout: 1_200_000 }, async () => {
+test('after the cause is fixed, up completes the upgrade', { timeout: 1_200_000 }, async () => {
   await host('w1').script('rm -r /etc/systemd/system/kubelet.service.d; systemctl daemon-reload')
   await cluster.operator.must(0, 'up', '--yes')
   expect(new Set(Object.values(await kubelets()))).toEqual(new Set([`v${to}`]))
 })
 
-test('no request failed in the meantime', async () => {
+test('no request fails during the upgrade and the rollback', async () => {
   if (busy === undefined) throw new Error('there is no load')
   const figures = await busy.stop(cluster.api)
   process.stderr.write(`upgrade: ${formatBusyFigures(figures)}\n`)

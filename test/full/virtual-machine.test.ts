@@ -150,29 +150,29 @@ async function servingPod(): Promise<ProbePod> {
   )
 }
 
-test('before, none of these modules is loaded', async () => {
+test('no module of the plan is loaded before `up`', async () => {
   expect(await loadedModules()).toEqual([])
   before = { host: await takeHostSnapshot(machine), settings: await settingsNow() }
 })
 
-test('`up --yes` ends with 0, and the node is Ready', async () => {
+test('`up --yes` succeeds, and the node becomes Ready', async () => {
   await operator.must(0, 'up', '--yes')
   expect(await nodeReady()).toBe(true)
 })
 
-test('the facts of the host say cgroup version 2, and that modules can be loaded', async () => {
+test('the facts of the host report cgroup version 2 and loadable modules', async () => {
   const agent = '/proc/$(systemctl show -p MainPID --value hyperkube-agent)/exe'
   const { system } = factsFormat.newest.schema.parse(JSON.parse(await readOutput(`${agent} facts -o json`)))
   expect(system).toMatchObject({ os: 'linux', container: false, cgroup: { version: 2 } })
   expect(system).toMatchObject({ kernel: { modules: true, nftables: true } })
 })
 
-test('kubelet and containerd use the systemd driver', async () => {
+test('kubelet and containerd use the systemd cgroup driver', async () => {
   expect(await readOutput('cat /etc/hyperkube/kubelet/config.yaml')).toContain('cgroupDriver: systemd')
   expect(await readOutput('cat /etc/hyperkube/containerd/config.toml')).toContain('SystemdCgroup = true')
 })
 
-test('a pod runs in a scope of systemd, and is reached through its service', async () => {
+test('a pod runs in a systemd scope, and is reachable through its Service', async () => {
   await createProbeWorkload(api, neverAborted)
   await servingPod()
   const scopes = await readOutput("systemctl list-units --no-legend --plain --type=scope 'cri-containerd-*'")
@@ -180,7 +180,7 @@ test('a pod runs in a scope of systemd, and is reached through its service', asy
   expect(await readOutput('ls -d /sys/fs/cgroup/kubepods.slice/*/*/cri-containerd-*.scope')).not.toBe('')
 })
 
-test('all of these modules are loaded, and named for the next boot', async () => {
+test('all modules of the plan are loaded, and configured for the next boot', async () => {
   expect(await loadedModules()).toEqual(modules)
   expect((await readOutput('cat /etc/modules-load.d/hyperkube.conf')).split('\n')).toEqual(
     expect.arrayContaining(modules),
@@ -191,7 +191,7 @@ test('a second `up` has nothing to do', async () => {
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-test('after a reboot the modules are loaded, the node is Ready and the pod answers again', async () => {
+test('after a reboot the modules are loaded, the node is Ready and the pod is reachable', async () => {
   await machine.reboot()
   expect(await loadedModules()).toEqual(modules)
   await nodeReady()
@@ -202,13 +202,13 @@ test('an `up` after the reboot has nothing to do', async () => {
   expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
 })
 
-test('`reset --yes` leaves files, users, units, links, rules, mounts and settings as before', async () => {
+test('`reset --yes` restores files, users, units, links, rules, mounts and settings', async () => {
   await operator.must(0, 'reset', '--yes')
   expect(await takeHostSnapshot(machine)).toEqual(before.host)
   expect(await settingsNow()).toEqual(before.settings)
 })
 
-test('after one more reboot none of these modules is loaded', async () => {
+test('after another reboot no module of the plan is loaded', async () => {
   await machine.reboot()
   expect(await loadedModules()).toEqual([])
 })

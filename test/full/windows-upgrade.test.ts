@@ -11,7 +11,7 @@ interface NodeList {
   }[]
 }
 
-test('Windows workers are brought to the next minor with all others', async () => {
+test('Windows workers are upgraded to the next minor version with the other hosts', async () => {
   const { must, api } = cluster()
   await must(0, 'upgrade', '--to', '1.37.1', '--yes')
   const { items } = await api.get<NodeList>('/api/v1/nodes')
@@ -21,7 +21,7 @@ test('Windows workers are brought to the next minor with all others', async () =
   await must(0, 'plan')
 })
 
-test('a reset after it gives every host back as it was', async () => {
+test('a reset restores the initial state of every host', async () => {
   const { must, observe, before } = cluster()
   await must(0, 'reset', '--yes')
   expect(await observe()).toEqual(before)

@@ -106,11 +106,11 @@ function service(name: string, overrides: object = {}): object {
   }
 }
 
-test('hyperkube.exe says its version', async () => {
+test('hyperkube.exe prints its version', async () => {
   expect((await wine.run([hyperkube, 'version'])).stdout).toMatch(/^hyperkube \d+\.\d+\.\d+/)
 })
 
-test('services are created, listed as created, changed and removed', async () => {
+test('services are created, listed with their settings, changed and removed', async () => {
   const two = service('hk-two', {
     arguments: ['--name=a b', String.raw`C:\with blanks\ "`, 'Grüße'],
     environment: { NODE_NAME: 'nt1', HTTPS_PROXY: String.raw`http://user:p"ss\w0rd@proxy:3128` },
@@ -135,7 +135,7 @@ test('services are created, listed as created, changed and removed', async () =>
   expect(await callDriver({ action: 'list', names: ['hk-one', 'hk-two'] })).toEqual([])
 })
 
-test('a service starts, is another process after a restart, and stops', async () => {
+test('a service starts, has a new process after a restart, and stops', async () => {
   const show = async (): Promise<unknown> => callDriver({ action: 'show', name: 'hk-runs' })
   await callDriver({ action: 'put', services: [service('hk-runs')] })
   expect(await show()).toMatchObject({ load: 'loaded', active: 'inactive', enabled: true, pid: 0 })
@@ -151,7 +151,7 @@ test('a service starts, is another process after a restart, and stops', async ()
   expect(await show()).toMatchObject({ load: 'not-found' })
 })
 
-test('a service starts with the host', async () => {
+test('a service starts at boot', async () => {
   await callDriver({ action: 'put', services: [service('hk-boots')] })
   await wine.reboot()
   const show = async (): Promise<unknown> => callDriver({ action: 'show', name: 'hk-boots' })
@@ -162,16 +162,16 @@ test('a service starts with the host', async () => {
   await callDriver({ action: 'remove', name: 'hk-boots' })
 })
 
-test('a service is as the contract of all hosts wants it', async () => {
+test('the service check of the host contract passes', async () => {
   const results = z.record(z.string(), z.string()).parse(await callDriver({ action: 'contract' }))
-  expect(results).toMatchObject({ 'a service is as it was put last, and goes': '' })
+  expect(results).toMatchObject({ 'a service has its last settings, and can be removed': '' })
   for (const failure of Object.values(results)) {
     const operation = /^([a-z]+\.[a-z]+) failed: PowerShell exited with 0/.exec(failure)?.[1]
     if (operation !== undefined) unanswered.add(operation)
   }
 })
 
-test('facts are what needs no PowerShell, and the operation that failed', async () => {
+test('facts contain what needs no PowerShell, and name the failed operation', async () => {
   await callDriver({ action: 'put', services: [service('kubelet')] })
   const { code, stdout, stderr } = await wine.run([hyperkube, 'facts', '-o', 'json'], { allowFailure: true })
   await callDriver({ action: 'remove', name: 'kubelet' })
@@ -187,7 +187,7 @@ test('facts are what needs no PowerShell, and the operation that failed', async 
   expect(stderr).toContain('POWERSHELL_ENDED: system.describe failed: PowerShell exited with 0')
 })
 
-test('host-call reports services, and errors for everything else', async () => {
+test('host-call reports services, and errors for operations without PowerShell', async () => {
   expect(await callHost({ type: 'services', names: ['eventlog', 'kubelet'] })).toEqual([
     {
       type: 'services',
@@ -206,7 +206,7 @@ test('host-call reports services, and errors for everything else', async () => {
   expect(files.get('adapters.json')).toContain('adapters.list failed')
 })
 
-test('upstream’s programs need nothing that Windows Server 2022 lacks', async () => {
+test('upstream programs load only libraries of Windows Server 2022', async () => {
   await installPrngLibrary(wine)
   for (const built of await buildComponents(selectParts(['windows']), { cache: cacheDirectory(), report })) {
     programs.push(...(await tryGoPrograms(wine, built)))
@@ -214,7 +214,7 @@ test('upstream’s programs need nothing that Windows Server 2022 lacks', async 
   expect(programs.filter(({ foreign }) => foreign.length > 0)).toEqual([])
 }, 7_200_000)
 
-test('upstream’s host-local gives kube-proxy an address once, and takes it back', async () => {
+test('upstream host-local reserves one address for kube-proxy and releases it', async () => {
   const plugins = win32.dirname(programs.find(({ name }) => name === 'host-local')?.path ?? '')
   const spec = { plugins, network: 'flannel.4096', subnet: '10.244.3.0/24' }
   expect(await callDriver({ action: 'addresses', ...spec })).toEqual({
@@ -224,7 +224,7 @@ test('upstream’s host-local gives kube-proxy an address once, and takes it bac
   })
 })
 
-test('upstream’s containerd takes the settings of a plan, opens its pipe, and lists its images', async () => {
+test('upstream containerd accepts the planned settings, opens its pipe and lists its images', async () => {
   const component = await readGoldenComponent('containerd')
   await installComponent(wine, component, programs)
   // Removes --run-service: in Wine containerd has a session, so with this flag it would
@@ -241,7 +241,7 @@ test('upstream’s containerd takes the settings of a plan, opens its pipe, and 
   await running
 })
 
-test('upstream’s kube-proxy runs as the service that a plan makes of it', async () => {
+test('upstream kube-proxy runs as the planned service', async () => {
   const component = await readGoldenComponent('kube-proxy')
   await installComponent(wine, component, programs)
   const show = async (): Promise<unknown> => callDriver({ action: 'show', name: 'kube-proxy' })
@@ -257,7 +257,7 @@ test('upstream’s kube-proxy runs as the service that a plan makes of it', asyn
   await callDriver({ action: 'remove', name: 'kube-proxy' })
 })
 
-test('upstream’s kubelet takes the settings of a plan', async () => {
+test('upstream kubelet accepts the planned settings', async () => {
   const component = await readGoldenComponent('kubelet')
   await installComponent(wine, component, programs)
   const args = component.service.arguments.filter((one) => !one.startsWith('--windows-service'))
@@ -268,7 +268,7 @@ test('upstream’s kubelet takes the settings of a plan', async () => {
   kubeletError = /"command failed" err="(?<why>.*)"/.exec(output)?.groups?.['why'] ?? output.slice(-300)
 })
 
-test('upstream’s programs take the flags of a plan', async () => {
+test('upstream programs accept the planned flags', async () => {
   const plan = await readGoldenPlan()
   const started = plan.components.flatMap(({ service: one }) =>
     one?.supervisor === 'scm' ? [one, ...(one.runner === undefined ? [] : [one.runner])] : [],

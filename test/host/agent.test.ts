@@ -99,7 +99,7 @@ test('a newer hyperkube replaces the agent, and no component restarts', async ()
   expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
-test('from an agent that ends at once the host rolls back by itself', async () => {
+test('a host rolls back to the previous agent if the new agent exits at once', async () => {
   const processesBefore = await agentHost.readProcesses(names)
   const broken = await createFakeRelease('0.3.1', directory, '#!/bin/sh\necho "no such luck" >&2\nexit 1\n')
   const error = (await connectHost(agentHost.host, broken, { signal })).unreachable.get('h1')
@@ -118,7 +118,7 @@ test('from an agent that ends at once the host rolls back by itself', async () =
   expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
-test('an agent that hangs is replaced, and the next one goes on with its work', async () => {
+test('a hanging agent is restarted by the watchdog, and the next agent resumes its run', async () => {
   const dropIn = '/etc/systemd/system/hyperkube-agent.service.d'
   await agentHost.script(`mkdir ${dropIn}; printf '[Service]\\nWatchdogSec=3\\n' > ${dropIn}/test.conf
     systemctl daemon-reload; systemctl restart hyperkube-agent`)
@@ -156,7 +156,7 @@ test('an agent that hangs is replaced, and the next one goes on with its work', 
   await agentHost.script(`rm -r ${dropIn}; systemctl daemon-reload; systemctl restart hyperkube-agent`)
 })
 
-test('an older hyperkube works with the newer agent, and leaves it as it is', async () => {
+test('an older hyperkube works with a newer agent and does not replace it', async () => {
   const [processesBefore, agent] = [await agentHost.readProcesses(names), await agentHost.readAgentPid()]
   await agentHost.script('systemctl stop slow')
   await runCommand(older, async (session, connected) => {
@@ -174,7 +174,7 @@ test('an older hyperkube works with the newer agent, and leaves it as it is', as
   expect(await agentHost.readProcesses(names)).toBe(processesBefore)
 })
 
-test('one that is too old for it says so', async () => {
+test('a hyperkube that is too old for the agent is refused with AGENT_TOO_NEW', async () => {
   const { unreachable } = await connectHost(
     agentHost.host,
     { ...older, version: '0.0.9-aaaaaaaa' },
@@ -184,10 +184,10 @@ test('one that is too old for it says so', async () => {
   expect(await agentHost.readCurrentRelease()).toBe(formatReleaseDirectory(newer))
 })
 
-test('a reset through the agent leaves the host as it was', async () => {
+test('a reset through the agent restores the initial state of the host', async () => {
   await runCommand(newer, async (session) => resetHost(session, claim, () => undefined))
   await pollUntil(
-    'the agent to be gone',
+    'the agent to be removed',
     async () =>
       (await agentHost.script('systemctl list-units --all --plain --no-legend hyperkube-agent.service')) ===
       '',
@@ -197,7 +197,7 @@ test('a reset through the agent leaves the host as it was', async () => {
   expect(await takeHostSnapshot(agentHost.host)).toEqual(before)
 })
 
-test('a power cut does not leave a host with an agent that does not answer', async () => {
+test('a host rolls back an unresponsive new agent after a power cut', async () => {
   await runCommand(older, apply)
   const silentScript = '#!/bin/sh\n[ "$1" = agent ] || exit 1\nsystemd-notify READY=1\nexec sleep infinity\n'
   const silent = await createFakeRelease('0.3.0', directory, silentScript)

@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(async () => lab.down())
 
-test('a power cut loses what was not synced, and only that', async () => {
-  await host.script('echo safe > /root/synced; sync; echo gone > /root/unsynced')
+test('a power cut loses only data that was not synced', async () => {
+  await host.script('echo safe > /root/synced; sync; echo lost > /root/unsynced')
   await host.powerCut()
   await lab.start('h1')
   const { stdout } = await host.script(
@@ -24,7 +24,7 @@ test('a power cut loses what was not synced, and only that', async () => {
   expect(stdout).toBe('safe\nlost\n')
 })
 
-test('no fault hits the machine’s own disk when the host is off', async () => {
+test('a disk fault on a stopped host is refused', async () => {
   await host.crash()
   try {
     await expect(host.powerCut()).rejects.toMatchObject({ code: 'HOST_IS_OFF' })
@@ -36,14 +36,14 @@ test('no fault hits the machine’s own disk when the host is off', async () => 
   }
 })
 
-test('a crash loses nothing that the kernel had taken in', async () => {
+test('a crash loses no data that the kernel has accepted', async () => {
   await host.script('echo taken > /root/unsynced')
   await host.crash()
   await lab.start('h1')
   expect((await host.script('cat /root/unsynced')).stdout).toBe('taken\n')
 })
 
-test('a full disk refuses writes until it is emptied', async () => {
+test('a full disk refuses writes until space is freed', async () => {
   await host.fillDisk()
   const full = await host.script('head -c 10M /dev/zero > /var/lib/etcd/more', { allowFailure: true })
   expect(full.stderr).toContain('No space left on device')
@@ -51,7 +51,7 @@ test('a full disk refuses writes until it is emptied', async () => {
   await host.script('head -c 10M /dev/zero > /var/lib/etcd/more; rm /var/lib/etcd/more')
 })
 
-test('a slow disk does no more writes a second than it may, and lets go again', async () => {
+test('a slow disk limits writes per second until the limit is removed', async () => {
   const synced = async (): Promise<number> => {
     const started = performance.now()
     await host.exec(['dd', 'if=/dev/zero', 'of=/var/lib/etcd/probe', 'bs=4k', 'count=20', 'oflag=dsync'])
@@ -67,7 +67,7 @@ test('a slow disk does no more writes a second than it may, and lets go again', 
   expect(await listWriteLimits()).toEqual([])
 })
 
-test('a slow disk’s limit does not outlive the host', async () => {
+test('a crash of the host removes the write limit of its disk', async () => {
   await host.slowDisk(10)
   expect(await listWriteLimits()).toHaveLength(1)
   await host.crash()

@@ -14,7 +14,7 @@ const built = await buildComponents(selectPartsWithFlags(), {
 })
 
 test.each([...Map.groupBy(built, ({ part }) => part.name)])(
-  'the flags of %s that the catalog knows are those that its programs take',
+  'the flags of %s in the catalog match those of its programs',
   async (name, parts) => {
     const versions = parts.map(async (one) => ({
       version: one.part.version,

@@ -23,7 +23,7 @@ async function canReach(from: Host, address: string, port = 22): Promise<boolean
   return stdout !== ''
 }
 
-describe('a lab of five', () => {
+describe('a lab of five hosts', () => {
   let lab: Lab
   let upTime: number
 
@@ -53,7 +53,7 @@ describe('a lab of five', () => {
     for (const column of [1, 2, 3]) expect(new Set(identities.map((each) => each[column])).size).toBe(5)
   })
 
-  test('boots whole: no unit failed', async () => {
+  test('boots without failed units', async () => {
     const states = await Promise.all(
       (await lab.hosts()).map(async (host) => {
         const { stdout } = await host.exec(['systemctl', 'is-system-running', '--wait'], {
@@ -65,7 +65,7 @@ describe('a lab of five', () => {
     expect(states).toEqual(five.map(() => 'running'))
   })
 
-  test('is left as it is by a second up', async () => {
+  test('is not changed by a second up', async () => {
     // Start time of the first process of each host, counted from the boot of the machine that runs the lab.
     const boots = async (): Promise<string[]> =>
       Promise.all(
@@ -76,7 +76,7 @@ describe('a lab of five', () => {
     expect(await boots()).toEqual(first)
   })
 
-  test('a crashed host comes back with what it wrote, and with its name and key', async () => {
+  test('restarts a crashed host with its files, name and key', async () => {
     const host = await lab.host('h2')
     const id = (await host.script('cat /etc/machine-id; echo kept > /root/kept')).stdout
     await host.crash()
@@ -88,7 +88,7 @@ describe('a lab of five', () => {
     expect((await host.script('cat /etc/machine-id /root/kept')).stdout).toBe(`${id}kept\n`)
   })
 
-  test('reaches its own hosts and its gateway: no other lab, and nothing else of the machine', async () => {
+  test('reaches only its own hosts and its gateway, and no other lab', async () => {
     const other = await openFreshLab('other')
     // This service listens on every address of the machine that runs the lab.
     const service = createServer((_request, response) => response.end('reached'))
@@ -117,12 +117,12 @@ describe('a lab of five', () => {
     )
   })
 
-  test('refuses a fault that needs a disk of its own', async () => {
+  test('refuses a disk fault on a host without its own disk', async () => {
     const host = await lab.host('h1')
     await expect(host.powerCut()).rejects.toMatchObject({ code: 'HOST_HAS_NO_DISK' })
   })
 
-  test('down leaves nothing behind; once more does no harm to the lab that has its number now', async () => {
+  test('is removed completely by down, and a second down does not affect the next lab', async () => {
     await lab.down()
     expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
     const nextLab = await openFreshLab('heir')
@@ -137,7 +137,7 @@ describe('a lab of five', () => {
   })
 })
 
-describe('up, killed in the middle', () => {
+describe('an up that is killed', () => {
   let lab: Lab
   afterEach(async () => lab.down())
 
@@ -159,20 +159,20 @@ describe('up, killed in the middle', () => {
   }
 
   const moments: [string, (found: Traces) => boolean][] = [
-    ['when the bridge is there', ({ links }) => links.length > 0],
+    ['when the bridge exists', ({ links }) => links.length > 0],
     ['when the first disk is mounted', ({ loops }) => loops.length > 0],
-    ['when the first namespace is there', ({ namespaces }) => namespaces.length > 0],
+    ['when the first namespace exists', ({ namespaces }) => namespaces.length > 0],
     ['when the first host boots', ({ processes }) => processes.length > 0],
   ]
 
-  test.each(moments)('%s: down leaves nothing behind', async (_when, reached) => {
+  test.each(moments)('%s: down removes everything', async (_when, reached) => {
     lab = await openFreshLab('killed')
     await killUp(reached)
     await lab.down()
     expect(await listTraces(lab.name, lab.network)).toEqual(noTraces)
   })
 
-  test.each(moments)('%s: up again makes it whole', async (_when, reached) => {
+  test.each(moments)('%s: another up completes the lab', async (_when, reached) => {
     lab = await openFreshLab('killed')
     await killUp(reached)
     const hosts = await lab.up(['h1', 'h2', 'h3'], { disk: 'loop' })
@@ -183,7 +183,7 @@ describe('up, killed in the middle', () => {
   })
 })
 
-test('two commands on one lab take turns', async () => {
+test('two commands on one lab run one after the other', async () => {
   const lab = await openFreshLab('turns')
   try {
     const same = await Lab.open({ name: lab.name, cache: cacheDirectory() })

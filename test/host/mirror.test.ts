@@ -53,7 +53,7 @@ function computeDigest(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-test.each(checksums)('$path agrees with what is served', async ({ path, of }) => {
+test.each(checksums)('$path has the digest of the served file', async ({ path, of }) => {
   const line = (await get(path)).toString().trim()
   const [digest, file] = line.split(/ [ *]/)
   expect(digest).toBe(
@@ -64,30 +64,33 @@ test.each(checksums)('$path agrees with what is served', async ({ path, of }) =>
   expect(file ?? basename(of)).toBe(basename(of))
 })
 
-test.each(images)('$name is in the registry, the same as in its archive', async ({ name: image }) => {
-  const [, host, name, tag] = /^([^/]+)\/(.+):(.+)$/.exec(image) ?? []
-  const repository = `v2/${name}`
-  const response = await fetch(`${mirror.address}/${repository}/manifests/${tag}?ns=${host}`)
-  expect(response.status).toBe(200)
-  expect(response.headers.get('content-type')).toBe(manifestType)
-  const bytes = Buffer.from(await response.arrayBuffer())
-  const digest = computeDigest(bytes)
-  expect(response.headers.get('docker-content-digest')).toBe(digest)
-  expect(await get(`${repository}/manifests/${digest}`)).toEqual(bytes)
+test.each(images)(
+  '$name has the same content in the registry and in its archive',
+  async ({ name: image }) => {
+    const [, host, name, tag] = /^([^/]+)\/(.+):(.+)$/.exec(image) ?? []
+    const repository = `v2/${name}`
+    const response = await fetch(`${mirror.address}/${repository}/manifests/${tag}?ns=${host}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(manifestType)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const digest = computeDigest(bytes)
+    expect(response.headers.get('docker-content-digest')).toBe(digest)
+    expect(await get(`${repository}/manifests/${digest}`)).toEqual(bytes)
 
-  const { mediaType, config, layers } = manifestSchema.parse(JSON.parse(bytes.toString()))
-  expect(mediaType).toBe(manifestType)
-  for (const blob of [config, ...layers]) {
-    const served = await get(`${repository}/blobs/${blob.digest}`)
-    expect({ digest: computeDigest(served), size: served.length }).toEqual(blob)
-  }
-  const { stdout } = await runProgram(['tar', '-xO', './index.json'], {
-    input: await get(formatImagePath(image)),
-  })
-  expect(JSON.parse(stdout)).toMatchObject({ manifests: [{ digest, size: bytes.length }] })
-})
+    const { mediaType, config, layers } = manifestSchema.parse(JSON.parse(bytes.toString()))
+    expect(mediaType).toBe(manifestType)
+    for (const blob of [config, ...layers]) {
+      const served = await get(`${repository}/blobs/${blob.digest}`)
+      expect({ digest: computeDigest(served), size: served.length }).toEqual(blob)
+    }
+    const { stdout } = await runProgram(['tar', '-xO', './index.json'], {
+      input: await get(formatImagePath(image)),
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ manifests: [{ digest, size: bytes.length }] })
+  },
+)
 
-test('the registry says that it is one, and what it has not', async () => {
+test('the registry answers /v2/, and returns 404 for unknown images', async () => {
   expect((await fetch(`${mirror.address}/v2/`)).status).toBe(200)
   for (const path of [
     'v2/no-such-image/manifests/1',
@@ -102,7 +105,7 @@ test('the registry says that it is one, and what it has not', async () => {
   expect((await fetch(`${mirror.address}/v2/pause/blobs/uploads/`, { method: 'POST' })).status).toBe(405)
 })
 
-test('a part of a file can be had', async () => {
+test('the mirror serves byte ranges', async () => {
   const whole = await get(formatImagePath('registry.k8s.io/pause:3.10.2'))
   const requestRange = async (range: string): Promise<Response> =>
     fetch(`${mirror.address}/${formatImagePath('registry.k8s.io/pause:3.10.2')}`, { headers: { range } })
@@ -114,7 +117,7 @@ test('a part of a file can be had', async () => {
   expect((await requestRange(`bytes=${whole.length}-`)).status).toBe(416)
 })
 
-test('nothing outside the mirror is served', async () => {
+test('the mirror serves no files outside its directory', async () => {
   const parentPath = '..%2f'.repeat(20)
   for (const path of [
     'etc/passwd',
@@ -127,7 +130,7 @@ test('nothing outside the mirror is served', async () => {
   }
 })
 
-test('hyperkube lock pins what the mirror serves, file by file', async () => {
+test('hyperkube lock pins the files and images that the mirror serves', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'lock-'))
   try {
     const file = join(directory, 'cluster.yml')

@@ -55,28 +55,28 @@ async function checkDirections(): Promise<Record<string, boolean>> {
   }
 }
 
-test('whole: every way is open', async () => {
+test('without a partition every direction is open', async () => {
   expect(await checkDirections()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
-test('one-way: what a sends to b is lost, what b sends to a arrives, c is not concerned', async () => {
+test('a one-way partition drops packets from a to b only', async () => {
   await lab.partition(a, [b], { oneWay: true })
   expect(await checkDirections()).toEqual({ 'a→b': false, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
-test('both ways: a and b do not receive from each other', async () => {
+test('a partition drops packets between a and b in both directions', async () => {
   await lab.partition(a, [b])
   expect(await checkDirections()).toEqual({ 'a→b': false, 'b→a': false, 'a→c': true, 'c→b': true })
 })
 
-test('healed: every way is open again', async () => {
+test('rejoin opens every direction again', async () => {
   await lab.partition(a, [b, c])
   expect(await arrives(a, c)).toBe(false)
   await lab.rejoin()
   expect(await checkDirections()).toEqual({ 'a→b': true, 'b→a': true, 'a→c': true, 'c→b': true })
 })
 
-test('a partition outlives a crash of the host', async () => {
+test('a partition persists after a crash of the host', async () => {
   await lab.partition(a, [b])
   await a.crash()
   await lab.start('a')

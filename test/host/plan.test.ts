@@ -26,7 +26,7 @@ import { planCluster } from '../support/planned-cluster.ts'
 
 const versions = kubernetesVersions.map((version) => version.slice(1))
 
-describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
+describe.each(versions)('the plan for Kubernetes %s', (kubernetes) => {
   let lab: Lab
   let mirror: Mirror
   let host: Host
@@ -56,12 +56,12 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
     }
   })
 
-  test('is taken by systemd, every unit without a word', async () => {
+  test('has units that systemd accepts without warnings', async () => {
     const units = listUpstreamServices(plan).map((name) => `/etc/systemd/system/${name}`)
     expect(await host.exec(['systemd-analyze', 'verify', ...units])).toMatchObject({ stdout: '', stderr: '' })
   })
 
-  test('has certificates that OpenSSL takes, each under its own CA', async () => {
+  test('has certificates that OpenSSL verifies with their own CA', async () => {
     for (const { certificates } of selectUpstreamComponents(plan)) {
       for (const { certificateFile, ca } of certificates) {
         const file = `/etc/hyperkube/agent/${ca}-ca.crt`
@@ -71,7 +71,7 @@ describe.each(versions)('what is planned for Kubernetes %s', (kubernetes) => {
     }
   })
 
-  test('is taken by every program: all of them run', async () => {
+  test('starts all programs', async () => {
     const imageNames = plan.components.flatMap(({ images }) => images.map(stripDigest))
     await host.script(fetchScript({ mirror: mirror.address, digests: new Map() }, imageNames.map(imageFetch)))
     const containerd = plan.components
@@ -93,7 +93,7 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     expect((await host.exec(['systemctl', '--failed', '--quiet'])).stdout).toBe('')
   })
 
-  test('etcd verifies clients: a handshake with a certificate, none without', async () => {
+  test('lets etcd accept only clients with a certificate', async () => {
     const etcdClient = await issueClientCertificate(identity, 'etcd', 'test', [])
     expect(await handshake(host.address, 2379, etcdClient)).toEqual({ authorized: true, commonName: 'cp1' })
     await expect(handshake(host.address, 2379, { ca: etcdClient.ca })).rejects.toThrow(
@@ -101,7 +101,7 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     )
   })
 
-  test('the API server verifies clients, and allows anonymous access only to its health', async () => {
+  test('lets the API server verify clients, and allows anonymous access only to its health endpoints', async () => {
     expect(await handshake(host.address, 6443, admin)).toEqual({
       authorized: true,
       commonName: 'kube-apiserver',
@@ -120,7 +120,7 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     expect(await anonymous('/api')).toBe('401')
   })
 
-  test('the node becomes Ready, with what was planned for it', async () => {
+  test('makes the node Ready with the planned version', async () => {
     const api = new KubeApi(`https://${host.address}:6443`, admin)
     try {
       await pollUntil('cp1 to be Ready', async () => (await readNode(api))?.ready === true, {
@@ -132,7 +132,7 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     }
   })
 
-  test('Secrets are sealed in etcd', async () => {
+  test('encrypts Secrets in etcd', async () => {
     const api = new KubeApi(`https://${host.address}:6443`, admin)
     try {
       await api.create('/api/v1/namespaces/default/secrets', {
@@ -152,7 +152,7 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     expect(stdout).not.toContain('correct-horse')
   })
 
-  test('programs are who they should be, and others cannot read what is theirs', async () => {
+  test('runs each program as its own user, and protects its files from other users', async () => {
     const unprivilegedUser = 'nobody'
     for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler']) {
       const { stdout } = await host.script(
@@ -166,13 +166,13 @@ systemctl start --no-block ${listUpstreamServices(plan).join(' ')}
     expect(stdout).toBe('')
   })
 
-  test('what was done is in the audit log', async () => {
+  test('writes requests to the audit log without secrets', async () => {
     const { stdout } = await host.exec(['cat', '/var/log/hyperkube/kube-apiserver/audit.log'])
     expect(stdout).toContain('"name":"sealed"')
     expect(stdout).not.toContain('correct-horse')
   })
 
-  test(`was fetched for ${machineArch()}, whose digests the lock pins`, () => {
+  test(`is for the architecture ${machineArch()}`, () => {
     expect(plan.arch).toBe(machineArch())
   })
 })

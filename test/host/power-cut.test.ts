@@ -50,7 +50,7 @@ async function writeUntilPowerCut(onAcknowledged: (count: number) => void): Prom
   return acknowledged
 }
 
-test('every acknowledged write is there after a power cut in the middle of writing', async () => {
+test('every acknowledged write exists after a power cut during writing', async () => {
   const host = await lab.host('cp1')
   const manyWritten = Promise.withResolvers<void>()
   const writing = writeUntilPowerCut((count) => {

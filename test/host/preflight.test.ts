@@ -88,7 +88,7 @@ async function listeners(host: Host): Promise<string> {
   return stdout.trim()
 }
 
-test('without faults nothing is found, at once, and no port is held afterwards', async () => {
+test('healthy hosts have no findings within 1.5 s, and no port stays open', async () => {
   const allPeers = await peers()
   const times: number[] = []
   for (let round = 0; round < 5; round++) {
@@ -105,7 +105,7 @@ test('without faults nothing is found, at once, and no port is held afterwards',
   for (const host of [cp1, cp2, cp3]) expect(await listeners(host)).toBe('')
 })
 
-test('a port that one host drops is found, and nothing else', async () => {
+test('a port that one host drops is the only finding', async () => {
   await addFirewallRule(cp2, 'tcp dport 2380 drop')
   expect(await runChecks()).toMatchObject([
     {
@@ -119,7 +119,7 @@ test('a port that one host drops is found, and nothing else', async () => {
 })
 
 test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp reset'])(
-  'a firewall that says no is one as well: %s',
+  'a firewall that rejects is reported as a blocked port: %s',
   async (verdict) => {
     await addFirewallRule(cp1, `tcp dport { 6443, 10250 } ${verdict}`)
     const found = await runChecks()
@@ -130,7 +130,7 @@ test.each(['reject', 'reject with icmpx admin-prohibited', 'reject with tcp rese
   },
 )
 
-test('a host that gets nothing out is found as that one', async () => {
+test('a host that blocks its own outgoing connections is reported once', async () => {
   await addFirewallRule(cp3, 'tcp dport { 2379, 6443 } drop', 'output')
   expect(await runChecks()).toMatchObject([
     {
@@ -140,7 +140,7 @@ test('a host that gets nothing out is found as that one', async () => {
   ])
 })
 
-test('datagrams that are lost when they are large', async () => {
+test('lost large datagrams are reported with the largest size that arrives', async () => {
   await addFirewallRule(cp1, 'udp dport 4789 ip length > 1400 drop')
   expect(await runChecks()).toMatchObject([
     {
@@ -153,12 +153,12 @@ test('datagrams that are lost when they are large', async () => {
   ])
 })
 
-test('datagrams are marked as not to be cut on the way', async () => {
+test('probe datagrams have the do-not-fragment flag', async () => {
   await addFirewallRule(cp1, 'udp dport 4789 ip frag-off & 0x4000 == 0 drop')
   expect(await runChecks()).toEqual([])
 })
 
-test('a router that cuts nothing, and says so', async () => {
+test('a router with a smaller MTU is reported with its packet size', async () => {
   await cp3.script(`sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.eth0.send_redirects=0
     ip route add ${cp1.address}/32 dev eth0 mtu lock 1450`)
   await cp2.exec(['ip', 'route', 'add', `${cp1.address}/32`, 'via', cp3.address])
@@ -179,12 +179,12 @@ test('a router that cuts nothing, and says so', async () => {
   }
 })
 
-test('a host whose interface takes less than the others send', async () => {
+test('a host with a smaller interface MTU is reported', async () => {
   await cp2.exec(['ip', 'link', 'set', 'eth0', 'mtu', '1300'])
   expect(await runChecks()).toMatchObject([{ code: 'PEER_UDP_SMALLER', host: 'cp2' }])
 })
 
-test('datagrams that are all lost', async () => {
+test('a port on which all datagrams are lost is reported as blocked', async () => {
   await addFirewallRule(cp3, 'udp dport 4789 drop')
   expect(await runChecks()).toMatchObject([
     {
@@ -196,7 +196,7 @@ test('datagrams that are all lost', async () => {
   ])
 })
 
-test('a port in use is left alone: a response is enough', async () => {
+test('a port in use is not opened, and any response proves that it is reachable', async () => {
   await cp1.script(`systemd-run --quiet --unit=taker-tcp socat TCP-LISTEN:10250,fork,reuseaddr STDOUT
     ip link add vxtest type vxlan id 4096 dstport 4789 dev eth0 && ip link set vxtest up`)
   await pollUntil('a listener on port 10250', async () => (await listeners(cp1)).includes(':10250'), {
@@ -208,7 +208,7 @@ test('a port in use is left alone: a response is enough', async () => {
   expect(await runChecks()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
 })
 
-test('for a host that joins, only it listens, and the others probe it', async () => {
+test('for a host that joins, only that host listens, and the other hosts probe it', async () => {
   await addFirewallRule(cp3, 'tcp dport 10250 drop; udp dport 4789 drop')
   // UDP to an existing host cannot be probed, because its pod network uses the port.
   expect(await runChecks(['cp1'])).toMatchObject([
@@ -221,7 +221,7 @@ test('for a host that joins, only it listens, and the others probe it', async ()
   ])
 })
 
-test('ports are free again when the requester is gone', async () => {
+test('probe ports are closed when the session of the operator ends', async () => {
   const session = agents.sessions.get('cp1')
   const token = '9f86d081884c7d659a2feaa0c55ad015'
   const listenOptions = { address: cp1.address, tcp: [2380], udp: [4789], token, for: 30_000 }

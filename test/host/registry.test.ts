@@ -88,7 +88,7 @@ async function readPublishedDigest(image: string): Promise<string> {
   return response.headers.get('docker-content-digest') ?? ''
 }
 
-test.each([pause, testImage])('containerd pulls %s, and has what the manifest says', async (image) => {
+test.each([pause, testImage])('containerd pulls %s with the digest of the mirror', async (image) => {
   await crictl('pull', image)
   const { status } = inspected.parse(JSON.parse(await crictl('inspecti', image)))
   expect(status.repoDigests).toEqual([`${image.replace(/:[^:]+$/, '')}@${await readPublishedDigest(image)}`])
@@ -101,7 +101,7 @@ test('an image can be pulled by its digest', async () => {
   expect(stdout).toMatch(/complete \(2\/2\)/)
 })
 
-test('what was pulled runs', async () => {
+test('a pulled image runs', async () => {
   await crictl('pull', testImage)
   const sandbox = await crictl('runp', '/root/sandbox.json')
   const container = await crictl('create', sandbox, '/root/container.json', '/root/sandbox.json')
@@ -110,7 +110,7 @@ test('what was pulled runs', async () => {
   await crictl('rmp', '--force', sandbox)
 })
 
-test('what the mirror has not is not found', async () => {
+test('an image that the mirror does not have is reported as not found', async () => {
   for (const image of [`${registry}/no-such-image:1`, `${registry}/pause:0.0`]) {
     const { code, stderr } = await host.exec(['crictl', 'pull', image], { allowFailure: true })
     expect(code).not.toBe(0)

@@ -25,14 +25,14 @@ let local = ''
 
 beforeAll(() => void ({ h1, h2, local } = getHosts()))
 
-describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
+describe.each(clients)('host key verification by the %s ssh', (_name, connectTo) => {
   /** Lists login attempts in the log of sshd. */
   const logins = async (): Promise<string[]> => {
     const { stdout } = await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])
     return stdout.split('\n').filter((line) => /Accepted|Failed|authenticating user/.test(line))
   }
 
-  test('on first use it is shown to the caller, and what the caller says is the error', async () => {
+  test('calls verify on first use, and fails with the error of verify', async () => {
     const shownKeys: [string, string][] = []
     const changed = new Error('another machine')
     const verify = (key: string, hop: Hop): 'first-use' => {
@@ -51,7 +51,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
     ])
   })
 
-  test('one that is pinned needs no question', async () => {
+  test('does not call verify for a pinned key', async () => {
     const key = await readHostKey(h1)
     const verify = (): never => {
       throw new Error('verify was called')
@@ -61,7 +61,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
     })
   })
 
-  test('one that is not the pinned one is refused before anybody logs in', async () => {
+  test('refuses a key other than the pinned one before the login', async () => {
     const [first, other] = [await readHostKey(h1), await readHostKey(h2)]
     const changed = new Error('changed')
     const before = await logins()
@@ -74,7 +74,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
     expect(offered).toEqual([])
   })
 
-  test('a changed one is reported with the error of checkHostKey', async () => {
+  test('reports a changed key with the error of checkHostKey', async () => {
     const identity = { hostKeys: { h1: [await readHostKey(h2)] } }
     const verify = (key: string, hop: Hop): 'known' | 'first-use' => checkHostKey(identity, hop.name, key)
     for (const pinned of [[], identity.hostKeys.h1]) {
@@ -86,7 +86,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
     }
   })
 
-  test('of several kinds the pinned one is asked for', async () => {
+  test('requests the pinned key type from a host with several keys', async () => {
     await h1.script(
       `cd /root; [ -e k_ec ] || { ssh-keygen -q -t ed25519 -N '' -f k_ed; ssh-keygen -q -t ecdsa -N '' -f k_ec; }`,
     )
@@ -105,7 +105,7 @@ describe.each(clients)('the host’s key, by %s ssh', (_name, connectTo) => {
   })
 })
 
-test('our own ssh says nothing of the user before the host’s key is right', async () => {
+test('the built-in ssh sends the user name only after the host key is verified', async () => {
   const journal = async (): Promise<string> =>
     (await h1.exec(['journalctl', '-u', 'ssh', '-o', 'cat', '--no-pager'])).stdout
   const verify = (): never => {
@@ -128,14 +128,14 @@ test('our own ssh says nothing of the user before the host’s key is right', as
   expect(log).not.toContain('early')
 })
 
-describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
+describe.each(clients)('keys by the %s ssh', (_name, connectTo) => {
   const makeKey = async (name: string, passphrase = ''): Promise<string> => {
     const path = join(local, `${name}-${randomBytes(4).toString('hex')}`)
     await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', passphrase, '-C', name, '-f', path])
     return path
   }
 
-  test('a wrong one is named, with what the host takes', async () => {
+  test('a key that the host refuses is named with the methods that the host accepts', async () => {
     const key = await makeKey('wrong')
     await expect(connectTo(routeTo(h1, { key }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',
@@ -147,7 +147,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     })
   })
 
-  test('several are tried in order', async () => {
+  test('several keys are tried in order', async () => {
     const wrong = await makeKey('wrong')
     const keys = [wrong, h1.ssh.keyFile].map((path) => ({ path, from: 'settings' as const }))
     await withRemote(connectTo({ ...routeTo(h1), keys }), async (remote) => {
@@ -155,14 +155,14 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     })
   })
 
-  test('one that is not there is named', async () => {
+  test('a missing key file is named', async () => {
     await expect(connectTo(routeTo(h1, { key: 'none' }))).rejects.toMatchObject({
       code: 'SSH_KEY_NOT_READ',
       message: expect.stringContaining(join(local, 'none')),
     })
   })
 
-  test('a locked one is for the agent', async () => {
+  test('an encrypted key needs the ssh agent', async () => {
     const key = await makeKey('locked', 'secret')
     await h1.exec(['tee', '-a', '/root/.ssh/authorized_keys'], { input: await readFile(`${key}.pub`) })
     await expect(connectTo(routeTo(h1, { key }))).rejects.toMatchObject({
@@ -195,7 +195,7 @@ describe.each(clients)('keys, by %s ssh', (_name, connectTo) => {
     })
   })
 
-  test('a host that wants more than a key has its own message', async () => {
+  test('a host that requires more than a key has its own message', async () => {
     await startExtraSshd(h1, 2202, 'PasswordAuthentication=yes', 'AuthenticationMethods=publickey,password')
     await expect(connectTo(routeTo(h1, { port: 2202 }))).rejects.toMatchObject({
       code: 'SSH_NO_KEY_ACCEPTED',

@@ -31,13 +31,13 @@ let local = ''
 
 beforeAll(() => void ({ lab, h1, h2, local } = getHosts()))
 
-describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
+describe.each(clients)('a route by the %s ssh', (name, connectTo) => {
   const behindBastion = (host: Host, port = 22): SshRoute => {
     const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
     return routeTo(host, { port, bastion })
   }
 
-  test('goes through a bastion, whose key is verified too', async () => {
+  test('goes through a bastion whose key is verified too', async () => {
     const shownKeys: [string, string][] = []
     const verify = (key: string, hop: Hop): 'first-use' => {
       shownKeys.push([hop.name, key])
@@ -54,7 +54,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     ])
   })
 
-  test('ends at a bastion that is another machine', async () => {
+  test('is refused at a bastion with a wrong host key', async () => {
     const wrong = new Error('another machine')
     const verify = (_key: string, hop: Hop): 'first-use' => {
       if (hop.name !== 'h2') throw wrong
@@ -63,7 +63,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     await expect(connectTo(behindBastion(h2), { verify })).rejects.toBe(wrong)
   })
 
-  test('says that the bastion is the obstacle', async () => {
+  test('reports that the bastion cannot reach the host, or is itself unreachable', async () => {
     await expect(connectTo(behindBastion(h2, 2))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h2',
@@ -77,7 +77,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     })
   })
 
-  test('says when a bastion forbids connections', async () => {
+  test('reports a bastion that forbids TCP forwarding', async () => {
     await startExtraSshd(h1, 2206, 'AllowTcpForwarding=no')
     const bastion = { address: h1.address, user: 'root', port: 2206, key: h1.ssh.keyFile }
     await expect(connectTo(routeTo(h2, { bastion }))).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     })
   })
 
-  test('ends at a port with nothing behind it', async () => {
+  test('reports a port without a listener', async () => {
     await expect(connectTo(routeTo(h1, { port: 2 }))).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
       host: 'h1',
@@ -95,7 +95,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     })
   })
 
-  test('ends at an unknown name', async () => {
+  test('reports an unknown host name', async () => {
     const nowhere = { ...routeTo(h1), address: 'no-such-host.invalid', alias: 'no-such-host.invalid' }
     await expect(connectTo(nowhere)).rejects.toMatchObject({
       code: 'SSH_UNREACHABLE',
@@ -103,7 +103,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     })
   })
 
-  test('ends in a black hole, after a time', async () => {
+  test('reports a host that drops packets after a timeout', async () => {
     await h2.setDroppedSources([lab.gateway])
     try {
       const started = performance.now()
@@ -117,7 +117,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     }
   })
 
-  test('ends when the caller gives up', async () => {
+  test('ends with the abort of the caller', async () => {
     await h2.setDroppedSources([lab.gateway])
     try {
       await expect(connectTo(routeTo(h2), { signal: AbortSignal.timeout(300) })).rejects.toThrow(/timeout/)
@@ -126,7 +126,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     }
   })
 
-  test('ends at what does not speak ssh, and at what does not speak', async () => {
+  test('reports a server that does not speak ssh, and a silent server', async () => {
     await h1.script(`systemd-run -q --collect socat TCP-LISTEN:2301,fork,reuseaddr "SYSTEM:printf 'HTTP/1.1 400 Bad Request\\r\\n\\r\\n'" || true
       systemd-run -q --collect socat TCP-LISTEN:2302,fork,reuseaddr "SYSTEM:sleep 30" || true`)
     await pollUntil(
@@ -147,7 +147,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     })
   })
 
-  test('a cut in the middle is noticed', async () => {
+  test('reports a connection that drops packets as lost', async () => {
     const remote = await connectTo(routeTo(h2), { keepalive: { interval: 1000, count: 2 } })
     try {
       const running = remote.exec(['sleep', '120'], { signal })
@@ -171,7 +171,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     }
   })
 
-  test('a host that goes down in the middle is noticed, and is not there afterwards', async () => {
+  test('reports a crashed host as lost, and as unreachable afterwards', async () => {
     const remote = await connectTo(routeTo(h2), { keepalive: { interval: 1000, count: 2 } })
     try {
       const running = remote.exec(['sleep', '120'], { signal })
@@ -186,7 +186,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
     }
   })
 
-  test('leaves no program behind', async () => {
+  test('leaves no processes and no files after it is closed', async () => {
     await withRemote(connectTo(routeTo(h1)), async (remote) => {
       await remote.exec(['true'], { signal })
       await remote.dial('127.0.0.1', 22, { signal })
@@ -201,7 +201,7 @@ describe.each(clients)('the way, by %s ssh', (name, connectTo) => {
   })
 })
 
-test('our own ssh says what it has in common with no host, and the system’s gets there', async () => {
+test('the built-in ssh reports a missing common algorithm, and the system ssh connects', async () => {
   await startExtraSshd(h1, 2200, 'KexAlgorithms=sntrup761x25519-sha512@openssh.com')
   await expect(connectBuiltIn(routeTo(h1, { port: 2200 }), connectOptions)).rejects.toMatchObject({
     code: 'SSH_KEX',
@@ -213,7 +213,7 @@ test('our own ssh says what it has in common with no host, and the system’s ge
   })
 })
 
-test('what only the ssh program can follow is reported, and followed by it', async () => {
+test('a ProxyCommand is refused by the built-in ssh and followed by the system ssh', async () => {
   const include = join(local, 'ssh_config')
   const through = `ssh -F none -i ${h1.ssh.keyFile} -o UserKnownHostsFile=${h1.ssh.knownHosts} -W %h:%p root@${h1.address}`
   await writeFile(include, `Host ${h2.address}\n  ProxyCommand ${through}\n`)
@@ -233,7 +233,7 @@ test('what only the ssh program can follow is reported, and followed by it', asy
   )
 })
 
-test('hosts behind one bastion share the connection to it', async () => {
+test('hosts behind one bastion share one connection to it', async () => {
   const bastions = openBastions()
   const bastion = { address: h1.address, user: 'root', key: h1.ssh.keyFile }
   try {

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 afterAll(async () => runProgram(['umount', join(local, 'small')], { allowFailure: true }))
 
-describe('the contract', () => {
+describe('the contract of remotes', () => {
   let builtIn: Remote
   let system: Remote
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('the contract', () => {
     await pollUntil('the echo to listen', async () => listens(h1, port), { timeoutMs: 10_000 })
     return port
   }
-  testRemoteContract('our own ssh', {
+  testRemoteContract('the built-in ssh', {
     ...common,
     remote: () => builtIn,
     connectAnother: async () => connectBuiltIn(routeTo(h1), connectOptions),
@@ -74,7 +74,7 @@ describe('the contract', () => {
     endsPrograms: false,
     killed: 137,
   })
-  testRemoteContract("the system's ssh", {
+  testRemoteContract('the system ssh', {
     ...common,
     remote: () => system,
     connectAnother: async () => connectWithSystemSsh(routeTo(h1), { ...connectOptions, temporary: local }),
@@ -96,7 +96,7 @@ describe('the contract', () => {
     killed: 137,
   })
 
-  test('our own ssh sends files not much slower than the system’s', async () => {
+  test('the built-in ssh uploads at no less than a third of the rate of the system ssh', async () => {
     const path = join(local, 'load')
     const megabytes = 100
     await writeFile(path, randomBytes(megabytes << 20))
@@ -122,7 +122,7 @@ describe('the contract', () => {
   })
 })
 
-test('our own ssh says when a host starts no further program', async () => {
+test('the built-in ssh reports a host that refuses another session', async () => {
   await startExtraSshd(h1, 2205, 'MaxSessions=1')
   await withRemote(connectBuiltIn(routeTo(h1, { port: 2205 }), connectOptions), async (remote) => {
     const program = await remote.open(['cat'], { signal })
@@ -133,8 +133,8 @@ test('our own ssh says when a host starts no further program', async () => {
   })
 })
 
-describe.each(clients)('connections that a host makes, by %s ssh', (name, connectTo) => {
-  test('have their own error when its sshd forbids them', async () => {
+describe.each(clients)('connections dialled from a host by the %s ssh', (name, connectTo) => {
+  test('have their own error if sshd forbids forwarding', async () => {
     await startExtraSshd(h1, 2206, 'AllowTcpForwarding=no')
     await withRemote(connectTo(routeTo(h1, { port: 2206 })), async (remote) => {
       for (const port of [22, 2]) {
@@ -149,7 +149,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
     })
   })
 
-  test('go to other machines too, and say why they do not', async () => {
+  test('reach other hosts, and report why they fail', async () => {
     await withRemote(connectTo(routeTo(h1)), async (remote) => {
       const stream = await remote.dial(h2.address, 22, { signal })
       const [greeting]: unknown[] = await once(stream, 'data')
@@ -162,7 +162,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
     })
   })
 
-  test('carry the API', async () => {
+  test('carry requests to the Kubernetes API', async () => {
     const ca = await createTestCa()
     const items = [{ text: 'x'.repeat(1 << 20) }]
     await using server = await startHttpsTestServer(ca, () => ({ json: { items } }))
@@ -194,7 +194,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
     }).finally(() => relay.close())
   })
 
-  test('are many, one after the other, and leave nothing behind', async () => {
+  test('are closed on the host after many dials', async () => {
     await withRemote(connectTo(routeTo(h1)), async (remote) => {
       const started = performance.now()
       const attempts = 20
@@ -214,7 +214,7 @@ describe.each(clients)('connections that a host makes, by %s ssh', (name, connec
   })
 })
 
-describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) => {
+describe.each(clients)('a user other than root by the %s ssh', (_name, connectTo) => {
   beforeAll(async () => {
     const key = (await readFile(`${h1.ssh.keyFile}.pub`, 'utf8')).trim()
     await h1.script(`
@@ -231,7 +231,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
       echo 'limited ALL=(ALL) NOPASSWD: /usr/bin/id' > /etc/sudoers.d/limited`)
   })
 
-  test('is root by sudo, and sends files as root', async () => {
+  test('runs commands and uploads files as root through sudo', async () => {
     await withRemote(connectTo(routeTo(h1, { user: 'free' })), async (remote) => {
       const asRoot = await remote.exec(['cat', '/etc/shadow'], { signal, root: true })
       const asUser = await remote.exec(['cat', '/etc/shadow'], { signal })
@@ -251,7 +251,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
   })
 
   test.each(['prompted', 'unknown', 'limited'])(
-    '%s gets an error that says what sudo lacks',
+    '%s gets an error that names the missing sudo permission',
     async (user) => {
       await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
         // sudo asks for a password unless NOPASSWD applies to all commands, and does not tell whether the
@@ -267,7 +267,7 @@ describe.each(clients)('a user who is not root, by %s ssh', (_name, connectTo) =
     },
   )
 
-  test('a host without sudo has its own error, and may get it later', async () => {
+  test('gets its own error on a host without sudo, and works after sudo is installed', async () => {
     await h1.exec(['mv', '/usr/bin/sudo', '/usr/bin/sudo.away'])
     await withRemote(connectTo(routeTo(h1, { user: 'free' })), async (remote) => {
       const rootCommand = remote.exec(['id'], { signal, root: true })

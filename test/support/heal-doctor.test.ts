@@ -10,7 +10,7 @@ const createReport = (began: number, ...findings: DoctorReport['findings']): Doc
   findings,
 })
 
-test('a fault is named by its code, of the component and the host that have it', () => {
+test('a finding matches a fault by code, component and host', () => {
   expect(matchesFault(row, 'cp1', finding)).toBe(true)
   expect(matchesFault(row, 'cp2', finding)).toBe(false)
   expect(matchesFault({ ...row, onAnyHost: true }, 'cp2', finding)).toBe(true)
@@ -28,7 +28,7 @@ test('a report during a known fault must name it first', () => {
   expect(rateNaming({ codes: [] }, span, [createReport(11)])).toBe('not needed')
 })
 
-test('a line names host and component unless the message does', () => {
+test('a formatted finding names host and component unless the message does', () => {
   expect(formatFinding(finding)).toBe('HEALTH_NO_RESPONSE: cp1 etcd: no answer in 5 s')
   expect(formatFinding(other)).toBe('NODE_NOT_READY: w1 is not ready')
 })

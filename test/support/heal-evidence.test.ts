@@ -31,7 +31,7 @@ const environment = {
   shape: '3+2',
 }
 
-test('a row has the median of times, the sum of requests, and whether all runs passed', () => {
+test('a row has the median of times, the sum of failed requests, and whether all runs passed', () => {
   const other = { ...run, detected: undefined, healed: 40_000, serviceFailed: 5, problems: ['slow'] }
   expect(
     formatHealTable([{ row, runs: [run, other] }])
@@ -40,7 +40,7 @@ test('a row has the median of times, the sum of requests, and whether all runs p
   ).toBe('| kubelet SIGSTOP | 2 | 30.0 s | 38.0 s | by itself | 2 | 7 | 0 of 400 | no |')
 })
 
-test('a finding cannot end its cell, and the worst rating is shown', () => {
+test('a pipe in a finding is escaped, and the worst rating is shown', () => {
   const runs = [run, { ...run, named: 'too soon' as const }]
   const text = formatFaultsPart(environment, [{ row, runs }])
   expect(text).toContain('2026-01-02: hyperkube 1.2.3, Kubernetes 1.37.1')
@@ -56,7 +56,7 @@ test('restarts because of a lost lease are counted for faults without other rest
   )
 })
 
-test('a fault that does not heal without agents is healed by the agent', () => {
+test('a fault that does not heal without agents is attributed to the agent', () => {
   const results = [
     { row, healed: undefined, problems: [] },
     { row: { id: 'kill-etcd', what: 'etcd SIGKILL' }, healed: 2500, problems: [] },
@@ -67,7 +67,7 @@ test('a fault that does not heal without agents is healed by the agent', () => {
   ])
 })
 
-test('each command writes its part, and leaves the other', () => {
+test('each command writes its own part of the evidence and keeps the other part', () => {
   const first = formatEvidence({ faults: formatFaultsPart(environment, []), withoutAgents: '' })
   const both = formatEvidence({
     ...splitEvidence(first),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { healResults, mergeResults, median } from './heal-figures.ts'
 
-test('the median of what is known', () => {
+test('median ignores undefined values', () => {
   expect(median([3, 1, 2])).toBe(2)
   expect(median([10, undefined, 2, 4, 8])).toBe(6)
   expect(median([7])).toBe(7)
@@ -9,7 +9,7 @@ test('the median of what is known', () => {
   expect(median([])).toBeUndefined()
 })
 
-test('a part of the table that is run again replaces what was known of it, and nothing else', () => {
+test('new results replace only the results of the same rows', () => {
   const result = (id: string, healed?: number) => ({
     row: { id, what: id, expects: 'heals' as const },
     runs: [

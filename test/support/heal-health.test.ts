@@ -29,7 +29,7 @@ const component = (state: HostHealth['components'][number]['state']): HostHealth
   drift: [],
 })
 
-test('detected is the first sign of the fault, and nothing earlier', () => {
+test('the detection time is the first sign after the start of the fault', () => {
   const actions = [createAction('recovered', 60), createAction('restart', 45), createAction('restart', 10)]
   expect(findDetectionTime({ probes: [probe('unhealthy', 40)], actions }, 20_000)).toBe(40_000)
   expect(findDetectionTime({ probes: [probe('healthy', 60)], actions }, 20_000)).toBe(45_000)

@@ -7,13 +7,13 @@ import {
   type ScaleStep,
 } from './manager-scale-figures.ts'
 
-test('a percentile is one of the values, and not above more than its share', () => {
+test('a percentile is the smallest value that covers the share', () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index)
   expect([0.5, 0.99, 1].map((share) => percentile(values, share))).toEqual([100, 198, 200])
   expect(percentile([7], 0.99)).toBe(7)
 })
 
-test('growth is computed per cost, and compared with the growth of sizes', () => {
+test('growth is computed per cost and compared with the growth of the cluster', () => {
   const figures = (factor: number): ManagerFigures => ({
     ...{ sync: 1000 * factor, resident: 50 + factor, peak: 60, cpuShare: 0.01 * factor, latencies: [factor] },
   })

@@ -62,9 +62,9 @@ export function setUpSshLab(name: string): SshLab {
       return resolveSshRoute(wanted, {}, noSshConfig, { user: 'nobody', home: local, directory: local })
     },
     clients: [
-      ['ours', async (route, more = {}) => connectBuiltIn(route, { ...connectOptions, ...more })],
+      ['built-in', async (route, more = {}) => connectBuiltIn(route, { ...connectOptions, ...more })],
       [
-        "the system's",
+        'system',
         async (route, more = {}) =>
           connectWithSystemSsh(route, { ...connectOptions, ...more, temporary: getHosts().local }),
       ],

@@ -17,7 +17,7 @@ const evidence = {
   kubelet: '',
 }
 
-test('lists passed and failed tests, and what was not checked', () => {
+test('the evidence lists passed and failed tests, and operations that were not checked', () => {
   const text = formatWineEvidence(evidence)
   expect(text).toContain('on 2026-01-02: hyperkube 1.2.3, in Node 22.0.0 for Windows, on wine-8.0.')
   expect(text).toContain('| it begins | yes |\n| it ends | no |')
@@ -25,7 +25,7 @@ test('lists passed and failed tests, and what was not checked', () => {
   expect(text).toContain('They were not checked in this run.')
 })
 
-test('lists for each program whether it starts and what it loads', () => {
+test('the evidence lists for each program whether it starts and which libraries it loads', () => {
   const program = {
     part: 'p@v1',
     name: 'p',

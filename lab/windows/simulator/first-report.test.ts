@@ -20,7 +20,7 @@ test('every read operation runs, and nothing is changed', async () => {
   expect(snapshotMachine(simulated.machine)).toEqual(before)
 })
 
-test('changes are made on request only, and reverted', async () => {
+test('changes are made only on request, and reverted', async () => {
   const { host } = simulatedHost(newMachine(new Map()))
   const { checks } = await runFirstReport(host, scratch, { changes: true, now })
   expect(checks.map(({ check }) => check)).toEqual(hostContract.map(({ name }) => name))

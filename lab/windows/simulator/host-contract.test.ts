@@ -18,7 +18,7 @@ test.each(hostContract)('simulated: $name', async ({ check }) => {
 })
 
 test.each(hostContract.filter(({ changes }) => !changes))(
-  '$name, and nothing is changed',
+  '$name: a check without changes leaves the host unchanged',
   async ({ check }) => {
     const simulated = simulatedHost(newMachine(new Map()))
     const before = snapshotMachine(simulated.machine)
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(async () => powershell?.[Symbol.asyncDispose]())
 
-test.each(hostContract)('by the lines of PowerShell: $name', async ({ check }) => {
+test.each(hostContract)('over PowerShell: $name', async ({ check }) => {
   if (powershell === undefined) throw new Error('there is no host')
   await expect(check(powershell.host, scratch)).resolves.toBeUndefined()
   expect(powershell.processes).toBe(1)

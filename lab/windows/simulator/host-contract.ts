@@ -28,7 +28,7 @@ const unknownId = '00000000-0000-4000-8000-00000000dead'
  */
 export const hostContract: readonly HostContractCheck[] = [
   {
-    name: 'it says what it is',
+    name: 'the host reports its build, PowerShell version and administrator permissions',
     changes: false,
     check: async ({ system }) => {
       const described = await system.describe({})
@@ -50,7 +50,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'some adapter that is up has an address, and leads out',
+    name: 'an adapter that is up has an address and the default route',
     changes: false,
     check: async ({ adapters, routes }) => {
       const found = await adapters.list({})
@@ -72,7 +72,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'processes are found by where their programs lie',
+    name: 'processes are found by the directory of their program',
     changes: false,
     check: async ({ processes }, scratch) => {
       notEqual((await processes.list({ below: String.raw`C:\Windows` })).length, 0)
@@ -80,7 +80,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'what is not there is said to be missing',
+    name: 'missing files, variables and firewall rules are reported as missing',
     changes: false,
     check: async ({ files, environment, firewall }, scratch) => {
       const path = `${scratch}\\missing`
@@ -93,7 +93,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a variable is what was set last, whatever letters it has, and goes',
+    name: 'a variable is set to any text and removed',
     changes: true,
     check: async ({ environment }) => {
       const name = 'HyperkubeContract'
@@ -106,7 +106,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a file is what was written last, whatever it is called and says, and goes',
+    name: 'a file is written with any name and text, and removed',
     changes: true,
     check: async ({ files }, scratch) => {
       for (const text of hostileValues) {
@@ -123,7 +123,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a file is moved to where nothing is, and nowhere else',
+    name: 'a file is moved only to a path that does not exist',
     changes: true,
     check: async ({ files }, scratch) => {
       const [from, to] = [`${scratch}\\from`, `${scratch}\\to`]
@@ -142,7 +142,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'what was closed is for the system and administrators alone',
+    name: 'a closed file is accessible only to the system and administrators',
     changes: true,
     check: async ({ files }, scratch) => {
       const path = `${scratch}\\closed`
@@ -157,7 +157,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'an access list is set with its owner, also where entries are inherited',
+    name: 'an access list is set with its owner, also with inherited entries',
     changes: true,
     check: async ({ files }, scratch) => {
       const path = `${scratch}\\owned`
@@ -172,7 +172,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a rule lets in what it says, can be said again, and is touched by its own group alone',
+    name: 'a firewall rule can be replaced, and only its own group can change it',
     changes: true,
     check: async ({ firewall }) => {
       const rule = { name: group, group, protocol: 'tcp', ports: '30000-30010' } as const
@@ -188,7 +188,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a route is there once, however often it is added, and goes',
+    name: 'a route that is added twice exists once, and can be removed',
     changes: true,
     check: async ({ routes }) => {
       const [out] = await routes.list({ destinations: ['0.0.0.0/0'] })
@@ -204,7 +204,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a service is as it was put last, and goes',
+    name: 'a service has its last settings, and can be removed',
     changes: true,
     check: async ({ services }) => {
       const name = 'hyperkube-contract'
@@ -242,7 +242,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'only the observed process is ended',
+    name: 'a process with another start time or program is not ended',
     changes: true,
     check: async ({ processes }) => {
       const [observed] = await processes.list({ below: String.raw`C:\Windows` })
@@ -257,7 +257,7 @@ export const hostContract: readonly HostContractCheck[] = [
     },
   },
   {
-    name: 'a network that is not there cannot be removed',
+    name: 'a missing network cannot be removed',
     changes: true,
     check: async ({ networks }) => {
       const before = await networks.list({})

@@ -17,7 +17,7 @@ async function createWorker(): Promise<SimulatedWorker> {
 const anchor = { ...simulatedWorkerSpec.overlay.anchor, adapter: 'Ethernet' }
 const program = simulatedWorkerSpec.services.kubelet.program.path
 
-test('the first network on the adapter moves its address to a switch, breaks connections and loses routes', async () => {
+test('the first network on an adapter moves its address to a switch, breaks connections and removes routes', async () => {
   const { host, machine } = simulatedHost(newMachine(new Map()))
   await host.networks.create(anchor)
   expect(machine.breaks).toBe(1)
@@ -32,7 +32,7 @@ test('the first network on the adapter moves its address to a switch, breaks con
   expect(await host.routes.list({ destinations: ['0.0.0.0/0'] })).toHaveLength(1)
 })
 
-test('the second one breaks nothing, and the last one that goes takes the switch with it', async () => {
+test('a second network breaks no connection, and removing the last network removes the switch', async () => {
   const { host, machine } = simulatedHost(newMachine(new Map()))
   await host.networks.create(anchor)
   advance(machine, 10_000)
@@ -45,7 +45,7 @@ test('the second one breaks nothing, and the last one that goes takes the switch
   expect((await host.adapters.list({})).map(({ name }) => name)).toEqual(['Ethernet', 'Backup network'])
 })
 
-test("flannel's network is gone when the host has restarted, and ours that holds the switch is not", async () => {
+test('after a reboot the flannel network is missing, and the hyperkube switch network remains', async () => {
   const { host, machine } = await createWorker()
   const names = async () => (await host.networks.list({})).map(({ name }) => name)
   expect(await names()).toEqual(['nat', 'hyperkube-switch', overlayNetwork])
@@ -56,7 +56,7 @@ test("flannel's network is gone when the host has restarted, and ours that holds
   expect(await host.policies.list({})).toEqual([])
 })
 
-test('a restart of HNS takes all policies, and kube-proxy does not notice', async () => {
+test('an HNS restart removes all policies, and kube-proxy does not restore them', async () => {
   const { host, machine } = await createWorker()
   expect(await host.policies.list({})).toHaveLength(1)
   injectFault(machine, { name: 'hns-restart', role: 'kubelet' })
@@ -64,7 +64,7 @@ test('a restart of HNS takes all policies, and kube-proxy does not notice', asyn
   expect(await host.policies.list({})).toEqual([])
 })
 
-test('a program that runs can be moved, and neither overwritten nor removed, wherever it is', async () => {
+test('a running program can be moved, but not overwritten or removed', async () => {
   const { host } = await createWorker()
   const to = `${program}.old`
   await expect(host.files.remove({ path: program })).rejects.toThrow('files.remove failed')
@@ -73,7 +73,7 @@ test('a program that runs can be moved, and neither overwritten nor removed, whe
   await expect(host.files.remove({ path: to })).rejects.toThrow('files.remove failed')
 })
 
-test('a file that another process has open cannot be moved until it is closed', async () => {
+test('a locked file cannot be moved until it is unlocked', async () => {
   const { host, machine } = await createWorker()
   injectFault(machine, { name: 'locked-file', role: 'kubelet' })
   const to = `${program}.old`
@@ -83,7 +83,7 @@ test('a file that another process has open cannot be moved until it is closed', 
   expect(await host.files.stat({ path: program })).toBeUndefined()
 })
 
-test('a service that fails is started again by the manager, and one that was stopped is not', async () => {
+test('the service manager restarts a failed service, but not a stopped one', async () => {
   const { host, machine } = await createWorker()
   const state = async () => (await host.services.list({ names: ['kubelet'] }))[0]?.state
   injectFault(machine, { name: 'killed-process', role: 'kubelet' })

@@ -52,11 +52,11 @@ async function runPhase(
   return { accepted, shown, questions, error }
 }
 
-test('known hosts need no question', async () => {
+test('known hosts need no confirmation', async () => {
   expect(await runPhase([], 'declined')).toEqual({ accepted: [], shown: [], questions: 0, error: undefined })
 })
 
-test('all hosts are one question', async () => {
+test('the host keys of all hosts need one confirmation', async () => {
   expect(await runPhase([['cp1', 'w1']], 'confirmed')).toEqual({
     accepted: ['cp1', 'w1'],
     shown: ['cp1,w1'],
@@ -65,16 +65,19 @@ test('all hosts are one question', async () => {
   })
 })
 
-test('hosts behind an unknown bastion are a second question', async () => {
+test('hosts behind an unknown bastion need a second confirmation', async () => {
   const { accepted, questions } = await runPhase([['jump'], ['cp1', 'w1']], 'confirmed')
   expect([accepted, questions]).toEqual([['jump', 'cp1', 'w1'], 2])
 })
 
-test.each(['declined', 'no-terminal', 'read-only'] as const)('%s: nothing is accepted', async (reply) => {
-  const { accepted, error } = await runPhase([['cp1', 'w1']], reply)
-  expect(accepted).toEqual([])
-  expect(error).toMatchObject({
-    code: 'SSH_HOST_KEY_UNKNOWN',
-    hint: expect.stringContaining('run: hyperkube plan --accept-new-host-keys'),
-  })
-})
+test.each(['declined', 'no-terminal', 'read-only'] as const)(
+  '%s: no unknown host key is accepted',
+  async (reply) => {
+    const { accepted, error } = await runPhase([['cp1', 'w1']], reply)
+    expect(accepted).toEqual([])
+    expect(error).toMatchObject({
+      code: 'SSH_HOST_KEY_UNKNOWN',
+      hint: expect.stringContaining('run: hyperkube plan --accept-new-host-keys'),
+    })
+  },
+)

@@ -12,7 +12,7 @@ function listObjectNames(manager: Cluster['spec']['manager']): string[] {
   return labelled.map(({ metadata }) => metadata.name)
 }
 
-test('enabled controllers have RBAC rules, and so has the user of the manager certificate', () => {
+test('enabled controllers, the user of the manager certificate and the kubelet user have RBAC rules', () => {
   const names = listObjectNames({ controllers: ['*', '-etcd-maintenance', 'disk-cordoner'] })
   expect(names).toEqual(
     expect.arrayContaining(['hyperkube:controller:node-conditions', 'hyperkube:controller:disk-cordoner']),
@@ -28,7 +28,7 @@ test('enabled controllers have RBAC rules, and so has the user of the manager ce
   expect(users.join()).toContain(`"${kubelet?.certificates[0]?.subject.commonName}"`)
 })
 
-test('without a manager there are only the objects of hosts', () => {
+test('without a manager only the objects of hosts are desired', () => {
   expect(listObjectNames('none')).toEqual([
     'hosts.hyperkube.dev',
     'hyperkube:host:cp1',

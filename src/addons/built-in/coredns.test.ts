@@ -11,9 +11,9 @@ function readForwarders(more: string, resolvers: readonly (readonly string[])[])
 test.each([
   ['each host has resolvers of its own', '', [['192.0.2.1'], ['192.0.2.2']], '/etc/resolv.conf'],
   ['without facts, hosts are assumed to have resolvers', '', [], '/etc/resolv.conf'],
-  ['no host has a resolver: CoreDNS starts, and forwards nothing', '', [[], []], undefined],
+  ['no host has a resolver: CoreDNS forwards nothing', '', [[], []], undefined],
   [
-    'a host that names only itself counts as one without resolvers',
+    'a host whose only resolvers are loopback addresses counts as a host without resolvers',
     '',
     [['127.0.0.1'], ['::1', '127.0.1.1']],
     undefined,
@@ -27,16 +27,16 @@ test.each([
   ['the setting in cluster.yml wins', '  dns: { forward: [192.0.2.9] }\n', [[]], '192.0.2.9'],
   ['an empty list forwards nothing', '  dns: { forward: [] }\n', [['192.0.2.1']], undefined],
   [
-    'a file of one’s own',
+    'a kubelet resolvConf setting uses that file',
     '  components: { kubelet: { config: { resolvConf: /etc/mine } } }\n',
     [[]],
     '/etc/resolv.conf',
   ],
-])('%s', (_what, more, resolvers, servers) => {
+])('forwarders: %s', (_what, more, resolvers, servers) => {
   expect(readForwarders(more, resolvers)).toBe(servers)
 })
 
-test('CoreDNS takes no more than fifteen servers', () => {
+test('CoreDNS has at most fifteen forwarders', () => {
   const many = Array.from({ length: 20 }, (_, index) => `192.0.2.${index + 1}`)
   expect(readForwarders('', [many, []])?.split(' ')).toHaveLength(15)
 })
@@ -47,7 +47,7 @@ test.each([
   [32, 2],
   [33, 3],
   [500, 32],
-])('%d hosts have %d of it', (count, replicas) => {
+])('%d hosts have %d CoreDNS replicas', (count, replicas) => {
   const cluster = parseAddonCluster()
   const [host] = cluster.spec.hosts
   const hosts = Array.from({ length: count }, () => host).flatMap((one) => one ?? [])

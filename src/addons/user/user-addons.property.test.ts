@@ -10,13 +10,13 @@ function isReadable(text: string): boolean {
   return isPositioned && manifests.length + findings.length > 0
 }
 
-test('any text', () => {
+test('any text gives manifests or findings with a position in the text', () => {
   expect(() =>
     assert(property(string({ unit: 'binary', maxLength: 300 }), isReadable), { numRuns: 300 }),
   ).not.toThrow()
 })
 
-test('any text made of what manifests are made of', () => {
+test('any text of manifest fragments gives manifests or findings with a position in the text', () => {
   const words =
     'apiVersion: v1|kind: List|kind: ConfigMap|metadata: {name: a}|items:|---|- |  |\n|&a |*a|<<: *a|0644|"|[|{'
   const text = array(constantFrom(...words.split('|')), { maxLength: 40 }).map((pieces) => pieces.join(''))

@@ -23,7 +23,7 @@ function names({ addons }: ReturnType<typeof readAddons>): string[] {
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`
 
-test('files, directories by name, URLs, text and objects, in this order', () => {
+test('manifests are read from files, directories, URLs, inline text and inline objects, in this order', () => {
   const found = readAddons(
     `    - name: shop
       files: [z.yml, ./manifests/]
@@ -57,7 +57,7 @@ test('files, directories by name, URLs, text and objects, in this order', () => 
   ])
 })
 
-test('a List stands for what is in it', () => {
+test('a List is replaced by its items', () => {
   const list = `apiVersion: v1\nkind: List\nitems:\n  - ${configMap('a').replaceAll('\n', '\n    ')}\n  - kind: ConfigMap\n`
   const found = readAddons('    - { name: shop, files: [a.yml] }\n', { 'a.yml': list })
   expect(names(found)).toEqual(['ConfigMap default/a'])
@@ -95,7 +95,7 @@ test('all problems are reported at once, each with its position', () => {
   `)
 })
 
-test('namespaces are given where the kind is known to be in one', () => {
+test('a missing namespace is set for kinds that are known to be namespaced', () => {
   const text = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: { name: widgets.example.org }
@@ -126,7 +126,7 @@ metadata: { name: web, namespace: shop }
   ])
 })
 
-test('YAML means what it means to kubectl', () => {
+test('YAML scalars are read as kubectl reads them', () => {
   const text = `${configMap('a')}mode: 0644
 on: yes
 time: 2026-01-01

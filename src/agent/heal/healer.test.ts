@@ -44,6 +44,7 @@ test('what is silent is restarted once, and said to be well again; what is well 
 test('a step is stored before it is performed: an agent that dies during it does not restart the escalation', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
+  environment.isFrozen = true
   const agent = await startFakeAgent(environment, host)
   await agent.heal(settledAfter)
   environment.unresponsive.add('kubelet')
@@ -65,6 +66,7 @@ test('a step is stored before it is performed: an agent that dies during it does
 test('a memory that cannot be read is as good as none', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
+  environment.isFrozen = true
   await host.files.write(statePath(host, 'heal.json'), Buffer.from('{"kind'), { uid: 0, gid: 0, mode: 0o600 })
   environment.unresponsive.add('containerd')
   const agent = await startFakeAgent(environment, host)
@@ -75,6 +77,7 @@ test('a memory that cannot be read is as good as none', async () => {
 test('nothing is healed while an operator or a run is at work, or healing is paused', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()
+  environment.isFrozen = true
   const agent = await startFakeAgent(environment, host)
   await agent.heal(settledAfter)
   environment.unresponsive.add('kubelet')

@@ -15,13 +15,13 @@ function windows(version?: string): object {
   return { os: 'windows', architecture: 'amd64', ...(version === undefined ? {} : { 'os.version': version }) }
 }
 
-test('an index says for which builds of Windows an image is', () => {
+test('an index lists the Windows builds of an image, sorted and without duplicates', () => {
   expect(buildsOf(linux, windows('10.0.26100.1742'), windows('10.0.20348.2700'))).toEqual([20_348, 26_100])
   expect(buildsOf(windows('10.0.20348.1'), windows('10.0.20348.2'))).toEqual([20_348])
   expect(buildsOf(linux)).toEqual([])
 })
 
-test('of what does not say its build nothing is known', () => {
+test('an image without an OS version has unknown Windows builds', () => {
   expect(buildsOf(linux, windows())).toBeUndefined()
   const one = parseImageManifest(Buffer.from(JSON.stringify({ schemaVersion: 2, config: part, layers: [] })))
   expect(one && windowsBuilds(one)).toBeUndefined()

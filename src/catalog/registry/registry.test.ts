@@ -34,20 +34,20 @@ function fakeSites(
   return { requested, transport }
 }
 
-test('a manifest is found by its tag, and its digest is that of the bytes', async () => {
+test('a manifest is found by tag or digest, and its digest is computed from its bytes', async () => {
   const registry = remoteRegistry(fakeRegistries({ [name]: pause }), noMirror)
   const found = await registry.manifest(image, signal)
   expect(found).toMatchObject({ digest: pause.digest, bytes: pause.manifest, content: { kind: 'index' } })
   expect((await registry.manifest({ ...image, digest: found.digest }, signal)).digest).toBe(found.digest)
 })
 
-test('a blob comes as it is', async () => {
+test('a blob is returned unchanged', async () => {
   const registry = remoteRegistry(fakeRegistries({ [name]: pause }), noMirror)
   const [[digest, bytes] = ['', Buffer.of()]] = pause.blobs
   expect(await readAllText(await registry.blob(image, digest, signal), '', 1000)).toBe(bytes.toString())
 })
 
-test('mirrors are asked first, as containerd asks them, and the registry itself at the end', async () => {
+test('mirrors are tried in order with the containerd ns parameter, then the registry itself', async () => {
   const { requested, transport } = fakeSites((url) =>
     url.startsWith('http://two') ? undefined : 'unreachable',
   )
@@ -62,7 +62,7 @@ test('mirrors are asked first, as containerd asks them, and the registry itself 
   expect(last.requested.at(-1)).toBe('https://registry.example/v2/a/pause/manifests/3.10')
 })
 
-test('all requested hosts are reported when none has the image', async () => {
+test('the error lists every registry and mirror that was tried', async () => {
   const { transport } = fakeSites((url) => (url.includes('one') ? 'unreachable' : { status: 404 }))
   const error: unknown = await remoteRegistry(transport, () => ['https://one.example'])
     .manifest(image, signal)
@@ -75,7 +75,7 @@ test('all requested hosts are reported when none has the image', async () => {
   `)
 })
 
-test('docker.io answers elsewhere than its images are named', async () => {
+test('images of docker.io are requested from registry-1.docker.io', async () => {
   const { requested, transport } = fakeSites(() => ({ status: 404 }))
   const missing = remoteRegistry(transport, noMirror).manifest(
     reference('docker.io/library/busybox:1'),
@@ -85,7 +85,7 @@ test('docker.io answers elsewhere than its images are named', async () => {
   expect(requested).toEqual(['https://registry-1.docker.io/v2/library/busybox/manifests/1'])
 })
 
-test('a registry that wants a token gets an anonymous one, once for each repository', async () => {
+test('one anonymous token is requested per repository', async () => {
   const realm = 'https://auth.example/token'
   const scope = 'repository:a/pause:pull'
   const { requested, transport } = fakeSites((url, headers) => {
@@ -129,7 +129,7 @@ test.each([
   ['Basic realm="x"', 'it requires a login'],
   ['Bearer realm="http://auth.example"', 'without encryption'],
   ['Bearer realm="https://empty.example"', 'returned no token'],
-])('%s leads to no token', async (challenge, why) => {
+])('the challenge %s gives no token', async (challenge, why) => {
   const { transport } = fakeSites((url) =>
     url.startsWith('https://empty')
       ? { body: '{}' }
@@ -141,7 +141,7 @@ test.each([
   })
 })
 
-test('bytes that do not match the digest are refused, whatever its source', async () => {
+test('bytes that match neither the requested nor the announced digest are refused', async () => {
   const other = fakeBlobDigest(Buffer.from('other'))
   const lied = fakeSites(() => ({ body: pause.manifest, headers: { 'docker-content-digest': other } }))
   await expect(remoteRegistry(lied.transport, noMirror).manifest(image, signal)).rejects.toMatchObject({
@@ -153,14 +153,17 @@ test('bytes that do not match the digest are refused, whatever its source', asyn
   ).rejects.toMatchObject({ code: 'REGISTRY_WRONG_DIGEST' })
 })
 
-test.each(['<html>sign in</html>', '{}', '{"schemaVersion":1}'])('%s is never pinned', async (body) => {
-  const { transport } = fakeSites(() => ({ body }))
-  await expect(remoteRegistry(transport, noMirror).manifest(image, signal)).rejects.toMatchObject({
-    code: 'REGISTRY_NOT_A_MANIFEST',
-  })
-})
+test.each(['<html>sign in</html>', '{}', '{"schemaVersion":1}'])(
+  'the response %s is refused as a manifest',
+  async (body) => {
+    const { transport } = fakeSites(() => ({ body }))
+    await expect(remoteRegistry(transport, noMirror).manifest(image, signal)).rejects.toMatchObject({
+      code: 'REGISTRY_NOT_A_MANIFEST',
+    })
+  },
+)
 
-test('what fails in passing is tried again', async () => {
+test('transient registry failures are retried', async () => {
   const responses: (FakePage | 'unreachable' | undefined)[] = [{ status: 503 }, 'unreachable', undefined]
   const { transport, requested } = fakeSites(() => responses.shift())
   const registry = remoteRegistry(

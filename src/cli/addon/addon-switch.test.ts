@@ -23,7 +23,7 @@ function parseCluster(source: string) {
 const setEnabled = (source: string, name: string, on: boolean): string =>
   setAddonEnabled(source, parseCluster(source), name, on)
 
-test('one is switched off and on again, and the file is as it was', () => {
+test('disabling and enabling an addon restores the original file', () => {
   const without = setEnabled(text, 'traefik', false)
   expect(without).toContain('  ingress: none\n')
   expect(listAddonSwitches(parseCluster(without)).get('traefik')).toBe(false)
@@ -33,13 +33,13 @@ test('one is switched off and on again, and the file is as it was', () => {
   expect(setEnabled(off, 'web', true)).toBe(text)
 })
 
-test('a value that is there is replaced, in whatever style it is written', () => {
+test('disabling an addon replaces its existing settings in block or flow style', () => {
   const source = text.replace('  addons:', '  ingress:\n    httpPort: 8080 # behind ours\n  addons:')
   expect(setEnabled(source, 'traefik', false)).toContain('  ingress: none\n  addons:')
   const flow = text.replace(/  addons:[^]*/, '  addons: [{ name: web, files: [web.yml] }]\n')
   expect(listAddonSwitches(parseCluster(setEnabled(flow, 'web', false))).get('web')).toBe(false)
 })
 
-test('one that is not there is not made', () => {
+test('enabling an unknown addon is refused', () => {
   expect(() => setEnabled(text, 'treafik', true)).toThrow('there is no addon treafik')
 })

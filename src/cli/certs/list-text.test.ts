@@ -3,7 +3,7 @@ import { formatCertificateList } from './list-text.ts'
 
 const plain = (_colour: string, text: string): string => text
 
-test('a row for each certificate, the CAs, and unreachable hosts', () => {
+test('certs list shows a row for each certificate, the CAs and unreachable hosts', () => {
   const times = { from: '2026-11-15T11:55:00.000Z', until: '2027-11-15T12:00:00.000Z' }
   const text = formatCertificateList(
     {

@@ -35,11 +35,14 @@ test.each([
   // --yes confirms changes, and never a key.
   [false, { yes: true }, 'declined'],
   [true, { yes: true }, 'confirmed'],
-] as const)('one question for all at a terminal: %s with %j', async (reply, flags, result) => {
-  const { context, listPrompts } = createContext(reply)
-  expect(await confirmHostKeys(context, { ...base, ...flags }, unknown, true)).toBe(result)
-  expect(listPrompts()).toEqual(['accept these ssh host keys?'])
-})
+] as const)(
+  'a terminal gets one prompt for all host keys: reply %s with %j gives %s',
+  async (reply, flags, result) => {
+    const { context, listPrompts } = createContext(reply)
+    expect(await confirmHostKeys(context, { ...base, ...flags }, unknown, true)).toBe(result)
+    expect(listPrompts()).toEqual(['accept these ssh host keys?'])
+  },
+)
 
 test.each<[string, boolean | undefined, Partial<GlobalOptions>, boolean]>([
   ['no terminal', undefined, {}, true],
@@ -56,7 +59,7 @@ test.each<[string, boolean | undefined, Partial<GlobalOptions>, boolean]>([
   expect(listPrompts()).toEqual([])
 })
 
-test('the flag accepts without a question, with and without a terminal', async () => {
+test('--accept-new-host-keys accepts without a prompt, with and without a terminal', async () => {
   const flags = { ...base, acceptNewHostKeys: true }
   for (const { context, listPrompts } of [createContext(), createContext(false)]) {
     expect(await confirmHostKeys(context, flags, unknown, true)).toBe('confirmed')

@@ -12,7 +12,7 @@ async function confirm(more: Partial<GlobalOptions>, environment: InMemoryOption
   return { result, ...collectResult(0) }
 }
 
-test('an operator at a terminal is asked', async () => {
+test('an operator at a terminal gets a prompt', async () => {
   expect(await confirm({}, { replies: [true] })).toMatchObject({
     result: true,
     prompts: ['make these changes?'],
@@ -29,7 +29,7 @@ test('--yes confirms, also without a terminal', async () => {
   expect(await confirm({ yes: true, input: false })).toMatchObject({ result: true })
 })
 
-test('without a terminal nothing is done and the flag is named', async () => {
+test('without a terminal changes are not confirmed, and the hint names --yes', async () => {
   const noPrompt = {
     result: 2,
     stderr: expect.stringContaining('  → to confirm all changes: hyperkube up --yes\n'),

@@ -12,14 +12,14 @@ const waitForAbort = async (signal: AbortSignal): Promise<never> => {
   throw new Error('stopped', { cause: signal.reason })
 }
 
-test('what ends in time is let be, and what fails fails as it does', async () => {
+test('a task that ends before the deadline keeps its result or its error', async () => {
   expect(await withDeadline(60_000, neverAborted, async () => 'done')).toBe('done')
   expect(await withDeadline(undefined, neverAborted, async (signal) => signal)).toBe(neverAborted)
   const failure = new Error('mine')
   await expect(withDeadline(60_000, neverAborted, async () => Promise.reject(failure))).rejects.toBe(failure)
 })
 
-test('a task that takes longer is aborted, and the operator gets the reason', async () => {
+test('a task that takes longer than the deadline is aborted with TIMEOUT and a hint', async () => {
   await expect(withDeadline(1, neverAborted, waitForAbort)).rejects.toMatchObject({
     code: 'TIMEOUT',
     message: 'the command did not end within 1 ms',
@@ -27,13 +27,13 @@ test('a task that takes longer is aborted, and the operator gets the reason', as
   })
 })
 
-test('an interruption is none of its business', async () => {
+test('an interrupt keeps its own error', async () => {
   await expect(withDeadline(60_000, AbortSignal.abort(), waitForAbort)).rejects.toThrow('stopped')
 })
 
 const cluster = buildClusterFile('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
 
-test('a command that takes longer than --timeout fails, which is not an interruption', async () => {
+test('a command that takes longer than --timeout fails with exit code 1', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const hang = async (_url: string, _limit: number, signal: AbortSignal): Promise<never> => {
     vi.advanceTimersByTime(300_000)

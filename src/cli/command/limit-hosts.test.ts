@@ -18,12 +18,12 @@ function limitNames(names: readonly string[] | undefined): string[] {
   return cluster === undefined ? [] : limitHosts(cluster, names).map(({ name }) => name)
 }
 
-test('without a limit it is all hosts, with one those that are named, in the order of the file', () => {
+test('without --limit all hosts are selected, with it the named hosts in the order of cluster.yml', () => {
   expect(limitNames(undefined)).toEqual(['cp1', 'worker1', 'worker2'])
   expect(limitNames(['worker2', 'cp1'])).toEqual(['cp1', 'worker2'])
 })
 
-test('a host that is not in the cluster is an error with a guess', () => {
+test('an unknown host in --limit is an error with a suggestion', () => {
   expect(() => limitNames(['cp1', 'wroker2', 'cpl'])).toThrow(
     expect.objectContaining({
       code: 'LIMIT_UNKNOWN_HOST',
@@ -36,17 +36,17 @@ test('a host that is not in the cluster is an error with a guess', () => {
   )
 })
 
-test('names are separated by commas, or given one by one', () => {
+test('--limit takes names separated by commas and can be repeated', () => {
   expect(parseLimitFlag('cp1, w1', parseLimitFlag('w1,w2'))).toEqual(['w1', 'w2', 'cp1'])
   expect(() => parseLimitFlag('cp1,')).toThrow('expected host names such as cp1,w1')
 })
 
-test('a command that acts on no host does not take it', async () => {
+test('a command that acts on no host refuses --limit and --key', async () => {
   expect(await runHyperkube('validate --limit cp1', { 'cluster.yml': text })).toMatchObject({ code: 2 })
   expect(await runHyperkube('validate --key x', { 'cluster.yml': text })).toMatchObject({ code: 2 })
 })
 
-test('a command that does takes it, and the same for a key', () => {
+test('a command with the shared flags limit and key accepts --limit and --key', () => {
   const definition: LeafCommand = {
     examples: [],
     sharedFlags: ['limit', 'key'],

@@ -26,17 +26,17 @@ function createTerminal(...typed: readonly (readonly [expected: string, keys: st
 const check = (reply: string) => (/^[a-z]+$/.test(reply) ? undefined : 'must be letters')
 const name = async (prompts: Prompts) => prompts.text({ message: 'Name?', fallback: 'cluster', check })
 
-test('an answer is typed, or is what it would be anyway', async () => {
+test('a text prompt returns the typed reply, or the fallback for an empty reply', async () => {
   expect(await name(createTerminal(['Name?', 'shop \r']).prompts)).toBe('shop')
   expect(await name(createTerminal(['Name?', '\r']).prompts)).toBe('cluster')
 })
 
-test('a wrong answer is asked for again', async () => {
+test('a text prompt repeats after an invalid reply', async () => {
   const { prompts } = createTerminal(['Name?', '1\r'], ['must be letters', '\u007Fshop\r'])
   expect(await name(prompts)).toBe('shop')
 })
 
-test('a choice is made with the arrows', async () => {
+test('a select prompt is controlled with arrow keys', async () => {
   const choices = [
     { value: 'a', label: 'first' },
     { value: 'b', label: 'second' },
@@ -47,13 +47,13 @@ test('a choice is made with the arrows', async () => {
   expect(await select('\u001B[B\r')).toBe('b')
 })
 
-test('yes and no', async () => {
+test('a confirm prompt returns the fallback or the typed reply', async () => {
   const confirm = async (keys: string) =>
     createTerminal(['Sure?', keys]).prompts.confirm({ message: 'Sure?', fallback: false })
   expect([await confirm('\r'), await confirm('y')]).toEqual([false, true])
 })
 
-test('Ctrl-C and the end of the time are interruptions', async () => {
+test('Ctrl-C and an abort interrupt a prompt', async () => {
   await expect(name(createTerminal(['Name?', '\u0003']).prompts)).rejects.toThrow(Interrupted)
   const { prompts, abort } = createTerminal()
   const pending = name(prompts)

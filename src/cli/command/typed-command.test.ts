@@ -21,7 +21,7 @@ test('arguments with special characters are quoted', () => {
   expect(formatTypedCommand(['up', '-f', "my shop's.yml"])).toBe(String.raw`up -f 'my shop'\''s.yml'`)
 })
 
-test('the flags that choose the cluster are found, also with quotes', () => {
+test('the flags that select the cluster are found, also with quotes', () => {
   expect(listClusterFlags(formatTypedCommand(['up', '-f', 'my shop.yml', '-y', '--key=k']))).toEqual([
     "-f 'my shop.yml'",
     '--key=k',
@@ -29,7 +29,7 @@ test('the flags that choose the cluster are found, also with quotes', () => {
   expect(listClusterFlags('up --limit w1')).toEqual([])
 })
 
-test('commands that have written cluster.yml are resumed by up, with the same files', () => {
+test('commands that write cluster.yml are resumed by up with the same file flags', () => {
   expect(findResumeCommand('node add w2 --address 10.0.0.7 -f shop.yml --key k')).toBe(
     'up -f shop.yml --key k',
   )

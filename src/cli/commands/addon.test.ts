@@ -51,7 +51,7 @@ function listShown({ code, stdout, stderr }: CliResult): string[] {
 }
 
 describe('addon show', () => {
-  test('all that up would apply, addon by addon and each in the order of waves; no host, API or identity is asked', async () => {
+  test('prints the objects of all addons in the order of waves, without hosts, API or identity', async () => {
     const shown = listShown(await runHyperkube('addon show', files))
     const addons = shown.map((line) => line.slice(0, line.indexOf(':')))
     expect([...new Set(addons)]).toEqual(['coredns', 'metrics-server', 'local-path', 'web'])
@@ -62,14 +62,14 @@ describe('addon show', () => {
     ])
   })
 
-  test('images are pinned, and the settings of cluster.yml in it', async () => {
+  test('prints pinned images and the settings of cluster.yml', async () => {
     const { stdout } = await runHyperkube('addon show coredns', files)
     const image = 'registry.k8s.io/coredns/coredns:v1.15.0'
     expect(stdout).toContain(`image: ${image}@${fakeImage(image).digest}\n`)
     expect(stdout).toContain('forward . 192.0.2.53 {\n')
   })
 
-  test('a Secret is shown with its keys alone, as kubectl would read it', async () => {
+  test('prints a Secret without its values', async () => {
     const { stdout } = await runHyperkube('addon show web', files)
     expect(stdout).toMatchInlineSnapshot(`
       "# addon web
@@ -109,7 +109,7 @@ describe('addon show', () => {
     `)
   })
 
-  test('for programs it is one list', async () => {
+  test('prints one List with -o json, without secret values', async () => {
     const { stdout } = await runHyperkube('addon show metrics-server web -o json', files)
     expect(stdout).not.toContain('aHVzaA==')
     const { kind, items } = JSON.parse(stdout)
@@ -119,7 +119,7 @@ describe('addon show', () => {
     )
   })
 
-  test('one that is off has nothing to show, one that is not there is an error', async () => {
+  test('prints nothing for a disabled addon and an error for an unknown addon', async () => {
     expect(await runHyperkube('addon show traefik', files)).toMatchObject({
       code: 0,
       stdout: '',
@@ -130,7 +130,7 @@ describe('addon show', () => {
     expect(unknown.stderr).toContain('ADDON_UNKNOWN: there is no addon corends\n  → did you mean coredns?')
   })
 
-  test('where CoreDNS follows the hosts they are to be asked, and only for CoreDNS', async () => {
+  test('needs the hosts only for CoreDNS without configured forward servers', async () => {
     const following = { ...files, 'cluster.yml': cluster.replace('  dns: { forward: [192.0.2.53] }\n', '') }
     const { code, stdout, stderr } = await runHyperkube('addon show', following)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -138,7 +138,7 @@ describe('addon show', () => {
     expect((await runHyperkube('addon show metrics-server local-path web', following)).code).toBe(0)
   })
 
-  test('problems of a source are reported, and nothing is shown', async () => {
+  test('reports an invalid manifest source and prints no objects', async () => {
     const { code, stdout, stderr } = await runHyperkube('addon show', {
       ...files,
       'web.yml': 'kind: Secret\n',
@@ -148,6 +148,6 @@ describe('addon show', () => {
   })
 })
 
-test('others than show take one at a time', async () => {
+test('addon disable with two names is a usage error', async () => {
   expect(await runHyperkube('addon disable coredns traefik', files)).toMatchObject({ code: 2, stdout: '' })
 })

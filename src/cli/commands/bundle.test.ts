@@ -54,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(async () => directory[Symbol.asyncDispose]())
 
-test('a bundle has every file and image of the lock, and says whose it is', () => {
+test('bundle create stores every file and image of the lock and prints a summary', () => {
   expect(created.code, created.stderr).toBe(0)
   expect(created.stderr).toContain('fetching kubelet 1.37.1 linux/amd64\n')
   expect(JSON.parse(created.stdout)).toMatchObject({
@@ -68,7 +68,7 @@ test('a bundle has every file and image of the lock, and says whose it is', () =
   })
 })
 
-test('it is verified with the identity, or with the key that was printed', async () => {
+test('a bundle is verified with the identity or with its public key', async () => {
   const verified = await runWithFiles(`bundle verify ${file}`)
   expect(verified).toMatchObject({
     code: 0,
@@ -83,7 +83,7 @@ test('it is verified with the identity, or with the key that was printed', async
   expect((await runHyperkube(`bundle verify ${file} --public-key x`)).stderr).toMatch(/^BUNDLE_KEY_NOT_READ/m)
 })
 
-test('a flipped byte is refused, with the name of what it is in', async () => {
+test('a bundle with a flipped byte is refused with the name of the damaged file', async () => {
   const bytes = await readFile(file)
   const at = bytes.indexOf('the file https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet')
   bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
@@ -96,7 +96,7 @@ test('a flipped byte is refused, with the name of what it is in', async () => {
   )
 })
 
-test('a lock is made from it without network access, and is the same', async () => {
+test('the lock resolved from a bundle without network access is unchanged', async () => {
   const offline = await runHyperkube('lock --check', { ...files, ...bundledCluster() })
   expect(offline).toMatchObject({ code: 0, stdout: 'cluster.lock: no changes\n' })
   const { 'cluster.lock': lock = '', ...without } = files
@@ -104,14 +104,14 @@ test('a lock is made from it without network access, and is the same', async () 
   expect(again.files.get('cluster.lock')).toBe(lock)
 })
 
-test('what it lacks is said', async () => {
+test('a bundle for another Kubernetes version is refused', async () => {
   const changed = { 'cluster.yml': (bundledCluster()['cluster.yml'] ?? '').replace('1.37.1', '1.36.4') }
   const incomplete = await runHyperkube('lock', { ...files, ...changed })
   expect(incomplete.code).toBe(1)
   expect(incomplete.stderr).toContain('BUNDLE_INCOMPLETE: the bundle is for Kubernetes 1.37.1, not 1.36.4')
 })
 
-test('a bundle that is not there is one clear message', async () => {
+test('a missing bundle is an error', async () => {
   for (const commandLine of ['bundle verify /no/such.bundle', 'bundle verify']) {
     const { code, stderr } = await runWithFiles(commandLine)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^BUNDLE_NOT_READ/m)])
@@ -119,7 +119,7 @@ test('a bundle that is not there is one clear message', async () => {
   expect((await runWithFiles('bundle')).code).toBe(2)
 })
 
-test('without a lock there is nothing to make it from', async () => {
+test('bundle create without cluster.lock is an error', async () => {
   const { 'cluster.lock': _, ...without } = files
   const { code, stderr } = await runHyperkube('bundle create', without)
   expect([code, stderr]).toEqual([1, expect.stringContaining('LOCK_NOT_READ: cluster.lock does not exist')])

@@ -18,12 +18,12 @@ test.each([
   ['certs rotate-ca etcd front-proxy', 'too many arguments'],
   ['certs rotate-key', "missing required argument 'key'"],
   ['certs rotate-key etcd', 'Allowed choices are service-account, encryption, identity'],
-])('%s is not right', async (words, problem) => {
+])('%s is a usage error', async (words, problem) => {
   const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
 })
 
-test.each(['certs list w9', 'certs renew w9'])('%s: there is no such host', async (words) => {
+test.each(['certs list w9', 'certs renew w9'])('%s: an unknown host is a usage error', async (words) => {
   const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([2, expect.stringContaining('LIMIT_UNKNOWN_HOST')])
 })
@@ -36,7 +36,7 @@ test.each(['certs list', 'certs rotate-ca', 'certs rotate-key encryption'])(
   },
 )
 
-test('the identity gets another key; the previous key file is kept', async () => {
+test('rotate-key identity seals the identity with a new key and keeps the previous key file', async () => {
   const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
   const previous = makeSealingKey()
   const keyFile = '/home/me/.config/hyperkube/keys/shop.key'

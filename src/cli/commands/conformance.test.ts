@@ -64,7 +64,7 @@ echo
 echo 'SUCCESS! -- 1 Passed | 0 Failed | 0 Pending | 3205 Skipped'`
 
 describe('hyperkube conformance', () => {
-  test('--list says what would run, and runs nothing', async () => {
+  test('--list prints the selected tests and runs none', async () => {
     await writeSuite('exit 1')
     const { code, stdout, stderr } = await runConformance(' --list --without-image nginx')
     expect(code).toBe(0)
@@ -76,7 +76,7 @@ describe('hyperkube conformance', () => {
     expect(json).toMatchObject({ kind: 'ConformanceTestList', leftOut: [] })
   })
 
-  test('ends with 0 when all that ran has passed, and leaves log and report', async () => {
+  test('exits with 0 if all tests passed, and writes log and report', async () => {
     await writeFile(
       join(root, 'only'),
       '# one\n[sig-network] DNS should provide DNS for the cluster [Conformance]\n',
@@ -105,13 +105,13 @@ describe('hyperkube conformance', () => {
     await expect(readFile((await text('path')).trim())).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test('goes where --server says', async () => {
+  test('uses the API server of --server', async () => {
     await writeSuite(passed)
     await runConformance(' --server https://api.example:6443')
     expect(await text('given')).toContain('server: https://api.example:6443\n')
   })
 
-  test('ends with 1 when a test has failed, and says why', async () => {
+  test('exits with 1 if a test failed, and prints the reason', async () => {
     await writeSuite(`cat ${testdata}/run.txt; exit 1`)
     const { code, stdout } = await runConformance()
     expect(code).toBe(1)
@@ -135,13 +135,13 @@ describe('hyperkube conformance', () => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('CONFORMANCE_REPORT_EXISTS')])
   })
 
-  test('ends with 1 when no test could run', async () => {
+  test('exits with 1 if no test could run', async () => {
     await writeSuite(`cat ${testdata}/no-cluster.txt; exit 1`)
     const { code, stdout } = await runConformance()
     expect([code, stdout]).toEqual([1, expect.stringContaining('problem SynchronizedBeforeSuite failed')])
   })
 
-  test('when it is interrupted the suite is too, with all that it began, and what was done is said', async () => {
+  test('an interrupt stops the suite and its child processes, and the partial result is printed', async () => {
     await writeSuite(`trap 'echo stopping; exit 1' INT
 sleep 600 & echo $! > ${root}/child
 ${passed.replace(/echo\necho 'SUCCESS.*/, '')}
@@ -161,7 +161,10 @@ while :; do wait; done`)
     expect(stdout).toContain('excluded: 5 tests, the run ended early')
     expect(await text('report/e2e.log')).toContain('stopping\n')
     const child = Number(await text('child'))
-    await pollUntil('its child to be gone', async () => !isThere(child), { timeoutMs: 5000, intervalMs: 5 })
+    await pollUntil('the child process to end', async () => !isRunning(child), {
+      timeoutMs: 5000,
+      intervalMs: 5,
+    })
   })
 
   test.each([
@@ -173,13 +176,13 @@ while :; do wait; done`)
     expect(await runConformance(` ${words}`)).toMatchObject({ code, stderr: expect.stringContaining(output) })
   })
 
-  test('a program that is no suite is refused', async () => {
+  test('a program that is not a conformance suite is refused', async () => {
     await writeFile(join(root, 'e2e.test'), '#!/bin/sh\nexit 3\n', { mode: 0o755 })
     expect((await runConformance()).stderr).toContain('CONFORMANCE_NOT_LISTED')
   })
 })
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch {

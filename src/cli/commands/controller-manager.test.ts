@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { runHyperkube } from '../testing/run-in-memory.ts'
 
-test('lists which controllers there are, and which are on', async () => {
+test('controller-manager list shows all controllers and which are enabled', async () => {
   const { code, stdout } = await runHyperkube('controller-manager list -o wide --controllers *,-version-skew')
   expect(code).toBe(0)
   const [head, first, ...others] = stdout.split('\n').map((line) => line.replaceAll(/  +/g, '  '))
@@ -27,7 +27,7 @@ test('lists which controllers there are, and which are on', async () => {
   })
 })
 
-test('says what each may do, as objects to apply', async () => {
+test('controller-manager rbac prints the RBAC objects of each controller', async () => {
   const { stdout } = await runHyperkube('controller-manager rbac')
   const { kind, items } = parse(stdout)
   expect(kind).toBe('List')
@@ -45,7 +45,7 @@ test.each([
     'list --leader-elect-retry-period 2',
     'MANAGER_OPTIONS: --leader-elect-retry-period: must be a duration such as',
   ],
-])('%j is reported in one line', async (words, line) => {
+])('invalid arguments %j are reported in one line', async (words, line) => {
   const { code, stderr } = await runHyperkube(`controller-manager ${words}`.trim())
   expect(code).toBe(1)
   expect(stderr).toContain(line)

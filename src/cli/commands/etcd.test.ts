@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(async () => rm(directory, { recursive: true }))
 
-test('snapshots are listed, the newest first', async () => {
+test('etcd snapshot list shows the newest snapshot first', async () => {
   await rm(join(directory, named))
   const { code, stdout } = await runHyperkube(`etcd snapshot list --from ${directory}`, files)
   expect(code).toBe(0)
@@ -40,7 +40,7 @@ test('snapshots are listed, the newest first', async () => {
   })
 })
 
-test('where there is none it says how to make one', async () => {
+test('etcd snapshot list without snapshots prints how to save one', async () => {
   const { code, stdout } = await runHyperkube(`etcd snapshot list --from ${directory}/none`, files)
   expect([code, stdout.replaceAll(directory, 'DIR')]).toEqual([
     0,
@@ -48,7 +48,7 @@ test('where there is none it says how to make one', async () => {
   ])
 })
 
-test('prune asks before it removes, and leaves what a person has named', async () => {
+test('prune needs a confirmation and keeps snapshots with a custom name', async () => {
   const words = `etcd snapshot prune --keep 1 --from ${directory}`
   const alone = await runHyperkube(words, files)
   expect([alone.code, alone.stdout]).toEqual([2, ''])
@@ -64,7 +64,7 @@ test('prune asks before it removes, and leaves what a person has named', async (
   expect([again.code, again.stdout]).toEqual([0, 'nothing to remove\n'])
 })
 
-test('how many stay is said by the file, or has to be said', async () => {
+test('prune needs --keep or spec.etcd.backup.keep', async () => {
   const words = `etcd snapshot prune --yes --from ${directory}`
   expect((await runHyperkube(words, files)).code).toBe(2)
   const keep = { 'cluster.yml': `${file}  etcd: { backup: { keep: 2 } }\n` }
@@ -77,13 +77,13 @@ test.each([
   ['etcd snapshot', 2],
   ['etcd snapshot eat', 2],
   ['etcd snapshot verify', 2],
-])('%s says what can be done', async (words, code) => {
+])('%s is a usage error', async (words, code) => {
   const { code: found, stderr } = await runHyperkube(words, files)
   expect(found).toBe(code)
   expect(stderr).toMatch(/^USAGE: /)
 })
 
-test('a bucket that is named nowhere, and a name that is none', async () => {
+test('--from s3 without a bucket in cluster.yml is an error', async () => {
   // `--from s3` opens the identity first, so `init` creates one. Its cluster.yml names no bucket.
   const ready = await runHyperkube('init --host root@10.0.0.1=control-plane --name shop')
   const made = Object.fromEntries(ready.files)

@@ -48,7 +48,7 @@ async function facts(
   return collectResult(await command.run(context, { args: [], options })).stdout
 }
 
-test('in short for people', async () => {
+test('the table output summarizes the facts of a Linux host', async () => {
   expect(await facts({}, 'table')).toMatchInlineSnapshot(`
     "h1: Debian GNU/Linux 12 (bookworm), kernel 6.18.44, amd64, a container
       size          2 CPUs, 23.5 GiB of memory
@@ -66,20 +66,20 @@ test('in short for people', async () => {
   `)
 })
 
-test('as a document that plan reads, under the name that cluster.yml has for the host', async () => {
+test('the JSON output is a facts document with the name of --host', async () => {
   const read = async (more: object): Promise<string> =>
     factsFormat.newest.schema.parse(JSON.parse(await facts({}, 'json', more))).host
   expect(await read({})).toBe('h1')
   expect(await read({ host: 'cp1' })).toBe('cp1')
 })
 
-test('of a Windows host, also without root', async () => {
+test('facts of a Windows host are read without root', async () => {
   const text = await facts({ platform: 'win32', isRoot: false }, 'json', { host: 'win1' })
   const { host: name, system } = factsFormat.newest.schema.parse(JSON.parse(text))
   expect([name, system.os, system.cpus]).toEqual(['win1', 'windows', 2])
 })
 
-test('of a Windows host whose PowerShell does not answer, what is known without it', async () => {
+test('if PowerShell of a Windows host fails, the basic facts are printed before the error', async () => {
   const failure = new HyperkubeError('POWERSHELL_ENDED', 'system.describe was not answered')
   const describe = async () => Promise.reject(failure)
   const operations = { ...nt1.operations, system: { describe } }
@@ -105,7 +105,7 @@ test('of a Windows host whose PowerShell does not answer, what is known without 
   `)
 })
 
-test('of a Windows host for people', async () => {
+test('the table output summarizes the facts of a Windows host', async () => {
   expect(await facts({ platform: 'win32' }, 'table')).toMatchInlineSnapshot(`
     "nt1: Windows build 20348.2700, amd64
       size       2 CPUs, 8.0 GiB of memory
@@ -121,6 +121,6 @@ test('of a Windows host for people', async () => {
 test.each<[Partial<FactsEnvironment>, string]>([
   [{ platform: 'darwin' }, 'FACTS_NOT_TAKEN'],
   [{ isRoot: false }, 'FACTS_NOT_ROOT'],
-])('at %o it is %s', async (environment, code) => {
+])('facts in the environment %o fail with %s', async (environment, code) => {
   await expect(facts(environment, 'json')).rejects.toMatchObject({ code })
 })

@@ -14,7 +14,7 @@ async function load(files: Readonly<Record<string, string | undefined>>, flag?: 
   return loadIdentity(context, { file: 'cluster.yml', ...(flag === undefined ? {} : { key: flag }) })
 }
 
-test('it is found from the cluster’s file alone, or with a key from elsewhere', async () => {
+test('the identity is loaded with the default key file or with --key', async () => {
   expect((await load(all)).metadata.name).toBe('shop')
   expect((await load({ ...all, [key]: undefined, '/safe/x': all[key] }, '/safe/x')).metadata.name).toBe(
     'shop',
@@ -22,30 +22,42 @@ test('it is found from the cluster’s file alone, or with a key from elsewhere'
 })
 
 test.each([
-  ['no file', { 'cluster.yml': undefined }, 'SPEC_NOT_READ', 'cluster.yml does not exist', 'hyperkube init'],
   [
-    'a wrong file',
+    'a missing cluster.yml',
+    { 'cluster.yml': undefined },
+    'SPEC_NOT_READ',
+    'cluster.yml does not exist',
+    'hyperkube init',
+  ],
+  [
+    'an invalid cluster.yml',
     { 'cluster.yml': 'x: y' },
     'SPEC_NOT_VALID',
     'cluster.yml has errors',
     'show the errors: hyperkube validate -f cluster.yml',
   ],
   [
-    'no identity',
+    'a missing identity',
     { 'cluster.identity': undefined },
     'IDENTITY_NOT_READ',
     'cluster.identity does not exist',
     'for a new cluster: hyperkube init',
   ],
-  ['no key', { [key]: undefined }, 'IDENTITY_KEY_NOT_READ', `${key} does not exist`, '--key FILE'],
   [
-    'another key',
+    'a missing key file',
+    { [key]: undefined },
+    'IDENTITY_KEY_NOT_READ',
+    `${key} does not exist`,
+    '--key FILE',
+  ],
+  [
+    'the key of another cluster',
     { [key]: otherKey },
     'IDENTITY_WRONG_KEY',
     `${key} is not the key of cluster.identity`,
     'run the same command with the right key: --key FILE',
   ],
-  ['no key in the key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'has an invalid format', 'backup'],
+  ['an invalid key file', { [key]: 'x' }, 'IDENTITY_KEY_NOT_READ', 'has an invalid format', 'backup'],
   [
     'a damaged identity',
     { 'cluster.identity': all['cluster.identity']?.replace('aes', 'AES') },
@@ -60,7 +72,7 @@ test.each([
     'cluster.identity belongs to the cluster other, not to shop',
     'set metadata.name in cluster.yml to other',
   ],
-])('%s is one clear message, with what to do', async (_what, change, code, message, hint) => {
+])('%s is an error with a hint', async (_what, change, code, message, hint) => {
   await expect(load({ ...all, ...change })).rejects.toMatchObject({
     code,
     message: expect.stringContaining(message),

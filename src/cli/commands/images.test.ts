@@ -18,7 +18,7 @@ spec:
 `
 const pause = 'registry.k8s.io/pause:3.10.2'
 
-test('without a lock images are known by their names', async () => {
+test('without a lock images are listed by name without digests', async () => {
   const { code, stdout } = await runHyperkube('images list', { 'cluster.yml': cluster })
   expect(code).toBe(0)
   expect(stdout).toMatchInlineSnapshot(`
@@ -28,7 +28,7 @@ test('without a lock images are known by their names', async () => {
   `)
 })
 
-test('with a lock each has its digest, in short for people and whole for programs', async () => {
+test('with a lock digests are short in the table and complete with -o wide and -o json', async () => {
   const sites = fakeUpstream('1.37.1')
   const options = { fetcher: fakeFetcher((url) => sites.get(url)), web: fakeRegistries(fakeImages()) }
   const { files } = await runHyperkube('lock', { 'cluster.yml': cluster }, options)
@@ -44,7 +44,7 @@ test('with a lock each has its digest, in short for people and whole for program
   })
 })
 
-test('what else could be done with images is not known', async () => {
+test('an unknown subcommand of images is a usage error, and an invalid cluster.yml fails', async () => {
   expect((await runHyperkube('images burn', { 'cluster.yml': cluster })).code).toBe(2)
   expect((await runHyperkube('images list', { 'cluster.yml': 'nonsense' })).code).toBe(1)
 })

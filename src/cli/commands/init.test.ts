@@ -18,7 +18,7 @@ function withoutFiles(files: CliResult['files'], ...without: string[]): Record<s
   return Object.fromEntries([...files].filter(([path]) => !without.includes(path)))
 }
 
-test('a file, an identity and its key are made, and fit together', async () => {
+test('init creates a valid cluster.yml, an identity and the key that decrypts it', async () => {
   const { code, stdout, files } = await runHyperkube(first)
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\ncluster.yml\n` })
   expect(files.get('cluster.yml')).toMatchInlineSnapshot(`
@@ -56,7 +56,7 @@ test('a file, an identity and its key are made, and fit together', async () => {
   expect(identity).toMatchObject({ metadata: { name: 'shop' }, created: '2026-11-15T12:00:00.000Z' })
 })
 
-test('it says what to commit, what to keep, and what losing it costs; never a secret', async () => {
+test('init prints what to commit and what to back up, and never a secret', async () => {
   const { stdout, stderr, files } = await runHyperkube(first)
   expect(stderr).toMatchInlineSnapshot(`
     "commit cluster.yml and cluster.identity; also commit cluster.lock, which hyperkube up creates
@@ -84,7 +84,7 @@ test('it says what to commit, what to keep, and what losing it costs; never a se
   }
 })
 
-test('for programs the result is a document', async () => {
+test('-o json prints a list of the created files', async () => {
   const { stdout } = await runHyperkube(`${first} -o json`)
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
@@ -93,7 +93,7 @@ test('for programs the result is a document', async () => {
   })
 })
 
-test('every file is named after the cluster’s own', async () => {
+test('identity and lock are named after the file of -f, and hints repeat -f and --key', async () => {
   const { stdout, stderr } = await runHyperkube(`${first} -f a/prod.yaml --key my.key`, { 'a/other': '' })
   expect(stdout).toBe('my.key\na/prod.identity\na/prod.yaml\n')
   expect(stderr).toContain(
@@ -108,7 +108,7 @@ test('every file is named after the cluster’s own', async () => {
   )
 })
 
-test('nothing is written when something is there that does not fit', async () => {
+test('init writes nothing if existing files or flags conflict', async () => {
   const other = await runHyperkube('init --host 10.0.0.1=control-plane')
   const identity = other.files.get('cluster.identity') ?? ''
   const cases: [string, Record<string, string>, string][] = [
@@ -143,7 +143,7 @@ test('nothing is written when something is there that does not fit', async () =>
   }
 })
 
-test('an existing key that is named is used, for many clusters or to go on', async () => {
+test('init uses an existing key that --key names', async () => {
   const { files } = await runHyperkube(first)
   const again = await runHyperkube(
     `${first} --key ${key}`,
@@ -158,13 +158,13 @@ test('an existing key that is named is used, for many clusters or to go on', asy
   expect(identity.metadata.name).toBe('shop')
 })
 
-test('cut short before the last file, the same command goes on', async () => {
+test('after an interrupt before the last file, the same command completes init', async () => {
   const { files } = await runHyperkube(first)
   const again = await runHyperkube(first, withoutFiles(files, 'cluster.yml'))
   expect(again).toMatchObject({ code: 0, stdout: 'cluster.yml\n', files })
 })
 
-test('a file that was written by hand gets an identity', async () => {
+test('init creates an identity for an existing cluster.yml', async () => {
   const { code, stdout, stderr, files } = await runHyperkube('init', { 'cluster.yml': byHand })
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${key}\ncluster.identity\n` })
   expect(stderr).toContain(
@@ -173,7 +173,7 @@ test('a file that was written by hand gets an identity', async () => {
   expect(files.get('cluster.yml')).toBe(byHand)
 })
 
-test('when all is there nothing changes, and it says so', async () => {
+test('init with complete files changes nothing and prints the next commands', async () => {
   const { files } = await runHyperkube(first)
   const again = await runHyperkube('init', withoutFiles(files))
   expect(again).toMatchObject({ code: 0, stdout: '', files })
@@ -195,16 +195,16 @@ test.each(['init', 'init --name shop', 'init --yes', 'init --no-input'])(
   },
 )
 
-test('a name that is none is a usage error, before it becomes part of a path', async () => {
+test('an invalid cluster name is a usage error, and no file is written', async () => {
   expect(await runHyperkube('init --name ../../x --defaults')).toMatchObject({ code: 2, files: new Map() })
 })
 
-test('an interruption while the identity is made leaves nothing', async () => {
+test('an interrupt while the identity is created leaves no files', async () => {
   const ran = await runHyperkube(first, {}, { signal: AbortSignal.abort() })
   expect(ran).toMatchObject({ code: 130, stdout: '', files: new Map() })
 })
 
-test('a file of RKE1 is translated, with a word on what became of every key', async () => {
+test('--from-rke converts an RKE1 file and reports every key', async () => {
   const old = `nodes:
   - address: 10.0.0.1
     user: root
@@ -253,7 +253,7 @@ private_registries:
   expect((await runHyperkube('validate', Object.fromEntries(files))).code).toBe(0)
 })
 
-test('it is translated into nothing rather than into something wrong', async () => {
+test('--from-rke with an invalid file or conflicting flags writes nothing', async () => {
   const old = { 'rke.yml': 'nodes: []\n' }
   const empty = await runHyperkube('init --from-rke rke.yml', old)
   expect(empty).toMatchObject({ code: 1, stdout: '' })

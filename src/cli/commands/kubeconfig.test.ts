@@ -29,7 +29,7 @@ async function createKubeconfig(words: string) {
   return { config, certificate: new X509Certificate(pem) }
 }
 
-test('has a way in for people, and one through each control plane', async () => {
+test('kubeconfig has a context for the endpoint and one for each control plane, valid for a day', async () => {
   const { config, certificate } = await createKubeconfig('kubeconfig')
   expect(config.clusters.map(({ name, cluster }) => [name, cluster.server])).toEqual([
     ['production', 'https://k8s.example.com:6443'],
@@ -44,7 +44,7 @@ test('has a way in for people, and one through each control plane', async () => 
   expect(certificate.validToDate).toEqual(new Date('2026-11-16T12:00:00Z'))
 })
 
-test('leads to where the API is reached, when that is said', async () => {
+test('--server sets the server of the first cluster entry', async () => {
   const { config } = await createKubeconfig('kubeconfig --server https://127.0.0.1:7443/')
   expect(config.clusters[0]).toMatchObject({
     name: 'production',
@@ -54,13 +54,13 @@ test('leads to where the API is reached, when that is said', async () => {
   expect((await runHyperkube('kubeconfig --server 127.0.0.1:7443', files)).code).toBe(2)
 })
 
-test('is good for as long as is asked, and past all roles only when that is asked', async () => {
+test('--for sets the lifetime, and --break-glass the group system:masters', async () => {
   const { certificate } = await createKubeconfig('kubeconfig --for 1h --break-glass')
   expect(certificate.subject).toBe('O=system:masters\nCN=me@here')
   expect(certificate.validToDate).toEqual(new Date('2026-11-15T13:00:00Z'))
 })
 
-test('a time that is none is a matter of the command line', async () => {
+test('--for with an invalid duration is a usage error', async () => {
   expect((await runHyperkube('kubeconfig --for 5', files)).code).toBe(2)
 })
 

@@ -56,19 +56,19 @@ async function runKubectl(programPath: string, args: readonly string[]): Promise
   return [code, calls, collectResult(code).stderr]
 }
 
-test('arguments pass untouched, and the exit code comes back', async () => {
+test('kubectl gets its arguments unchanged, and its exit code is returned', async () => {
   const args = ['kubectl', '-v', '8', 'get', 'pods', '-o', 'json', '--', '--help']
   const [code, [call]] = await runKubectl('hyperkube', args)
   expect(code).toBe(7)
   expect(call?.argv).toEqual([kubectl, ...args.slice(1)])
 })
 
-test('a link named kubectl does the same', async () => {
+test('a symbolic link named kubectl runs kubectl with all arguments', async () => {
   const [, [call]] = await runKubectl('/usr/local/bin/kubectl', ['get', 'nodes', '--help'])
   expect(call?.argv).toEqual([kubectl, 'get', 'nodes', '--help'])
 })
 
-test('the kubeconfig is private, leads to loopback, and is removed afterwards', async () => {
+test('the kubeconfig has mode 0600, uses a loopback server, and is removed afterwards', async () => {
   const [, [call]] = await runKubectl('hyperkube', ['--timeout', '1m', 'kubectl', 'get', 'nodes'])
   expect(call?.mode).toBe(0o600)
   expect(parse(call?.kubeconfig ?? '')).toMatchObject({

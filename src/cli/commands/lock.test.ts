@@ -43,7 +43,7 @@ function lockedTargets(text: string | undefined): string[] {
   return [...new Set(artifacts.map(({ os, arch }) => `${os}/${arch}`))]
 }
 
-test('a first lock is written, and a second run has nothing to change', async () => {
+test('the first lock writes cluster.lock, and the second changes nothing', async () => {
   const first = await lock('lock', { 'cluster.yml': cluster })
   expect(first.code).toBe(0)
   expect(first.stdout).toMatchInlineSnapshot(`
@@ -71,7 +71,7 @@ test('a first lock is written, and a second run has nothing to change', async ()
   expect(second.stderr).not.toContain('wrote')
 })
 
-test('an upgrade says what changed, for people and for programs', async () => {
+test('lock after a version change prints the changes as text and as JSON', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
   const upgrade = { ...Object.fromEntries(files), 'cluster.yml': cluster }
   const people = await lock('lock', upgrade)
@@ -97,14 +97,14 @@ test('an upgrade says what changed, for people and for programs', async () => {
   })
 })
 
-test('--check writes nothing, and ends with 3 when it would', async () => {
+test('--check writes nothing, and exits with 3 if the lock would change', async () => {
   const pending = await lock('lock --check', { 'cluster.yml': cluster })
   expect([pending.code, [...pending.files.keys()]]).toEqual([3, ['cluster.yml']])
   const { files } = await lock('lock', { 'cluster.yml': cluster })
   expect((await lock('lock --check', Object.fromEntries(files))).code).toBe(0)
 })
 
-test('targets are the hosts’ systems, and for Linux the architectures asked for', async () => {
+test('lock targets are the operating systems of the hosts and the architectures of --arch', async () => {
   const mixed = `${cluster}    - { name: w1, address: 10.0.0.2, roles: [worker], os: windows }\n`
   const both = await lock('lock --arch amd64 --arch arm64 -f a/shop.yaml', { 'a/shop.yaml': mixed })
   expect(lockedTargets(both.files.get('a/shop.lock'))).toEqual([
@@ -117,7 +117,7 @@ test('targets are the hosts’ systems, and for Linux the architectures asked fo
   expect(await lock('lock --arch x64', { 'cluster.yml': cluster })).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('content that was replaced under its URL is refused, unless the operator accepts it', async () => {
+test('content that changed under the same URL is refused without --accept-changed-digests', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster })
   const before = Object.fromEntries(files)
   for (const words of ['lock', 'lock --check']) {
@@ -135,7 +135,7 @@ test('content that was replaced under its URL is refused, unless the operator ac
   expect(accepted.files.get('cluster.lock')).not.toBe(before['cluster.lock'])
 })
 
-test('a tag that was moved to another image is refused', async () => {
+test('an image tag with another digest than in the lock is refused', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster })
   const text = files.get('cluster.lock') ?? ''
   const moved = text.replace(/(pause:3\.10\.2@sha256:)[0-9a-f]{64}/, `$1${'0'.repeat(64)}`)
@@ -144,7 +144,7 @@ test('a tag that was moved to another image is refused', async () => {
   expect(refused.stderr).toContain(`image pause: registry.k8s.io/pause:3.10.2@sha256:${'0'.repeat(64)} →`)
 })
 
-test('lock says what each digest rests on', async () => {
+test('lock prints how each digest was verified', async () => {
   const first = await lock('lock', { 'cluster.yml': cluster })
   expect(first.stderr).toContain('verified against this hyperkube release: 0 of 13 digests\n')
   expect(first.stderr).toContain(
@@ -177,7 +177,7 @@ test('content that differs from the release is refused, unless the mirror has it
   expect(own.stdout).toContain('+ kubelet linux/amd64: 1.37.1 (published)')
 })
 
-test('several refused digests have the hint of a refusal', async () => {
+test('several refused digests are one error with the hint digests: mirror', async () => {
   const file = (name: string): string => `https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/${name}.sha256`
   const changes = { [file('kubelet')]: 'e'.repeat(64), [file('kube-proxy')]: 'f'.repeat(64) }
   const { code, stderr } = await lock('lock', { 'cluster.yml': cluster }, changes, fakeReleaseDigests)
@@ -186,7 +186,7 @@ test('several refused digests have the hint of a refusal', async () => {
   expect(stderr).toContain('digests: mirror')
 })
 
-test('all failures are reported, and the old lock is kept', async () => {
+test('all failed downloads are reported, and the previous lock is kept', async () => {
   const { files } = await lock('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
   const kubelet = 'https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet.sha256'
   const failed = await lock(
@@ -204,7 +204,7 @@ test('all failures are reported, and the old lock is kept', async () => {
 
 test.each([
   [
-    'a wrong cluster.yml',
+    'an invalid cluster.yml',
     { 'cluster.yml': cluster.replace('control-plane', 'worker') },
     'SPEC_NO_CONTROL_PLANE',
   ],
@@ -212,7 +212,7 @@ test.each([
   [
     'a version that the source does not have',
     { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') },
-    'check that the source has Kubernetes 1.37.9, or set spec.kubernetes to a tested version: 1.37.1, 1.36.4',
+    'check that the source has Kubernetes 1.37.9, or set spec.kubernetes to a tested version: 1.37.1, 1.36.4, 1.35.8, 1.34.10, 1.33.13, 1.32.6',
   ],
   [
     'a bundle without an identity',
@@ -220,13 +220,13 @@ test.each([
     'IDENTITY_NOT_READ',
   ],
   ['a damaged lock', { 'cluster.yml': cluster, 'cluster.lock': '<<<<<<<' }, 'LOCK_NOT_READ'],
-])('%s is one clear message, and nothing is written', async (_, files, message) => {
+])('%s is an error, and nothing is written', async (_, files, message) => {
   const ran = await lock('lock', files)
   expect(ran).toMatchObject({ code: 1, stdout: '', files: new Map(Object.entries(files)) })
   expect(ran.stderr).toContain(message)
 })
 
-test('an interruption ends it with 130', async () => {
+test('an interrupt ends lock with exit code 130', async () => {
   const signal = AbortSignal.abort()
   expect(await runHyperkube('lock', { 'cluster.yml': cluster }, { signal })).toMatchObject({
     code: 130,
@@ -234,7 +234,7 @@ test('an interruption ends it with 130', async () => {
   })
 })
 
-test('over real HTTP, from a mirror, it is the lock that upstream gives', async () => {
+test('a lock from an HTTP mirror is equal to the lock from upstream', async () => {
   const sites = fakeUpstream('1.37.1')
   await using server = await startFakeArtifactServer((path) => sites.get(`https:/${path}`))
   const web = fakeRegistries(fakeImages())

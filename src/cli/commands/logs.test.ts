@@ -13,17 +13,17 @@ test.each([
   ['logs --since yesterday', 2, 'expected a duration or a time such as 10m'],
   ['logs --lines many', 2, 'expected a number from 0 to 1000000'],
   ['logs --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
-])('%s is not right', async (words, code, problem) => {
+])('%s is a usage error', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(problem)])
 })
 
-test('times are durations or instants', () => {
+test('time flags are durations or timestamps', () => {
   expect(parseTimeFlag('1h30m')).toEqual({ ago: 5_400_000 })
   expect(parseTimeFlag('2026-11-15T12:00:00Z')).toEqual({ at: new Date('2026-11-15T12:00:00Z') })
 })
 
-test('without --lines and --since the last lines are shown, or with --grep the last hour', () => {
+test('the default is the last 100 lines, and with --grep the last hour', () => {
   expect(applyLogDefaults(logFlags.parse({}))).toMatchObject({ lines: 100 })
   expect(applyLogDefaults(logFlags.parse({ grep: 'x' }))).toMatchObject({ since: { ago: 3_600_000 } })
   expect(applyLogDefaults(logFlags.parse({ since: { ago: 1 } })).lines).toBeUndefined()

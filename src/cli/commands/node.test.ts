@@ -17,17 +17,17 @@ test.each([
   ['node add w2', "required option '--address <address>' not specified"],
   ['node replace w1 --by w2', "required option '--address <address>' not specified"],
   ['node drain w1 --deadline soon', 'expected a duration such as 30s, 5m or 1h30m'],
-])('%s is not right', async (words, problem) => {
+])('%s is a usage error', async (words, problem) => {
   const { code, stderr } = await runHyperkube(words, files)
   expect([code, stderr]).toEqual([2, expect.stringContaining(problem)])
 })
 
-test.each(['drain', 'uncordon'])('%s: a host that only keeps etcd is no node', async (action) => {
+test.each(['drain', 'uncordon'])('%s: a dedicated etcd host is an unknown node', async (action) => {
   const { code, stderr } = await runHyperkube(`node ${action} etcd1`, files)
   expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
 })
 
-test('without the identity there is no way to the API', async () => {
+test('node drain without the identity is an error', async () => {
   const { code, stderr } = await runHyperkube('node drain w1 --yes', files)
   expect([code, stderr]).toEqual([1, expect.stringContaining('IDENTITY_NOT_READ')])
 })

@@ -26,7 +26,7 @@ async function plan(words = '', changed: Readonly<Record<string, string>> = {}):
   return runHyperkube(`plan --facts facts ${words}`.trim(), { ...files, ...changed })
 }
 
-test('says what would happen where, and then in which order', async () => {
+test('plan prints the changes of each host and the order of the steps', async () => {
   const { stdout, code, stderr } = await plan()
   expect(stderr).toBe('')
   expect(code).toBe(3)
@@ -55,7 +55,7 @@ test('says what would happen where, and then in which order', async () => {
   `)
 })
 
-test('says each single thing of the hosts that are asked for', async () => {
+test('plan --wide --limit prints each op of the selected host', async () => {
   const { stdout } = await plan('--wide --limit w1')
   expect(stdout).toMatchInlineSnapshot(`
     "production: Kubernetes 1.37.1 on 5 hosts
@@ -157,26 +157,26 @@ test('says each single thing of the hosts that are asked for', async () => {
   `)
 })
 
-test('is a document for programs, without a secret in it', async () => {
+test('plan -o json prints a document without secrets', async () => {
   const { stdout } = await plan('-o json')
   const document: unknown = JSON.parse(stdout)
   expect(document).toMatchObject({ apiVersion: 'hyperkube.dev/v1', kind: 'Plan', findings: [] })
   expect(stdout).not.toContain('PRIVATE KEY')
 })
 
-describe('against a previous plan', () => {
+describe('plan --against a previous plan', () => {
   let previous: Readonly<Record<string, string>>
   beforeAll(async () => {
     previous = { 'previous.json': (await plan('-o json')).stdout }
   })
 
-  test('the same is nothing to do', async () => {
+  test('prints that nothing is to do if nothing changed', async () => {
     const { stdout, code } = await plan('--against previous.json', previous)
     expect(code).toBe(0)
     expect(stdout).toBe('production: Kubernetes 1.37.1 on 5 hosts\nnothing to do\n')
   })
 
-  test('a change shows what it touches, line by line', async () => {
+  test('with --diff prints the changed lines of each file', async () => {
     const changed = text.replace('spec:\n', 'spec:\n  components: { kubelet: { maxPods: 60 } }\n')
     const { stdout, code } = await plan('--against previous.json --diff', {
       ...previous,
@@ -210,7 +210,7 @@ describe('against a previous plan', () => {
     `)
   })
 
-  test('a new version goes through the cluster one host at a time', async () => {
+  test('prints one step per control plane and node for a new Kubernetes version', async () => {
     const changed = text.replace('1.37.1', '1.36.4')
     const older = { 'cluster.yml': changed, 'cluster.lock': formatLock(buildTestLock('1.36.4')) }
     const before = { 'previous.json': (await plan('-o json', older)).stdout }
@@ -232,21 +232,21 @@ describe('against a previous plan', () => {
     `)
   })
 
-  test('what is no plan is refused', async () => {
+  test('refuses a file that is not a plan', async () => {
     const { code, stderr } = await plan('--against previous.json', { 'previous.json': '{}' })
     expect(code).toBe(1)
     expect(stderr).toContain('PLAN_NOT_READ: previous.json is not a plan file')
   })
 })
 
-test('a plan is kept for later, readable by its owner alone', async () => {
+test('plan --out saves the plan document and prints the command that applies it', async () => {
   const { files: after, stderr, stdout } = await plan('--out shop.plan -o json')
   expect(after.get('shop.plan')).toBe(stdout)
   expect(stderr).toBe('the plan is saved in shop.plan\n  → hyperkube up --plan shop.plan\n')
 })
 
-describe('when something is wrong', () => {
-  test('all of it is said at once, what is the same on many hosts only once', async () => {
+describe('plan with errors', () => {
+  test('reports all findings, and equal findings of several hosts once', async () => {
     const swapping = buildPlanInput(parseTestCluster(text), () => ({
       linux: { swap: true, kernel: { ...linux().kernel, overlay: false } },
     }))
@@ -265,20 +265,20 @@ describe('when something is wrong', () => {
     `)
   })
 
-  test('a lock that is missing is named, with the command that writes it', async () => {
+  test('reports a missing lock with the command that creates it', async () => {
     const { 'cluster.lock': _, ...without } = files
     const { code, stderr } = await runHyperkube('plan --facts facts', without)
     expect(code).toBe(1)
     expect(stderr).toContain('LOCK_NOT_READ: cluster.lock does not exist\n  → create it: hyperkube lock\n')
   })
 
-  test('facts that are no facts are named by their file', async () => {
+  test('reports an invalid facts file by its name', async () => {
     const { code, stderr } = await plan('', { 'facts/w1.json': '{"kind": "Facts"}' })
     expect(code).toBe(1)
     expect(stderr).toContain('FACTS_NOT_READ: facts/w1.json does not contain the facts of a host')
   })
 
-  test('what only recorded facts can be compared with is a matter of the command line', async () => {
+  test('refuses --against without --facts as a usage error', async () => {
     const { code, stderr } = await runHyperkube('plan --against previous.json', files)
     expect([code, stderr]).toEqual([2, expect.stringContaining('--against needs --facts')])
   })

@@ -33,7 +33,7 @@ async function runUntil(words: string, expected: string): Promise<{ code: number
 }
 
 describe('hyperkube proxy', () => {
-  test('says where it serves, how to use that, and how each control plane is', async () => {
+  test('prints its address, the kubeconfig command and the health of each control plane', async () => {
     const { code, stderr } = await runUntil('proxy --listen 127.0.0.1:0', 'cp3 at 127.0.0.4:1 is unhealthy')
     expect(code).toBe(130)
     expect(stderr).toMatch(/^serving the API of production at https:\/\/127\.0\.0\.1:\d+/m)
@@ -42,7 +42,7 @@ describe('hyperkube proxy', () => {
     expect(stderr).not.toContain('do not name')
   })
 
-  test('says when no certificate names its address', async () => {
+  test('warns if no API server certificate contains its address', async () => {
     const { stderr } = await runUntil('proxy --listen 127.0.0.9:0', '→ listen on 127.0.0.1')
     expect(stderr).toContain('the certificates of the API servers do not contain 127.0.0.9')
   })
@@ -59,7 +59,7 @@ describe('hyperkube proxy', () => {
   })
 
   test.each(['6443', ':6443', '127.0.0.1:', '127.0.0.1:70000', '127.0.0.1:http'])(
-    '%s is no address',
+    '--listen %s is a usage error',
     async (word) => {
       expect((await runHyperkube(`proxy --listen ${word}`, files)).code).toBe(2)
     },

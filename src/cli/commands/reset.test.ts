@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 test.each(['reset --yes', 'reset --yes --force-unlock', 'reset --dry-run'])(
-  '%s is refused if no host can be reached, and claims no removal',
+  '%s is refused if no host is reachable, and prints no removal',
   async (commandLine) => {
     const { code, stdout, stderr } = await runHyperkube(`${commandLine} --progress plain`, files)
     expect(code).toBe(1)
@@ -31,12 +31,12 @@ test.each(['reset --yes', 'reset --yes --force-unlock', 'reset --dry-run'])(
 
 test('a missing cluster.lock and missing manifests do not prevent a reset', async () => {
   const { 'cluster.lock': _, ...others } = files
-  const addons = `${clusterFile}  addons: [{ name: web, files: [gone.yml] }]\n`
+  const addons = `${clusterFile}  addons: [{ name: web, files: [missing.yml] }]\n`
   const { stderr } = await runHyperkube('reset --yes --progress plain', { ...others, 'cluster.yml': addons })
   expect(stderr).toContain('error RESET_NO_HOST')
 })
 
-test('the step that connects to hosts fails if no host can be reached', async () => {
+test('the connect step fails if no host is reachable', async () => {
   const { stderr } = await runHyperkube('reset --yes --progress json', files)
   const bodies: unknown[] = stderr
     .split('\n')

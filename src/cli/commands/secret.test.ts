@@ -13,7 +13,7 @@ async function readSecrets(files: CliResult['files']): Promise<Record<string, st
   return Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, secret.revealText()]))
 }
 
-test('a secret is put into the identity, named and taken out, and never shown', async () => {
+test('a secret can be set, listed by name and removed, and its value is never printed', async () => {
   const set = await runHyperkube('secret set backup-key --from-file value', {
     ...clusterFiles,
     value: 'TOP SECRET\n',
@@ -32,7 +32,7 @@ test.each([
   ['secret set', 2, 'USAGE'],
   ['secret set backup-key', 2, 'USAGE'],
   ['secret remove', 2, 'USAGE'],
-  ['secret set backup-key --from-file gone', 1, 'SECRET_NOT_READ'],
+  ['secret set backup-key --from-file missing', 1, 'SECRET_NOT_READ'],
   ['secret set Backup_Key --from-file cluster.yml', 1, 'SECRET_NAME'],
 ])('%s is refused', async (words, code, word) => {
   const ran = await runHyperkube(words, clusterFiles)

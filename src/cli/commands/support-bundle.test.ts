@@ -10,12 +10,12 @@ test.each([
   ['support-bundle --out nowhere/bundle.tar.gz', 2, 'the directory nowhere does not exist'],
   ['support-bundle --since ever', 2, 'expected a duration or a time such as 10m'],
   ['support-bundle --limit w9', 2, 'LIMIT_UNKNOWN_HOST'],
-])('%s is not right', async (words, code, problem) => {
+])('%s is a usage error', async (words, code, problem) => {
   const ran = await runHyperkube(words, clusterFiles)
   expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(problem)])
 })
 
-test('every secret of an identity is known, and taken out wherever it stands', () => {
+test('the secret mask removes every secret of the identity from a text', () => {
   const password = 'correct horse'
   const own = { ...clusterIdentity, secrets: { registry: new Secret('registry', password) } }
   const mask = createSecretMask(knownSecrets(own))

@@ -12,16 +12,22 @@ import { formatFindings } from '../command/print.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
 import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
+import { runRehearsal } from '../upgrade/rehearse.ts'
 
 const flags = z.looseObject({
   to: z.string().transform((version) => version.replace(/^v/, '')),
   dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
+  rehearse: z.boolean().default(false),
 })
 
 export const upgradeCommand: LeafCommand = {
   examples: [
     ['hyperkube upgrade --to 1.37.1 --dry-run', 'show what would change and all preflight findings'],
+    [
+      'hyperkube upgrade --to 1.37.1 --rehearse',
+      'upgrade a copy of the data on this machine, and show what would break',
+    ],
     ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
     ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; hyperkube up resumes an interrupted upgrade'],
   ],
@@ -32,6 +38,10 @@ export const upgradeCommand: LeafCommand = {
       'upgrade to this Kubernetes version; hyperkube catalog list shows the tested ones',
     )
     command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
+    command.option(
+      '--rehearse',
+      'upgrade only a copy of the data, on this machine; with --no-snapshot from the newest saved snapshot',
+    )
     addUpFlags(addRunFlags(command))
   },
   async run(context, { options }) {
@@ -40,7 +50,7 @@ export const upgradeCommand: LeafCommand = {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { to, dryRun, snapshot } = flags.parse(options)
+    const { to, dryRun, snapshot, rehearse } = flags.parse(options)
     const from = cluster.spec.kubernetes
     const path = upgradePath(from, to, listTestedVersions(catalog))
     if (path.length === 0) {
@@ -50,6 +60,7 @@ export const upgradeCommand: LeafCommand = {
     if (path.length > 1)
       context.stderr.write(`upgrading from ${from} in ${path.length} steps: ${path.join(', then ')}\n`)
     try {
+      if (rehearse) return await runRehearsal(context, options, { cluster, path, saveFirst: snapshot })
       const status = await upgrade({
         context,
         files: options,

@@ -40,7 +40,7 @@ spec:
         iptables-resinc: 5
 `
 
-test('controllers are held against those that there are, and a schedule of snapshots against them', async () => {
+test('validate reports unknown controllers and a snapshot schedule without its controller', async () => {
   const validateWith = async (extraText: string) =>
     (await runHyperkube('validate', { 'cluster.yml': plain + extraText })).stdout
   const snapshots = "  etcd: { snapshots: { schedule: '0 */6 * * *' } }\n"
@@ -64,7 +64,7 @@ test('controllers are held against those that there are, and a schedule of snaps
   )
 })
 
-test('flags are held against the programs of the version, each at its place and on its system', async () => {
+test('validate checks flags against the version and operating system, with positions', async () => {
   const { code, stdout } = await runHyperkube('validate', { 'cluster.yml': text })
   expect(code).toBe(1)
   expect(stdout).toMatchInlineSnapshot(`

@@ -34,18 +34,18 @@ test.each([
   ['node drain --file other.yml o', ['other1']],
   ['validate --file ', []],
   ['nosuch ', []],
-])('%s', async (line, expected) => {
+])('hyperkube %s completes to %j', async (line, expected) => {
   expect(await complete(line)).toEqual(expected)
 })
 
-test('commands of services and shells are no candidates', async () => {
+test('commands for services and shells are not offered', async () => {
   const names = await complete('')
   expect(names).toContain('up')
   expect(names).not.toContain('agent')
   expect(names).not.toContain('complete')
 })
 
-test('a flag is offered once', async () => {
+test('a flag that was already typed is not offered', async () => {
   expect(await complete('up --yes --y')).toEqual([])
 })
 

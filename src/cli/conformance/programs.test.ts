@@ -64,7 +64,7 @@ const buildOptions = () => ({
   target: { os: 'linux', arch: 'amd64' } as const,
 })
 
-test('the suite is fetched once, checked, unpacked and made a program', async () => {
+test('the conformance suite is downloaded once, verified, unpacked and made executable', async () => {
   const path = await prepareSuiteProgram(buildOptions(), buildDeps())
   expect(await readFile(path, 'utf8')).toBe(program)
   expect((await stat(path)).mode & 0o777).toBe(0o755)
@@ -76,20 +76,20 @@ test('the suite is fetched once, checked, unpacked and made a program', async ()
   expect(await readdir(dirname(path))).toEqual(['e2e.test'])
 })
 
-test('kubectl comes the same way, as it is', async () => {
+test('kubectl is downloaded without unpacking', async () => {
   expect(await readFile(await prepareKubectl(buildOptions(), buildDeps()), 'utf8')).toBe(program)
 })
 
 test.each([
-  ['another file', archivePath, 'CONFORMANCE_WRONG_DIGEST'],
-  ['a checksum file that is none', `${archivePath}.sha256`, 'CONFORMANCE_CHECKSUM'],
-])('%s is refused, and nothing is kept', async (_, path, code) => {
+  ['an archive with another digest', archivePath, 'CONFORMANCE_WRONG_DIGEST'],
+  ['an invalid checksum file', `${archivePath}.sha256`, 'CONFORMANCE_CHECKSUM'],
+])('%s is refused, and no file is kept in the cache', async (_, path, code) => {
   files.set(path, Buffer.from('evil'))
   await expect(prepareSuiteProgram(buildOptions(), buildDeps())).rejects.toMatchObject({ code })
   expect(await readdir(join(root, 'cache/hyperkube/programs/v1.37.1-linux-amd64'))).toEqual([])
 })
 
-test('without a checksum file nothing is fetched', async () => {
+test('without a checksum file the archive is not downloaded', async () => {
   files.delete(`${archivePath}.sha256`)
   await expect(prepareSuiteProgram(buildOptions(), buildDeps())).rejects.toMatchObject({
     code: 'FETCH_NOT_FOUND',

@@ -37,21 +37,21 @@ function showRun(screen?: { columns: number; rows: number }): { output: () => st
   return { output: () => text, tick: () => tick() }
 }
 
-test('in a log each test is a line, and long tests are reported', () => {
+test('without a terminal each test is one line, and long-running tests are reported', () => {
   const { output, tick } = showRun()
   expect(output()).toBe('01:40 1/3 passed a (4.0 s)\n01:40 2/3 failed b\\u001b[2J (4.0 s)\n')
   tick()
   expect(output()).toContain('01:40 runs for 1 min 32 s: c\n')
 })
 
-test('on a terminal what passed is counted, and what failed stays', () => {
+test('on a terminal passed tests are counted, and failed tests stay as lines', () => {
   const { output, tick } = showRun({ columns: 60, rows: 20 })
   expect(output()).toBe('failed b\\u001b[2J (4.0 s)\n')
   tick()
   expect(output()).toContain('2 of 3 tests · 1 passed · 1 failed · 1 min 40 s\n')
 })
 
-test('it fits into a narrow terminal', () => {
+test('progress lines are truncated to the width of the terminal', () => {
   const suiteProgress = events.reduce(
     (current, event) => advanceSuiteProgress(current, event, startedAt),
     startSuiteProgress(['a', 'b', 'c'], startedAt),

@@ -52,7 +52,7 @@ function createRemote(
 function findHealth(host: string, { hosts }: ClusterHealthObservation): HostHealth {
   const agent = hosts.find(({ endpoint }) => endpoint.host === host)?.agent
   if (agent?.state === 'reachable' && agent.health !== undefined) return agent.health
-  throw new Error(`${host} says nothing`)
+  throw new Error(`${host} has no health`)
 }
 
 function formatUnits(units: readonly string[]): string {
@@ -67,11 +67,11 @@ const listFound = async (deps: ObserveDeps, only?: string): Promise<string[]> =>
   return (await examineCluster(endpoints, deps, { ...options, ...limit })).diagnoses.map(formatDiagnosisKey)
 }
 
-test('healthy agents lead to no diagnosis', async () => {
+test('a cluster with healthy agents has no diagnoses', async () => {
   expect(await listFound(createDeps(buildHealthyCluster()))).toEqual([])
 })
 
-test('reports problems of agents and unreachable agents, with --limit of one host only', async () => {
+test('failing probes and unreachable agents are reported, with --limit for one host only', async () => {
   const observation = withFailingProbes(buildHealthyCluster(), 'w1', ['kubelet', 'HEALTH_NO_RESPONSE'])
   const expected = ['HEALTH_NO_RESPONSE w1/kubelet', 'AGENT_UNREACHABLE w2/hyperkube-agent']
   expect(await listFound(createDeps(observation, 'w2'))).toEqual(expected)

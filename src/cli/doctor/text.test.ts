@@ -82,7 +82,7 @@ test('actions of the agent come between the evidence and the command', () => {
   `)
 })
 
-test('the document says of each finding all that a program needs', () => {
+test('the document contains code, severity, host, time, command and evidence of each finding', () => {
   const observation = withFailingProbes(buildHealthyCluster(), 'w1', ['kubelet', 'CERTIFICATE_DUE', 'remote'])
   expect(buildDoctorDocument('first', observation.at, diagnose(observation))).toMatchObject({
     kind: 'Doctor',

@@ -19,7 +19,7 @@ afterEach(async () => rm(directory, { recursive: true }))
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number, 12, 30))
 
-test('every event is written at once, and can be read again', async () => {
+test('every event is written at once and can be parsed again', async () => {
   const log = logs.open('shop', 'up', day(1))
   const events = toEvents(failedRun)
   for (const event of events) log.onEvent(event)
@@ -34,7 +34,7 @@ test('every event is written at once, and can be read again', async () => {
   log.close()
 })
 
-test('only its owner may read it', async () => {
+test('only the owner can read the log and its directories', async () => {
   const log = logs.open('shop', 'up', day(1))
   log.close()
   const modes = [
@@ -49,7 +49,7 @@ test('only its owner may read it', async () => {
   expect(found).toEqual([0o700, 0o700, 0o700, 0o600])
 })
 
-test('the newest fifty of a cluster are kept, and nothing else is touched', async () => {
+test('the newest 50 logs of a cluster are kept; other clusters and other files stay', async () => {
   for (let number = 1; number <= 60; number++) logs.open('shop', 'up', day(number)).close()
   const other = logs.open('other', 'up', day(1))
   other.close()
@@ -63,7 +63,7 @@ test('the newest fifty of a cluster are kept, and nothing else is touched', asyn
   expect(await readFile(other.path ?? '', 'utf8')).toBe('')
 })
 
-test('where nothing can be written, the run goes on without', async () => {
+test('a log that cannot be written reports the problem and ignores events', async () => {
   await writeFile(join(directory, 'state'), 'a file')
   const log = logs.open('shop', 'up', day(1))
   expect(log).toMatchObject({ path: undefined, problem: expect.stringContaining('state') })

@@ -13,14 +13,14 @@ test.each([
   expect(findConfigDirectory({ platform, env, home })).toBe(directory)
 })
 
-test('on Windows the configuration directory is where Windows says', () => {
+test('on Windows the configuration directory is APPDATA or its default', () => {
   const windows = { platform: 'win32', home: () => String.raw`C:\Users\me` } as const
   const roaming = String.raw`C:\Users\me\AppData\Roaming`
   expect(findConfigDirectory({ ...windows, env: { APPDATA: String.raw`D:\Data` } })).toBe(String.raw`D:\Data`)
   expect(findConfigDirectory({ ...windows, env: { XDG_CONFIG_HOME: '/x' } })).toBe(roaming)
 })
 
-test('without a home it is only missed when it is needed', () => {
+test('a missing home directory is an error only if no variable replaces it', () => {
   const homeless = () => {
     throw new Error('no such user')
   }
@@ -40,7 +40,7 @@ test.each([
   expect(findCacheDirectory({ platform, env, home })).toBe(directory)
 })
 
-test('on Windows the cache directory is where Windows says', () => {
+test('on Windows the cache directory is LOCALAPPDATA or its default', () => {
   const windows = { platform: 'win32', home: () => String.raw`C:\Users\me` } as const
   expect(findCacheDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(
     String.raw`D:\Data`,
@@ -57,7 +57,7 @@ test.each([
   expect(findStateDirectory({ platform, env, home })).toBe(directory)
 })
 
-test('on Windows the state directory is where Windows says', () => {
+test('on Windows the state directory is LOCALAPPDATA or its default', () => {
   const windows = { platform: 'win32', home: () => String.raw`C:\Users\me` } as const
   expect(findStateDirectory({ ...windows, env: { LOCALAPPDATA: String.raw`D:\Data` } })).toBe(
     String.raw`D:\Data`,

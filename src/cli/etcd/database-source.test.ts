@@ -17,7 +17,7 @@ test('databases of a host are sorted by the times in their names, oldest first',
   expect(parseHostDatabases('find: ‘/var/lib/hyperkube/snapshots’: No such file or directory\n')).toEqual([])
 })
 
-test('a name without a valid time gives none', () => {
+test('a database name without a valid time has no time', () => {
   expect(parseDatabaseTime('etcd-2026-13-99T12-00-00Z.db')).toBeUndefined()
   expect(parseDatabaseTime('backup.db')).toBeUndefined()
 })

@@ -77,7 +77,7 @@ async function preparePrograms(sha256: string, system: 'linux' | 'windows' = 'li
 const digest = (): string => createHash('sha256').update(archive).digest('hex')
 const listCached = async (): Promise<string[]> => readdir(join(root, 'cache/hyperkube/programs'))
 
-test('etcd is fetched once, checked and unpacked', async () => {
+test('etcd is downloaded once, verified and unpacked', async () => {
   const programs = await preparePrograms(digest())
   expect(await readFile(programs.etcd, 'utf8')).toBe('echo etcd')
   expect(await preparePrograms(digest())).toEqual(programs)
@@ -85,11 +85,11 @@ test('etcd is fetched once, checked and unpacked', async () => {
   expect(await listCached()).toEqual([`${folder}-${digest().slice(0, 12)}`])
 })
 
-test('another one than that of the lock is not kept', async () => {
+test('an archive with another digest than in the lock is refused and not kept', async () => {
   await expect(preparePrograms('0'.repeat(64))).rejects.toMatchObject({ code: 'PROGRAM_CHANGED' })
   expect(await listCached()).toEqual([])
 })
 
-test('a lock without one for this machine', async () => {
+test('a lock without etcd for this operating system is an error', async () => {
   await expect(preparePrograms(digest(), 'windows')).rejects.toMatchObject({ code: 'PROGRAM_NOT_LOCKED' })
 })

@@ -29,6 +29,19 @@ export async function prepareEtcdPrograms(
   return { etcd: join(directory, 'etcd'), etcdutl: join(directory, 'etcdutl') }
 }
 
+/** Returns the path of kube-apiserver for the operator's machine, in the version that a lock pins. */
+export async function prepareApiServerProgram(
+  options: LockedProgramOptions,
+  deps: LockedProgramDeps,
+): Promise<string> {
+  const artifact = findLocalArtifact(options.lock, 'kube-apiserver')
+  return cacheProgram(deps, buildCacheName(artifact), async (work) => {
+    const program = await fetchLockedArtifact(artifact, work, options, deps)
+    await chmod(program, 0o755)
+    return program
+  })
+}
+
 /** Fetches the archive and unpacks its programs into a directory. */
 async function unpackPrograms(
   artifact: LockedArtifact,

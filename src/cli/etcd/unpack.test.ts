@@ -22,7 +22,7 @@ async function unpack(files: Readonly<Record<string, string>>, content = bytes) 
   return runHyperkube(`etcd snapshot unpack ${file} --key kept.key --to shop`, files)
 }
 
-test('one file and one key give the three files back', async () => {
+test('unpack restores cluster.yml, cluster.identity and cluster.lock from a snapshot and a key', async () => {
   const { code, stdout, files } = await unpack(keyFile)
   expect(code).toBe(0)
   expect(stdout).toContain(
@@ -33,7 +33,7 @@ test('one file and one key give the three files back', async () => {
   expect(files.get('shop/cluster.lock')).toContain('kind: Lock')
 })
 
-test('a file that is there stays, and no other one is written beside it', async () => {
+test('unpack writes nothing if one of the files exists', async () => {
   const before = { ...keyFile, 'shop/cluster.lock': 'mine' }
   const { code, stderr, files } = await unpack(before)
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_UNPACK_EXISTS: shop\/cluster.lock/)])
@@ -52,7 +52,7 @@ test('nothing is written for a truncated snapshot or one of another cluster', as
   expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_FOREIGN: /)])
 })
 
-test('without a key it says what it needs', async () => {
+test('unpack without a key or a file is a usage error', async () => {
   expect((await runHyperkube(`etcd snapshot unpack ${file}`)).code).toBe(2)
   expect((await runHyperkube('etcd snapshot unpack --key kept.key')).code).toBe(2)
 })

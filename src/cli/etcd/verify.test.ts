@@ -66,7 +66,10 @@ test('a changed or truncated snapshot is refused, and no directory is left', asy
   expect(await readdir(directory)).toEqual(['one.snapshot'])
 })
 
-test('a snapshot that does not exist', async () => {
-  const { code, stderr } = await runHyperkube(`etcd snapshot verify gone --from ${directory}`, clusterFiles)
+test('a snapshot that does not exist is an error', async () => {
+  const { code, stderr } = await runHyperkube(
+    `etcd snapshot verify missing --from ${directory}`,
+    clusterFiles,
+  )
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^SNAPSHOT_NOT_FOUND: /)])
 })

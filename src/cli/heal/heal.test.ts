@@ -66,7 +66,7 @@ async function run(command: HealCommand, { flags = {}, yes, output, hosts, deps 
   return { ...collectResult(code), types: requests }
 }
 
-test('agents are paused, and the consequence is explained first', async () => {
+test('pause prints the consequence, then pauses the agents of all named hosts', async () => {
   const { code, stdout, stderr, types } = await run(pauseHealing, { flags: { for: 1_800_000 } })
   expect(types).toEqual(['cp1', 'w1'].map(() => ({ type: 'pause-healing', for: 1_800_000, by: 'me@here' })))
   expect(stderr).toMatch(/^agents of cp1 and w1 will not repair failures for 30 min 00 s, /)
@@ -99,7 +99,7 @@ test('resuming needs no confirmation; an unreachable host is reported as a failu
   expect(code).toBe(1)
 })
 
-test('shows pauses, exhausted healing and recent actions', async () => {
+test('status shows pauses, exhausted healing and recent actions', async () => {
   const { code, stdout } = await run(showHealStatus, { hosts: ['cp1', 'w1', 'w9'] })
   expect(stdout).toMatchInlineSnapshot(`
     "HOST  HEALING                                            UNHEALTHY             BUDGET               POLICY
@@ -116,7 +116,7 @@ test('shows pauses, exhausted healing and recent actions', async () => {
   expect((await run(showHealStatus, { hosts: ['cp1'] })).code).toBe(0)
 })
 
-test('the same for programs', async () => {
+test('status -o json prints a HealStatus document', async () => {
   const { stdout } = await run(showHealStatus, { hosts: ['w1', 'w9'], output: 'json' })
   expect(JSON.parse(stdout)).toMatchObject({
     kind: 'HealStatus',
@@ -134,7 +134,7 @@ test.each([
   ['heal resume', 'name hosts, or use --all'],
   ['heal pause cp1 --for 2d', 'from 1m to 24h'],
   ['heal pause cp1 --for ever', 'expected a duration such as 30m'],
-])('%s is not right', async (args, message) => {
+])('%s is a usage error', async (args, message) => {
   const result = await runHyperkube(args)
   expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(message)])
 })

@@ -61,7 +61,7 @@ test('a timeline page needs no network and no script, and escapes foreign text',
   expect(page).not.toMatch(/<script|https?:|<link|@import|url\(/)
 })
 
-test('a plan page names restarts, the order and the findings', () => {
+test('a plan page contains the summary, escaped findings and the time', () => {
   const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
   const finding = { code: 'HOST_SWAP', severity: 'warning', message: 'swap is <on>', host: 'cp1' } as const
   const proposal = { ...emptyProposal, findings: [finding] }
@@ -72,7 +72,7 @@ test('a plan page names restarts, the order and the findings', () => {
   expect(page).toContain('planned 2026-11-17 12:00 UTC')
 })
 
-test('control characters cannot hide text', () => {
+test('control characters and HTML characters are escaped', () => {
   expect(escapeHtml('a\u001B[8m"b"')).not.toContain('\u001B')
   expect(escapeHtml('"&<>')).toBe('&quot;&amp;&lt;&gt;')
 })

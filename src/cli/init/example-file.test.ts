@@ -5,7 +5,7 @@ import { renderExampleFile } from './example-file.ts'
 
 const read = (text: string) => readCluster({ file: 'cluster.yml', text })
 
-test('the example is written without a question, and is valid', async () => {
+test('init --defaults writes a valid example without prompts', async () => {
   const { code, files } = await runHyperkube('init --defaults --name shop', {}, { replies: [] })
   expect(code).toBe(0)
   const { cluster, findings } = read(files.get('cluster.yml') ?? '')
@@ -14,7 +14,7 @@ test('the example is written without a question, and is valid', async () => {
   expect(cluster?.spec.hosts).toMatchObject([{ local: true, roles: ['control-plane', 'worker'] }])
 })
 
-test('what it shows as defaults are the defaults', () => {
+test('the commented settings of the example are the defaults', () => {
   const [before = '', after = ''] = renderExampleFile('shop', '1.37.1').split(
     '  # Defaults of common settings',
   )
@@ -23,7 +23,7 @@ test('what it shows as defaults are the defaults', () => {
   expect(read(before + shown)).toEqual(read(before))
 })
 
-test('the commented hosts are valid too', () => {
+test('the commented hosts of the example are valid', () => {
   const remote = renderExampleFile('shop', '1.37.1')
     .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
     .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
@@ -32,7 +32,7 @@ test('the commented hosts are valid too', () => {
   expect(cluster?.spec.hosts.map(({ name }) => name)).toEqual(['cp1', 'w1'])
 })
 
-test('a name that is none is found, whatever YAML makes of it', () => {
+test('an invalid cluster name in the example is reported, and a numeric name stays text', () => {
   for (const name of ['a: b', 'x\ny', '#'])
     expect(read(renderExampleFile(name, '1.37.1')).findings).toHaveLength(1)
   expect(read(renderExampleFile('123', '1.37.1')).cluster?.metadata.name).toBe('123')

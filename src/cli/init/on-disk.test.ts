@@ -21,7 +21,7 @@ async function mode(...path: string[]): Promise<string> {
   return ((await stat(join(directory, ...path))).mode & 0o777).toString(8)
 }
 
-test('the key is for its owner only, and so is the way to it', async () => {
+test('only the owner can read the key, its directories and the identity', async () => {
   expect((await init('')).code).toBe(0)
   expect((await readdir(directory)).toSorted()).toEqual(['cluster.identity', 'cluster.yml', 'config'])
   const directories = [['config'], ['config', 'hyperkube'], ['config', 'hyperkube', 'keys']]
@@ -31,20 +31,20 @@ test('the key is for its owner only, and so is the way to it', async () => {
   expect(await mode('cluster.yml')).toBe('644')
 })
 
-test('directories that are there stay as they are', async () => {
+test('existing directories keep their mode', async () => {
   await mkdir(join(directory, 'config'), { mode: 0o755 })
   expect((await init('')).code).toBe(0)
   expect([await mode('config'), await mode('config', 'hyperkube')]).toEqual(['755', '700'])
 })
 
-test('a key in a directory that is not there is an error, not a new directory', async () => {
+test('--key in a missing directory is an error, and the directory is not created', async () => {
   const { code, stderr } = await init(`--key ${join(directory, 'stick', 'shop.key')}`)
   expect(code).toBe(1)
   expect(stderr).toContain('IDENTITY_KEY_NOT_WRITTEN')
   expect(await readdir(directory)).toEqual([])
 })
 
-test('when the identity cannot be written, it says how to go on', async () => {
+test('if the identity cannot be written, the hint repeats the command with --key', async () => {
   const blocked = {
     ...createLocalFiles(),
     privateFiles: { ...createLocalFiles().privateFiles, create: failAt('cluster.identity') },

@@ -3,7 +3,7 @@ import { runHyperkube } from '../testing/run-in-memory.ts'
 
 const host = (address: string, user = '', purpose = '') => [address, user, purpose]
 
-test('the operator is asked, sees the file, and gets the answers in it', async () => {
+test('the wizard prompts for all settings, shows cluster.yml and writes the replies to it', async () => {
   const replies = ['shop', '1.36.4', ...host('10.0.0.1'), ...host('10.0.0.2', 'ops'), '', false, true]
   const { code, stdout, files, prompts } = await runHyperkube('init', {}, { replies })
   expect({ code, stdout }).toEqual({
@@ -55,12 +55,12 @@ test('the operator is asked, sees the file, and gets the answers in it', async (
   expect((await runHyperkube('validate', Object.fromEntries(files))).code).toBe(0)
 })
 
-test('a name that was given is not asked for', async () => {
+test('the wizard does not prompt for a name that --name sets', async () => {
   const { prompts } = await runHyperkube('init --name shop', {}, { replies: [] })
   expect(prompts.slice(1)).toEqual(['Kubernetes version?'])
 })
 
-test('a wrong answer is refused at once, in the words of the file’s own check', async () => {
+test('the wizard refuses an invalid reply with the message of the schema', async () => {
   const replies = [
     ...['The Shop', 'shop', ''],
     ...['', '10.0.0.1/8', ...host('10.0.0.1', '', 'worker')],
@@ -77,7 +77,7 @@ test('a wrong answer is refused at once, in the words of the file’s own check'
   ])
 })
 
-test('networks are asked for when they clash, until they do not', async () => {
+test('the wizard prompts for other networks until they do not overlap', async () => {
   const networks = ['10.0.0.0/8', '172.16.0.1/16', '172.16.0.0/16', '10.42.0.0/16', '']
   const replies = ['', '', ...host('10.0.0.1'), '', true, ...networks, true]
   const { code, files, prompts } = await runHyperkube('init', {}, { replies })
@@ -89,7 +89,7 @@ test('networks are asked for when they clash, until they do not', async () => {
   )
 })
 
-test('default networks that overlap with hosts are asked for directly', async () => {
+test('the wizard prompts for networks at once if the defaults overlap with hosts', async () => {
   const replies = ['', '', ...host('10.244.0.1'), '', '192.168.0.0/16', '', true]
   const { code, files, prompts } = await runHyperkube('init', {}, { replies })
   expect(code).toBe(0)
@@ -97,7 +97,7 @@ test('default networks that overlap with hosts are asked for directly', async ()
   expect(files.get('cluster.yml')).toContain('    pods: 192.168.0.0/16\n    services: 10.96.0.0/16\n')
 })
 
-test('an interruption at any question ends it with 130, and nothing is written', async () => {
+test('an interrupt at any prompt ends init with exit code 130, and no file is written', async () => {
   const replies = ['shop', '1.37.1', ...host('10.0.0.1'), '', false, true]
   for (let count = 0; count < replies.length; count++) {
     const ran = await runHyperkube('init', {}, { replies: replies.slice(0, count) })
@@ -105,7 +105,7 @@ test('an interruption at any question ends it with 130, and nothing is written',
   }
 })
 
-test('without confirmation no file is written', async () => {
+test('a declined confirmation writes no file', async () => {
   const replies = ['shop', '', ...host('10.0.0.1'), '', false, false]
   expect(await runHyperkube('init', {}, { replies })).toMatchObject({
     code: 1,
@@ -115,7 +115,7 @@ test('without confirmation no file is written', async () => {
   })
 })
 
-test('a name whose key exists ends it before more is asked', async () => {
+test('a name whose key file exists ends the wizard after the first prompt', async () => {
   const files = { '/home/me/.config/hyperkube/keys/shop.key': 'mine' }
   const { code, prompts } = await runHyperkube('init', files, { replies: ['shop', 'never'] })
   expect({ code, last: prompts.at(-1) }).toEqual({ code: 1, last: 'Cluster name?' })

@@ -14,7 +14,7 @@ async function startEcho(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-test('a connection goes to the first server that can be reached, and closes with it', async () => {
+test('a connection uses the first reachable server and closes with the tunnel', async () => {
   const port = await startEcho()
   const dialed: string[] = []
   const signal = new AbortController().signal

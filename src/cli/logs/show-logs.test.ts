@@ -62,7 +62,7 @@ test('lines of all hosts are merged by time; an unreachable host is reported and
   expect(code).toBe(1)
 })
 
-test('followed, they come as well', async () => {
+test('--follow reads the journals with --follow and merges the lines', async () => {
   const { stdout, requests } = await runLogs({ follow: true, lines: 5 })
   expect(stdout.split('\n')).toHaveLength(6)
   expect(requests.map((argv) => argv.slice(-2))).toEqual([
@@ -71,7 +71,7 @@ test('followed, they come as well', async () => {
   ])
 })
 
-test('only lines with a text in them, each a document for programs', async () => {
+test('--grep selects lines case-insensitively, and -o json prints each as a document', async () => {
   const { stdout } = await runLogs({ grep: 'timed out' }, { output: 'json' })
   expect(JSON.parse(stdout)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
@@ -84,7 +84,7 @@ test('only lines with a text in them, each a document for programs', async () =>
   })
 })
 
-test('hosts have colours of their own, and errors are red', async () => {
+test('each host has its own colour, and error lines are red', async () => {
   const { stdout } = await runLogs({}, { paint: (colour, text) => `<${colour} ${text}>` })
   expect(stdout).toContain('<cyan cp1> etcd    one')
   expect(stdout).toContain(String.raw`<green w1 > kubelet <red \u001b[2Jtwo>`)

@@ -18,21 +18,21 @@ spec:
 async function runAction(action: NodeAction, name: string, more: Record<string, unknown> = {}) {
   const { context, collectResult } = createInMemoryContext({ 'cluster.yml': text })
   const { cluster } = await loadCluster(context, 'cluster.yml')
-  if (cluster === undefined) throw new Error('the file is wrong')
+  if (cluster === undefined) throw new Error('cluster.yml is invalid')
   const options: Invocation['options'] = { file: 'cluster.yml', output: 'table', input: false, ...more }
   const code = await action({ context, options, cluster, name }).catch((error: unknown) => error)
   const { stderr, files } = collectResult(exitCodes.ok)
   return { code, stderr: stderr, isFileUnchanged: files.get('cluster.yml') === text }
 }
 
-test('what cannot be is refused before anything is looked at, and the file stays', async () => {
+test('removal of the last control plane is refused, and cluster.yml stays unchanged', async () => {
   const lastControlPlane = await runAction(removeNode, 'cp1')
   expect(lastControlPlane).toMatchObject({ code: exitCodes.failure, isFileUnchanged: true })
   expect(lastControlPlane.stderr).toContain('control-plane')
   expect(lastControlPlane.stderr).toContain('no host was changed, and cluster.yml was not written')
 })
 
-test('names are held against the file', async () => {
+test('removal of an unknown host and addition of an existing host are refused', async () => {
   expect((await runAction(removeNode, 'w2')).code).toMatchObject({
     code: 'LIMIT_UNKNOWN_HOST',
     hint: expect.stringContaining('w1'),

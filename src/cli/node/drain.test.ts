@@ -91,10 +91,10 @@ test('the pods to move are shown, and moved after confirmation', async () => {
 })
 
 test.each([
-  ['the operator says no', {}, { replies: [false] }, 3],
-  ['there is no terminal to ask on', {}, {}, 2],
+  ['the operator declines', {}, { replies: [false] }, 3],
+  ['there is no terminal', {}, {}, 2],
   ['the operator interrupts', {}, { replies: [] }, 130],
-])('nothing is done when %s', async (_, more, environment, expected) => {
+])('drain changes nothing if %s', async (_, more, environment, expected) => {
   const api = new DrainedNode(...pods())
   const { code } = await drain(api, more, environment)
   expect(code).toBe(expected)
@@ -114,7 +114,7 @@ test('pods without a controller are evicted only with --force', async () => {
   expect(api.pods).toEqual([])
 })
 
-test('a budget that can never be met is refused at once, or waited for until the deadline', async () => {
+test('a budget that never allows the eviction is refused, or if ignored blocks until the deadline', async () => {
   const api = new DrainedNode(buildPod('web'))
   api.setBudgets(buildBudget('web', { minAvailable: 2 }, { desiredHealthy: 2 }))
   const refused = await drain(api, { yes: true })
@@ -131,14 +131,14 @@ test('a budget that can never be met is refused at once, or waited for until the
   expect(timedOut.events).toContainEqual(expect.objectContaining({ type: 'waiting' }))
 })
 
-test('an unknown node is an error', async () => {
+test('drain of an unknown node is an error', async () => {
   const api = new DrainedNode()
   api.removeNode()
   const { code, stderr } = await drain(api, { yes: true })
   expect([code, stderr]).toEqual([1, expect.stringContaining('NODE_UNKNOWN')])
 })
 
-test('uncordon leaves nodes that others have cordoned, unless forced', async () => {
+test('uncordon refuses nodes that were cordoned by others, unless forced', async () => {
   const api = new DrainedNode(...pods())
   const { client } = await openApi(api)
   const { signal } = new AbortController()

@@ -20,7 +20,7 @@ function buildNode(name: string, ready: string) {
   }
 }
 
-test('hosts come with their nodes, and nodes without a host come last', () => {
+test('hosts are listed with their nodes, and nodes without a host last', () => {
   const rows = buildNodeRows(cluster, [buildNode('old', 'Unknown'), buildNode('cp1', 'True')])
   expect(rows.map(({ name, roles, node }) => [name, roles, node?.healthy])).toEqual([
     ['cp1', ['control-plane'], true],
@@ -30,7 +30,7 @@ test('hosts come with their nodes, and nodes without a host come last', () => {
   ])
 })
 
-test('without the API only the hosts are known', () => {
+test('without the API hosts are listed without nodes', () => {
   const rows = buildNodeRows(cluster, undefined)
   expect(rows.map(({ name, node }) => [name, node])).toEqual([
     ['cp1', undefined],

@@ -16,7 +16,7 @@ function setup(screen?: { size: () => { columns: number; rows: number } }) {
   return { progress, written, tick: () => tick() }
 }
 
-test('a log gets a line for each tenth of what is large, and none of what is small', () => {
+test('without a terminal a large transfer prints ten lines, and a small one none', () => {
   const { progress, written } = setup()
   const [large, small] = [progress.track('database'), progress.track('list')]
   for (let done = 0; done <= 100e6; done += 1e6) large(done, 100e6)
@@ -25,7 +25,7 @@ test('a log gets a line for each tenth of what is large, and none of what is sma
   expect(written.at(-1)).toBe('database: 100.0 of 100.0 MB\n')
 })
 
-test('a terminal has one line that moves, and is gone in the end', () => {
+test('on a terminal one line shows the progress, and other lines are printed above', () => {
   const { progress, written, tick } = setup({ size: () => ({ columns: 80, rows: 24 }) })
   const report = progress.track('database')
   tick()

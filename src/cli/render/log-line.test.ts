@@ -12,10 +12,10 @@ test.each([
   ['{"level":"fatal","error":"address already in use"}', 'fatal address already in use'],
   ['{"no":"message"}', '{"no":"message"}'],
   ['{ not json', '{ not json'],
-])('%s', (line, shown) => {
+])('log line %s is shown as: %s', (line, shown) => {
   expect(formatProgramLogLine(line)).toBe(shown)
 })
 
-test('very long lines are cut', () => {
+test('very long lines are truncated', () => {
   expect(formatProgramLogLine('a'.repeat(5000))).toBe(`${'a'.repeat(199)}…`)
 })

@@ -22,14 +22,14 @@ test.each([
   ['failed', failedRun],
   ['interrupted', interruptedRun],
   ['crowd', largeRun],
-])('lines of a run that has %s', async (name, recordedEvents) => {
+])('plain lines of the recorded run %s match the golden file', async (name, recordedEvents) => {
   await expect(formatLines(recordedEvents)).toMatchFileSnapshot(`./testdata/${name}-plain.txt`)
 })
 
 const step = { step: 'etcd/cp1', title: 'etcd on cp1', stage: 'etcd', hosts: ['cp1'] } as const
 const startedRun: readonly RecordedEvent[] = [runStarted, stepsPlanned(0, [step]), ...stepStarts(0, step)]
 
-test('the same reason is printed every half minute', () => {
+test('an unchanged wait reason is printed every 30 s', () => {
   const recordedEvents = Array.from({ length: 20 }, (_, check) =>
     waits(check * 5, 'until etcd is healthy: refused', 0),
   )
@@ -43,14 +43,14 @@ test('the same reason is printed every half minute', () => {
   ])
 })
 
-test('another reason is printed soon, but not with every check', () => {
+test('changing wait reasons are printed at a limited rate', () => {
   const recordedEvents = Array.from({ length: 100 }, (_, check) =>
     waits(check * 0.2, `until nodes are ready: ${check}`, 0),
   )
   expect(formatLines([...startedRun, ...recordedEvents]).match(/waiting/g)).toHaveLength(4)
 })
 
-test('a wait of a host is printed once it lasts', () => {
+test('a wait of a host is printed after 5 s', () => {
   const recordedEvents = [1, 6, 11, 31, 36].map((time) =>
     waits(time, 'etcd.service to run', 0, 'cp1', 'etcd'),
   )
@@ -62,7 +62,7 @@ test('a wait of a host is printed once it lasts', () => {
   ])
 })
 
-test('half a minute of silence ends with the slowest host', () => {
+test('after 30 s without output the slowest host is printed', () => {
   const recordedEvents = Array.from({ length: 80 }, (_, half): RecordedEvent => [
     half / 2,
     { type: 'progress', done: half, total: 118, unit: 'MB' },
@@ -74,7 +74,7 @@ test('half a minute of silence ends with the slowest host', () => {
   )
 })
 
-test('the same finding on many hosts is one line, before what comes next', () => {
+test('the same finding of several hosts is one line, before the next event', () => {
   const finding = {
     code: 'HOST_SWAP',
     severity: 'warning',
@@ -101,7 +101,7 @@ test('a finding is not printed again as a failure', () => {
   )
 })
 
-test('steps have the numbers that a person agreed to, and what comes between has none', () => {
+test('steps have the numbers of the confirmed plan, and steps without hosts have none', () => {
   const [prepare, api] = [
     { ...step, step: 'prepare/cp1', title: 'preparation on cp1' },
     { ...step, step: 'api/cp1', title: 'API server on cp1' },

@@ -24,7 +24,7 @@ const entries: readonly RecordedEvent[] = [
   [91, { type: 'run-ended', result: rolledBack }],
 ]
 
-test('the summary has the failure of a host, its rollback, and the command that continues an upgrade', () => {
+test('the summary contains the failure of a host, its rollback and the command that resumes an upgrade', () => {
   const summary = formatEndSummary(reduceEvents(initialRunState, toEvents(entries)), (_, text) => text)
   expect(summary).toContain('w1: SERVICE_FAILED: kubelet.service does not start')
   expect(summary).toContain('ROLLOUT_ROLLED_BACK: the rollback of w1 succeeded')

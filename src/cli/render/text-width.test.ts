@@ -19,11 +19,11 @@ test.each([
   ['漢字漢字', 4, '漢…'],
   ['preparation', 1, '…'],
   ['preparation', 0, ''],
-])('%s in %d columns is %s', (text, columns, shown) => {
+])('%s in %d columns is truncated to %j', (text, columns, shown) => {
   expect(truncateText(text, columns)).toBe(shown)
 })
 
-test('a line is cut in whichever part it ends', () => {
+test('a line of several spans is truncated at the column limit', () => {
   const line = [span('cp1'), span(' etcd', 'dim'), span(' starts')]
   expect([15, 10, 8, 3, 1].map((columns) => toPlainText(fitLine(line, columns)))).toEqual([
     'cp1 etcd starts',
@@ -34,7 +34,7 @@ test('a line is cut in whichever part it ends', () => {
   ])
 })
 
-test('times stand below each other, and stay when there is little room', () => {
+test('times are aligned to the right and stay visible in a narrow terminal', () => {
   const rows = [
     { left: [span('preparation on three hosts')], right: '25.2 s' },
     { left: [span('etcd')], right: '4 s', after: '  1 of 3 done' },
@@ -52,6 +52,6 @@ test('times stand below each other, and stay when there is little room', () => {
   ])
 })
 
-test('what comes from outside is shown, and moves nothing', () => {
+test('control characters in a span are escaped', () => {
   expect(span('a\u001B[2J\r\n\tb').text).toBe('a\\u001b[2J b')
 })

@@ -15,7 +15,7 @@ const paint = (_colour: string, text: string): string => text
 const controls = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/
 const size = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 60 }) })
 
-test('no frame is wider or higher than the terminal, nor has controls in it', () => {
+test('no frame exceeds the terminal size or contains control characters', () => {
   fc.assert(
     fc.property(
       anyEvents,
@@ -34,7 +34,7 @@ test('no frame is wider or higher than the terminal, nor has controls in it', ()
   )
 })
 
-test('what stays, and plain lines, have no controls but line ends', () => {
+test('summaries and plain lines contain no control characters except line ends', () => {
   fc.assert(
     fc.property(anyEvents, (entries) => {
       const events = toEvents(entries)
@@ -49,7 +49,7 @@ test('what stays, and plain lines, have no controls but line ends', () => {
   )
 })
 
-test('lines are the same whether events come one by one or together', () => {
+test('plain lines are equal for events one by one and all at once', () => {
   fc.assert(
     fc.property(anyEvents, (entries) => {
       const events = toEvents(entries)
@@ -65,7 +65,7 @@ test('lines are the same whether events come one by one or together', () => {
   )
 })
 
-test('any frame replaces any previous one', () => {
+test('redraw replaces any previous frame and restores the cursor', () => {
   const line = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 20 })
   const frame = fc.array(line, { maxLength: 8 }).map(toFrame)
   fc.assert(

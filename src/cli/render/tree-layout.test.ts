@@ -34,26 +34,29 @@ const frames: readonly (readonly [string, readonly RecordedEvent[], number])[] =
 ]
 
 describe.each(sizes)('at $columns x $rows', (size) => {
-  test.each(frames)('%s', async (name, entries, seconds) => {
-    const state = reduceEvents(initialRunState, toEvents(entries))
-    const lines = layoutTree(state, recordingStart + seconds * 1000, size).map(toPlainText)
-    const file = `./testdata/${name}-${size.columns}x${size.rows}.txt`
-    await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(file)
-  })
+  test.each(frames)(
+    'the tree of the recorded run %s matches the golden file',
+    async (name, entries, seconds) => {
+      const state = reduceEvents(initialRunState, toEvents(entries))
+      const lines = layoutTree(state, recordingStart + seconds * 1000, size).map(toPlainText)
+      const file = `./testdata/${name}-${size.columns}x${size.rows}.txt`
+      await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(file)
+    },
+  )
 })
 
 test.each([
   ['succeeded', succeededRun],
   ['failed', failedRun],
   ['interrupted', interruptedRun],
-])('what stays when it has %s', async (name, entries) => {
+])('the summary of the recorded run %s matches the golden file', async (name, entries) => {
   const state = reduceEvents(initialRunState, toEvents(entries))
   const paint = (_colour: string, text: string): string => text
   const text = `${formatStepsSummary(state, 80, paint)}${formatEndSummary(state, paint)}`
   await expect(text).toMatchFileSnapshot(`./testdata/${name}-summary.txt`)
 })
 
-test('events taken in together are the same as one by one', () => {
+test('the run state is equal for events one by one and all at once', () => {
   for (const entries of [succeededRun, failedRun, interruptedRun, largeRun]) {
     const events = toEvents(entries)
     const single = events.reduce((state, event) => reduceEvents(state, [event]), initialRunState)
@@ -61,14 +64,14 @@ test('events taken in together are the same as one by one', () => {
   }
 })
 
-test('what was taken in is not changed by what comes after it', () => {
+test('reduceEvents does not modify the previous state', () => {
   const before = reduceEvents(initialRunState, toEvents(preparingRun))
   const copy = structuredClone(before)
   reduceEvents(before, toEvents(failedRun))
   expect(before).toEqual(copy)
 })
 
-test('the clock of a host does not count: it may be wrong', () => {
+test('wait times use the clock of this machine, not of the host', () => {
   const entries: RecordedEvent[] = [
     ...preparingRun,
     [29, wait('2001-01-01T00:00:00.000Z'), 'w1', 'containerd'],

@@ -31,7 +31,7 @@ function createTestTree() {
 // oxlint-disable-next-line no-control-regex -- terminal control sequences begin with a control character
 const lastClearing = /^.*\u001B\[J/s
 
-test('nothing is drawn for single events, however many there are', () => {
+test('the tree is drawn on ticks, not on single events', () => {
   const { feed, tick, written } = createTestTree()
   feed(preparingRun)
   const before = written.length
@@ -41,7 +41,7 @@ test('nothing is drawn for single events, however many there are', () => {
   expect(written.length).toBe(before + 1)
 })
 
-test('at the end each step stays with its time, nothing moves, and what was drawn is gone', () => {
+test('at the end of a run the tree is replaced by a summary, and the ticks stop', () => {
   const { feed, tick, isTicking, all } = createTestTree()
   feed(succeededRun.slice(0, -4))
   tick()
@@ -64,7 +64,7 @@ test('a failure is printed once, below the steps', () => {
   ).toHaveLength(1)
 })
 
-test('what is said meanwhile stands above what moves', () => {
+test('printed text appears above the tree', () => {
   const { feed, tick, progress, all } = createTestTree()
   feed(preparingRun)
   tick()
@@ -74,7 +74,7 @@ test('what is said meanwhile stands above what moves', () => {
   expect(all().replace(/^.*a word\n/s, '')).toContain('preparation on cp1, w1 and w2')
 })
 
-test('whenever it is cut off, the cursor is there and lines wrap', () => {
+test('after every write the cursor is visible and line wrapping is on', () => {
   const { feed, tick, written } = createTestTree()
   for (const [index] of interruptingRun.entries()) {
     feed(interruptingRun.slice(index, index + 1))

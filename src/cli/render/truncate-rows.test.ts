@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { span, toPlainText } from './line.ts'
 import { truncateRowsAfter, truncateRowsBefore } from './truncate-rows.ts'
 
-test('rows are built only for what is shown of thousands of steps', () => {
+test('rows are built only for the visible steps of 5,000 steps', () => {
   const steps = Array.from({ length: 5000 }, (_, index) => index + 1)
   const built: number[] = []
   const toRow = (step: number) => {

@@ -100,7 +100,7 @@ test('an unexpected error asks for a report with the log, and shows its stack wi
   expect((await run(task, { debug: true })).stderr).toContain('run-with-progress.test.ts')
 })
 
-test('an interruption is reported at once, and ends with 130', async () => {
+test('an interrupt is reported at once, and the exit code is 130', async () => {
   const interruption = new AbortController()
   const { ended, stderr, log } = await run(
     async () => {
@@ -117,13 +117,13 @@ test('an interruption is reported at once, and ends with 130', async () => {
   expect(stderr).toContain('→ to resume: hyperkube up\n')
 })
 
-test('so does one in answer to a question', async () => {
+test('an interrupt at a prompt ends the run with exit code 130', async () => {
   const { ended, log } = await run(async () => Promise.reject(new Interrupted()))
   expect(ended.code).toBe(130)
   expect(log.at(-1)?.body).toEqual({ type: 'run-ended', result: { outcome: 'interrupted' } })
 })
 
-test('a deadline is a failure, whatever it led to', async () => {
+test('a passed deadline is reported as TIMEOUT, whatever error follows', async () => {
   const deadline = new AbortController()
   const { ended, stderr, log } = await run(
     async () => {
@@ -138,7 +138,7 @@ test('a deadline is a failure, whatever it led to', async () => {
   expect(stderr).toContain('✗ TIMEOUT: it did not end within 5.0 s\n')
 })
 
-test('for programs every event is a line, and nothing else is there', async () => {
+test('--progress json prints every event as a line and nothing else', async () => {
   const { stderr, log } = await run(
     async ({ print }) => {
       print('text for people\n')
@@ -153,7 +153,7 @@ test('for programs every event is a line, and nothing else is there', async () =
   expect(lines).toEqual(log)
 })
 
-test('without a log the run goes on, and says so', async () => {
+test('a run without a log continues with a warning', async () => {
   const runLogs = {
     open: () => ({ path: undefined, problem: 'EACCES', onEvent: () => undefined, close: () => undefined }),
     list: () => [],

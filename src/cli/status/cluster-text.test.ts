@@ -56,7 +56,7 @@ test('nodes under pressure are counted beside the ready nodes', () => {
   )
 })
 
-test('lines beyond the screen are counted, and no line is wider than the screen', () => {
+test('lines beyond the screen height are counted, and long lines are truncated', () => {
   const text = Array.from({ length: 30 }, (_, at) => `${at} ${'x'.repeat(100)}\n`).join('')
   const { lines, widths } = buildFrame(text, { columns: 80, rows: 24 })
   expect(lines).toHaveLength(23)

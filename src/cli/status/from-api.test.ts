@@ -145,7 +145,7 @@ test('a kubeconfig alone shows the reported status, the problems and their age',
   `)
 })
 
-test('a healthy cluster, also with -o wide', async () => {
+test('a healthy cluster exits with 0, and -o wide shows versions', async () => {
   storeHealthyHost()
   storeSummary({ state: 'healthy' })
   storeLease('2026-11-15T11:59:58.000000Z')
@@ -177,7 +177,7 @@ test('a node whose agent has never reported is shown as unhealthy', async () => 
   expect((await shown(' --limit w8')).stderr).toContain('LIMIT_UNKNOWN_HOST')
 })
 
-test('for programs it is a document with a version', async () => {
+test('-o json prints a versioned ReportedStatus document', async () => {
   storeHealthyHost()
   storeSummary()
   storeLease('2026-11-15T11:59:58.000000Z')
@@ -192,7 +192,7 @@ test('for programs it is a document with a version', async () => {
   })
 })
 
-test('a cluster without these objects has another error than an unreachable one', async () => {
+test('an API without Host objects is STATUS_UNAVAILABLE, a missing kubeconfig KUBECONFIG_NOT_READ', async () => {
   respond = (request) =>
     request.path.startsWith('/apis/hyperkube.dev')
       ? { status: 404, json: { kind: 'Status', message: 'the server could not find the requested resource' } }
@@ -206,7 +206,7 @@ test('a cluster without these objects has another error than an unreachable one'
 const text = readFileSync(join(import.meta.dirname, '../../../examples/high-availability.yml'), 'utf8')
 const options = { file: 'cluster.yml', output: 'table', input: false } as const
 
-test('cluster.yml and its key lead straight to the API servers', async () => {
+test('with cluster.yml and its key the API servers of cluster.yml are used', async () => {
   const initialized = await runHyperkube('init', { 'cluster.yml': text })
   const { context } = createInMemoryContext(Object.fromEntries(initialized.files))
   using reporter = await openReportingApi(context, options, undefined)
@@ -218,7 +218,7 @@ test('cluster.yml and its key lead straight to the API servers', async () => {
   ])
 })
 
-test('a cluster.yml that makes no sense leads nowhere, and says why', async () => {
+test('status --from-api with an invalid cluster.yml is an error', async () => {
   const result = await runHyperkube('status --from-api', { 'cluster.yml': 'kind: Cluster\n' })
   expect(result.code).toBe(1)
   expect(result.stderr).toContain('cluster.yml')

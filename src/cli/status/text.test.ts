@@ -4,7 +4,7 @@ import { formatHostStatuses, nodeCell } from './text.ts'
 
 const plain = (_colour: string, text: string): string => text
 
-test('a row for each host, and below it what is wrong', () => {
+test('the status table has a row for each host, and problems below', () => {
   const service = (name: string, state: 'active' | 'failed') => ({ name, state, restarts: 0 })
   const text = formatHostStatuses(
     [

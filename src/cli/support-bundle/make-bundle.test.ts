@@ -100,7 +100,7 @@ function createWindowsRemote(host: string): Remote {
     windows: {
       base: String.raw`C:\hyperkube`,
       readCurrentVersion: async () => '0.1.0',
-      installProgram: async () => Promise.reject(new Error('nothing is brought')),
+      installProgram: async () => Promise.reject(new Error('no program may be installed')),
       removePrograms: async () => undefined,
     },
   }

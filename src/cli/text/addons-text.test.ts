@@ -30,7 +30,7 @@ const changed: AddonDifference = {
 }
 const plain = { wide: false, diff: false }
 
-test('what is new is counted, what changes is named', () => {
+test('new objects are counted, changed and removed objects are listed', () => {
   expect(formatAddonChanges({ differences: [newAddon, changed] }, plain, paint)).toBe(`
 addons
   + coredns: 2 objects new
@@ -42,7 +42,7 @@ addons
   expect(formatAddonChanges({ differences: [] }, plain, paint)).toBe('')
 })
 
-test('wide lists every object, diff shows changed fields', () => {
+test('wide lists every object, and diff shows changed fields without secret values', () => {
   const text = formatAddonChanges({ differences: [newAddon, changed] }, { wide: true, diff: true }, paint)
   expect(text).toContain('      + ConfigMap shop/a\n')
   expect(text).toContain('          spec.replicas: 1 → 2\n          data.word: the secret value changes\n')

@@ -65,7 +65,7 @@ async function endChange({ action, changes, unreachable = [], respond = () => un
   }
 }
 
-test('every host with a provisional change gets the request under the operator lock, and no other', async () => {
+test('only hosts with a provisional change get the request, under the operator lock', async () => {
   const confirmed = await endChange({
     action: 'confirm',
     changes: { cp1: provisional, w1: provisional, w2: rolledBack },
@@ -85,7 +85,7 @@ test('every host with a provisional change gets the request under the operator l
   })
 })
 
-test('a host that rolled back in between is named, and an unreachable host may do so', async () => {
+test('hosts that already rolled back are listed, and with unreachable hosts the exit code is 3', async () => {
   const alreadyRolledBack = await endChange({
     action: 'confirm',
     changes: { cp1: provisional },
@@ -103,7 +103,7 @@ test('a host that rolled back in between is named, and an unreachable host may d
 })
 
 test.each([['cp1', 'w1', 'w2'], ['w2']])(
-  'while %s and others are unreachable, no pending change cannot be claimed',
+  'if %s is unreachable, ending a change without known pending changes fails',
   async (...unreachable) => {
     for (const action of ['confirm', 'rollback'] as const)
       expect(await endChange({ action, changes: {}, unreachable })).toMatchObject({
@@ -115,7 +115,7 @@ test.each([['cp1', 'w1', 'w2'], ['w2']])(
   },
 )
 
-test('confirming a rolled back change is an error, otherwise no pending change is fine', async () => {
+test('confirming a rolled back change is an error; without any change both actions succeed', async () => {
   expect(await endChange({ action: 'confirm', changes: { w1: rolledBack } })).toMatchObject({
     code: 1,
     outcome: 'failed',

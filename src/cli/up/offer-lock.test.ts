@@ -37,7 +37,7 @@ test('a declined offer, --yes or no terminal leave cluster.lock missing', async 
   }
 })
 
-test('an outdated cluster.lock is offered with the reason, a valid one is left alone', async () => {
+test('the prompt for an outdated cluster.lock contains the reason; a valid lock needs no prompt', async () => {
   const old = await run('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
   const outdated = { 'cluster.yml': cluster, 'cluster.lock': old.files.get('cluster.lock') ?? '' }
   const { files, prompts } = await run('plan', outdated, [true])
@@ -47,7 +47,7 @@ test('an outdated cluster.lock is offered with the reason, a valid one is left a
   expect(again.prompts).toEqual([])
 })
 
-test('replaced content is refused, also where the lock is outdated for another reason', async () => {
+test('changed content under the same version is refused although the lock is outdated anyway', async () => {
   const old = await run('lock', { 'cluster.yml': cluster.replace('1.37.1', '1.36.4') })
   const text = old.files.get('cluster.lock') ?? ''
   const replaced = text.replace(/(component: flannel[^]*?sha256: )[0-9a-f]{64}/, `$1${'ab'.repeat(32)}`)

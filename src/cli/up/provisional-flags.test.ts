@@ -14,7 +14,7 @@ test('a provisional change lasts a minute at least and a day at most', () => {
   expect(() => parseSlotFlag('')).toThrow('30s')
 })
 
-test('what is not a time is said so, and nothing is done', async () => {
+test('an invalid --provisional duration and an unknown subcommand are usage errors', async () => {
   expect(await runHyperkube('up --provisional 10s')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('must be between 1m and 24h'),

@@ -64,7 +64,7 @@ function buildProvisional(host: string): HostProvisionalChange {
 const change: Op = { ...sampleOp, action: 'change' }
 const defaultSetup = { ops: [change], provisional, respond: respondAtNoon() }
 
-test('every host knows its previous plan before any change, and the time starts after the last step', async () => {
+test('every host begins the provisional change before any apply, and the deadline moves after the last step', async () => {
   const { result, output, requests, types } = await run({ ...defaultSetup, yes: true })
   expect(result).toEqual({
     code: 0,
@@ -87,7 +87,7 @@ test('every host knows its previous plan before any change, and the time starts 
   expect(types.lastIndexOf('apply')).toBeLessThan(types.indexOf('move-provisional'))
 })
 
-test('an operator at a terminal is asked: yes confirms, no rolls back, an interrupt leaves the change provisional', async () => {
+test('at the prompt yes confirms, no rolls back, and an interrupt leaves the change provisional', async () => {
   const confirmed = await run({ ...defaultSetup, environment: { replies: [true, true] } })
   expect(confirmed.result).toMatchObject({ code: 0, provisional: { state: 'confirmed' } })
   expect(confirmed.types.filter((type) => type === 'confirm-provisional')).toHaveLength(3)
@@ -107,7 +107,7 @@ test('an operator at a terminal is asked: yes confirms, no rolls back, an interr
   expect(interrupted.types).not.toContain('confirm-provisional')
 })
 
-test('after the time has passed there is no prompt', async () => {
+test('there is no prompt after the deadline or with --yes', async () => {
   const { context } = createInMemoryContext({}, { replies: [true] })
   const options = { file: 'cluster.yml', output: 'table', input: true } as const
   expect(await promptProvisional(context, options, context.now())).toBe('over')
@@ -116,7 +116,7 @@ test('after the time has passed there is no prompt', async () => {
   )
 })
 
-test('a change that cannot be provisional is refused before anything is done', async () => {
+test('a change that cannot be provisional is refused before the operator lock is taken', async () => {
   const previousPlan = (plan: NodePlan): NodePlan => ({ ...plan, components: plan.components.slice(1) })
   const withoutPreviousPlan = (request: RequestBody): ResponseBody =>
     request.type === 'previous-plan' ? { type: 'previous-plan' } : undefined
@@ -136,7 +136,7 @@ test('a change that cannot be provisional is refused before anything is done', a
   expect(programs.findings).toEqual(['error PROVISIONAL_PROGRAMS'])
 })
 
-test('while a provisional change is pending nothing else is done, and the same command resumes it', async () => {
+test('while a provisional change is pending, other changes are refused, and the same command resumes', async () => {
   const provisionalChanges = new Map(['cp1', 'w1'].map((host) => [host, buildProvisional(host)]))
   const plain = await run({ ops: [change], provisionalChanges, yes: true })
   expect(plain.findings).toEqual(['error PROVISIONAL_PENDING'])
@@ -155,7 +155,7 @@ test('while a provisional change is pending nothing else is done, and the same c
   expect(another.types).not.toContain('claim')
 })
 
-test('a failed run says what happens next, and hosts keep their first deadline', async () => {
+test('after a failed run hosts keep their first deadline, and the output contains the rollback time', async () => {
   const { result, output, types } = await run({
     ...defaultSetup,
     yes: true,

@@ -16,7 +16,7 @@ const result: UpResult = {
   log: '/logs/1',
 }
 
-test('what became of the cluster, for programs', () => {
+test('the result of up is a document with outcome, changed hosts and skipped hosts', () => {
   expect(buildUpDocument(result)).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'UpResult',
@@ -36,7 +36,7 @@ test('what became of the cluster, for programs', () => {
   expect(buildUpDocument({ ...result, code: 130, log: undefined })).not.toHaveProperty('log')
 })
 
-test('what would become of it, as a plan', () => {
+test('the result of a dry run is a Plan document', () => {
   const removeStep = { id: 'remove/w1', hosts: ['w1'] }
   const plannedChanges = { ...emptyProposal, ops: new Map([['w1', []]]), steps: [removeStep] }
   expect(buildUpDocument({ ...result, code: 3, plannedChanges })).toMatchObject({
@@ -46,7 +46,7 @@ test('what would become of it, as a plan', () => {
   })
 })
 
-test('and for people', () => {
+test('the result of up as text names the hosts and the skipped hosts', () => {
   expect(formatUpResult(result)).toBe('shop is up on cp1 and w1\n')
   expect(formatUpResult({ ...result, code: 3, leftBehind: ['w2'] })).toBe(
     'shop is up on cp1 and w1\nskipped, because unreachable: w2; to apply the rest later: hyperkube up\n',

@@ -16,7 +16,7 @@ async function countRequests(workers: number): Promise<Readonly<Record<string, n
   return Object.fromEntries([...Map.groupBy(types, (type) => type)].map(([type, all]) => [type, all.length]))
 }
 
-test('the requests of up grow with the number of hosts, not with its square', async () => {
+test('the number of requests of up grows linearly with the number of hosts', async () => {
   const [small, medium, large] = [await countRequests(5), await countRequests(10), await countRequests(20)]
   expect(Object.keys(small).toSorted()).toEqual(
     ['apply', 'attach', 'certificate-requests', 'claim', 'diff', 'facts', 'hello', 'release'].toSorted(),

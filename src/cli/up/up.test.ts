@@ -8,7 +8,7 @@ import { createUpHarness, sampleOp, threeControlPlanes, upTestCluster } from './
 
 const { inputs, run } = await createUpHarness()
 
-test('confirmed changes are made under the operator lock, which is released', async () => {
+test('confirmed changes are applied under the operator lock, which is released at the end', async () => {
   const { result, started, output, types } = await run({ environment: { replies: [true] } })
   expect(result).toEqual({ code: 0, result: { outcome: 'done' } })
   expect(started).toBe(true)
@@ -18,7 +18,7 @@ test('confirmed changes are made under the operator lock, which is released', as
   expect(types.at(-1)).toBe('release')
 })
 
-test('without a confirmation nothing is done and no lock is acquired', async () => {
+test('without a confirmation nothing is applied and no operator lock is taken', async () => {
   for (const environment of [{ replies: [false] }, {}]) {
     const { result, started, types } = await run({ environment })
     expect(result).toMatchObject({ result: { outcome: 'unchanged' } })
@@ -29,7 +29,7 @@ test('without a confirmation nothing is done and no lock is acquired', async () 
   }
 })
 
-test('while a restore of etcd is unfinished, nothing is inspected and nothing is changed', async () => {
+test('while an etcd restore is unfinished, no host gets a request', async () => {
   const restore: EtcdRestoreProgress = {
     id: '11111111-1111-4111-8111-111111111111',
     snapshot: 'a'.repeat(64),
@@ -42,7 +42,7 @@ test('while a restore of etcd is unfinished, nothing is inspected and nothing is
   expect(types).toEqual([])
 })
 
-test('a dry run shows the changes, does not prompt, and its exit code says whether there are any', async () => {
+test('a dry run shows the changes without a prompt and exits with 3 if there are any', async () => {
   const { result, started, output } = await run({ dryRun: true, yes: true })
   expect(result).toEqual({ code: 3, result: { outcome: 'unchanged' } })
   expect({ begun: started, shown: output.includes('1. preparation on') }).toEqual({
@@ -52,7 +52,7 @@ test('a dry run shows the changes, does not prompt, and its exit code says wheth
   expect(await run({ dryRun: true, ops: [] })).toMatchObject({ result: { code: 0 } })
 })
 
-test('unreachable workers are reported, left behind, and change the exit code', async () => {
+test('unreachable workers are reported and skipped, and the exit code is 3', async () => {
   const { result, findings } = await run({ unreachable: ['w2'], yes: true })
   expect(findings).toEqual(['warning SSH_UNREACHABLE', 'warning ROLLOUT_WORKER_SKIPPED'])
   expect(result).toEqual({ code: 3, result: { outcome: 'done' } })
@@ -61,7 +61,7 @@ test('unreachable workers are reported, left behind, and change the exit code', 
   })
 })
 
-test('a host that reports another address than its last plan stops everything, unless that is ignored', async () => {
+test('a host that reports another address than in its last plan is an error unless ignored', async () => {
   const target = buildTestCluster(
     '{ name: cp1, address: 10.0.0.1, roles: [control-plane, etcd] }',
     '{ name: w1, address: w1.example.com, interface: eth0, roles: [worker] }',
@@ -84,7 +84,7 @@ test('a host that reports another address than its last plan stops everything, u
   expect(ignored.types).toContain('apply')
 })
 
-test('one control plane of three is left behind as a worker is, and two are too many', async () => {
+test('one unreachable control plane of three is skipped; two are refused', async () => {
   const voters = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
   const setup = { target: threeControlPlanes, voters, yes: true } as const
   const { result, findings, types } = await run({ ...setup, unreachable: ['cp3'] })
@@ -97,7 +97,7 @@ test('one control plane of three is left behind as a worker is, and two are too 
   expect(withoutQuorum.types).not.toContain('claim')
 })
 
-test('nothing restarts etcd while one member of three is unreachable', async () => {
+test('a restart of etcd is refused while one member of three is unreachable', async () => {
   const restart: Op = {
     ...sampleOp,
     component: 'etcd',
@@ -122,7 +122,7 @@ test('nothing restarts etcd while one member of three is unreachable', async () 
   expect(await run({ ...lostQuorum, ignore: ['ROLLOUT_QUORUM'] })).toMatchObject({ result: { code: 1 } })
 })
 
-test('a cluster is bootstrapped only with all of its control planes', async () => {
+test('the bootstrap is refused while a control plane is unreachable', async () => {
   const service: Op = {
     ...sampleOp,
     component: 'etcd',
@@ -144,7 +144,7 @@ test('a cluster is bootstrapped only with all of its control planes', async () =
   })
 })
 
-test('a plan file is applied without a prompt, and nothing beyond it', async () => {
+test('a plan file is applied without a prompt, and changes beyond it are refused', async () => {
   const { plans } = planFromInputs(inputs, buildPlanInput(upTestCluster).facts, [])
   const names = plans.map(({ host }) => host)
   const proposal = {
@@ -170,7 +170,7 @@ test('without changes there is no prompt', async () => {
   expect(output).toContain('nothing to do')
 })
 
-test('blocking problems are findings, and nothing is done', async () => {
+test('an unreachable only control plane is an error, and nothing is applied', async () => {
   const { result, findings, types } = await run({ unreachable: ['cp1'], yes: true })
   expect(findings).toEqual(['error SSH_UNREACHABLE', 'error PLAN_NO_QUORUM'])
   expect(result).toMatchObject({ code: 1, result: { outcome: 'failed' } })
@@ -180,7 +180,7 @@ test('blocking problems are findings, and nothing is done', async () => {
   })
 })
 
-test('while a host shows another key, no host is changed or read', async () => {
+test('a changed ssh host key prevents all requests unless ignored', async () => {
   const changedKey = { unreachable: ['w2'], code: 'SSH_HOST_KEY_CHANGED', yes: true } as const
   const { result, findings, types } = await run(changedKey)
   expect(findings).toEqual(['error SSH_HOST_KEY_CHANGED'])
@@ -190,7 +190,7 @@ test('while a host shows another key, no host is changed or read', async () => {
   expect(ignored).toMatchObject({ result: { code: 3 }, findings: ['warning ROLLOUT_WORKER_SKIPPED'] })
 })
 
-test('after an interrupt the lock is released once hosts have finished', async () => {
+test('after an interrupt the operator lock is released once hosts have finished', async () => {
   const interrupt = new AbortController()
   const { result, types } = await run({
     yes: true,
@@ -206,7 +206,7 @@ test('after an interrupt the lock is released once hosts have finished', async (
   expect(types.at(-1)).toBe('release')
 })
 
-test('an interruption that comes when all is done already changes nothing', async () => {
+test('an interrupt after the last step does not change the result', async () => {
   const interrupt = new AbortController()
   const { result } = await run({
     yes: true,

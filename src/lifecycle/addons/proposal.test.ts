@@ -10,7 +10,7 @@ const policy = {
   name: 'deny-all',
 }
 
-test('policies that are not enforced are reported once each', () => {
+test('an unenforced NetworkPolicy is reported once', () => {
   expect(checkPolicyEnforcement(cluster, [policy, policy])).toMatchObject([
     {
       code: 'NETWORK_POLICY_UNENFORCED',
@@ -20,7 +20,7 @@ test('policies that are not enforced are reported once each', () => {
   ])
 })
 
-test('no finding without policies, or with a network plugin of the user', () => {
+test('no finding without policies, or with a network plugin of the operator', () => {
   expect(checkPolicyEnforcement(cluster, [])).toEqual([])
   const { spec } = cluster
   const foreign = { ...cluster, spec: { ...spec, network: { ...spec.network, plugin: 'none' as const } } }

@@ -8,14 +8,14 @@ const now = new Date('2026-11-15T00:00:00Z')
 const identity = await createIdentity('shop', now)
 const names = ['metrics-server.kube-system.svc']
 
-test('a certificate of our CA is issued for the names and kept as long as it is valid', async () => {
+test('a serving certificate of the cluster CA is issued for the names and kept while it is valid', async () => {
   const first = await ensureServingCertificate(names, undefined, identity, now)
   expect(inspectCertificate(first.certificate)).toMatchObject({ names: { dns: names }, usages: ['server'] })
   expect(first.ca).toBe(identity.cas.kubernetes.certificate)
   expect(await ensureServingCertificate(names, first, identity, now)).toEqual(first)
 })
 
-test('a new one is issued for other names, another CA, before expiry, and for invalid input', async () => {
+test('a new serving certificate is issued for other names, another CA, before expiry, and for invalid input', async () => {
   const first = await ensureServingCertificate(names, undefined, identity, now)
   const later = new Date(now.getTime() + 7 * year)
   const otherIdentity = await createIdentity('other', now)

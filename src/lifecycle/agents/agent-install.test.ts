@@ -37,7 +37,7 @@ function hostWith(
   gzip = '',
 ): Remote {
   const { remote } = scriptedSession('cp1', { run: nothing, requests: [] })
-  if (remote === undefined) throw new Error('there is no way to it')
+  if (remote === undefined) throw new Error('there is no remote')
   const directory = found === undefined ? '' : `/opt/hyperkube/hyperkube-${found}`
   const [, , change] = buildSwitchCommand('', '', 0)
   return {
@@ -60,11 +60,11 @@ async function install(own: string, found: string | undefined, active = 'active'
   return { version, done }
 }
 
-test('a host that has this very release is left alone', async () => {
+test('a host with the same agent release is not changed', async () => {
   expect(await install('0.2.0-aaaaaaaa', '0.2.0-aaaaaaaa')).toEqual({ version: '0.2.0-aaaaaaaa', done: [] })
 })
 
-test('another release is installed beside the present one, which stays for a rollback', async () => {
+test('another agent release is installed beside the previous one, which stays for a rollback', async () => {
   const [previous, own] = [
     '/opt/hyperkube/hyperkube-0.1.0-aaaaaaaa',
     '/opt/hyperkube/hyperkube-0.2.0-bbbbbbbb',
@@ -77,7 +77,7 @@ test('another release is installed beside the present one, which stays for a rol
   expect((await install('0.2.0-bbbbbbbb', undefined)).done).toEqual([...put, `changed ${own}  90`])
 })
 
-test('the release is sent compressed to a host with gzip', async () => {
+test('the release is uploaded compressed to a host with gzip', async () => {
   const done: string[] = []
   const host = hostWith(undefined, 'inactive', done, result(0), '/usr/bin/gzip')
   await installAgent(host, async () => release('0.2.0-bbbbbbbb'), quiet)
@@ -86,7 +86,7 @@ test('the release is sent compressed to a host with gzip', async () => {
   )
 })
 
-test('a newer one stays, and is started if it does not run', async () => {
+test('an agent of the next minor stays and is started if it is not active; a newer minor is refused', async () => {
   expect(await install('0.1.0-aaaaaaaa', '0.2.0-bbbbbbbb')).toEqual({ version: '0.2.0-bbbbbbbb', done: [] })
   expect(await install('0.1.0-aaaaaaaa', '0.2.0-bbbbbbbb', 'failed')).toEqual({
     version: '0.2.0-bbbbbbbb',
@@ -128,7 +128,7 @@ async function connectHost(own: string, previous?: string) {
   return { connected, kept: done.includes('kept') }
 }
 
-test('only the installed agent is confirmed by answering', async () => {
+test('only a response of the newly installed agent confirms the installation', async () => {
   const { connected, kept } = await connectHost('0.1.0', '0.0.9')
   expect([kept, connected.agents.get('cp1')]).toEqual([true, '0.1.0'])
   expect((await connectHost('0.1.0')).kept).toBe(false)

@@ -19,12 +19,12 @@ function linkTo(...messages: readonly object[]): AgentLink {
     ended: new Promise<never>(() => undefined),
     kill: () => undefined,
   }
-  return new AgentLink('cp1', conversation, 'look there')
+  return new AgentLink('cp1', conversation, 'check it')
 }
 
-test('an agent of the next minor is understood, though it says more than we know', async () => {
+test('unknown fields in a response of a newer agent are ignored', async () => {
   const claim = { holder: 'ana', generation: 1, since: 'monday' }
-  const hello = { type: 'hello', version: '0.2.0', claim, mood: 'good' }
+  const hello = { type: 'hello', version: '0.2.0', claim, added: 'field' }
   const link = linkTo({ apiVersion, kind: 'AgentResponse', body: hello, sent: 'today' })
   expect(await link.request({ type: 'hello' }, 'hello')).toEqual({
     type: 'hello',
@@ -41,12 +41,12 @@ test('unknown event types are skipped', async () => {
     sequence,
     time: '2001-01-01T00:00:00.000Z',
     body,
-    weather: 'fine',
+    added: 'field',
   })
   const received: Event[] = []
   await linkTo(
     event(1, { type: 'run-started', command: 'apply', by: 'ana' }),
-    event(2, { type: 'moon-rose', phase: 'full' }),
+    event(2, { type: 'added-type', phase: 'full' }),
     event(3, { type: 'run-ended', result: { outcome: 'done', after: 12 } }),
   ).attach(run, 1, (message) => void received.push(message))
   expect(received.map(({ sequence, body }) => [sequence, body])).toEqual([
@@ -69,23 +69,23 @@ function buildRemote(open?: Remote['open']): Remote {
     requests: [],
     ...(open === undefined ? {} : { remote: { open } }),
   })
-  if (remote === undefined) throw new Error('no way to it')
+  if (remote === undefined) throw new Error('there is no remote')
   return remote
 }
 
-test('returns the response', async () => {
+test('requestOnce returns the response', async () => {
   expect(await requestOnce(buildRemote(), { type: 'hello' }, 'hello', signal)).toMatchObject({
     version: '0.1.0',
   })
 })
 
-test('throws the error of an agent that refuses', async () => {
+test('requestOnce throws the error of an agent that refuses the request', async () => {
   await expect(requestOnce(buildRemote(), { type: 'health' }, 'health', signal)).rejects.toMatchObject({
     code: 'TEST',
   })
 })
 
-test('an agent that hangs is not waited for', async () => {
+test('requestOnce times out and kills the connection to an agent that hangs', async () => {
   let isKilled = false
   const remote = buildRemote(async () => ({
     stdin: new PassThrough(),

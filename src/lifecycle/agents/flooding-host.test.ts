@@ -60,7 +60,7 @@ test('a line of 512 MiB from one agent is an error of that host only', async () 
   expect(memory).toBeLessThan(200 << 20)
 })
 
-test('the limit of an agent line is an option', async () => {
+test('the maximum length of an agent line can be set', async () => {
   const flood = createFlood(size)
   const link = new AgentLink('w1', buildProgram(flood), 'check it', 1 << 20)
   await expect(link.request({ type: 'hello' }, 'hello')).rejects.toThrow('more than 1 MiB')

@@ -44,18 +44,18 @@ async function dialServer(): ReturnType<NonNullable<Remote['dialSocket']>> {
   return socket
 }
 
-test('the socket of the agent is used if the host permits it', async () => {
+test('the agent is reached through its socket if ssh forwarding is permitted', async () => {
   const link = await openAgentLink(buildRemote(dialServer), signal)
   expect(await link.request({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0-socket' })
 })
 
-test('an agent that closes its socket is gone', async () => {
+test('a request after the agent closed its socket fails with AGENT_GONE', async () => {
   const link = await openAgentLink(buildRemote(dialServer), signal)
   await link.request({ type: 'hello' }, 'hello')
   await expect(link.request({ type: 'hello' }, 'hello')).rejects.toMatchObject({ code: 'AGENT_GONE' })
 })
 
-test('an error of the connection is the error of the request', async () => {
+test('a request on a lost connection fails with the error of the connection', async () => {
   const lost = Object.assign(new Error('the network is down'), { code: 'SSH_LOST' })
   const link = await openAgentLink(
     buildRemote(async () => (await dialServer())?.destroy(lost)),
@@ -65,8 +65,8 @@ test('an error of the connection is the error of the request', async () => {
 })
 
 test.each([
-  ['refuses', async () => undefined],
-  ['cannot', undefined],
+  ['refuses forwarding', async () => undefined],
+  ['does not support forwarding', undefined],
 ])('agent-call is used if the host %s', async (_, dialSocket) => {
   const link = await openAgentLink(buildRemote(dialSocket), signal)
   expect(await link.request({ type: 'hello' }, 'hello')).toMatchObject({ version: '0.1.0' })

@@ -24,7 +24,7 @@ async function writeRelease(bytes: Buffer): Promise<Release> {
 const cache = (): string => join(directory, 'cache')
 const listCache = async (): Promise<string[]> => readdir(join(cache(), 'hyperkube', 'releases'))
 
-test('the executable is compressed once', async () => {
+test('the executable is compressed once and reused from the cache', async () => {
   const bytes = randomBytes(300_000)
   const content = await writeRelease(bytes)
   const path = await compressRelease(content, cache())
@@ -35,7 +35,7 @@ test('the executable is compressed once', async () => {
   expect((await stat(path)).ino).toBe(ino)
 })
 
-test('files of other releases stay while they are in use, and are removed a week later', async () => {
+test('cached files of other releases are removed a week after their last use', async () => {
   const releases: Release[] = []
   for (const size of [1000, 2000, 3000]) releases.push(await writeRelease(randomBytes(size)))
   const [first, second, third] = releases
@@ -52,7 +52,7 @@ test('files of other releases stay while they are in use, and are removed a week
   expect((await listCache()).toSorted()).toEqual([`${first.sha256}.gz`, `${third.sha256}.gz`].toSorted())
 })
 
-test('the compressed file of the release is used, unless it is of another executable', async () => {
+test('the compressed file next to the executable is used unless its content differs', async () => {
   const content = await writeRelease(Buffer.from('program'))
   await writeFile(`${content.file}.gz`, gzipSync('program'))
   expect(await compressRelease(content, cache())).toBe(`${content.file}.gz`)

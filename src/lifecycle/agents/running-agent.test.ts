@@ -51,18 +51,21 @@ test('a confirmed agent of this release is found', async () => {
 test.each([
   ['of another build', { ...confirmed, installation: { arch: 'amd64', provisional: false } }],
   ['of another version', { ...confirmed, version: '0.2.0-aaaaaaaa' }],
-  ['that waits for its confirmation', { ...confirmed, installation: { arch: 'arm64', provisional: true } }],
+  [
+    'whose installation is not confirmed',
+    { ...confirmed, installation: { arch: 'arm64', provisional: true } },
+  ],
   ['of an older release, which does not report its installation', hello],
   ['that refuses the request', { type: 'refused', code: 'CONTRACT_INVALID', message: 'unknown' }],
-] as const)('an agent %s is left to the installation', async (_, body) => {
+] as const)('an agent %s is not reused', async (_, body) => {
   expect(await find(body)).toBeUndefined()
 })
 
-test('an agent that does not respond is left to the installation', async () => {
+test('an agent that does not respond is not reused', async () => {
   expect(await find(undefined, 20)).toBeUndefined()
 })
 
-test('a host without a way to the socket is left to the installation', async () => {
+test('without access to the agent socket no running agent is found', async () => {
   expect(await findRunningAgent(buildRemote({}), release, signal)).toBeUndefined()
 })
 

@@ -27,21 +27,21 @@ interface LinkScript {
  * logins and connections.
  */
 function buildHost(...scripts: readonly LinkScript[]) {
-  const counts = { logins: 0, talks: 0 }
+  const counts = { logins: 0, links: 0 }
   const received: string[] = []
   const remote = (): Remote => {
     counts.logins++
     return {
       host: 'cp1',
-      exec: async () => Promise.reject(new Error('nothing is run on it')),
-      upload: async () => Promise.reject(new Error('nothing is sent to it')),
+      exec: async () => Promise.reject(new Error('no command may run')),
+      upload: async () => Promise.reject(new Error('no upload may start')),
       async open() {
-        const script = scripts[counts.talks++] ?? { messages: Infinity }
+        const script = scripts[counts.links++] ?? { messages: Infinity }
         if (script.uninstalled === true)
           throw new HyperkubeError('AGENT_NOT_THERE', 'none there', { host: 'cp1' })
         return conversation(script, received)
       },
-      dial: async () => Promise.reject(new Error('nothing is reached through it')),
+      dial: async () => Promise.reject(new Error('no connection may be dialled')),
       close: async () => undefined,
     }
   }
@@ -88,13 +88,13 @@ function buildEvent(sequence: number): Event {
   return { apiVersion: 'hyperkube.dev/v1', kind: 'Event', run, sequence, time, body: what }
 }
 
-test('what was asked when the way was lost is asked again, on another one', async () => {
+test('a request on a lost ssh connection is repeated on a new connection', async () => {
   const { session, counts } = buildHost({ messages: 1, end: 'SSH_LOST' })
   expect(await session.request({ type: 'clock' }, 'clock')).toEqual({ type: 'clock', time: 1 })
-  expect(counts).toEqual({ logins: 2, talks: 2 })
+  expect(counts).toEqual({ logins: 2, links: 2 })
 })
 
-test('an agent that was restarted is found by the same way', async () => {
+test('a restarted agent is reached again over the same ssh connection', async () => {
   const { session, counts } = buildHost(
     { messages: 1, end: 'AGENT_GONE' },
     // The agent has not started again yet.
@@ -104,20 +104,20 @@ test('an agent that was restarted is found by the same way', async () => {
   expect(counts.logins).toBe(1)
 })
 
-test('of many who ask when the way is lost, one finds another', async () => {
+test('concurrent requests on a lost connection share one new connection', async () => {
   const { session, counts } = buildHost({ messages: 2, end: 'SSH_LOST' })
   await Promise.all([1, 2, 3].map(async () => session.request({ type: 'clock' }, 'clock')))
-  expect(counts).toEqual({ logins: 2, talks: 2 })
+  expect(counts).toEqual({ logins: 2, links: 2 })
 })
 
-test('a run is heard once to its end, however often the way is lost', async () => {
+test('each event of a run is received once, although the connection is lost twice', async () => {
   const { session } = buildHost({ messages: 2, end: 'SSH_LOST' }, { messages: 3, end: 'AGENT_GONE' })
   const received: number[] = []
   await session.follow(run, ({ sequence }) => void received.push(sequence))
   expect(received).toEqual([1, 2, 3, 4])
 })
 
-test('who is refused does not ask again', async () => {
+test('a refused request is not retried', async () => {
   const { session, received } = buildHost({ messages: Infinity })
   await expect(
     session.request({ type: 'stop-listening', token: 'a'.repeat(32) }, 'stopped-listening'),
@@ -125,22 +125,22 @@ test('who is refused does not ask again', async () => {
   expect(received).toEqual(['hello', 'stop-listening'])
 })
 
-test('an agent that hangs up on every question is given up', async () => {
+test('a request fails if the agent closes the connection every time', async () => {
   const scripts = Array.from({ length: 20 }, (): LinkScript => ({ messages: 1, end: 'AGENT_GONE' }))
   const { session } = buildHost(...scripts)
   await expect(session.request({ type: 'clock' }, 'clock')).rejects.toMatchObject({ code: 'AGENT_GONE' })
 })
 
-test('pending requests end with the session', async () => {
+test('pending requests fail when the session is closed', async () => {
   const { session } = buildHost({ messages: 0 })
   const pending = session.request({ type: 'clock' }, 'clock')
   await session.close()
   await expect(pending).rejects.toThrow('the session is over')
 })
 
-test('an agent that has been taken off its host meanwhile is not waited for', async () => {
+test('following a run fails at once if the agent was uninstalled meanwhile', async () => {
   const { session, counts } = buildHost({ messages: 2, end: 'SSH_LOST' }, { messages: 0, uninstalled: true })
   await expect(session.follow(run, () => undefined)).rejects.toMatchObject({ code: 'AGENT_NOT_THERE' })
-  expect(counts.talks).toBe(2)
+  expect(counts.links).toBe(2)
   expect(session.remote).toBeDefined()
 })

@@ -50,7 +50,7 @@ function hostWith(stored: Map<string, Buffer>, losses = 0) {
   const sent: string[] = []
   let left = losses
   const base = scriptedSession('a', { run: async function* () {}, requests: [] }).remote
-  if (base === undefined) throw new Error('there is no way to it')
+  if (base === undefined) throw new Error('there is no remote')
   const remote: Remote = {
     ...base,
     async exec(argv) {
@@ -61,7 +61,7 @@ function hostWith(stored: Map<string, Buffer>, losses = 0) {
     async upload(source, target, options) {
       if (left > 0) {
         left--
-        throw new HyperkubeError('SSH_LOST', 'gone', { host: 'a' })
+        throw new HyperkubeError('SSH_LOST', 'unreachable', { host: 'a' })
       }
       if (!('stream' in source)) throw new Error('not a stream')
       const chunks: Buffer[] = []
@@ -82,7 +82,7 @@ function hostWith(stored: Map<string, Buffer>, losses = 0) {
 
 const quiet = { emit: () => undefined, signal }
 
-test('a host gets what it would fetch, and nothing else', async () => {
+test('only artifacts and images that the ops of a host create are uploaded', async () => {
   await using made = await createTestBundle()
   const stored = new Map<string, Buffer>()
   const { session, sent } = hostWith(stored)
@@ -98,7 +98,7 @@ test('a host gets what it would fetch, and nothing else', async () => {
   expect(emitted[0]).toMatchObject({ type: 'progress', unit: 'MB' })
 })
 
-test('what is there already is not sent again, unless it is not as large as it should be', async () => {
+test('an existing file is not uploaded again unless its size differs', async () => {
   await using made = await createTestBundle()
   const { session, sent } = hostWith(
     new Map([
@@ -110,7 +110,7 @@ test('what is there already is not sent again, unless it is not as large as it s
   expect(sent).toEqual([archive])
 })
 
-test('nothing is asked of a host that fetches nothing', async () => {
+test('a host whose ops need no artifacts gets no request', async () => {
   await using made = await createTestBundle()
   const requests: AgentRequest['body'][] = []
   const silent = scriptedSession('a', { run: async function* () {}, requests })
@@ -119,20 +119,20 @@ test('nothing is asked of a host that fetches nothing', async () => {
   expect(requests).toEqual([])
 })
 
-test('a way that was lost is found again, and the rest is sent', async () => {
+test('an upload reconnects after a lost connection, but not without limit', async () => {
   await using made = await createTestBundle()
   const { session, sent } = hostWith(new Map(), 2)
   await uploadToHost(session, findUploads(made.bundle, plan, both), quiet)
   expect(sent).toEqual([file, archive])
-  const gone = hostWith(new Map(), 100)
-  await expect(uploadToHost(gone.session, findUploads(made.bundle, plan, both), quiet)).rejects.toMatchObject(
-    {
-      code: 'SSH_LOST',
-    },
-  )
+  const unreachable = hostWith(new Map(), 100)
+  await expect(
+    uploadToHost(unreachable.session, findUploads(made.bundle, plan, both), quiet),
+  ).rejects.toMatchObject({
+    code: 'SSH_LOST',
+  })
 })
 
-test('what the bundle has not is said before anything is sent', async () => {
+test('an artifact or image that the bundle lacks is reported before any upload', async () => {
   await using made = await createTestBundle()
   const bundle: OpenBundle = {
     ...made.bundle,
@@ -149,7 +149,7 @@ test('what the bundle has not is said before anything is sent', async () => {
   }
 })
 
-test('damaged bytes do not arrive as an image', async () => {
+test('a damaged image of the bundle is not stored on the host', async () => {
   await using made = await createTestBundle((bytes) =>
     bytes.writeUInt8(0, bytes.indexOf('the programs of pause for amd64')),
   )

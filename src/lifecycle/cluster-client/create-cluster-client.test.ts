@@ -112,7 +112,7 @@ test('the controllers of a host are ready if both are healthy on its loopback ad
   expect(requests).toEqual(['kube-controller-manager GET /healthz', 'kube-scheduler GET /healthz'])
 })
 
-test('a controller that is not healthy is named with its failing checks', async () => {
+test('an unhealthy controller is reported with its failing checks or its status code', async () => {
   const text = '[+]ping ok\n[-]leaderElection failed: reason withheld\nhealthz check failed\n'
   const { reason } = await checkHost('cp1', {
     'kube-controller-manager': healthy,

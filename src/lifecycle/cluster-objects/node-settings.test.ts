@@ -24,7 +24,7 @@ function node(labels: Record<string, string>, taints: readonly object[], applied
 const appliedSettings = JSON.stringify({ labels: [role, 'zone'], taints: [`${role}:NoSchedule`] })
 const others = { 'kubernetes.io/os': 'linux' }
 
-test('a node that has registered lacks what it may not say of itself', () => {
+test('a registered node gets the labels and taints that a kubelet may not set', () => {
   expect(computeNodeSettings(spec, node({ ...others, zone: 'a' }, [notReady]))).toEqual({
     name: 'cp1',
     labels: { [role]: '' },
@@ -33,12 +33,12 @@ test('a node that has registered lacks what it may not say of itself', () => {
   })
 })
 
-test('one that has all of it is left alone, whatever others have set', () => {
+test('a node with all settings is not changed, and foreign labels and taints stay', () => {
   const upToDate = node({ ...others, [role]: '', zone: 'a' }, [taint, notReady], appliedSettings)
   expect(computeNodeSettings(spec, upToDate)).toBeUndefined()
 })
 
-test('only what we set is taken away when it leaves the plan', () => {
+test('only labels and taints that hyperkube set are removed when the spec drops them', () => {
   const now = node({ ...others, [role]: '', zone: 'a', theirs: 'x' }, [taint, notReady], appliedSettings)
   expect(computeNodeSettings({ name: 'cp1', labels: { zone: 'b' }, taints: [] }, now)).toMatchObject({
     labels: { [role]: null, zone: 'b' },
@@ -46,7 +46,7 @@ test('only what we set is taken away when it leaves the plan', () => {
   })
 })
 
-test('an annotation that cannot be parsed means that nothing is ours', () => {
+test('with an invalid annotation no label or taint is removed', () => {
   const now = node({ ...others, old: 'x' }, [notReady], 'garbage')
   const settings = computeNodeSettings({ name: 'cp1', labels: {}, taints: [] }, now)
   expect(settings).toEqual({ name: 'cp1', labels: {}, annotations: expect.any(Object) })

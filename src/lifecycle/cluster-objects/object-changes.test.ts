@@ -71,7 +71,7 @@ async function setup() {
   return { objects, requests, api, up, namesOf }
 }
 
-test('the first time all is put there, hosts once the API knows what they are; the second time nothing', async () => {
+test('the first apply creates all objects, Host objects after their CRD is established; the second changes nothing', async () => {
   const { objects, requests, up, namesOf } = await setup()
   const first = await up()
   expect(first).toContain('CustomResourceDefinition hosts.hyperkube.dev')
@@ -98,7 +98,7 @@ test('the first time all is put there, hosts once the API knows what they are; t
   expect(requests.slice(before).filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-test('a host that reports another address than in its last plan is found', async () => {
+test('a host that reports another address than in its last plan is an error', async () => {
   const { api, up } = await setup()
   const reported = (address: string): PlanInput =>
     buildPlanInput(byInterface, ({ name }) =>
@@ -127,7 +127,7 @@ test('a host that reports another address than in its last plan is found', async
   expect(await check(after, chosen)).toEqual([])
 })
 
-test('requests of controllers stay, and foreign changes to our fields are reverted', async () => {
+test('requests of controllers stay, and foreign changes to managed fields are reverted', async () => {
   const { objects, up } = await setup()
   await up()
   objects.change(`${hostsPath}/cp1`, { spec: { requests: [{ id: 'x' }], names: { ip: ['6.6.6.6'] } } })
@@ -138,7 +138,7 @@ test('requests of controllers stay, and foreign changes to our fields are revert
   })
 })
 
-test('a controller that is off loses its RBAC rules, and what is not ours stays', async () => {
+test('RBAC rules of a disabled controller are removed, and foreign ClusterRoles stay', async () => {
   const { objects, up, namesOf } = await setup()
   await up()
   objects.put(`${roles}/theirs`, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' })
@@ -149,7 +149,7 @@ test('a controller that is off loses its RBAC rules, and what is not ours stays'
   expect(await up(some)).toEqual([])
 })
 
-test('the profile cis keeps tokens of default accounts out of pods; without it the policy is pruned', async () => {
+test('profile cis disables token mounts of default service accounts; without it the policy is pruned', async () => {
   const { objects, up, namesOf } = await setup()
   await up()
   const security = { ...cluster.spec.security, profile: 'cis' as const }
@@ -170,7 +170,7 @@ test('the profile cis keeps tokens of default accounts out of pods; without it t
   expect(namesOf('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies')).toEqual([])
 })
 
-test('a host that does not answer keeps what is its own, one that has left does not', async () => {
+test('objects of an unreachable host stay; those of a removed host are removed with its node', async () => {
   const { objects, api, up, namesOf } = await setup()
   await up()
   const silent = buildDesired(cluster)
@@ -205,7 +205,7 @@ test('a removed host is refused by the API until cluster.yml has its name again'
   expect(await up()).toEqual([])
 })
 
-test('without controllers their objects go, and the objects of hosts stay', async () => {
+test('without controllers their objects are removed, and the objects of hosts stay', async () => {
   const { up, namesOf } = await setup()
   await up()
   const none = buildDesired({ ...cluster, spec: { ...cluster.spec, manager: 'none' } })

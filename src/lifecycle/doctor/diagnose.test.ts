@@ -134,7 +134,7 @@ describe('each cause comes first, and its effects follow', () => {
       'HEALTH_NO_RESPONSE w1/flanneld',
     ],
     [
-      'a program is gone',
+      'a program is missing',
       changeHost(withStoppedService(healthy, 'w1', 'kubelet'), 'w1', (diagnosis) => ({
         ...diagnosis,
         programs: [{ service: 'kubelet', path: '/opt/kubelet' }],
@@ -157,7 +157,7 @@ describe('each cause comes first, and its effects follow', () => {
       'SERVICE_DRIFT w1/kubelet',
     ],
     [
-      'the CNI configuration is gone',
+      'the CNI configuration is missing',
       withFailingProbes(
         withUnreadyNodes(healthy, 'w1'),
         'w1',
@@ -167,7 +167,7 @@ describe('each cause comes first, and its effects follow', () => {
       'RUNTIME_NO_NETWORK w1/containerd',
     ],
     [
-      'flannel’s interface is gone',
+      'the flannel interface is missing',
       withFailingProbes(
         healthy,
         'w1',
@@ -178,7 +178,7 @@ describe('each cause comes first, and its effects follow', () => {
       'OVERLAY_INTERFACE w1/flanneld',
     ],
     [
-      'rules were flushed',
+      'service rules were flushed',
       withFailingProbes(healthy, 'w1', ['kube-proxy', 'SERVICE_RULES']),
       'SERVICE_RULES w1/kube-proxy',
     ],
@@ -201,7 +201,7 @@ describe('each cause comes first, and its effects follow', () => {
       'DISK_FULL cp1/etcd',
     ],
     [
-      'a disk is full, and its agent is silent',
+      'a disk is full, and the agent does not respond',
       changeHost(healthy, 'w1', (diagnosis) => ({
         ...diagnosis,
         disks: [{ mounted: '/', usedShare: 1 }],
@@ -220,7 +220,7 @@ describe('each cause comes first, and its effects follow', () => {
       'DISK_SLOW cp1/etcd',
     ],
     [
-      'data of etcd is gone',
+      'etcd data is missing',
       withComponent(withStoppedService(withMemberLost(healthy, 'cp3'), 'cp3', 'etcd'), 'cp3', 'etcd', {
         state: 'blocked',
         code: 'ETCD_DATA_LOST',
@@ -229,17 +229,17 @@ describe('each cause comes first, and its effects follow', () => {
       'ETCD_DATA_LOST cp3/etcd',
     ],
     [
-      'a worker is off',
+      'a worker is unreachable',
       withFailingProbes(withLostHosts(healthy, 'w1'), 'w2', ['kubelet', 'PEERS_UNREACHABLE', 'remote']),
       'HOST_UNREACHABLE w1',
     ],
     [
-      'a control plane is off',
+      'a control plane is unreachable',
       withFailingProbes(withLostHosts(healthy, 'cp1'), 'cp2', ['kubelet', 'PEERS_UNREACHABLE', 'remote']),
       'HOST_UNREACHABLE cp1',
     ],
     [
-      'a worker is cut off',
+      'a worker cannot reach its peers',
       withFailingProbes(
         withUnreadyNodes(healthy, 'w1'),
         'w1',
@@ -250,7 +250,7 @@ describe('each cause comes first, and its effects follow', () => {
       'HOST_CUT_OFF w1',
     ],
     [
-      'a control plane is cut off',
+      'a control plane cannot reach its peers',
       withFailingProbes(
         withUnreadyHosts(healthy, 'cp1'),
         'cp1',
@@ -262,7 +262,7 @@ describe('each cause comes first, and its effects follow', () => {
       'HOST_CUT_OFF cp1',
     ],
     [
-      'a control plane is cut off from etcd alone',
+      'a control plane cannot reach the other etcd members only',
       withFailingProbes(
         withMemberLost(healthy, 'cp1'),
         'cp1',
@@ -272,7 +272,7 @@ describe('each cause comes first, and its effects follow', () => {
       'ETCD_NO_QUORUM cp1/etcd',
     ],
     [
-      'a kubelet’s certificate has expired',
+      'the certificate of a kubelet has expired',
       withFailingProbes(
         withUnreadyNodes(healthy, 'w1'),
         'w1',
@@ -299,7 +299,7 @@ describe('each cause comes first, and its effects follow', () => {
   })
 })
 
-test('when the API is down that comes first, and then each server', () => {
+test('if the API is down, API_DOWN comes first, then the cause of each API server', () => {
   const servers = ['cp1', 'cp2', 'cp3']
   const observation = servers.reduce(
     (previous, host) =>
@@ -363,7 +363,7 @@ test('an operator that reaches no member reports no lost quorum while a member i
   expect(listKeys(withReadyMember)).toEqual([])
 })
 
-test('a host that misses the API once is not cut off, unless its peers are unreachable too', () => {
+test('one missed API probe does not mean HOST_CUT_OFF unless peers are unreachable too', () => {
   const withDegradedProbes = (...codes: readonly string[]): ClusterHealthObservation =>
     withHealth(healthy, 'cp1', (health) => ({
       ...health,
@@ -378,7 +378,7 @@ test('a host that misses the API once is not cut off, unless its peers are unrea
   expect(listKeys(withDegradedProbes('API_UNREACHABLE', 'PEERS_UNREACHABLE'))).toContain('HOST_CUT_OFF cp1')
 })
 
-test('when no host is reachable, only that is reported', () => {
+test('if no host is reachable, only NO_HOST_REACHABLE is reported', () => {
   const allUnreachable = withLostHosts(healthy, ...healthy.endpoints.map(({ host }) => host))
   const observation: ClusterHealthObservation = {
     ...allUnreachable,
@@ -401,7 +401,7 @@ test('when no host is reachable, only that is reported', () => {
   ])
 })
 
-test('when no host is reachable, the command is a login to the first host', () => {
+test('if no host is reachable, the command is an ssh login to the first host', () => {
   const single = buildHealthyCluster(1, 0)
   const observation = withLostHosts(
     changeHost(single, 'cp1', (host) => ({
@@ -417,7 +417,7 @@ test('when no host is reachable, the command is a login to the first host', () =
 test.each([
   [1, 'hyperkube etcd recover, or: hyperkube etcd snapshot restore NAME'],
   [3, 'hyperkube etcd rejoin cp1'],
-])('lost data of one of %d etcd members', (controlPlanes, command) => {
+])('lost data of one of %d etcd members is diagnosed with the command: %s', (controlPlanes, command) => {
   const cluster = buildHealthyCluster(controlPlanes, 1)
   const lost = { state: 'blocked', code: 'ETCD_DATA_LOST', because: 'its data is gone' } as const
   expect(diagnose(withComponent(cluster, 'cp1', 'etcd', lost))).toMatchObject([
@@ -425,25 +425,25 @@ test.each([
   ])
 })
 
-describe('a host is removed only through another control plane', () => {
+describe('the command for an unreachable host', () => {
   const findCommand = (observation: ClusterHealthObservation, host: string): string | undefined =>
     diagnose(observation).find((one) => one.code === 'HOST_UNREACHABLE' && one.host === host)?.command
   const remove = (host: string): string =>
     `start ${host}, or fix its network; if it is lost permanently: hyperkube node remove ${host}`
   const wait = (host: string): string => `start ${host}, or fix its network, then: hyperkube doctor`
 
-  test('a worker, and one of three control planes', () => {
+  test('is removal for a worker and for one of three control planes', () => {
     expect(findCommand(withLostHosts(buildHealthyCluster(1, 1), 'w1'), 'w1')).toBe(remove('w1'))
     expect(findCommand(withLostHosts(healthy, 'cp1'), 'cp1')).toBe(remove('cp1'))
   })
 
-  test('never the only control plane, and no etcd member without a quorum', () => {
+  test('is not removal for the only control plane or without an etcd quorum', () => {
     expect(findCommand(withLostHosts(buildHealthyCluster(1, 1), 'cp1'), 'cp1')).toBe(wait('cp1'))
     expect(findCommand(withLostHosts(healthy, 'cp2', 'cp3'), 'cp2')).toBe(wait('cp2'))
     expect(findCommand(withLostHosts(healthy, 'cp1', 'cp2', 'cp3'), 'w1')).toBeUndefined()
   })
 
-  test('with --limit the other API servers decide', () => {
+  test('with --limit is removal only if another API server is reachable', () => {
     const limit = (observation: ClusterHealthObservation): ClusterHealthObservation => ({
       ...observation,
       hosts: observation.hosts.filter(({ endpoint }) => endpoint.host === 'w1'),
@@ -554,7 +554,7 @@ test('cordoned nodes explain an addon that is not ready, and are no problem of t
   ])
 })
 
-test('uncertain problems and later tasks are warnings after all errors', () => {
+test('degraded probes, due certificates and paused healing are warnings after all errors', () => {
   const paused = withHealth(
     withFailingProbes(
       healthy,

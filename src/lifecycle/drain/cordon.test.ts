@@ -18,7 +18,7 @@ async function setup(): Promise<{ api: DrainedNode; client: KubeClient }> {
 
 const cordoned = (api: DrainedNode) => api.node && readCordon(api.node)
 
-test('a cordon of ours says who and why, and is taken away again', async () => {
+test('a cordon records its owner and reason in an annotation, and uncordon removes both', async () => {
   const { api, client } = await setup()
   await cordon(client, 'w1', 'me@here: upgrade')
   expect(cordoned(api)).toBe('ours')
@@ -30,7 +30,7 @@ test('a cordon of ours says who and why, and is taken away again', async () => {
   expect(api.node?.metadata.annotations).toEqual({})
 })
 
-test('the cordon of an administrator stays, unless forced', async () => {
+test('the cordon of an administrator stays unless uncordon is forced', async () => {
   const { api, client } = await setup()
   api.changeNode({ spec: { unschedulable: true } })
   await cordon(client, 'w1', 'me@here: upgrade')
@@ -49,7 +49,7 @@ test('a cordon that an administrator has removed is set again', async () => {
   expect(api.node?.metadata.annotations).toEqual({ [cordonOwnerAnnotation]: 'second' })
 })
 
-test('after a conflict it reads the node again and sees the other cordon', async () => {
+test('after a conflict cordon reads the node again and keeps the cordon of another client', async () => {
   const { api, client } = await setup()
   api.onRequest = ({ method }) => {
     if (method === 'PATCH' && api.node?.spec?.unschedulable !== true)
@@ -60,7 +60,7 @@ test('after a conflict it reads the node again and sees the other cordon', async
   expect(cordoned(api)).toBe('others')
 })
 
-test('a missing node is an error', async () => {
+test('cordon of a missing node is an error', async () => {
   const { api, client } = await setup()
   api.removeNode()
   await expect(cordon(client, 'w1', '')).rejects.toMatchObject({ code: 'NODE_UNKNOWN' })

@@ -16,20 +16,23 @@ test.each<[string, DisruptionBudget]>([
     'it requires 3 healthy pods',
     buildBudget('a', { minAvailable: 3 }, { desiredHealthy: 3, currentHealthy: 0 }),
   ],
-])('it can never be met: %s', (why, budget) => {
+])('a budget that never allows an eviction is explained: %s (case %#)', (why, budget) => {
   expect(explainImpossible(budget)).toContain(why)
 })
 
 test.each<[string, DisruptionBudget]>([
-  ['one may go', buildBudget('a', { minAvailable: 1 })],
-  ['one is away now, and will be back', buildBudget('a', { minAvailable: 1 }, { currentHealthy: 1 })],
-  ['one may be away', buildBudget('a', { maxUnavailable: 1 })],
+  ['minAvailable allows one disruption', buildBudget('a', { minAvailable: 1 })],
+  ['one pod is unhealthy for now', buildBudget('a', { minAvailable: 1 }, { currentHealthy: 1 })],
+  ['maxUnavailable allows one disruption', buildBudget('a', { maxUnavailable: 1 })],
   [
-    'its status is outdated',
+    'the status is outdated',
     buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2, observedGeneration: 0 }),
   ],
-  ['it counts no pods', buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2, expectedPods: 0 })],
-])('it can be met: %s', (_, budget) => {
+  [
+    'the status counts no pods',
+    buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2, expectedPods: 0 }),
+  ],
+])('a budget that may allow an eviction is not impossible: %s', (_, budget) => {
   expect(explainImpossible(budget)).toBeUndefined()
 })
 
@@ -44,11 +47,11 @@ test.each<[number, PodFixture, Partial<DisruptionBudget['spec']>]>([
   [1, {}, { unhealthyPodEvictionPolicy: 'AlwaysAllow' }],
   [0, { phase: 'Pending' }, {}],
   [0, { deletionTimestamp: '2026-11-15T12:00:00Z' }, {}],
-])('%i budgets are asked about the pod %j under %j', (count, pod, spec) => {
+])('%i budgets select the pod %j with the budget spec %j', (count, pod, spec) => {
   expect(findBudgets(buildPod('web', pod), [buildBudget('a', spec)])).toHaveLength(count)
 })
 
-test('how it stands is said in numbers', () => {
+test('the status of a budget is formatted as allowed disruptions and healthy pods', () => {
   expect(formatBudgetStatus(buildBudget('a', { minAvailable: 2 }, { desiredHealthy: 2 }))).toBe(
     'allowed disruptions 0, healthy 2 of 2, needed 2',
   )

@@ -41,7 +41,7 @@ async function drained(api: DrainedNode, options: Partial<DrainOptions> = {}): P
 const podNames = ({ pods }: DrainedNode): string[] => pods.map(({ metadata }) => metadata.name)
 const evictions = ({ requests }: HttpsTestServer) => requests.filter(({ path }) => path.endsWith('/eviction'))
 
-test('pods are evicted by their uid after the node is cordoned; those that belong to it stay', async () => {
+test('after the cordon pods are evicted by uid; DaemonSet pods and completed pods stay', async () => {
   const api = new DrainedNode(
     buildPod('web'),
     buildPod('log', { controller: 'DaemonSet' }),
@@ -64,7 +64,7 @@ test('pods are evicted by their uid after the node is cordoned; those that belon
   expect(order.indexOf('PATCH')).toBeLessThan(order.indexOf('POST'))
 })
 
-test('five are asked for at once, and not more', async () => {
+test('at most five evictions run at once', async () => {
   const api = new DrainedNode(...Array.from({ length: 12 }, (_, index) => buildPod(`web-${index}`)))
   let pending: (() => void)[] = []
   let maxPending = 0
@@ -90,7 +90,7 @@ test('five are asked for at once, and not more', async () => {
   expect([podNames(api), maxPending]).toEqual([[], 5])
 })
 
-test('a budget is asked again, less and less often, until it lets the pod go', async () => {
+test('an eviction that a disruption budget refuses is retried with backoff until the budget allows it', async () => {
   const api = new DrainedNode(buildPod('web-1'), buildPod('web-2'))
   api.setBudgets(buildBudget('web', { minAvailable: 1 }, { disruptionsAllowed: 1 }))
   let refusals = 0
@@ -111,7 +111,7 @@ test('a budget is asked again, less and less often, until it lets the pod go', a
   )
 })
 
-test('at the deadline all that blocks is named, and the node stays cordoned', async () => {
+test('at the deadline all blocking pods are reported, and the node stays cordoned', async () => {
   const api = new DrainedNode(
     buildPod('web'),
     buildPod('slow', { labels: {} }),
@@ -133,7 +133,7 @@ test('at the deadline all that blocks is named, and the node stays cordoned', as
   expect(reported[0]).toContain('PodDisruptionBudget shop/web never allows the eviction')
 })
 
-test('a pod that takes its time is waited for', async () => {
+test('drain waits for a pod that terminates slowly and evicts it only once', async () => {
   const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
   let polls = 0
@@ -147,7 +147,7 @@ test('a pod that takes its time is waited for', async () => {
   expect(reported[0]).toContain('shop/web has been terminating')
 })
 
-test('what heeds no cordon and comes back is another pod, and left alone', async () => {
+test('a pod that tolerates the cordon and is recreated under the same name is not evicted again', async () => {
   const everywhere = { tolerations: [{ operator: 'Exists' }] }
   const api = new DrainedNode(buildPod('web-0', { spec: everywhere }), buildPod('late'))
   api.onGone = ({ metadata: { name } }) => {
@@ -161,7 +161,7 @@ test('what heeds no cordon and comes back is another pod, and left alone', async
   expect(evictions(server)).toHaveLength(3)
 })
 
-test('pods without a controller need force, before anything is done', async () => {
+test('pods without a controller are refused without force, before any change', async () => {
   const api = new DrainedNode(buildPod('web'), buildPod('by-hand', { controller: '' }))
   const { error } = await drained(api)
   expect(error).toMatchObject({
@@ -174,7 +174,7 @@ test('pods without a controller need force, before anything is done', async () =
   expect(podNames(api)).toEqual([])
 })
 
-test('for a lost host only pod objects are deleted, without evictions', async () => {
+test('for a lost host pods are deleted without grace period and without evictions', async () => {
   const api = new DrainedNode(
     buildPod('web'),
     buildPod('by-hand', { controller: '' }),
@@ -193,7 +193,7 @@ test('for a lost host only pod objects are deleted, without evictions', async ()
   )
 })
 
-test('on a node that is not ready nothing ends, and that is said', async () => {
+test('drain reports that pods cannot terminate on a node that is not ready', async () => {
   const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
   api.changeNode({
@@ -207,7 +207,7 @@ test('on a node that is not ready nothing ends, and that is said', async () => {
   })
 })
 
-test('an API that is away for a moment is waited for', async () => {
+test('drain retries after failed API requests', async () => {
   const api = new DrainedNode(buildPod('web'))
   let [polls, requests] = [0, 0]
   api.onRequest = ({ path }) => {
@@ -218,7 +218,7 @@ test('an API that is away for a moment is waited for', async () => {
   expect([podNames(api), requests]).toEqual([[], 2])
 })
 
-test('an interruption ends it', async () => {
+test('an interrupt ends the drain', async () => {
   const api = new DrainedNode(buildPod('web'))
   api.slow.add('web')
   const interruption = new AbortController()

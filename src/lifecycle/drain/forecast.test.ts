@@ -18,19 +18,19 @@ async function forecast(api: DrainedNode): Promise<string[]> {
   return findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
 }
 
-test('of pods that simply move there is nothing to say', async () => {
+test('pods with a controller and an allowing budget give no findings', async () => {
   const api = new DrainedNode(buildPod('web'), buildPod('log', { controller: 'DaemonSet' }))
   api.setBudgets(buildBudget('web', { minAvailable: 1 }))
   expect(await forecast(api)).toEqual([])
 })
 
-test('pods without a controller are named', async () => {
+test('pods without a controller give a warning', async () => {
   expect(await forecast(new DrainedNode(buildPod('by-hand', { controller: '' })))).toEqual([
     'warning NODE_PODS_UNMANAGED these pods have no controller; after their eviction from w1 they will not run again: shop/by-hand',
   ])
 })
 
-test('data that ends with a pod is reported, and volumes that are directories of the node', async () => {
+test('pods with emptyDir data or local volumes give warnings', async () => {
   const claimed = (claimName: string) => ({
     spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] },
   })
@@ -59,7 +59,7 @@ test('data that ends with a pod is reported, and volumes that are directories of
   ])
 })
 
-test('budgets that can never be met are errors, and so are pods that two of them count', async () => {
+test('budgets that never allow an eviction and pods selected by two budgets are errors', async () => {
   const api = new DrainedNode(
     buildPod('web-1'),
     buildPod('web-2'),

@@ -5,7 +5,7 @@ import { buildPod } from './testing/drained-node.ts'
 const ending = { deletionTimestamp: '2026-11-15T12:00:00Z' }
 const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name)
 
-test('pods of the node and ended pods stay, pods with a controller move, the rest is gone for good', () => {
+test('DaemonSet, static and completed pods stay, pods with a controller move, other pods are unmanaged', () => {
   const { staying, moving, unmanaged } = sortPods([
     buildPod('web'),
     buildPod('database', { controller: 'StatefulSet' }),
@@ -32,6 +32,6 @@ test.each<[boolean, Pod['spec']['tolerations'][number]]>([
   [true, { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }],
   [false, { operator: 'Exists', effect: 'NoExecute' }],
   [false, { key: 'node.kubernetes.io/not-ready', operator: 'Exists' }],
-])('heeds no cordon: %s for %j', (is, toleration) => {
+])('ignoresCordon returns %s for the toleration %j', (is, toleration) => {
   expect(ignoresCordon(buildPod('web', { spec: { tolerations: [toleration] } }))).toBe(is)
 })

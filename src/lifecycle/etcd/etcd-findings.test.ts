@@ -9,7 +9,7 @@ function member(number: number, learner = false): KnownEtcdMember {
 const three = [1, 2, 3].map((number) => member(number))
 const at = (...numbers: readonly number[]) => numbers.map((number) => ({ address: `10.0.0.${number}` }))
 
-test('one of three that is left never decides anything, and how it comes back is said', () => {
+test('one of three reachable etcd members is an error with a recovery hint', () => {
   expect(checkLostQuorum(three, at(1, 7))).toEqual([
     {
       code: 'ROLLOUT_QUORUM',
@@ -20,24 +20,24 @@ test('one of three that is left never decides anything, and how it comes back is
   ])
 })
 
-test('those who are enough only have to start, or to choose a leader', () => {
+test('a majority of etcd members is no finding', () => {
   expect(checkLostQuorum(three, at(1, 2))).toEqual([])
   expect(checkLostQuorum([member(1)], at(1))).toEqual([])
 })
 
-test('learners do not count, and there is no finding before etcd exists', () => {
+test('learners do not count for the quorum, and there is no finding before etcd exists', () => {
   expect(checkLostQuorum([member(1), member(2, true)], at(1))).toEqual([])
   expect(checkLostQuorum([], at(1))).toEqual([])
 })
 
-test('members of one etcd are no finding, however few of them answer', () => {
+test('hosts with the same etcd cluster id are no finding', () => {
   expect(checkEtcdSplitBrain(new Map())).toEqual([])
   expect(checkEtcdSplitBrain(new Map([['cp1', 'a']]))).toEqual([])
   const one = ['cp1', 'cp2', 'cp3'].map((host) => [host, 'a'] as const)
   expect(checkEtcdSplitBrain(new Map(one))).toEqual([])
 })
 
-test('hosts of different etcd clusters are named by side', () => {
+test('hosts with different etcd cluster ids are reported as a split brain, grouped by cluster', () => {
   const ids = new Map([
     ['cp1', 'a'],
     ['cp2', 'b'],

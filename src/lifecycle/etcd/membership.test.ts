@@ -35,7 +35,7 @@ function waitOptions(reasons: string[], timeoutMs = 60_000) {
   }
 }
 
-test('a host that has a place already gets no second one, and learns of all members', async () => {
+test('a host that is already an etcd member is not added again, and all members are returned', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c', learner: true })
   const members = await joinEtcd(clientFor(etcd), { name: 'cp3', address: 'c' }, waitOptions([]))
   expect(members).toEqual([
@@ -55,7 +55,7 @@ test('no host joins while a member is unreachable, and the timeout names it', as
   expect(etcd.changes).toEqual([])
 })
 
-test('one that does not catch up in time is taken out again', async () => {
+test('a learner that is not promoted in time is removed', async () => {
   const etcd = await fakeEtcd(
     ca,
     stack,
@@ -70,7 +70,7 @@ test('one that does not catch up in time is taken out again', async () => {
   expect(etcd.changes).toEqual([expect.stringContaining('remove {"ID":"12"}')])
 })
 
-test('who leads hands over before it leaves', async () => {
+test('an etcd leader transfers leadership before its removal', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c' })
   const client = clientFor(etcd)
   await removeEtcdMember(client, 'a')

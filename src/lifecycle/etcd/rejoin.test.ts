@@ -29,14 +29,14 @@ async function runRejoin(removeMember: () => Promise<void>) {
   return { done, error }
 }
 
-test('the others forget a member before its host does', async () => {
+test('a member is removed from etcd before its services stop and its data is deleted', async () => {
   expect(await runRejoin(async () => undefined)).toEqual({
     done: ['forget cp2', 'stop-services', 'wipe-etcd'],
     error: undefined,
   })
 })
 
-test('a member that the others cannot do without keeps what it has', async () => {
+test('a member that is needed for the quorum keeps its services and data', async () => {
   const needed = new HyperkubeError('ETCD_QUORUM', 'too few would be left')
   expect(await runRejoin(async () => Promise.reject(needed))).toEqual({ done: [], error: needed })
 })

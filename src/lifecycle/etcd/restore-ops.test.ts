@@ -31,7 +31,7 @@ function api(action: Op['action']): Op {
 
 const formatOps = (ops: readonly Op[]): string[] => ops.map(({ action, name }) => `${action} ${name}`)
 
-test('components that act on the API stop, etcd gets other data, and all of them start again', () => {
+test('a restore stops the components that use the API, replaces the etcd data and starts them again', () => {
   const member = { plan: findPlan('cp1'), ops: [], member: true }
   expect(formatOps(listRestoreOps(member))).toEqual([
     'stop etcd.service',
@@ -52,7 +52,7 @@ test('components that act on the API stop, etcd gets other data, and all of them
   ])
 })
 
-test('a worker keeps all but its kubelet', () => {
+test('a restore stops only the kubelet of a worker', () => {
   const worker = { plan: findPlan('w1'), ops: [], member: false }
   expect(formatOps([...listRestoreOps(worker), ...listOpsAfterRestore(worker)])).toEqual([
     'stop kubelet.service',
@@ -83,11 +83,11 @@ function buildProgress(
   return { id, ...spec, state, ...more }
 }
 
-test('without an active restore there is no finding', () => {
+test('without an unfinished restore there is no finding', () => {
   expect(checkUnfinishedRestore(new Map())).toEqual([])
 })
 
-test('hosts with and without data are listed', () => {
+test('an unfinished restore is an error that lists hosts with and without data', () => {
   const [finding] = checkUnfinishedRestore(
     new Map([
       ['cp1', buildProgress(first, 'data-restored')],
@@ -101,7 +101,7 @@ test('hosts with and without data are listed', () => {
   })
 })
 
-test('the same restore resumes, and members with its data are known', () => {
+test('the same restore resumes with its id, and members with its data are listed', () => {
   const restores = new Map([
     ['cp1', buildProgress(first, 'data-restored')],
     ['cp2', buildProgress(first, 'begun')],
@@ -112,22 +112,22 @@ test('the same restore resumes, and members with its data are known', () => {
 })
 
 test.each([
-  ['there is none', new Map<string, EtcdRestoreProgress>()],
+  ['no restore is unfinished', new Map<string, EtcdRestoreProgress>()],
   [
-    'it was of another snapshot',
+    'the unfinished restore is of another snapshot',
     new Map([['cp1', buildProgress(first, 'data-restored', { snapshot: 'b'.repeat(64) })]]),
   ],
   [
-    'it was for other members',
+    'the unfinished restore has other members',
     new Map([['cp1', buildProgress(first, 'data-restored', { members: spec.members.slice(1) })]]),
   ],
   [
-    'there are two of them',
+    'two restores are unfinished',
     new Map([
       ['cp1', buildProgress(first, 'data-restored')],
       ['cp2', buildProgress(second, 'data-restored')],
     ]),
   ],
-])('every member receives its data again when %s', (_why, restores) => {
+])('no restore is resumed if %s', (_why, restores) => {
   expect(findRestoreToResume(restores, spec)).toBeUndefined()
 })

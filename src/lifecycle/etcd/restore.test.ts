@@ -131,7 +131,7 @@ test('a member with data from an earlier run does not receive it again', async (
   expect(done.slice(-2).toSorted()).toEqual(expectedSteps[4])
 })
 
-test('a member that does not get its data keeps all of them from starting', async () => {
+test('if one member fails to restore its data, no member starts', async () => {
   const fails: AgentScript = async function* () {
     yield {
       type: 'run-ended',
@@ -155,12 +155,12 @@ test('a removed member forgets a stale restore', async () => {
   expect(ended.toSorted()).toEqual([restore.id, restore.id, other])
 })
 
-test('an interruption before the first stop leaves everything running', async () => {
+test('an interrupt before the first stop sends no request', async () => {
   const { done } = await runRestore({ signal: AbortSignal.abort(new Error('enough')) })
   expect(done).toEqual([])
 })
 
-test('a host without an etcd gets all of it but its service, so that it cannot start with nothing', async () => {
+test('a new etcd member gets its etcd component without the service, so that it cannot start without data', async () => {
   const newMembers = plans.filter(({ host }) => host === 'cp2').map((plan) => ({ plan, ops: [] }))
   const { done, requests } = await runRestore({ newMembers })
   expect(done.slice(0, 2)).toEqual(['cp2 certificate-requests', 'cp2 apply'])
@@ -170,7 +170,7 @@ test('a host without an etcd gets all of it but its service, so that it cannot s
   expect([etcd?.users, etcd?.service, etcd?.probes]).toEqual([['etcd'], undefined, []])
 })
 
-test('plans have etcd’s data where a restore puts it', () => {
+test('the etcd data directory of plans is that of a restore', () => {
   const etcd = plans[0]?.components.find(({ name }) => name === 'etcd')
   expect(etcd?.service).toMatchObject({
     name: etcdUnit,

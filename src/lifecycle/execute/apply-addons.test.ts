@@ -60,7 +60,7 @@ test('built-in addons go together, user addons one by one, and removed addons la
   expect(emitted).toContainEqual({ type: 'finding', finding: left })
 })
 
-test('addons without changes are left alone', () => {
+test('addons without changes are not applied', () => {
   const desired = [dns, shop].flatMap((one) => one ?? [])
   expect(work(desired, ['shop']).works.map(({ title }) => title)).toEqual(['addon shop'])
   expect(work(desired, []).works).toEqual([])

@@ -36,7 +36,7 @@ test('only new built-in addons are applied early, and only after begin', async (
   expect(applied).toEqual(['coredns'])
 })
 
-test('failures are left to the regular apply, and disposing it aborts the work', async () => {
+test('a failed early apply throws nothing, and dispose aborts a pending one', async () => {
   const broken = setup(async () => {
     throw new Error('broken')
   })

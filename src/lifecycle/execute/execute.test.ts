@@ -168,7 +168,7 @@ test('an interrupted smoke test is repeated and its pod removed', async () => {
   expect([...there]).toEqual([])
 })
 
-test('what is only waited for is given up at once', async () => {
+test('an interrupt ends the wait for a gate at once', async () => {
   const interrupt = new AbortController()
   const { error, emitted } = await run({
     signal: interrupt.signal,

@@ -21,7 +21,7 @@ async function pass(reasons: readonly (string | undefined)[], timeoutMs: number)
   return { error, emitted, checked }
 }
 
-test('the gate of controllers polls until they are ready, and reports why it waits', async () => {
+test('the controllers-ready gate polls until the controllers are ready and reports why it waits', async () => {
   const { error, emitted, checked } = await pass(['kube-scheduler fails ping', undefined], 10_000)
   expect(error).toBeUndefined()
   expect(checked).toEqual(['cp1', 'cp1'])
@@ -30,7 +30,7 @@ test('the gate of controllers polls until they are ready, and reports why it wai
   ])
 })
 
-test('the gate of controllers fails after its timeout with the reason', async () => {
+test('the controllers-ready gate fails after its timeout with the reason', async () => {
   const { error } = await pass(['kube-scheduler: no connection'], 1)
   expect(error).toMatchObject({
     code: 'GATE_NOT_PASSED',

@@ -35,7 +35,7 @@ async function reset(...events: readonly EventBody[]) {
   return { error, emitted, types: requests.map(({ type }) => type) }
 }
 
-test('a host says that it was taken apart, and is not asked again', async () => {
+test('a reset ends with the run-ended event, without further requests to the removed agent', async () => {
   const { error, emitted, types } = await reset(
     { type: 'run-started', command: 'reset' },
     { type: 'op-ended', op, result: { outcome: 'done' } },
@@ -46,13 +46,13 @@ test('a host says that it was taken apart, and is not asked again', async () => 
   expect(types).toEqual(['hello', 'reset', 'attach'])
 })
 
-test('what failed on the host fails here, with its code', async () => {
+test('a failed reset throws the error of the host', async () => {
   const failure = { code: 'APPLY_OP_FAILED', message: 'mounts could not be taken away', hint: 'inspect' }
   const { error } = await reset({ type: 'run-ended', result: { outcome: 'failed', failure } })
   expect(error).toMatchObject({ ...failure, host: 'cp1' })
 })
 
-test('an agent that was stopped over it has not done it', async () => {
+test('an interrupted reset is an error', async () => {
   const { error } = await reset({ type: 'run-ended', result: { outcome: 'interrupted' } })
   expect(error).toMatchObject({ code: 'AGENT_INTERRUPTED', host: 'cp1' })
 })

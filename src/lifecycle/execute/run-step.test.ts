@@ -91,7 +91,7 @@ const upgrade = buildApplyStep({
   disruptive: true,
 })
 
-test('pods go, the host is changed, and they may come back once it is well', async () => {
+test('a step with drain drains the node, applies the plan, passes the gates and uncordons', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup('w1', {}, done)
   await runApplyStep(upgrade, stepInputs, options)
@@ -99,7 +99,7 @@ test('pods go, the host is changed, and they may come back once it is well', asy
   expect(requests.map(({ type }) => type)).toEqual(['hello', 'apply', 'attach'])
 })
 
-test('what does not start goes back to what it was, and that is what is said', async () => {
+test('after a failed apply the previous plan is applied, and ROLLOUT_ROLLED_BACK is reported', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup(
     'w1',
@@ -121,7 +121,7 @@ test('what does not start goes back to what it was, and that is what is said', a
   expect(done).toEqual(['drain w1', 'gates', 'uncordon w1'])
 })
 
-test('when that does not end well either, both are said, and no pod comes back', async () => {
+test('after a failed rollback ROLLBACK_FAILED is reported, and the node stays cordoned', async () => {
   const done: string[] = []
   const { options, stepInputs } = await setup(
     'w1',
@@ -136,12 +136,12 @@ test('when that does not end well either, both are said, and no pod comes back',
   expect(done).toEqual(['drain w1'])
 })
 
-test('where there was nothing before, the error is the error', async () => {
+test('without a previous plan the error of the apply is reported', async () => {
   const { options, stepInputs } = await setup('w1', { run: fails(1) }, [])
   await expect(runApplyStep(upgrade, stepInputs, options)).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
 })
 
-test('a new member has its place before it starts, and votes afterwards', async () => {
+test('a new etcd member is added before its apply and promoted afterwards', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup('cp1', {}, done)
   const joins = buildApplyStep({
@@ -164,7 +164,7 @@ test('a new member has its place before it starts, and votes afterwards', async 
   })
 })
 
-test('leadership is transferred before a member restarts, and a failed transfer does not fail the step', async () => {
+test('etcd leadership is released before a member restarts, and a failure of that is ignored', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup('cp1', {}, done)
   const restarts = buildApplyStep({ hosts: ['cp1'], stage: 'etcd', disruptive: true })
@@ -242,7 +242,7 @@ const removeStep: RemoveStep = {
   disruptive: true,
 }
 
-test('a control plane leaves: pods, API server, etcd, everything of ours, its node', async () => {
+test('removal of a control plane: drain, stop the API server, leave etcd, reset the host, delete the node', async () => {
   const done: string[] = []
   const { options, requests } = await setup('cp1', {}, done)
   await runRemoveStep(removeStep, options)
@@ -250,7 +250,7 @@ test('a control plane leaves: pods, API server, etcd, everything of ours, its no
   expect(requests.map(({ type }) => type)).toEqual(['hello', 'stop-services', 'attach', 'reset', 'attach'])
 })
 
-test('one that is lost is asked for nothing', async () => {
+test('removal of an unreachable control plane sends no request to it', async () => {
   const done: string[] = []
   const { options, requests } = await setup('cp1', {}, done)
   await runRemoveStep({ ...removeStep, unreachable: true }, { ...options, removedSessions: new Map() })

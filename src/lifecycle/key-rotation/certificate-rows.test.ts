@@ -29,7 +29,7 @@ const installed = {
   ca: 'kubernetes',
 } as const
 
-test('whose it is, who signed it, until when, and when it is due', () => {
+test('a certificate row has subject, signer, validity and renewal time', () => {
   expect(listCertificateRows('w1', [{ ...installed, certificate }], identity, now)).toEqual([
     {
       host: 'w1',
@@ -51,22 +51,22 @@ test.each([
   ['expired', identity, later(-1)],
   // The CA signs with another key now.
   ['due', switched, now],
-] as const)('%s', (state, by, at) => {
+] as const)('a certificate is %s (case %#)', (state, by, at) => {
   expect(listCertificateRows('w1', [{ ...installed, certificate }], by, at)).toMatchObject([{ state }])
 })
 
-test('a file that is gone, or is no certificate, is missing', () => {
+test('a missing or invalid certificate file has the state missing', () => {
   const rows = listCertificateRows('w1', [installed, { ...installed, certificate: 'x' }], identity, now)
   expect(rows.map(({ state }) => state)).toEqual(['missing', 'missing'])
 })
 
-test('a certificate of an unknown key is marked as such', async () => {
+test('a certificate of an unknown CA key is due and has the signer unknown', async () => {
   const otherIdentity = await createIdentity('other', now)
   const rows = listCertificateRows('w1', [{ ...installed, certificate }], otherIdentity, now)
   expect(rows).toMatchObject([{ signedBy: 'unknown', state: 'due' }])
 })
 
-test('CAs, with the next or previous one', () => {
+test('CA rows list each current CA and the previous CA of a rotation', () => {
   const uses = listCaRows(switched).map(({ ca, use, phase }) => [ca, use, phase])
   expect(uses).toEqual([
     ['kubernetes', 'current', 'switch'],

@@ -88,7 +88,7 @@ function secrets(api: EncryptedCluster, count: number): void {
     api.put('secrets', { metadata: { name: `s${index}`, namespace: 'default' } })
 }
 
-test('everything is written with the new key, including concurrent changes', async () => {
+test('all objects are rewritten with the new key, including concurrent changes', async () => {
   const identity = await after('encryption', 2)
   const api = new EncryptedCluster()
   secrets(api, 620)
@@ -107,7 +107,7 @@ test('everything is written with the new key, including concurrent changes', asy
   expect(api.usedKeys).toEqual(new Set(['key2']))
 })
 
-test('the previous key stays as long as etcd holds objects encrypted with it', async () => {
+test('a rotation fails while etcd holds objects encrypted with the previous key', async () => {
   const identity = await after('encryption', 2)
   const api = new EncryptedCluster()
   secrets(api, 450)
@@ -121,7 +121,7 @@ test('the previous key stays as long as etcd holds objects encrypted with it', a
   })
 })
 
-test('objects that are too large for one answer are looked at one by one', async () => {
+test('objects that are too large for one response are read one by one', async () => {
   const api = new EncryptedCluster()
   secrets(api, 30)
   api.put('configmaps', { metadata: { name: 'c', namespace: 'default' } }, 'key2')
@@ -142,7 +142,7 @@ test('objects that are too large for one answer are looked at one by one', async
   expect(received.slice(0, 3)).toEqual(['200', '20', '1'])
 })
 
-test('no key is used before every server has it, and missing servers are reported', async () => {
+test('a rotation waits until every API server loaded the key and reports missing servers', async () => {
   const identity = await after('encryption', 1)
   const api = new EncryptedCluster()
   api.metrics = metricsOf(first)
@@ -219,7 +219,7 @@ function podsApi(identity: Identity): EncryptedCluster {
   return api
 }
 
-test('pods that started before they could trust the next CA are named and not restarted', async () => {
+test('pods that started before the next CA was published are reported and not restarted', async () => {
   const identity = await after('kubernetes', 1)
   const { findings, received } = await runStep(podsApi(identity), 'kubernetes', identity)
   expect(findings).toEqual([
@@ -228,7 +228,7 @@ test('pods that started before they could trust the next CA are named and not re
   expect(received.filter((line) => line.startsWith('PATCH'))).toEqual([])
 })
 
-test('they are restarted on request, and ours in any case', async () => {
+test('pods without the next CA are restarted on request, and pods of addons always', async () => {
   const identity = await after('kubernetes', 1)
   const api = podsApi(identity)
   const { findings } = await runStep(api, 'kubernetes', identity, { restartPods: true })
@@ -248,7 +248,7 @@ test('they are restarted on request, and ours in any case', async () => {
   ])
 })
 
-test('the previous CA is removed from what the API publishes', async () => {
+test('the previous CA is removed from the published ConfigMaps', async () => {
   const identity = await after('kubernetes', 3)
   const api = new EncryptedCluster()
   const both = `${pem(identity, 'other')}${pem(identity, 'current')}`
@@ -285,7 +285,7 @@ function tokenOf(publicKey: string): string {
   return Buffer.from(token).toString('base64')
 }
 
-test('the previous token key stays for an hour, and as long as a Secret holds one of its tokens', async () => {
+test('the previous token key stays for an hour, and while a Secret holds one of its tokens', async () => {
   const switched = recordPreviousKeyUnused(await after('service-account', 2), new Date(start))
   const api = new EncryptedCluster()
   const type = 'kubernetes.io/service-account-token'
@@ -306,7 +306,7 @@ test('the previous token key stays for an hour, and as long as a Secret holds on
   ])
 })
 
-test('since when a key is not used is said once', async () => {
+test('the time since when the previous key is unused is recorded once', async () => {
   const switched = await after('service-account', 2)
   const dated = recordPreviousKeyUnused(switched, new Date(start))
   expect(recordPreviousKeyUnused(dated, new Date(start + 1))).toBe(dated)

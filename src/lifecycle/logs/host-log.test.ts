@@ -27,7 +27,7 @@ test('each journal option is a single argument', () => {
   expect(buildJournalArgs({ components: [], follow: true }).slice(5)).toEqual(['--follow', '--no-tail'])
 })
 
-test('lines of the journal become lines of components, without secrets', async () => {
+test('journal entries become log lines of components with secrets masked', async () => {
   const remote = scriptedJournal('cp1', [
     'Welcome to cp1!',
     {

@@ -19,7 +19,7 @@ async function* emitItems(items: readonly Item[], pauses: readonly number[]): As
 const times = fc.array(fc.nat(50), { maxLength: 30 })
 const pauses = fc.array(fc.nat(2), { maxLength: 5 })
 
-test('sources in order come out in order, and nothing is lost', async () => {
+test('sorted sources are merged in time order without losses', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(times, pauses), { maxLength: 5 }), async (inputs) => {
       const items = inputs.map(([sourceItems], source) =>
@@ -34,7 +34,7 @@ test('sources in order come out in order, and nothing is lost', async () => {
   )
 })
 
-test('nothing is lost and each source keeps its order, for any order, window and delay', async () => {
+test('for any order, window and delay no item is lost and each source keeps its order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(times, pauses), { maxLength: 4 }),
@@ -80,7 +80,7 @@ test('sources wait for a full buffer, and a consumer that stops ends the merge',
   expect(await Array.fromAsync(mergeByTime([emitItems(manyItems, [])], { windowMs: 0 }))).toHaveLength(5000)
 })
 
-test('a source that fails fails the whole', async () => {
+test('a failing source fails the merge', async () => {
   async function* failing(): AsyncGenerator<Item> {
     yield* []
     throw new Error('gone')

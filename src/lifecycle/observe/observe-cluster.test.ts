@@ -116,7 +116,7 @@ test('an agent that does not know the health request is reachable', async () => 
   expect(hosts[0]?.agent).not.toHaveProperty('health')
 })
 
-test('an observation works without the API and etcd', async () => {
+test('an unreachable API and etcd are reported with the reason', async () => {
   const fail = async (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'))
   const observation = await observeClusterHealth(
     healthyCluster.endpoints,
@@ -161,7 +161,7 @@ test('only full disks and missing programs are kept', () => {
   ])
 })
 
-test('with a timeout, what answered is kept and the rest is unreachable', async () => {
+test('after the timeout reachable hosts are kept and the others are unreachable', async () => {
   const pending: (readonly string[])[] = []
   const observation = await observeClusterHealth(
     healthyCluster.endpoints,
@@ -185,7 +185,7 @@ test('with a timeout, what answered is kept and the rest is unreachable', async 
   expect(pending).toContainEqual([w1?.host, w2?.host])
 })
 
-test('without a reachable host, etcd and the API are not waited for', async () => {
+test('without a reachable host, etcd and the API are not requested', async () => {
   const neverCalled = async () => Promise.reject(new Error('a client would retry until its timeout'))
   const observation = await observeClusterHealth(
     healthyCluster.endpoints,
@@ -205,7 +205,7 @@ test('without a reachable host, etcd and the API are not waited for', async () =
   expect(observation.nodes).toBeUndefined()
 })
 
-test('an interruption still ends the observation', async () => {
+test('an interrupt ends the observation', async () => {
   const interruption = new AbortController()
   const observation = observeClusterHealth(
     healthyCluster.endpoints,

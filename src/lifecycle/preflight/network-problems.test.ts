@@ -26,7 +26,7 @@ test('a healthy network has no findings', () => {
   expect(findProblems({ controlPlanes: 3, workers: 3 }, () => undefined)).toEqual([])
 })
 
-test('a port that one host does not let in is one finding, of that host', () => {
+test('a port that one host blocks is one finding for that host', () => {
   const failWhere: FailureOf = ({ to, port }) =>
     to.host === 'cp2' && port.port === 2380 ? 'timeout' : undefined
   expect(findProblems({ controlPlanes: 3 }, failWhere)).toEqual([
@@ -41,7 +41,7 @@ test('a port that one host does not let in is one finding, of that host', () => 
   ])
 })
 
-test('the hint for a known firewall is a ready command', () => {
+test('the hint for a known firewall is its command', () => {
   const failWhere: FailureOf = ({ to, port }) =>
     to.host === 'cp1' && port.protocol === 'tcp' && port.port < 3000 ? 'unreachable' : undefined
   const hint = (firewall: 'firewalld' | 'ufw') =>
@@ -54,7 +54,7 @@ test('the hint for a known firewall is a ready command', () => {
   expect(hint('ufw')).toEqual(['on cp1: ufw allow 2379/tcp && ufw allow 2380/tcp'])
 })
 
-test('ports with the same problem are listed together, others separately', () => {
+test('ports with the same sources are listed together, others separately', () => {
   const failWhere: FailureOf = ({ to, from, port }) => {
     if (to.host !== 'cp1' || port.protocol === 'udp') return undefined
     return port.component === 'etcd' || from.host === 'w1' ? 'refused' : undefined
@@ -68,7 +68,7 @@ test('ports with the same problem are listed together, others separately', () =>
   ])
 })
 
-test('a host that reaches no other is one finding, not one for each of the others', () => {
+test('a host that reaches no other host is one finding for that host', () => {
   const failWhere: FailureOf = ({ from, port }) =>
     from.host === 'w1' && port.protocol === 'tcp' ? 'timeout' : undefined
   expect(findProblems({ controlPlanes: 3, workers: 2 }, failWhere)).toMatchObject([
@@ -81,14 +81,14 @@ test('a host that reaches no other is one finding, not one for each of the other
   ])
 })
 
-test('a port that is blocked everywhere is one finding for each host that needs it, also with five hundred hosts', () => {
+test('a port that 500 hosts block is one finding for each host that connects to it', () => {
   const failWhere: FailureOf = ({ port }) => (port.component === 'kubelet' ? 'timeout' : undefined)
   const findings = findProblems({ controlPlanes: 3, workers: 497 }, failWhere)
   expect(findings.map(({ host }) => host)).toEqual(['cp1', 'cp2', 'cp3'])
   expect(findings[0]?.message).toMatch(/^cannot reach port 10250\/tcp \(kubelet\) of cp\d, cp\d and 497 more/)
 })
 
-test('a refused port of a component is not a network problem', () => {
+test('a refused connection without a listener is not a network problem, a timeout is', () => {
   const failWhere =
     (outcome: NetworkProbeOutcome): FailureOf =>
     ({ to, port }) =>
@@ -97,10 +97,10 @@ test('a refused port of a component is not a network problem', () => {
   expect(findProblems({ controlPlanes: 1, workers: 1 }, failWhere('timeout'), false)).toHaveLength(1)
 })
 
-test('another machine at the address of a host', () => {
-  const failAtTwin: FailureOf = ({ to, port }) =>
+test('another machine at the address of a host is an address conflict', () => {
+  const failAtDuplicate: FailureOf = ({ to, port }) =>
     to.host === 'w1' && port.protocol === 'tcp' ? 'unexpected-response' : undefined
-  expect(findProblems({ controlPlanes: 2, workers: 1 }, failAtTwin)).toMatchObject([
+  expect(findProblems({ controlPlanes: 2, workers: 1 }, failAtDuplicate)).toMatchObject([
     {
       code: 'PEER_ADDRESS_CONFLICT',
       severity: 'error',
@@ -110,7 +110,7 @@ test('another machine at the address of a host', () => {
   ])
 })
 
-test('datagrams that get lost, and those that are too large', () => {
+test('lost datagrams are an error, and datagrams that are too large a warning', () => {
   const failToW1 =
     (result: ReturnType<FailureOf>): FailureOf =>
     (connection) =>

@@ -74,7 +74,7 @@ test('without new hosts no agent gets a request', async () => {
   expect([...requests.values()].flat()).toEqual([])
 })
 
-test('of a host that joins the others look at it and it at them; only it listens', async () => {
+test('a joining host and its peers probe each other, and only the joining host listens', async () => {
   await run(undefined, { newHosts: new Set(['w1']) })
   expect(types('cp1')).toEqual(['clock', 'probe'])
   expect(types('w1')).toEqual(['clock', 'listen', 'probe', 'stop-listening'])
@@ -89,7 +89,7 @@ test('of a host that joins the others look at it and it at them; only it listens
   ])
 })
 
-test('what is taken is looked at without a token, or not at all', async () => {
+test('ports that the agent could not open are probed without a token by TCP, not by UDP', async () => {
   const taken = (_: string, request: RequestBody): ResponseBody | undefined =>
     request.type === 'listen' ? { type: 'listening', tcp: [2380], udp: [] } : undefined
   await run(taken)
@@ -98,7 +98,7 @@ test('what is taken is looked at without a token, or not at all', async () => {
   expect(probes('cp1').map(({ protocol }) => protocol)).not.toContain('udp')
 })
 
-test('what is seen becomes findings', async () => {
+test('clock skew and blocked ports become findings', async () => {
   const findings = await run((host, request) => {
     if (request.type === 'clock' && host === 'w1') return { type: 'clock', time: Date.now() + 60_000 }
     if (request.type !== 'probe') return undefined
@@ -118,7 +118,7 @@ test('what is seen becomes findings', async () => {
   ])
 })
 
-test('hosts that did not answer are left out', async () => {
+test('unreachable hosts are not probed', async () => {
   expect(await run(undefined, { unreachable: ['cp2'] })).toEqual([])
   expect(probes('cp1').map(({ address }) => address)).not.toContain('10.1.0.2')
   expect(probes('w1').map(({ address }) => address)).toEqual(['10.1.0.1', '10.1.0.1'])
@@ -177,13 +177,13 @@ test('a few seconds are a warning, half a minute is an error', () => {
   ])
 })
 
-test('when all hosts agree it is our own that is wrong', () => {
+test('if all hosts agree, the skew is reported for this machine', () => {
   expect(checkSkew({ a: 45, b: 45.1, c: 45 })).toEqual([
     'here error: the clock of this machine is 45.0 s behind those of the hosts',
   ])
 })
 
-test('of two the one that is not ours is named, whichever way it is off', () => {
+test('if the clocks have no majority, the skew is reported for the hosts', () => {
   expect(checkSkew({ a: 3600 })).toEqual(['a error: its clock is 1 h 00 min ahead of the other clocks'])
   expect(checkSkew({ a: -5 })).toEqual(['a warning: its clock is 5.0 s behind the other clocks'])
   expect(checkSkew({ a: 0, b: 40, c: 40 })).toEqual([

@@ -14,7 +14,7 @@ function connectionTo(protocol: 'tcp' | 'udp', options: PeersOptions = {}): Requ
   return connection
 }
 
-test('a port that the agent has opened must answer with its token, any other only accept', () => {
+test('a port that the agent opened is probed with a token, any other port without', () => {
   const connection = connectionTo('tcp')
   const target = { protocol: 'tcp', address: '10.1.0.1', port: 6443 }
   expect(buildProbeTarget(connection, { token, tcp: [6443], udp: [] })).toEqual({ ...target, token })
@@ -22,7 +22,7 @@ test('a port that the agent has opened must answer with its token, any other onl
   expect(buildProbeTarget(connection, undefined)).toEqual(target)
 })
 
-test('datagrams are as large as packets of pods will be, and some are smaller', () => {
+test('UDP probes have the size of pod packets and several smaller sizes', () => {
   const opened = { token, tcp: [], udp: [4789] }
   const sizes = [1472, 1452, 1432, 1422, 1392, 1372, 1322, 1252, 548]
   expect(buildProbeTarget(connectionTo('udp'), opened)).toEqual({
@@ -36,7 +36,7 @@ test('datagrams are as large as packets of pods will be, and some are smaller', 
   expect(buildProbeTarget(narrow, opened)).toMatchObject({ sizes: [1272, 1252, 548] })
 })
 
-test('the size is that of the sender, and never larger than a datagram', () => {
+test('the size of UDP probes follows the MTU of the sender, up to the largest datagram', () => {
   const opened = { token, tcp: [], udp: [4789] }
   const withMtu = (mtu: number): PeersOptions => ({
     facts: { w1: { linux: { addresses: [{ interface: 'eth0', address: '10.3.0.1', prefix: 24, mtu }] } } },
@@ -50,7 +50,7 @@ test('the size is that of the sender, and never larger than a datagram', () => {
   expect(buildProbeTarget(connectionTo('udp', withMtu(68)), opened)).toMatchObject({ sizes: [64] })
 })
 
-test('a port that the pod network already uses cannot be probed', () => {
+test('a UDP port that the agent could not open is not probed', () => {
   expect(buildProbeTarget(connectionTo('udp'), { token, tcp: [4789], udp: [] })).toBeUndefined()
   expect(buildProbeTarget(connectionTo('udp'), undefined)).toBeUndefined()
 })

@@ -35,7 +35,7 @@ function op(component: string, action: Op['action'], target: Op['target'] = 'ser
   return { component, stage: 'node', action, target, name: `${component}.service`, because: [] }
 }
 
-test('new are hosts that get something which others have to reach', () => {
+test('a host is new if a service that peers connect to is created on it', () => {
   const ops = new Map<string, readonly Op[]>([
     ['new', [op('kubelet', 'create', 'file'), op('kubelet', 'create'), op('kubelet', 'start')]],
     ['member', [op('etcd', 'create')]],
@@ -51,7 +51,7 @@ function listAll(peers: ReturnType<typeof buildPeers>): readonly RequiredConnect
   return listRequiredConnections(peers, listPeerNames(peers))
 }
 
-test('each role is reached by those who need it', () => {
+test('required connections depend on the roles of both hosts', () => {
   expect(listAll(buildPeers({ controlPlanes: 1, etcd: 2, workers: 1 })).map(formatConnection)).toEqual([
     'etcd1 → cp1:6443/tcp',
     'etcd2 → cp1:6443/tcp',
@@ -66,7 +66,7 @@ test('each role is reached by those who need it', () => {
   ])
 })
 
-test('where etcd is beside control planes, they reach each other by all', () => {
+test('control planes with etcd connect to all ports of each other', () => {
   const connections = listAll(buildPeers({ controlPlanes: 2 })).map(formatConnection)
   for (const port of ['2379/tcp', '2380/tcp', '6443/tcp', '10250/tcp', '4789/udp']) {
     expect(connections).toContain(`cp1 → cp2:${port}`)
@@ -75,7 +75,7 @@ test('where etcd is beside control planes, they reach each other by all', () => 
   expect(connections).toHaveLength(10)
 })
 
-test('ports are those of cluster.yml, and without vxlan there are no datagrams', () => {
+test('ports are those of cluster.yml, and without vxlan there are no UDP connections', () => {
   const hosts = { controlPlanes: 1, workers: 1 }
   const spec = ['api: { port: 8443 }', 'network: { flannel: { port: 8472, vni: 1 } }']
   expect(listAll(buildPeers({ ...hosts, spec })).map(formatConnection)).toEqual([
@@ -91,7 +91,7 @@ test('ports are those of cluster.yml, and without vxlan there are no datagrams',
 })
 
 test.each([1, 2, 3, 4, 5, 7, 500])(
-  'of %i nodes each looks at three others and is looked at by three',
+  'of %i nodes each has UDP connections to and from up to three others',
   (count) => {
     const connections = listAll(buildPeers({ workers: count - 1 })).filter(
       ({ port }) => port.protocol === 'udp',
@@ -107,7 +107,7 @@ test.each([1, 2, 3, 4, 5, 7, 500])(
   },
 )
 
-test('five hundred hosts ask each other as often as they are, not as often as their square', () => {
+test('the number of connections of 500 hosts grows linearly with the hosts', () => {
   const peers = buildPeers({ controlPlanes: 3, workers: 497 })
   const connections = listAll(peers)
   expect(connections.length).toBeLessThan(500 * 10)
@@ -119,7 +119,7 @@ test('five hundred hosts ask each other as often as they are, not as often as th
   expect(cp1).toBe(499 + 2 * 3 + 3)
 })
 
-test('where a host joins, only what concerns it is looked at', () => {
+test('if one host is new, only connections from and to it are required', () => {
   const peers = buildPeers({ controlPlanes: 3, workers: 20 })
   const connections = listRequiredConnections(peers, new Set(['w7'])).map(formatConnection)
   expect(connections.filter((connection) => !connection.includes('w7'))).toEqual([])

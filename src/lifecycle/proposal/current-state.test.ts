@@ -28,7 +28,7 @@ function voter(address: string): KnownEtcdMember {
 
 const members = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map(voter)
 
-test('hosts that do not answer are what etcd and the API say they are', () => {
+test('current roles of unreachable hosts come from etcd members and nodes', () => {
   const nodes = ['cp1', 'cp2', 'third', 'w1']
   expect(deriveCurrentState({ ...without('cp3', 'w1'), members, nodes })).toEqual({
     etcd: ['cp1', 'cp2', 'cp3'],
@@ -38,7 +38,7 @@ test('hosts that do not answer are what etcd and the API say they are', () => {
   })
 })
 
-test('one that was never there is nothing yet, and so is one that still learns', () => {
+test('an unreachable host that is only an etcd learner has no current role', () => {
   const learner = { name: 'cp3', peerUrls: ['https://10.0.0.3:2380'], learner: true }
   const known = [...members.slice(0, 2), learner]
   expect(deriveCurrentState({ ...without('cp3'), members: known, nodes: ['cp1', 'cp2'] })).toMatchObject({
@@ -48,7 +48,7 @@ test('one that was never there is nothing yet, and so is one that still learns',
   })
 })
 
-test('hosts that answer say it themselves', () => {
+test('current roles of reachable hosts come from their ops, not from nodes', () => {
   const { plans } = without()
   const create: Op = {
     component: 'kubelet',
@@ -65,7 +65,7 @@ test('hosts that answer say it themselves', () => {
   ).toEqual(['cp1', 'cp2', 'cp3'])
 })
 
-test('desired roles are known without a plan', () => {
+test('desired roles come from cluster.yml alone', () => {
   expect(listDesiredRoles(cluster).get('cp3')).toEqual({ member: true, controlPlane: true, node: true })
   expect(listDesiredRoles(cluster).get('w1')).toEqual({ member: false, controlPlane: false, node: true })
 })

@@ -24,12 +24,12 @@ function node(name: string, address: string, labels: Record<string, string> = {}
 
 const controlPlane = { 'node-role.kubernetes.io/control-plane': '' }
 
-test('who is in the file stays', () => {
+test('hosts of cluster.yml are not removed', () => {
   const nodes = [node('cp1', '10.0.0.1', controlPlane), node('w1', '10.0.0.4')]
   expect(findHostsToRemove(endpoints, [member('cp1', '10.0.0.1')], nodes)).toEqual([])
 })
 
-test('a member and its node are one host; a worker is a node alone', () => {
+test('an etcd member and its node are removed as one host, a worker by its node', () => {
   const members = [member('cp1', '10.0.0.1'), member('cp2', '10.0.0.2')]
   const nodes = [node('second', '10.0.0.2', controlPlane), node('w2', '10.0.0.5')]
   expect(findHostsToRemove(endpoints, members, nodes)).toEqual([
@@ -38,7 +38,7 @@ test('a member and its node are one host; a worker is a node alone', () => {
   ])
 })
 
-test('one that never started has only its address; nodes of others are left alone', () => {
+test('a member that never started is removed by its address, and foreign nodes are ignored', () => {
   const foreign = { ...node('theirs', '10.0.0.9'), metadata: { name: 'theirs' } }
   expect(findHostsToRemove(endpoints, [member('', '10.0.0.3', true)], [foreign])).toEqual([
     { host: '10.0.0.3', address: '10.0.0.3', etcd: true, api: false, node: undefined },

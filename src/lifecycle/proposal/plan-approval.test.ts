@@ -33,26 +33,26 @@ const proposal = (ops: readonly Op[], own = plans, more: Partial<Proposal> = {})
 const all = new Set(['cp1', 'w1'])
 const approved = buildPlanDocument(proposal([file, restart]), all)
 
-test('the same, less of it, and the same for fewer reasons are agreed to', () => {
+test('the same ops, fewer ops, and ops with fewer reasons are approved', () => {
   expect(findUnapprovedChanges(approved, proposal([file, restart]))).toEqual([])
   expect(findUnapprovedChanges(approved, proposal([{ ...restart, because: [] }]))).toEqual([])
   expect(findUnapprovedChanges(approved, proposal([]))).toEqual([])
 })
 
-test('another op is not', () => {
+test('an additional op is not approved', () => {
   expect(
     findUnapprovedChanges(approved, proposal([file, { ...restart, name: 'containerd.service' }])),
   ).toEqual(['w1: restart service containerd.service'])
 })
 
-test('nor are the same ops with other content, or on a host that was not spoken of', () => {
+test('ops of a changed plan, or on a host outside the approved plan, are not approved', () => {
   const other = plans.map((plan) => ({ ...plan, address: '10.0.0.9' }))
   expect(findUnapprovedChanges(approved, proposal([file], other))).toEqual(['the plan of w1 has changed'])
   const limited = buildPlanDocument(proposal([file]), new Set(['cp1']))
   expect(findUnapprovedChanges(limited, proposal([file]))).toEqual(['w1 is not in the approved plan'])
 })
 
-test('of addons neither another one, nor other content, nor another change', () => {
+test('an additional addon, other addon content and an additional prune are not approved', () => {
   const map = (word: string) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -79,6 +79,6 @@ test('of addons neither another one, nor other content, nor another change', () 
 /** Plan document of the first release. Every later release must be able to read it. */
 const golden: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'testdata/plan.v1.json'), 'utf8'))
 
-test('a plan that was kept keeps being read, to the last field', () => {
+test('the plan document of the first release can still be read completely', () => {
   expect(readVersioned(planFormat, golden)).toEqual(golden)
 })

@@ -6,7 +6,7 @@ import { createIdentity } from '../../identity/identity.ts'
 import { readDiffs, readRemovalOps } from './read-hosts.ts'
 import { scriptedSession } from '../testing/scripted-agent.ts'
 
-test('hosts return the ops that remove everything of ours', async () => {
+test('removal ops are the diff against an empty plan', async () => {
   const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
   const requests: AgentRequest['body'][] = []
   const head = { component: 'kubelet', stage: 'node', action: 'stop', target: 'service' } as const
@@ -21,7 +21,7 @@ test('hosts return the ops that remove everything of ours', async () => {
   })
 })
 
-test('equal ops of many hosts are one array, and only some plans are sent at the same time', async () => {
+test('equal ops of 300 hosts share one array, and at most 64 diffs run at the same time', async () => {
   const head = { component: 'kubelet', stage: 'node', action: 'create', target: 'file' } as const
   const names = Array.from({ length: 300 }, (_, index) => `w${index}`)
   let [open, most] = [0, 0]

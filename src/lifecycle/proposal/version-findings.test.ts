@@ -18,19 +18,19 @@ test('the next minor, another patch and the running version are allowed', () => 
   expect(codes('1.37.1', [])).toEqual([])
 })
 
-test('a minor version is neither skipped nor gone back', () => {
+test('skipping a minor and a downgrade of the minor are refused', () => {
   expect(codes('1.38.0', ['1.36.4'])).toEqual(['UPGRADE_SKIPS_MINOR'])
   expect(codes('1.36.4', ['1.37.1'])).toEqual(['UPGRADE_DOWNGRADE'])
 })
 
-test('an interrupted upgrade resumes, and does not go back', () => {
+test('an interrupted upgrade can resume but not be downgraded', () => {
   const kubelets = { cp1: '1.36.4', w1: '1.36.4' }
   expect(codes('1.37.1', ['1.37.1', '1.36.4'], kubelets)).toEqual([])
   expect(codes('1.36.4', ['1.37.1', '1.36.4'], kubelets)).toEqual(['UPGRADE_DOWNGRADE'])
   expect(codes('1.38.0', ['1.37.1', '1.36.4'], kubelets)).toEqual(['UPGRADE_SKIPS_MINOR'])
 })
 
-test('no kubelet is left too far behind', () => {
+test('a kubelet more than three minors behind the desired version is refused', () => {
   expect(codes('1.37.1', ['1.36.4'], { w1: '1.34.0', w2: '1.33.9' })).toEqual(['UPGRADE_SKEW w2'])
 })
 

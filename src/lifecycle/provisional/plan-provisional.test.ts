@@ -106,16 +106,16 @@ async function planChange(inputs: ClusterInputs, previous: ClusterInputs = build
 const everywhere = ['cp1', 'cp2', 'cp3', 'w1']
 
 test.each([
-  ['a setting of kubelets', 'components: { kubelet: { maxPods: 50 } }', everywhere, 'kubelet'],
+  ['a kubelet setting', 'components: { kubelet: { maxPods: 50 } }', everywhere, 'kubelet'],
   [
-    'a flag of API servers',
+    'an API server flag',
     'components: { apiServer: { args: { event-ttl: 2h } } }',
     ['cp1', 'cp2', 'cp3'],
     'kube-apiserver',
   ],
-  ['how much is audited', 'security: { audit: { maxAge: 5 } }', ['cp1', 'cp2', 'cp3'], 'kube-apiserver'],
+  ['an audit setting', 'security: { audit: { maxAge: 5 } }', ['cp1', 'cp2', 'cp3'], 'kube-apiserver'],
   [
-    'a setting of containerd',
+    'a containerd setting',
     'components: { containerd: { config: "[debug]\\nlevel = \\"debug\\"" } }',
     everywhere,
     'containerd',
@@ -127,24 +127,24 @@ test.each([
   expect(groups).toEqual(['cp3', 'cp2', 'cp1', 'w1'].filter((host) => hosts.includes(host)))
 })
 
-test('another API name may be provisional: neither change nor rollback restarts anything', async () => {
+test('an additional API name may be provisional, and its rollback restarts nothing', async () => {
   const { codes, restarts } = await planChange(buildInputs(['api: { sans: [api.example.org] }']))
   expect(codes).toEqual([])
   expect(restarts).toEqual(['cp1 ', 'cp2 ', 'cp3 '])
 })
 
-test('another version may not be provisional', async () => {
+test('a change of the Kubernetes version may not be provisional', async () => {
   const { codes } = await planChange(buildInputs([]), buildInputs([], {}, '1.36.4'))
   expect(codes).toContain('PROVISIONAL_PROGRAMS')
 })
 
-test('another release of hyperkube itself may not', async () => {
+test('a change of the hyperkube release may not be provisional', async () => {
   expect((await planChange(buildInputs([], { version: () => '0.2.0' }))).codes).toEqual([
     'PROVISIONAL_PROGRAMS',
   ])
 })
 
-test('a password of a registry may not, whether it comes, changes or goes', async () => {
+test('adding, changing or removing a registry password may not be provisional', async () => {
   const registry = ['registries: [{ host: ghcr.io, username: me, password: { secret: puller } }]']
   const withPassword = (text: string): ClusterInputs =>
     buildInputs(registry, { identity: { ...identity, secrets: { puller: new Secret('puller', text) } } })
@@ -153,7 +153,7 @@ test('a password of a registry may not, whether it comes, changes or goes', asyn
   expect((await planChange(buildInputs([]), withPassword('one'))).codes).toContain('PROVISIONAL_SECRETS')
 })
 
-test('a key rotation may not, in any phase', async () => {
+test('no phase of a key rotation may be provisional', async () => {
   for (const key of ['kubernetes', 'etcd', 'front-proxy', 'service-account', 'encryption'] as const) {
     let previous = identity
     for (let phase = 0; phase < 3; phase++) {

@@ -56,7 +56,7 @@ test('endpoints for a login have the ssh command of each host, except of this ma
   ])
 })
 
-test('what systemd says of a unit', () => {
+test('systemd unit properties become a service state', () => {
   const block = (load: string, active: string): string =>
     `Id=etcd.service\nLoadState=${load}\nActiveState=${active}\nNRestarts=3`
   expect(parseServiceStatus(block('loaded', 'active'))).toEqual({
@@ -86,7 +86,7 @@ test('an unreachable host is unhealthy with a reason, and the others are still r
   })
 })
 
-test('a host is healthy if all its parts are', () => {
+test('a host is healthy if its components and its agent are', () => {
   expect(listHostStatuses(buildHealthyCluster()).every(isHostHealthy)).toBe(true)
   const withoutAgent = changeHost(buildHealthyCluster(), 'w1', (host) => ({
     ...host,

@@ -4,7 +4,7 @@ import { checkCase, checkCaseBriefly, defaultHostLines } from './testing/fixture
 const lo = { interface: 'lo', address: '127.0.0.1', prefix: 8 }
 const others = defaultHostLines.slice(0, 2)
 
-test('an interface of cluster.yml must be there', () => {
+test('an interface of cluster.yml that the host does not have is an error', () => {
   const line = '- { name: w1, address: 203.0.113.1, interface: eth7, roles: [worker] }'
   expect(checkCase({ hosts: [...others, line] })).toEqual([
     {
@@ -18,7 +18,7 @@ test('an interface of cluster.yml must be there', () => {
   ])
 })
 
-test('a host that is named by its name needs an address on its default interface', () => {
+test('a host with a DNS name as address needs an IPv4 address on its default interface', () => {
   const line = '- { name: w1, address: w1.example.com, roles: [worker] }'
   const ipv6 = { interface: 'eth0', address: '2001:db8::1', prefix: 64 }
   expect(checkCase({ hosts: [...others, line] })).toEqual([])
@@ -31,7 +31,7 @@ test('a host that is named by its name needs an address on its default interface
   ])
 })
 
-test('an address behind which the host is hidden is not its own', () => {
+test('an address that no interface of the host has is an error with a hint for internalAddress', () => {
   const line = '- { name: w1, address: 203.0.113.7, roles: [worker] }'
   const addresses = [
     lo,
@@ -56,20 +56,20 @@ test('a worker that reports the address of a control plane is refused', () => {
   ])
 })
 
-test('an IPv6 address may be written in another way', () => {
+test('an IPv6 address of cluster.yml matches in another notation', () => {
   const line = '- { name: w1, address: "2001:DB8:0::1", roles: [worker] }'
   const addresses = [lo, { interface: 'eth0', address: '2001:db8::1', prefix: 64 }]
   expect(checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })).toEqual([])
 })
 
-test('a loopback address is not valid for other hosts', () => {
+test('a loopback address in cluster.yml is an error', () => {
   const line = '- { name: w1, address: 127.0.0.1, roles: [worker] }'
   const addresses = [lo, { interface: 'eth0', address: '192.168.1.2', prefix: 24 }]
   const found = checkCase({ hosts: [...others, line], facts: { w1: { linux: { addresses } } } })
   expect(found).toMatchObject([{ code: 'HOST_NO_ADDRESS', hint: 'internalAddress: 192.168.1.2' }])
 })
 
-test('a copy of another host is named with the first of them', () => {
+test('a host with the machine id of another host is reported as a clone', () => {
   const machineId = '0123456789abcdef0123456789abcdef'
   const found = checkCase({ facts: { cp1: { linux: { machineId } }, w1: { linux: { machineId } } } })
   expect(found).toEqual([
@@ -83,12 +83,12 @@ test('a copy of another host is named with the first of them', () => {
   ])
 })
 
-test('hosts without an id are not copies of each other', () => {
+test('hosts without a machine id are not reported as clones', () => {
   const linux = { machineId: '' }
   expect(checkCase({ facts: { cp1: { linux }, w1: { linux } } })).toEqual([])
 })
 
-test('two hosts of one name are confused by people', () => {
+test('two hosts with the same hostname give a warning, case-insensitively', () => {
   const found = checkCaseBriefly({
     facts: { w1: { linux: { hostname: 'same' } }, win1: { windows: { hostname: 'SAME' } } },
   })

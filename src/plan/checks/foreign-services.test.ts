@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { watchedWindowsServices } from '../../contract/windows-host.ts'
 import { checkCase, checkCaseBriefly } from './testing/fixtures.ts'
 
-test('a service of our name that is not ours must go', () => {
+test('a foreign service with the name of a component is an error', () => {
   const found = checkCase({ facts: { w1: { linux: { foreignServices: ['kubelet.service'] } } } })
   expect(found).toEqual([
     {
@@ -16,13 +16,13 @@ test('a service of our name that is not ours must go', () => {
   ])
 })
 
-test('a foreign service that the host does not need is ignored', () => {
+test('a foreign service is ignored if the host does not run that component', () => {
   const linux = { foreignServices: ['containerd', 'etcd'] }
   expect(checkCase({ facts: { etcd1: { linux } } }).map(({ component }) => component)).toEqual(['etcd'])
   expect(checkCase({ facts: { w1: { linux } } }).map(({ component }) => component)).toEqual(['containerd'])
 })
 
-test('Docker is borne beside us', () => {
+test('Docker on a node is a warning, and on a dedicated etcd host it is ignored', () => {
   const linux = { firewalls: ['docker' as const] }
   expect(checkCaseBriefly({ facts: { w1: { linux }, etcd1: { linux } } })).toEqual(['w1 warning HOST_DOCKER'])
 })
@@ -36,11 +36,11 @@ test.each([
   ['containerd', ['win1 error HOST_WINDOWS_SERVICE_TAKEN']],
   ['rke2', ['win1 error HOST_WINDOWS_OTHER_NODE']],
   ['docker', ['win1 warning HOST_WINDOWS_DOCKER']],
-])('a foreign %s', (name, expected) => {
+])('a foreign Windows service %s gives %j', (name, expected) => {
   expect(findWindowsServices([name])).toEqual(expected)
 })
 
-test('everything that is looked for is a finding, unless the host does not run it', () => {
+test('every watched Windows service is a finding, except flanneld without the flannel plugin', () => {
   expect(findWindowsServices(watchedWindowsServices)).toHaveLength(watchedWindowsServices.length)
   expect(findWindowsServices(['flanneld'])).toHaveLength(1)
   expect(findWindowsServices(['flanneld'], 'network: { plugin: none }')).toEqual([])

@@ -14,7 +14,7 @@ const kernel: LinuxSystemFacts['kernel'] = {
 }
 const everywhere = (linux: Partial<LinuxSystemFacts>) => ({ etcd1: { linux }, w1: { linux } })
 
-test('services are started by systemd, on every host', () => {
+test('a host without systemd is an error, whatever its role', () => {
   const linux = { init: { name: 'openrc', version: '0.55' } }
   expect(checkCaseBriefly({ facts: everywhere(linux) })).toEqual([
     'etcd1 error HOST_NO_SYSTEMD',
@@ -22,7 +22,7 @@ test('services are started by systemd, on every host', () => {
   ])
 })
 
-test('only nodes need what containers need of a kernel', () => {
+test('kernel features for containers are required only on nodes', () => {
   const linux = { kernel: { ...kernel, overlay: false, bridge: false, vxlan: false } }
   const messages = checkCase({ facts: everywhere(linux) }).map(({ host, message }) => `${host}: ${message}`)
   expect(messages).toEqual([
@@ -35,21 +35,21 @@ test('only nodes need what containers need of a kernel', () => {
 test.each([
   ['network: { flannel: { backend: host-gw } }', false],
   ['network: { plugin: none }', true],
-])('what the network does not use may be missing: %s', (network, noBridge) => {
+])('kernel features that the network plugin does not use may be missing: %s', (network, noBridge) => {
   const linux = { kernel: { ...kernel, vxlan: false, ...(noBridge ? { bridge: false } : {}) } }
   // Windows hosts would require the vxlan backend, so this cluster has only a Linux host.
   const lines = ['- { name: cp1, address: 10.0.0.11, roles: [control-plane] }']
   expect(checkCase({ spec: [network], hosts: lines, facts: { cp1: { linux } } })).toEqual([])
 })
 
-test('version 1 of cgroups is borne for now', () => {
+test('cgroup version 1 is a warning on nodes', () => {
   const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'pids']
   expect(checkCaseBriefly({ facts: everywhere({ cgroup: { version: 1, controllers } }) })).toEqual([
     'w1 warning HOST_CGROUP_V1',
   ])
 })
 
-test('controllers that are missing are named together', () => {
+test('missing cgroup controllers are one error that names all of them', () => {
   const cgroup = { version: 2 as const, controllers: ['cpu', 'io'] }
   expect(checkCase({ facts: everywhere({ cgroup }) })).toMatchObject([
     {
@@ -75,22 +75,22 @@ function checkResolver(servers: string[], spec: readonly string[] = []) {
   return checkCaseBriefly({ spec, facts: { w1: { linux }, etcd1: { linux } } })
 }
 
-test('CoreDNS must not ask itself', () => {
+test('a node with only loopback DNS servers gets a warning about a resolver loop', () => {
   expect(checkResolver(['127.0.0.53', '::1'])).toEqual(['w1 warning HOST_RESOLVER_LOOP'])
   expect(checkResolver(['127.0.0.1', '192.0.2.53'])).toEqual([])
 })
 
-test('CoreDNS must have an upstream server', () => {
+test('a node without DNS servers gets a warning', () => {
   expect(checkResolver([])).toEqual(['w1 warning HOST_NO_RESOLVER'])
 })
 
-test('servers and files that a person has named are theirs', () => {
+test('DNS servers or a resolv.conf set in cluster.yml suppress the resolver warning', () => {
   expect(checkResolver([], ['dns: { forward: [192.0.2.53] }'])).toEqual([])
   expect(checkResolver([], ['components: { kubelet: { config: { resolvConf: /etc/mine } } }'])).toEqual([])
   expect(checkResolver([], ['components: { kubelet: { args: { resolv-conf: /etc/mine } } }'])).toEqual([])
 })
 
-test('the file is named', () => {
+test('the resolver warning names the resolv.conf file', () => {
   const linux = { resolver: { file: '/etc/r', servers: ['127.0.0.1'], systemdResolved: false } }
   expect(checkCase({ facts: { w1: { linux } } })[0]?.message).toBe(
     '/etc/r has only loopback DNS servers (127.0.0.1): CoreDNS would query itself',

@@ -9,7 +9,7 @@ function withAddress(name: string, address: string, prefix: number, plugin = 'fl
   return checkCase({ spec: [`network: { plugin: ${plugin} }`], facts: { w1: { linux: { addresses } } } })
 }
 
-test('a network of the host must not be one of the cluster', () => {
+test('a host network that overlaps the pod or service network is an error', () => {
   expect(withAddress('eth1', '10.244.7.9', 24)).toEqual([
     {
       code: 'HOST_NETWORK_OVERLAP',
@@ -26,7 +26,7 @@ test('a network of the host must not be one of the cluster', () => {
 test.each([
   ['10.64.0.1', 10],
   ['10.0.0.1', 8],
-])('a larger network around both of the cluster’s overlaps them: %s/%i', (address, prefix) => {
+])('a host network that contains the service network is an error: %s/%i', (address, prefix) => {
   const paths = withAddress('eth1', address, prefix).map(({ path }) => path)
   expect(paths).toContain('spec.network.services')
 })
@@ -44,20 +44,20 @@ test.each([
   expect(withAddress(name, address, prefix)).toEqual([])
 })
 
-test.each(['docker0', 'br-0123456789ab'])('%s may move away', (name) => {
+test.each(['docker0', 'br-0123456789ab'])('an overlap with the bridge %s is only a warning', (name) => {
   expect(withAddress(name, '10.244.0.1', 16)).toMatchObject([
     { code: 'HOST_NETWORK_OVERLAP', severity: 'warning' },
   ])
 })
 
-test('the interfaces of another network plugin have addresses of pods', () => {
+test('with plugin none, pod addresses are allowed on interfaces other than the default one', () => {
   expect(withAddress('cilium_host', '10.244.1.1', 32, 'none')).toEqual([])
   expect(withAddress('eth0', '10.244.1.1', 24, 'none')).toMatchObject([{ code: 'HOST_NETWORK_OVERLAP' }])
 })
 
 const withMtu = (mtu: number) => [`network: { flannel: { mtu: ${mtu} } }`]
 
-test('packets must fit through the interface of every node', () => {
+test('a flannel MTU above the MTU of the node interface is a warning', () => {
   const addresses = [{ interface: 'eth0', address: '10.0.0.21', prefix: 24, mtu: 1400 }]
   expect(checkCase({ spec: withMtu(1450), facts: { w1: { linux: { addresses } } } })).toEqual([
     {
@@ -72,11 +72,11 @@ test('packets must fit through the interface of every node', () => {
   ])
 })
 
-test('a member of etcd has no pods, and Windows goes by its own', () => {
+test('the flannel MTU is not checked on dedicated etcd hosts and Windows hosts', () => {
   expect(checkCaseBriefly({ spec: withMtu(9000) })).toEqual(['cp1 warning HOST_MTU', 'w1 warning HOST_MTU'])
 })
 
-test('there is no finding without a setting, if it fits, or if the MTU is unknown', () => {
+test('no MTU warning if no MTU is set, if it fits, or if the interface MTU is unknown', () => {
   const addresses = [{ interface: 'eth0', address: '10.0.0.21', prefix: 24 }]
   expect(checkCaseBriefly({})).toEqual([])
   expect(checkCaseBriefly({ spec: withMtu(1500) })).toEqual([])

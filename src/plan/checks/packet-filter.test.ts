@@ -17,11 +17,11 @@ test.each<Partial<LinuxSystemFacts>>([
   { programs: [] },
   { kernel: { ...kernel, iptables: false }, programs: ['iptables'] },
   { kernel: { ...kernel, nftables: false }, programs: ['nft'] },
-])('without means to rewrite packets there are no services: %j', (linux) => {
+])('a node without nftables and iptables is an error: %j', (linux) => {
   expect(worker(linux)).toMatchObject([{ code: 'HOST_NO_PACKET_FILTER', severity: 'error', host: 'w1' }])
 })
 
-test('the hint is what to type on this distribution', () => {
+test('the hint is the install command of the distribution', () => {
   const distribution = { id: 'rocky', version: '9.6', name: 'Rocky Linux 9.6' }
   expect(worker({ programs: [] })[0]?.hint).toBe('apt-get install nftables')
   expect(worker({ programs: [], distribution })[0]?.hint).toBe('dnf install nftables')
@@ -30,12 +30,12 @@ test('the hint is what to type on this distribution', () => {
   expect(worker({ programs: [], distribution: unknown, kernel: old })[0]?.hint).toBe('install iptables')
 })
 
-test('one of both is enough', () => {
+test('nftables or iptables alone is sufficient', () => {
   expect(worker({ programs: ['nft'] })).toEqual([])
   expect(worker({ programs: ['iptables'], kernel: { ...kernel, nftables: false } })).toEqual([])
 })
 
-test('beside Docker it must be iptables', () => {
+test('a node with Docker needs iptables', () => {
   const found = checkCaseBriefly({ facts: { w1: { linux: { firewalls: ['docker'], programs: ['nft'] } } } })
   expect(found).toEqual(['w1 error HOST_NO_PACKET_FILTER', 'w1 warning HOST_DOCKER'])
 })
@@ -43,7 +43,7 @@ test('beside Docker it must be iptables', () => {
 test.each([
   ['nftables', 'iptables'],
   ['iptables', 'nft'],
-])('a mode that was chosen must be there: %s', (mode, program) => {
+])('a kube-proxy mode of cluster.yml that the host lacks is an error: %s', (mode, program) => {
   const spec = [`components: { kubeProxy: { mode: ${mode} } }`]
   expect(worker({ programs: [program] }, spec)).toMatchObject([
     {
@@ -54,12 +54,12 @@ test.each([
   ])
 })
 
-test('a mode in a piece of configuration counts too', () => {
+test('a mode in kubeProxy.config is checked too', () => {
   const spec = ['components: { kubeProxy: { config: { mode: nftables } } }']
   expect(worker({ programs: ['iptables'] }, spec)).toMatchObject([{ code: 'HOST_PROXY_MODE' }])
 })
 
-test('kube-proxy refuses nftables on an old kernel, where it takes iptables by itself', () => {
+test('kube-proxy mode nftables on a kernel before 5.13 is an error; the default mode is not', () => {
   const old = { kernel: { ...kernel, release: '5.10.0-30-amd64' } }
   expect(worker(old)).toEqual([])
   expect(worker(old, ['components: { kubeProxy: { mode: nftables } }'])).toMatchObject([
@@ -83,13 +83,13 @@ function hint(
   return found[0]?.hint
 }
 
-test('a member of etcd needs nothing but etcd', () => {
+test('the firewall hint of a dedicated etcd host opens only the etcd ports', () => {
   expect(hint('etcd1', 'firewalld')).toBe(
     'firewall-cmd --permanent --add-port=2379/tcp --add-port=2380/tcp && firewall-cmd --reload',
   )
 })
 
-test('a worker is asked by the API, sends packets of pods, and passes them on', () => {
+test('the firewall hint of a worker opens the kubelet and vxlan ports and allows pod traffic', () => {
   expect(hint('w1', 'ufw')).toBe(
     [
       'ufw allow 10250/tcp',
@@ -101,7 +101,7 @@ test('a worker is asked by the API, sends packets of pods, and passes them on', 
   )
 })
 
-test('a control plane has its settings of cluster.yml', () => {
+test('the firewall hint of a control plane uses the API port and backend of cluster.yml', () => {
   const spec = ['api: { port: 8443 }', 'network: { flannel: { backend: host-gw } }']
   expect(hint('cp1', 'firewalld', spec, defaultHostLines.slice(0, 1))).toBe(
     [

@@ -19,7 +19,7 @@ test('a port of a foreign process is an error that names the process', () => {
   ])
 })
 
-test('it need not be known who it is, but then it may be ourselves', () => {
+test('a port of an unknown process is only a warning', () => {
   expect(listening(10_250)).toMatchObject([
     { severity: 'warning', message: 'an unknown process listens on port 10250, which kubelet needs' },
   ])
@@ -32,11 +32,11 @@ test.each([
   [10_250, 'kubelet'],
   [2379, 'nginx'],
   [80, 'traefik'],
-])('on a control plane port %i may be that of %s', (port, process) => {
+])('on a control plane, port %i used by %s is no finding', (port, process) => {
   expect(listening(port, process)).toEqual([])
 })
 
-test('a web server is in the way of the ingress', () => {
+test('port 80 of a web server is an error with a hint for spec.ingress', () => {
   expect(listening(80, 'nginx')).toMatchObject([
     {
       severity: 'error',
@@ -45,20 +45,20 @@ test('a web server is in the way of the ingress', () => {
   ])
 })
 
-test('a port of etcd is needed by its members alone', () => {
+test('etcd ports are checked only on etcd members', () => {
   expect(listening(2379, 'nginx', 'etcd1')).toMatchObject([{ component: 'etcd', host: 'etcd1' }])
   expect(listening(2379, 'etcd', 'etcd1')).toEqual([])
   expect(listening(10_250, 'nginx', 'etcd1')).toEqual([])
 })
 
-test('on Windows programs have an ending', () => {
+test('on Windows, process names are compared without .exe', () => {
   expect(listening(10_250, 'kubelet.exe', 'win1')).toEqual([])
   expect(listening(10_250, 'other.exe', 'win1')).toMatchObject([
     { hint: 'on the host: Get-NetTCPConnection -State Listen -LocalPort 10250 shows the process; stop it' },
   ])
 })
 
-test('a process that listens on both address families is named once', () => {
+test('a process that listens on both address families is reported once', () => {
   const listeners = [
     { port: 10_250, process: 'x' },
     { port: 10_250, process: 'x' },
@@ -66,7 +66,7 @@ test('a process that listens on both address families is named once', () => {
   expect(checkCaseBriefly({ facts: { w1: { linux: { listeners } } } })).toEqual(['w1 error HOST_PORT_TAKEN'])
 })
 
-test('the port of the API is the one of cluster.yml', () => {
+test('the checked API port is that of cluster.yml', () => {
   const listeners = [{ port: 6443, process: 'haproxy' }]
   expect(
     checkCaseBriefly({ spec: ['api: { port: 444 }'], facts: { cp1: { linux: { listeners } } } }),

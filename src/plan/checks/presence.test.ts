@@ -9,7 +9,7 @@ function withoutFacts(...names: readonly string[]) {
   })
 }
 
-test('a worker of which nothing is known is left out', () => {
+test('a worker without facts is a warning and is skipped', () => {
   expect(checkCase({ input: withoutFacts('w1') })).toEqual([
     {
       code: 'HOST_NO_FACTS',
@@ -30,7 +30,7 @@ function controlPlanes(...addresses: readonly string[]): string[] {
 
 const three = controlPlanes('10.0.0.11', '10.0.0.12', '10.0.0.13')
 
-test('of three control planes one may be away, and is named by the others all the same', () => {
+test('with three control planes, one without facts is a warning', () => {
   expect(checkCase({ hosts: three, input: withoutFacts('cp3') })).toEqual([
     {
       code: 'HOST_NO_FACTS',
@@ -42,7 +42,7 @@ test('of three control planes one may be away, and is named by the others all th
   ])
 })
 
-test('of three control planes two may not be away, and why is said', () => {
+test('with three control planes, two without facts are errors with the reason', () => {
   const findings = checkCase({ hosts: three, input: withoutFacts('cp2', 'cp3') })
   expect(findings.map(({ host, severity, code }) => `${host} ${severity} ${code}`)).toEqual([
     'cp2 error HOST_NO_FACTS',
@@ -56,7 +56,7 @@ test('of three control planes two may not be away, and why is said', () => {
   })
 })
 
-test('of one or two none may be away', () => {
+test('with two etcd members, one or two without facts are errors', () => {
   const two = controlPlanes('10.0.0.11', '10.0.0.12')
   expect(checkCaseBriefly({ hosts: two, input: withoutFacts('cp2') })).toContain('cp2 error PLAN_NO_QUORUM')
   expect(checkCaseBriefly({ input: withoutFacts('cp1', 'etcd1') })).toEqual([
@@ -67,7 +67,7 @@ test('of one or two none may be away', () => {
   ])
 })
 
-test('of members of etcd alone one of three may be away, but not half of the control planes', () => {
+test('one of three dedicated etcd members may lack facts, one of two control planes may not', () => {
   const apart = [
     ...['10.0.0.21', '10.0.0.22', '10.0.0.23'].map(
       (address, index) => `- { name: e${index + 1}, address: ${address}, roles: [etcd] }`,
@@ -82,7 +82,7 @@ test('of members of etcd alone one of three may be away, but not half of the con
   })
 })
 
-test('one whose address only itself could say is needed', () => {
+test('a control plane without facts whose address is a DNS name is an error', () => {
   const named = controlPlanes('10.0.0.11', '10.0.0.12', 'cp3.example.com')
   const [known, finding] = checkCase({ hosts: named, input: withoutFacts('cp3') })
   expect(known).toMatchObject({ code: 'HOST_NO_FACTS', severity: 'error', host: 'cp3' })
@@ -94,14 +94,14 @@ test('if no host is reachable, the quorum is not reported', () => {
   expect(checkCaseBriefly({ input: noneReachable }).join()).not.toContain('PLAN_NO_QUORUM')
 })
 
-test('the hint is the way that hyperkube itself takes', () => {
+test('the hint is an ssh command with the user, port and bastion of cluster.yml', () => {
   const spec = ['ssh: { user: ops, port: 2222, bastion: { address: jump.example.com, user: me, port: 23 } }']
   expect(checkCase({ spec, input: withoutFacts('w1') })[0]?.hint).toBe(
     'ssh -J me@jump.example.com:23 -p 2222 ops@10.0.0.21',
   )
 })
 
-test('a host with another system than cluster.yml says is asked nothing else', () => {
+test('a host with another OS than in cluster.yml gets only that finding', () => {
   const lines = [
     ...defaultHostLines.slice(0, 2),
     '- { name: w1, address: 10.0.0.21, roles: [worker], os: windows }',

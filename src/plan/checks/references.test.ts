@@ -9,7 +9,7 @@ const withFile = [
   '- { name: w1, address: 10.0.0.21, roles: [worker], files: [{ path: /a, content: x }, { path: /b, source: b.txt }] }',
 ]
 
-test('a file of a host must be beside cluster.yml', () => {
+test('a source file of a host must exist in the directory of cluster.yml', () => {
   expect(checkCase({ hosts: withFile })).toEqual([
     {
       code: 'PLAN_FILE_MISSING',
@@ -24,7 +24,7 @@ test('a file of a host must be beside cluster.yml', () => {
   expect(checkCase({ hosts: withFile, input: (input) => ({ ...input, attachments }) })).toEqual([])
 })
 
-test('so must the audit policy', () => {
+test('the audit policy file must exist in the directory of cluster.yml', () => {
   const spec = ['security: { audit: { policy: audit.yml } }']
   expect(checkCase({ spec })).toMatchObject([
     { code: 'PLAN_FILE_MISSING', path: 'spec.security.audit.policy', component: 'kube-apiserver' },
@@ -50,19 +50,19 @@ test('the password of a registry must be in the identity', () => {
   expect(found).toEqual([])
 })
 
-test('a password without a username is no login', () => {
+test('a registry password without a username is an error', () => {
   const spec = ['registries: [{ host: ghcr.io, password: { secret: puller } }]']
   expect(checkCase({ spec })).toMatchObject([
     { code: 'PLAN_SECRET_MISSING', message: 'the registry ghcr.io has a password, but no username' },
   ])
 })
 
-test('a lock of another version is said once, however many hosts there are', () => {
+test('a lock for another Kubernetes version is reported once, not per host', () => {
   const input = checkCase({ input: (one) => ({ ...one, lock: buildTestLock('1.36.4') }) })
   expect(input.map(({ code }) => code)).toEqual(['LOCK_OTHER_KUBERNETES'])
 })
 
-test('a lock needs the programs of the machines that there are, and no others', () => {
+test('a lock needs artifacts only for the architectures of the hosts', () => {
   const without = (arch: string) =>
     checkCaseBriefly({
       input: (input) => ({
@@ -74,7 +74,7 @@ test('a lock needs the programs of the machines that there are, and no others', 
   expect(new Set(without('amd64'))).toEqual(new Set(['cluster error LOCK_MISSING_ARTIFACT']))
 })
 
-test('a lock needs the images that the cluster has, and no others', () => {
+test('a lock needs only the images that the cluster uses', () => {
   const { pause = '', coredns = '' } = findKubernetesRelease(shippedCatalog, '1.37.1').images
   const found = (locked: Readonly<Record<string, string>>) =>
     checkCase({
@@ -85,7 +85,7 @@ test('a lock needs the images that the cluster has, and no others', () => {
   expect(found({ pause })).toEqual([`the lock has no image for coredns, not ${coredns}`])
 })
 
-test('artifacts from a mirror with a password cannot be planned with', () => {
+test('a mirror URL with a password is an error, and the password is not printed', () => {
   const found = checkCase({ spec: ['artifacts: { mirror: "https://me:secret@mirror.example.com" }'] })
   expect(found).toMatchObject([{ code: 'MIRROR_NOT_A_BASE', severity: 'error', path: 'spec.artifacts' }])
   expect(JSON.stringify(found)).not.toContain('secret')

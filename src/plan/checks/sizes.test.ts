@@ -15,18 +15,18 @@ test.each([
   [needed, ['w1 warning HOST_MEMORY_SMALL']],
   [2 * needed - 1, ['w1 warning HOST_MEMORY_SMALL']],
   [2 * needed, []],
-])('a worker with %i bytes of memory', (memoryBytes, expected) => {
+])('a worker with %i bytes of memory gives %j', (memoryBytes, expected) => {
   expect(checkCaseBriefly({ facts: { w1: { linux: { memoryBytes } } } })).toEqual(expected)
 })
 
-test('Windows itself needs more than Linux does', () => {
+test('a Windows host needs 2 GiB of memory for the system instead of 512 MiB', () => {
   const enough = needed + (2048 - 512) * mebibyte
   const found = (memoryBytes: number) => checkCaseBriefly({ facts: { win1: { windows: { memoryBytes } } } })
   expect(found(enough - 1)).toEqual(['win1 error HOST_MEMORY_SMALL'])
   expect(found(2 * enough)).toEqual([])
 })
 
-test('what is needed depends on roles', () => {
+test('the required memory depends on the roles of the host', () => {
   const linux = { memoryBytes: 1024 * mebibyte }
   const found = checkCase({ facts: { cp1: { linux }, etcd1: { linux } } })
   expect(found).toMatchObject([
@@ -39,7 +39,7 @@ test('what is needed depends on roles', () => {
   ])
 })
 
-test('a control plane should have two CPUs', () => {
+test('a control plane with one CPU gets a warning', () => {
   const linux = { cpus: 1 }
   expect(checkCaseBriefly({ facts: { cp1: { linux }, w1: { linux }, etcd1: { linux } } })).toEqual([
     'cp1 warning HOST_CPU_SMALL',
@@ -52,7 +52,7 @@ test.each([
   ['etcd1', { path: '/var/lib/etcd', totalBytes: 10 * gibibyte, availableBytes: 7 * gibibyte }, 'etcd'],
   ['w1', { path: '/var', totalBytes: 20 * gibibyte, availableBytes: 9 * gibibyte }, 'kubelet'],
   ['w1', { path: '/var/lib/kubelet', totalBytes: 100 * gibibyte, availableBytes: 14 * gibibyte }, 'kubelet'],
-])('on %s the nearest disk counts: %j', (host, disk, component) => {
+])('on %s the disk with the longest matching path is checked: %j', (host, disk, component) => {
   const found = checkCase({ facts: { [host]: { linux: { disks: [disk, root] } } } })
   expect(found).toMatchObject([{ code: 'HOST_DISK_SMALL', severity: 'warning', host, component }])
   expect(found[0]?.message).toContain(disk.path)
@@ -64,7 +64,7 @@ test('a disk that hyperkube does not use may be full', () => {
   expect(checkCase({ facts: { w1: { linux: { disks } } } })).toEqual([])
 })
 
-test('on Windows it is the drive', () => {
+test('on Windows the free space of the drive is checked', () => {
   const other = { path: 'c:\\hyper', totalBytes: 40 * gibibyte, availableBytes: 0 }
   const disks = [other, { path: 'c:\\', totalBytes: 40 * gibibyte, availableBytes: 5 * gibibyte }]
   expect(checkCase({ facts: { win1: { windows: { disks } } } })).toMatchObject([

@@ -13,16 +13,16 @@ test.each<[Partial<WindowsSystemFacts>, readonly string[]]>([
   [{ arch: 'arm64' }, ['win1 error HOST_WINDOWS_ARCH']],
   [{ containersFeature: false }, ['win1 error HOST_WINDOWS_CONTAINERS']],
   [{ rebootPending: true }, ['win1 warning HOST_WINDOWS_REBOOT']],
-])('%j', (windows, expected) => {
+])('Windows facts %j give %j', (windows, expected) => {
   expect(checkCaseBriefly({ facts: { win1: { windows } } })).toEqual(expected)
 })
 
-test('the hint holds the command that installs a missing feature', () => {
+test('the hint for a missing Containers feature is its install command', () => {
   const [finding] = checkCase({ facts: { win1: { windows: { containersFeature: false } } } })
   expect(finding?.hint).toBe('Install-WindowsFeature Containers -Restart')
 })
 
-test('our directory is on a disk that the host has', () => {
+test('baseDirectory on a drive that the host does not have is an error', () => {
   const spec = ["windows: { baseDirectory: 'd:\\k8s' }"]
   const space = { totalBytes: 2 ** 37, availableBytes: 2 ** 36 }
   const disks = ['C:\\', 'D:\\'].map((path) => ({ path, ...space }))
@@ -47,11 +47,11 @@ test.each([
   [26_100, [20_348]],
   // The lock does not list the builds: it is old, or the image lacks this data.
   [20_348, undefined],
-])('a host of build %i runs an image for %j', (build, pause) => {
+])('a host of Windows build %i can run an image for builds %j', (build, pause) => {
   expect(found(build, pause)).toEqual([])
 })
 
-test('an image for other builds is found before any pod fails', () => {
+test('a pause image for other Windows builds only is reported', () => {
   expect(found(20_348, [17_763, 26_100])).toEqual([
     'win1 HOST_WINDOWS_IMAGE: the image registry.k8s.io/pause:3.10.2 is for Windows build 17763, 26100, which cannot run on build 20348',
   ])

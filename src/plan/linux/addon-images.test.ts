@@ -19,7 +19,7 @@ function imagesOf(images: readonly string[] | undefined, pause: string, host = '
     })
 }
 
-test('a node has the image of sandboxes as it is pinned, which its runtime finds by the plain name', () => {
+test('a node pulls the pause image by digest, and containerd refers to it by tag', () => {
   expect(imagesOf(undefined, `registry.k8s.io/pause:3.10.2@${digest}`)).toEqual([
     {
       name: 'containerd',
@@ -30,7 +30,7 @@ test('a node has the image of sandboxes as it is pinned, which its runtime finds
   ])
 })
 
-test('what will run in the cluster comes last of all, once', () => {
+test('addon images are pulled once, in the last component', () => {
   expect(imagesOf([coredns, coredns], 'registry.k8s.io/pause:3.10.2')?.at(-1)).toEqual({
     name: 'images',
     stage: 'network',
@@ -39,7 +39,7 @@ test('what will run in the cluster comes last of all, once', () => {
   })
 })
 
-test('a Windows node does not get what runs on Linux alone', () => {
+test('a Windows node gets no Linux addon images', () => {
   const all = imagesOf([coredns], 'registry.k8s.io/pause:3.10.2', 'win1')
   expect(all?.map(({ name }) => name)).toEqual(['containerd'])
 })

@@ -48,7 +48,7 @@ describe('the authentication file of kube-apiserver', () => {
     expect(command).toContain(`--authentication-config=${file}`)
   })
 
-  test('keeps this limit with OIDC flags, which become an authenticator', () => {
+  test('keeps the anonymous limit with OIDC flags, which become a JWT authenticator', () => {
     const { config, command } = planApiServer(
       buildCase(
         `${flags}, oidc-groups-claim: groups, oidc-groups-prefix: "oidc:", oidc-required-claim: hd=a`,
@@ -81,15 +81,15 @@ describe('the authentication file of kube-apiserver', () => {
 
 test.each([
   ['is missing', {}, 'PLAN_FILE_MISSING'],
-  ['is no certificate', { 'id.pem': 'hello' }, 'OIDC_INVALID'],
-  ['holds a private key', { 'id.pem': '-----BEGIN PRIVATE KEY-----' }, 'OIDC_INVALID'],
+  ['contains no certificate', { 'id.pem': 'hello' }, 'OIDC_INVALID'],
+  ['contains a private key', { 'id.pem': '-----BEGIN PRIVATE KEY-----' }, 'OIDC_INVALID'],
 ])('a CA file that %s is refused', (_, attachments, code) => {
   expect(checkCase(buildCase(`${flags}, oidc-ca-file: id.pem`, attachments))).toMatchObject([
     { code, severity: 'error', path: 'spec.components.apiServer.args.oidc-ca-file' },
   ])
 })
 
-describe('the admission of kube-apiserver', () => {
+describe('the admission configuration of kube-apiserver', () => {
   const admission = '/etc/hyperkube/kube-apiserver/admission.yaml'
 
   test.each([
@@ -100,7 +100,7 @@ describe('the admission of kube-apiserver', () => {
       'restricted',
     ],
     ['security: { podSecurity: privileged }', 'NodeRestriction,DenyServiceExternalIPs', 'privileged'],
-  ])('with %s', (spec, plugins, level) => {
+  ])('with %s enables the plugins %s and enforces the level %s', (spec, plugins, level) => {
     const { config, command } = planApiServer({ spec: [spec] }, admission)
     expect(command).toContain(`--enable-admission-plugins=${plugins} `)
     expect(config).toMatchObject({
@@ -117,7 +117,7 @@ describe('the admission of kube-apiserver', () => {
     expect(JSON.stringify(config).includes('eventratelimit.admission.k8s.io')).toBe(level === 'restricted')
   })
 
-  test('leaves out what cluster.yml disables, because kube-apiserver refuses both', () => {
+  test('omits plugins that cluster.yml disables, because kube-apiserver refuses plugins in both lists', () => {
     const args = 'disable-admission-plugins: "DenyServiceExternalIPs, EventRateLimit"'
     const { config, command } = planApiServer(
       { spec: ['security: { profile: cis }', `components: { apiServer: { args: { ${args} } } }`] },
@@ -127,7 +127,7 @@ describe('the admission of kube-apiserver', () => {
     expect(JSON.stringify(config)).not.toContain('EventRateLimit')
   })
 
-  test('pulls no image again if images come from a bundle', () => {
+  test('omits AlwaysPullImages if images come from a bundle', () => {
     const spec = ['security: { profile: cis }', 'artifacts: { bundle: shop.bundle }']
     expect(planApiServer({ spec }).command).not.toContain('AlwaysPullImages')
   })

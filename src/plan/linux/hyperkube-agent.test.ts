@@ -9,7 +9,7 @@ const input = buildPlanInput(
   ),
 )
 
-test('another release of hyperkube is a matter of its agent and its controllers alone, and of one host alone', () => {
+test('a new hyperkube release on a host changes only its agent and its controller manager', () => {
   const version = (host: string): string => (host === 'cp1' ? '0.2.0' : '0.1.0')
   const [before, after] = [input, { ...input, version }].map((one) =>
     planCluster(one).plans.flatMap(({ host, components }) =>

@@ -30,13 +30,13 @@ function readSettings(component: ComponentPlan | undefined): unknown {
   return readVersioned(managerSettingsFormat, JSON.parse(content?.kind === 'text' ? content.text : ''))
 }
 
-test('control planes run the controllers unless they are disabled', () => {
+test('control planes run the controller manager unless it is disabled', () => {
   expect(findManager(cluster)).toBeDefined()
   expect(findManager(cluster, 'w1')).toBeUndefined()
   expect(findManager(withSpec({ manager: 'none' }))).toBeUndefined()
 })
 
-test('which of them are on is said in its command, and what they must know in a file that it reads', () => {
+test('the command of the manager lists the controllers, and its settings file contains the snapshot schedule', () => {
   const snapshots = { schedule: '0 */6 * * *', keep: { hourly: 4, daily: 7, weekly: 4 } }
   const some = withSpec({
     manager: { controllers: ['*', '-snapshot-schedule'] },

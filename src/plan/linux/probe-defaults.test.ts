@@ -19,7 +19,7 @@ const hosts = [
   ['dedicated-etcd', 'etcd1'],
 ] as const
 
-test.each(hosts)('each component of %s/%s that runs is asked about, by names of its own', (example, host) => {
+test.each(hosts)('each running component of %s/%s has local probes with unique names', (example, host) => {
   const all = components(example, host)
   for (const { name, probes } of all) {
     expect(new Set(probes.map((probe) => probe.name)).size, name).toBe(probes.length)
@@ -35,21 +35,24 @@ test.each(hosts)('each component of %s/%s that runs is asked about, by names of 
  */
 const slowComponents = new Set(['etcd', 'kube-apiserver'])
 
-test.each(hosts)('what is stopped on %s/%s is found in half a minute', (example, host) => {
-  const late = components(example, host).filter((one) => {
-    const times = listLocalProbes(one).map(
-      ({ intervalMs, timeoutMs, failureThreshold }) => failureThreshold * Math.max(intervalMs, timeoutMs),
-    )
-    return times.length > 0 && Math.min(...times) > (slowComponents.has(one.name) ? 60_000 : 30_000)
-  })
-  expect(late).toEqual([])
-})
+test.each(hosts)(
+  'a stopped component of %s/%s is detected in 30 s, etcd and the API server in 60 s',
+  (example, host) => {
+    const late = components(example, host).filter((one) => {
+      const times = listLocalProbes(one).map(
+        ({ intervalMs, timeoutMs, failureThreshold }) => failureThreshold * Math.max(intervalMs, timeoutMs),
+      )
+      return times.length > 0 && Math.min(...times) > (slowComponents.has(one.name) ? 60_000 : 30_000)
+    })
+    expect(late).toEqual([])
+  },
+)
 
 function listLocalProbes({ probes }: ComponentPlan): readonly Probe[] {
   return probes.filter(({ scope }) => scope === 'local')
 }
 
-test.each(hosts)('each certificate of %s/%s is looked at', (example, host) => {
+test.each(hosts)('each certificate of %s/%s has a probe', (example, host) => {
   for (const { name, certificates, probes } of components(example, host)) {
     const files = probes.flatMap(({ check }) => (check.kind === 'certificate' ? [check.file] : []))
     expect(files, name).toEqual(certificates.map(({ certificateFile }) => certificateFile))
@@ -66,7 +69,7 @@ test('only problems that a restart can fix have local probes', () => {
   expect(local).not.toContain('network')
 })
 
-test('a clock is compared with those of other hosts alone', () => {
+test('the clock probe of a host compares with other control planes only', () => {
   const clocks = (example: string, host: string): readonly string[] =>
     components(example, host)
       .flatMap(({ probes }) => probes)

@@ -21,7 +21,7 @@ function readNetworks(input: PlanInput): WindowsNetwork[] {
       .filter(({ path }) => path.endsWith(windowsNetworkFile))
       .map(({ content, restart }) => {
         expect(restart).toBe(false)
-        if (content.kind !== 'text') throw new Error('it is no secret')
+        if (content.kind !== 'text') throw new Error('the network file is not text')
         return readVersioned(windowsNetworkFormat, JSON.parse(content.text))
       }),
   )
@@ -31,7 +31,7 @@ function planNetwork(...spec: readonly string[]): WindowsNetwork | undefined {
   return readNetworks(buildCheckedInput({ spec }))[0]
 }
 
-test('the plan lists the networks that a host keeps', () => {
+test('the network file of a Windows host lists its address, anchor network and overlay network', () => {
   expect(planNetwork()).toEqual({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'WindowsNetwork',
@@ -67,18 +67,18 @@ test.each([
   expect(planNetwork(`windows: ${windows}`)?.metadata).toEqual(expected)
 })
 
-test('every destination that a cloud has is looked for on hosts', () => {
+test('the facts of a host cover every metadata destination of each cloud', () => {
   for (const cloud of ['aws', 'azure', 'gcp']) {
     const metadata = planNetwork(`windows: { cloud: ${cloud} }`)?.metadata
     expect(metadataDestinations).toEqual(expect.arrayContaining([...(metadata ?? ['none'])]))
   }
 })
 
-test('the network that keeps the switch is no part of the cluster’s own', () => {
-  const hold = (pods: string): string | undefined =>
+test('the subnet of the anchor network never overlaps the pod and service networks', () => {
+  const anchorSubnet = (pods: string): string | undefined =>
     planNetwork(`network: { pods: ${pods}, services: 10.96.0.0/16 }`)?.overlay?.anchor.subnet
-  expect(hold('192.168.0.0/16')).toBe('172.31.255.0/30')
-  expect(hold('10.244.0.0/16')).toBe('192.168.255.0/30')
+  expect(anchorSubnet('192.168.0.0/16')).toBe('172.31.255.0/30')
+  expect(anchorSubnet('10.244.0.0/16')).toBe('192.168.255.0/30')
   assert(
     property(arbitraryInputs, (input) => {
       const { pods, services } = input.cluster.spec.network

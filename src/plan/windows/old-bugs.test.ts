@@ -30,14 +30,14 @@ function argumentsOf(name: string): readonly string[] {
   return service?.supervisor === 'scm' ? service.arguments : []
 }
 
-test('bug 9: the name that a cloud gives the node reached flanneld alone', () => {
+test('bug 9: flanneld, kubelet and kube-proxy use the same node name', () => {
   const flanneld = components.get('flanneld')?.service
   expect(flanneld?.supervisor === 'scm' && flanneld.environment).toEqual({ NODE_NAME: 'nt1' })
   expect(argumentsOf('kubelet')).toContain('--hostname-override=nt1')
   expect(argumentsOf('kube-proxy')).toContain('--hostname-override=nt1')
 })
 
-test('the pods’ network of the other script never reached flanneld', () => {
+test('flanneld uses the pod network of cluster.yml', () => {
   const file = components
     .get('flanneld')
     ?.files.find(({ path }) => win32.basename(path) === 'net-conf.json')?.content
@@ -47,7 +47,7 @@ test('the pods’ network of the other script never reached flanneld', () => {
   })
 })
 
-test('no flag is set that a later Kubernetes would not know any more', () => {
+test('no flag that Kubernetes removed is set', () => {
   const all = ['kubelet', 'kube-proxy', 'flanneld'].flatMap(argumentsOf).join(' ')
   expect(all).not.toMatch(/pod-infra-container-image|feature-gates|log-dir|logtostderr|network-plugin|cni-/)
 })

@@ -90,12 +90,12 @@ function texts({ files, derivedFiles }: ComponentPlan): (readonly [path: string,
 describe('the plan of a Windows host', () => {
   const plans = windowsPlans(mixed)
 
-  test('is what the contract says, on Server 2022 and 2025', () => {
+  test('matches its schema on Server 2022 and 2025', () => {
     expect(plans.map(({ host }) => host)).toEqual(['nt2022', 'nt2025'])
     for (const plan of plans) expect(nodePlanFormat.newest.schema.parse(plan)).toEqual(plan)
   })
 
-  test('has what a worker needs, in the order of its start', () => {
+  test('contains the components of a worker in start order', () => {
     expect(planOf(mixed).components.map(({ stage, name }) => `${stage} ${name}`)).toEqual([
       'prepare host',
       'prepare hyperkube-agent',
@@ -107,13 +107,13 @@ describe('the plan of a Windows host', () => {
     ])
   })
 
-  test('keeps a person’s own files', () => {
+  test('contains the files that cluster.yml lists', () => {
     const text = mixed.replace('labels:', "files: [{ path: 'C:\\motd.txt', content: hello }]\n      labels:")
     const names = windowsPlans(text)[1]?.components.map(({ name }) => name)
     expect(names?.slice(0, 3)).toEqual(['host', 'extra-files', 'hyperkube-agent'])
   })
 
-  test('starts programs that its artifacts bring, after services that it has', () => {
+  test('starts only programs of its artifacts and depends only on its own services', () => {
     for (const { components } of plans) {
       const services = components.filter(({ service }) => service !== undefined)
       const names = new Set(services.map((component) => serviceOf(component).name))
@@ -136,7 +136,7 @@ describe('the plan of a Windows host', () => {
     }
   })
 
-  test('has its services answer to their manager, and their words kept in files of limited size', () => {
+  test('runs each service under the service control manager with log files of limited size', () => {
     const commands = planOf(mixed).components.flatMap((component) => {
       if (component.service === undefined) return []
       const { program, arguments: args } = buildServiceCommand(serviceOf(component))
@@ -155,7 +155,7 @@ describe('the plan of a Windows host', () => {
     `)
   })
 
-  test('names only paths that Windows can have', () => {
+  test('contains only valid Windows paths', () => {
     for (const { components } of plans) {
       const paths = components.flatMap(({ files, derivedFiles, directories, certificates, artifacts }) => [
         ...[...files, ...derivedFiles, ...directories].map(({ path }) => path),
@@ -167,7 +167,7 @@ describe('the plan of a Windows host', () => {
     }
   })
 
-  test('has nothing of Linux', () => {
+  test('contains no users, modules, sysctls or paths of Linux', () => {
     for (const { components } of plans) {
       for (const { users, modules, sysctls, files } of components) {
         expect({ users, modules, sysctls }).toEqual({ users: [], modules: [], sysctls: {} })
@@ -178,19 +178,19 @@ describe('the plan of a Windows host', () => {
     }
   })
 
-  test('has only files that can be read', () => {
+  test('contains only files that can be parsed', () => {
     for (const component of plans.flatMap(({ components }) => components)) {
       for (const [path, text] of texts(component)) expect(() => read(path, text)).not.toThrow()
     }
   })
 
-  test('makes every file that it names', () => {
+  test('creates every file that it refers to', () => {
     for (const component of plans.flatMap(({ components }) => components)) {
       expect(missingFiles(component)).toEqual([])
     }
   })
 
-  test('keeps all that is ours from the users of the host', () => {
+  test('gives other users no access to files and directories of hyperkube', () => {
     const ours = plans
       .flatMap(({ components }) => components)
       .flatMap(({ directories, files, derivedFiles }) => [...directories, ...files, ...derivedFiles])
@@ -198,20 +198,20 @@ describe('the plan of a Windows host', () => {
     expect(ours.filter(({ mode }) => !mode.endsWith('00'))).toEqual([])
   })
 
-  test('is below the directory that a person wants', () => {
+  test('uses the baseDirectory of cluster.yml for all paths', () => {
     const text = JSON.stringify(windowsPlans(`${mixed}  windows: { baseDirectory: 'D:\\k8s\\node' }\n`))
     expect(text).toContain(String.raw`D:\\k8s\\node\\settings\\kubelet`)
     expect(text).not.toMatch(/C:(\\)+hyperkube/)
   })
 })
 
-describe('Windows’ kubelet', () => {
+describe('the kubelet of a Windows host', () => {
   const plan = planOf(mixed)
   const kubelet = find(plan, 'kubelet')
   const { arguments: args, ...service } = serviceOf(kubelet)
   const config: unknown = parse(fileText(kubelet, 'config.yaml'))
 
-  test('is a service under the name by which it finds itself', () => {
+  test('is a native Windows service named kubelet', () => {
     expect(service).toMatchObject({ name: 'kubelet', native: true, dependsOn: ['containerd'] })
     expect(args).toContain('--windows-service=true')
     expect(args).toContain('--windows-priorityclass=ABOVE_NORMAL_PRIORITY_CLASS')
@@ -235,7 +235,7 @@ describe('Windows’ kubelet', () => {
     }
   })
 
-  test('is set for Windows', () => {
+  test('has the configuration that Windows needs', () => {
     expect(config).toMatchObject({
       authentication: {
         anonymous: { enabled: false },
@@ -251,15 +251,15 @@ describe('Windows’ kubelet', () => {
     })
   })
 
-  test('keeps what a person wants kept', () => {
+  test('uses systemReserved of cluster.yml', () => {
     const text = `${mixed}  components: { kubelet: { systemReserved: { cpu: 500m, memory: 3Gi } } }\n`
     const own: unknown = parse(fileText(find(planOf(text), 'kubelet'), 'config.yaml'))
     expect(own).toMatchObject({ systemReserved: { cpu: '500m', memory: '3Gi' } })
   })
 })
 
-describe('Windows’ containerd', () => {
-  test('is run by the manager of services, and finds ours', () => {
+describe('containerd on a Windows host', () => {
+  test('is a native Windows service with paths of hyperkube in its configuration', () => {
     const containerd = find(planOf(mixed), 'containerd')
     expect(serviceOf(containerd)).toMatchObject({ native: true, environment: {} })
     expect(serviceOf(containerd).arguments).toMatchInlineSnapshot(`
@@ -290,7 +290,7 @@ describe('Windows’ containerd', () => {
     `)
   })
 
-  test('goes out through the proxy, and to registries that have a port', () => {
+  test('uses the proxy and supports registries with a port', () => {
     const containerd = find(
       planOf(`${mixed}  proxy: { https: 'http://proxy.example.com:3128', no: [10.0.0.0/8, .local] }
   registries:
@@ -315,10 +315,10 @@ describe('Windows’ containerd', () => {
   })
 })
 
-describe('the network of Windows', () => {
+describe('the network of a Windows host', () => {
   const plan = planOf(mixed)
 
-  test('is flannel’s overlay, run in a wrapper', () => {
+  test('is a flannel overlay with flanneld in a service wrapper', () => {
     const flanneld = find(plan, 'flanneld')
     expect(serviceOf(flanneld)).toMatchObject({ native: false, environment: { NODE_NAME: 'nt2022' } })
     expect(JSON.parse(fileText(flanneld, 'net-conf.json'))).toMatchObject({
@@ -332,7 +332,7 @@ describe('the network of Windows', () => {
     })
   })
 
-  test('joins pods by what flannel has written', () => {
+  test('has a CNI configuration with the subnet that flannel assigned', () => {
     const [conflist] = find(plan, 'flanneld').derivedFiles
     expect(JSON.parse(filledIn(conflist?.template ?? '', subnet))).toEqual({
       cniVersion: '1.0.0',
@@ -366,7 +366,7 @@ describe('the network of Windows', () => {
     })
   })
 
-  test('lets kube-proxy send from the address that was taken for it', () => {
+  test('gives kube-proxy its reserved source VIP', () => {
     const proxy = find(plan, 'kube-proxy')
     const [config] = proxy.derivedFiles
     expect(config?.from).toBe(String.raw`C:\hyperkube\state\kube-proxy\source-vip.env`)
@@ -381,12 +381,12 @@ describe('the network of Windows', () => {
     expect(proxy.needs).toContain('flanneld')
   })
 
-  test('does not care how Linux hosts rewrite packets', () => {
+  test('does not depend on the kube-proxy mode of Linux hosts', () => {
     const other = planOf(`${mixed}  components: { kubeProxy: { mode: iptables } }\n`)
     expect(find(other, 'kube-proxy')).toEqual(find(plan, 'kube-proxy'))
   })
 
-  test('can be the person’s own', () => {
+  test('can be a plugin of the operator, without flanneld', () => {
     const own = planOf(`${mixed}  network: { plugin: none }
   components: { kubeProxy: { config: { winkernel: { networkName: Calico, sourceVip: 10.244.3.9 } } } }
 `)
@@ -399,7 +399,7 @@ describe('the network of Windows', () => {
     expect(find(own, 'host').firewall.map(({ ports }) => ports)).not.toContain('4789')
   })
 
-  test('is let in', () => {
+  test('has firewall rules for kubelet, kube-proxy, node ports and vxlan', () => {
     const rules = find(plan, 'host').firewall.map(({ protocol, ports }) => `${protocol} ${ports}`)
     expect(rules).toEqual(['tcp 10250', 'tcp 10256', 'tcp 30000-32767', 'udp 30000-32767', 'udp 4789'])
   })

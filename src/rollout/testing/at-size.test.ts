@@ -25,7 +25,7 @@ async function atFullSize(tries = 3): Promise<z.infer<typeof measured>> {
   return isGood || tries === 1 ? found : atFullSize(tries - 1)
 }
 
-test('5,000 hosts are planned in two seconds and half a gigabyte, and ten times the hosts take ten times as long', async () => {
+test('planning 5,000 hosts takes under 2 s and 512 MB, and grows linearly with the hosts', async () => {
   const [few, many] = [await atSize(500), await atFullSize()]
   for (const { hosts, planAndRollout, diff, megabytes } of [few, many]) {
     process.stderr.write(

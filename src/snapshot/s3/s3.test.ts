@@ -53,7 +53,7 @@ const error = (code: string): string =>
 const page = (names: readonly string[], next?: string): string =>
   `<ListBucketResult>${names.map((name) => `<Contents><Key>${name}</Key><LastModified>2026-11-15T12:00:00.000Z</LastModified><Size>7</Size></Contents>`).join('')}${next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`}</ListBucketResult>`
 
-test('all pages are listed, without what is no snapshot', async () => {
+test('all pages are listed, and objects that are not snapshots are skipped', async () => {
   const requests: string[] = []
   const respondWith =
     (body: string): Responder =>
@@ -91,12 +91,12 @@ test.each([
   [404, 'NoSuchKey', 'SNAPSHOT_STORE_FAILED'],
   [301, 'PermanentRedirect', 'SNAPSHOT_STORE_FAILED'],
   [503, 'SlowDown', 'SNAPSHOT_STORE_UNREACHABLE'],
-])('%i %s is %s', async (code, word, expected) => {
+])('status %i %s is reported as %s', async (code, word, expected) => {
   const { bucket } = await startBucket(...Array.from({ length: 4 }, () => status(code, error(word))))
   await expect(createBucketStore(bucket).list(signal)).rejects.toMatchObject({ code: expected })
 })
 
-test('no server listens', async () => {
+test('a closed connection is reported as unreachable', async () => {
   const { bucket } = await startBucket(
     ...Array.from(
       { length: 4 },
@@ -110,7 +110,7 @@ test('no server listens', async () => {
   })
 })
 
-test('no secret is in what is sent', async () => {
+test('a request does not contain the secret key', async () => {
   let sent = ''
   const { bucket } = await startBucket((request, response) => {
     sent = JSON.stringify([request.url, request.headers])
@@ -121,7 +121,7 @@ test('no secret is in what is sent', async () => {
   expect(sent).not.toContain('secret')
 })
 
-test('a lost connection continues at the same offset', async () => {
+test('a read resumes at the same offset after a lost connection', async () => {
   const ranges: (string | undefined)[] = []
   const { bucket } = await startBucket(
     (_, response) => {
@@ -138,7 +138,7 @@ test('a lost connection continues at the same offset', async () => {
   expect(ranges).toEqual(['bytes=5-', '"x"'])
 })
 
-test('what is there afterwards is not as large as what was put', async () => {
+test('an upload whose stored size differs is reported as failed', async () => {
   await using directory = await createSnapshotDirectory()
   await writeFile(directory.at('file'), 'content')
   const { bucket } = await startBucket(status(200), (_, response) =>
@@ -148,7 +148,7 @@ test('what is there afterwards is not as large as what was put', async () => {
   await expect(upload).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_FAILED' })
 })
 
-test('responses are parsed, and unknown ones are ignored', () => {
+test('S3 responses are parsed, and unknown responses are ignored', () => {
   expect(parseObjectPage('<html>hello</html>')).toEqual({ objects: [], next: undefined })
   expect(parseObjectPage(page(['a&amp;b&#99;&#x64;&what;'])).objects[0]?.name).toBe('a&bcd&what;')
   expect(parseS3Error('<html/>')).toBeUndefined()

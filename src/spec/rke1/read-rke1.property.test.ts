@@ -29,7 +29,7 @@ const file = record({
   nodes: array(inner, { minLength: 1, maxLength: 3 }),
 }).map(({ any, ...rest }) => ({ ...any, ...rest }))
 
-test('every leaf stands in the report exactly once', () => {
+test('every leaf value is reported exactly once', () => {
   assert(
     property(file, (content) => {
       const { report } = readRke1({
@@ -49,7 +49,7 @@ test('every leaf stands in the report exactly once', () => {
 const secret = 'q7Zx-hidden-Vw3'
 const secretKey = constantFrom('password', 'ssh_key', 'secret_key', 'access_key', 'aws_secret_access_key')
 
-test('no secret stands in the result or in the report, wherever it stood', () => {
+test('no secret of an RKE1 file occurs in the cluster, the report or the findings', () => {
   const paths = [
     ['nodes', 0],
     ['nodes', 0, 'labels'],

@@ -25,7 +25,7 @@ const minimal = `nodes:
     role: [controlplane, etcd, worker]
 `
 
-test('a minimal file becomes a cluster that says what RKE1 took for granted', () => {
+test('a minimal RKE1 file becomes a cluster with the defaults of RKE1 written out', () => {
   expect(formatReport(minimal)).toMatchInlineSnapshot(`
     [
       "mapped: 2:5 nodes[0].address -> spec.hosts[0].address",
@@ -184,11 +184,11 @@ kubernets_version: v1.20.0
 colour: blue
 `
 
-test('every key of a large file is accounted for', () => {
+test('every key of a large RKE1 file is reported', () => {
   expect(formatReport(large)).toMatchInlineSnapshot(`
     [
       "mapped: 1:1 cluster_name -> metadata.name (converted to a DNS label)",
-      "unsupported: 2:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
+      "mapped: 2:1 kubernetes_version -> spec.kubernetes (without the suffix of RKE1)",
       "mapped: 3:1 ssh_key_path -> spec.ssh.key",
       "dropped: 4:1 ssh_agent_auth -> hyperkube uses the ssh agent if no key is set",
       "dropped: 5:1 ssh_cert_path -> is empty",
@@ -291,14 +291,14 @@ test('every key of a large file is accounted for', () => {
   `)
 })
 
-test('a large file becomes a whole cluster, without its secrets', () => {
+test('a large RKE1 file becomes a valid cluster without secrets', () => {
   expect(written(large)).toMatchInlineSnapshot(`
     "apiVersion: hyperkube.dev/v1
     kind: Cluster
     metadata:
       name: shop-floor
     spec:
-      kubernetes: 1.37.1
+      kubernetes: 1.32.13
       hosts:
         - name: alpha
           address: 203.0.113.11
@@ -408,7 +408,7 @@ test('a large file becomes a whole cluster, without its secrets', () => {
   expect(JSON.stringify(readRke1({ file: 'rke.yml', text: large }))).not.toContain('TOP-SECRET')
 })
 
-test('a Windows host makes flannel what Windows needs', () => {
+test('with a Windows host the flannel VNI is set to the value that Windows needs', () => {
   const text = `${minimal}  - address: 192.168.1.31
     user: admin
     role: [worker]
@@ -431,13 +431,13 @@ test.each([
   ['calico', 'flannel'],
   ['weave', 'flannel'],
   ['none', 'none'],
-])('the plugin %s becomes %s, and no settings of vxlan are made up', (plugin, ours) => {
+])('network plugin %s becomes %s without vxlan settings', (plugin, ours) => {
   const text = written(`${minimal}network: { plugin: ${plugin} }\n`)
   expect(text).toContain(`plugin: ${ours}`)
   expect(text).not.toContain('vni')
 })
 
-test('of two families the IPv4 network is written', () => {
+test('of dual-stack networks only the IPv4 network is kept', () => {
   const text = `${minimal}services:
   kube-controller: { cluster_cidr: "10.9.0.0/16,fd00:9::/56" }
   kube-api: { service_cluster_ip_range: "fd00:8::/112" }
@@ -451,7 +451,7 @@ test('of two families the IPv4 network is written', () => {
   expect(written(text)).toContain('pods: 10.9.0.0/16\n    services: 10.43.0.0/16\n')
 })
 
-test('anchors are followed, merges are not passed over in silence', () => {
+test('YAML anchors are resolved, and merge keys are reported as unsupported', () => {
   const text = `nodes:
   - &first
     address: 192.168.1.11
@@ -474,21 +474,21 @@ test('anchors are followed, merges are not passed over in silence', () => {
 })
 
 test.each([
-  ['nothing', ''],
-  ['text', 'hello'],
+  ['an empty file', ''],
+  ['plain text', 'hello'],
   ['a list', '- a\n'],
   ['an empty map', '{}\n'],
   ['broken YAML', 'nodes: [\n'],
-  ['a key twice', `${minimal}nodes: []\n`],
-  ['nodes that are text', 'nodes: hello\nservices: 3\nnetwork: []\n'],
-  ['no nodes', 'nodes: []\n'],
+  ['a duplicate key', `${minimal}nodes: []\n`],
+  ['a file whose nodes are text', 'nodes: hello\nservices: 3\nnetwork: []\n'],
+  ['an empty list of nodes', 'nodes: []\n'],
 ])('%s gives findings and no cluster', (_what, text) => {
   const { cluster, findings } = readRke1({ file: 'rke.yml', text })
   expect(cluster).toBeUndefined()
   expect(findings.length).toBeGreaterThan(0)
 })
 
-test('wrong types everywhere are reported, each where it stands', () => {
+test('values of a wrong type are reported with their positions', () => {
   const text = `nodes: [hello, { address: [1], role: worker, port: x, labels: [a], taints: { a: b } }]
 cluster_name: [a]
 kubernetes_version: 1.3
@@ -512,7 +512,7 @@ __proto__: { a: 1 }
       "unsupported: 1:55 nodes[1].labels -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 1:68 nodes[1].taints -> must be a list, for RKE1 too; write it by hand",
       "unsupported: 2:1 cluster_name -> must be text; write it by hand",
-      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
+      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.32: replaced by 1.37.1; first prepare workloads for this version",
       "unsupported: 4:13 services.etcd -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 4:47 services.kubelet.extra_args.Bad_Flag -> is not a valid flag name; write it by hand",
       "unsupported: 4:60 services.kubelet.extra_args.v -> must be text; write it by hand",
@@ -533,7 +533,7 @@ __proto__: { a: 1 }
   `)
 })
 
-test('addons come over as far as there is the same here', () => {
+test('addon settings with an equivalent are converted, others are reported as unsupported', () => {
   const text = `${minimal}
 ingress:
   provider: nginx
@@ -584,7 +584,7 @@ addons_include: [https://shop.example/addon.yml, manifests/shop.yml]
   expect(readCluster({ file: 'cluster.yml', text: stringify(cluster) }).findings).toEqual([])
 })
 
-test('an addon that is off stays off, whatever else is set for it', () => {
+test('a disabled addon stays disabled although it has other settings', () => {
   const text = `${minimal}
 ingress: { http_port: 8080, provider: none, https_port: 8443 }
 dns: { provider: none }
@@ -595,7 +595,7 @@ dns: { provider: none }
   })
 })
 
-test('Secrets among the manifests are not copied', () => {
+test('an inline Secret manifest is not copied', () => {
   const text = `${minimal}
 addons: |
   apiVersion: v1

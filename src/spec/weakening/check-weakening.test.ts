@@ -22,7 +22,7 @@ function codesOf(lines: readonly string[]): string[] {
   return findingsOf(lines).map(({ severity, code, path }) => `${severity} ${code} ${path}`)
 }
 
-test('a configuration value is found at its line', () => {
+test('a weak configuration value is reported with its position', () => {
   const found = findingsOf(['kubelet:', '  config:', '    authorization:', '      mode: AlwaysAllow'])
   expect(found).toEqual([
     {
@@ -50,7 +50,7 @@ test('a setting of a single host names this host', () => {
   ])
 })
 
-test('null removes what hyperkube sets, so only settings with a weak default are found', () => {
+test('null is reported only for settings with a weak upstream default', () => {
   expect(
     codesOf(['kubelet: { config: { authentication: null, authorization: null, readOnlyPort: null } }']),
   ).toEqual([])
@@ -63,14 +63,17 @@ test('null removes what hyperkube sets, so only settings with a weak default are
   ])
 })
 
-test.each(['true', '1', 't', 'T', 'TRUE', 'True'])('every spelling of true is found: %s', (value) => {
-  expect(codesOf([`apiServer: { args: { anonymous-auth: "${value}" } }`])).toEqual([
-    'error FLAG_WEAKENS spec.components.apiServer.args.anonymous-auth',
-  ])
-})
+test.each(['true', '1', 't', 'T', 'TRUE', 'True'])(
+  'anonymous-auth is reported for every spelling of true: %s',
+  (value) => {
+    expect(codesOf([`apiServer: { args: { anonymous-auth: "${value}" } }`])).toEqual([
+      'error FLAG_WEAKENS spec.components.apiServer.args.anonymous-auth',
+    ])
+  },
+)
 
 test.each(['.*', '^https?://.*$', '//[^/]+$', '^https://a$,//.*'])(
-  'an open pattern of origins is found: %s',
+  'an open pattern of CORS origins is reported: %s',
   (value) => {
     expect(codesOf([`apiServer: { args: { cors-allowed-origins: ${JSON.stringify(value)} } }`])).toEqual([
       'error FLAG_WEAKENS spec.components.apiServer.args.cors-allowed-origins',
@@ -78,7 +81,7 @@ test.each(['.*', '^https?://.*$', '//[^/]+$', '^https://a$,//.*'])(
   },
 )
 
-test('every weakness of one value is found', () => {
+test('every weakness of one flag value is reported', () => {
   const path = 'spec.components.apiServer.args.disable-admission-plugins'
   const value = 'NodeRestriction, PodSecurity,ResourceQuota,Priority'
   expect(codesOf([`apiServer: { args: { disable-admission-plugins: "${value}" } }`])).toEqual([
@@ -96,11 +99,11 @@ test.each([
   ['controllerManager', 'bind-address: "::1"'],
   ['controllerManager', 'cluster-signing-duration: 8760h0m0s'],
   ['etcd', 'quota-backend-bytes: 4294967296'],
-])('%s: a usual value passes: %s', (component, flag) => {
+])('%s: the safe value %s gives no finding', (component, flag) => {
   expect(codesOf([`${component}: { args: { ${flag} } }`])).toEqual([])
 })
 
-test('settings of containerd are found in every notation of TOML', () => {
+test('weak containerd settings are reported in every notation of TOML', () => {
   const config = [
     'grpc.tcp_address = "0.0.0.0:1234"',
     'metrics = { address = "127.0.0.1:1338" }',
@@ -116,7 +119,7 @@ test('settings of containerd are found in every notation of TOML', () => {
   ])
 })
 
-test('TOML that cannot be read is reported as not checked', () => {
+test('invalid TOML is reported as not checked', () => {
   expect(findingsOf(['containerd: { config: "[grpc" }'])).toMatchObject([
     { code: 'CONFIG_NOT_CHECKED', severity: 'warning', component: 'containerd', position: { line: 7 } },
   ])

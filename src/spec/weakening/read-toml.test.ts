@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readToml } from './read-toml.ts'
 
-test('tables, keys and values', () => {
+test('tables, keys and values of TOML are read', () => {
   const text = `
 version = 3 # the format
 imports = [
@@ -45,7 +45,7 @@ test.each([
   'a = ]',
   'a = 1\na = 2',
   `a = ${'['.repeat(100_000)}`,
-])('%.20s is not TOML', (text) => {
+])('$0 is refused as invalid TOML', (text) => {
   expect(readToml(text)).toBeUndefined()
 })
 

@@ -69,7 +69,7 @@ test('the table has every kind of setting', () => {
 const allowed = rows.filter(([, { severity }]) => severity === 'allowed')
 const reported = rows.filter(([, { severity }]) => severity !== 'allowed')
 
-test.each(reported)('%s: the weak value is found where it is written', (_, setting) => {
+test.each(reported)('%s: the weak value is reported with its position', (_, setting) => {
   const { weak, code, severity, component, consequence, hint = 'remove it' } = setting
   const { cluster, findings } = readSetting(setting, weak)
   const path = ['spec.components', keys[component], code === 'FLAG_WEAKENS' ? 'args' : 'config']

@@ -14,7 +14,7 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
     return String(replies)
   }
 
-  test('a connection carries much, both ways at once, and ends', async () => {
+  test('dial carries 8 MiB in both directions at once and closes', async () => {
     const port = await echo()
     const content = randomBytes(8 << 20)
     const stream = await remote().dial(here, port, { signal })
@@ -24,7 +24,7 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
     expect((await back).equals(content)).toBe(true)
   })
 
-  test('several connections stand beside each other', async () => {
+  test('several dialled connections work at the same time', async () => {
     const port = await echo()
     const words = ['one', 'two', 'three', 'four', 'five']
     const replies = words.map(async (word) => {
@@ -51,7 +51,7 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
     expect(performance.now() - started).toBeLessThan(3000)
   })
 
-  test('a connection is ended by an abort', async () => {
+  test('an abort ends a dialled connection with its reason', async () => {
     const stop = new AbortController()
     const stream = await remote().dial(here, await echo(), { signal: stop.signal })
     expect(await exchange(stream, 'hello')).toBe('hello')
@@ -62,7 +62,7 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
     expect(stream.destroyed).toBe(true)
   })
 
-  test('what is aborted is not dialled, and what is being dialled is given up', async () => {
+  test('an abort before or during dial rejects with its reason', async () => {
     const port = await echo()
     const reason = new Error('enough')
     await expect(remote().dial(here, port, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
@@ -72,7 +72,7 @@ export function testDialling({ remote, connectAnother, echo, silentRefusals }: R
     await expect(given).rejects.toBe(reason)
   })
 
-  test('a connection ends with the way to the host', async () => {
+  test('closing the remote ends its dialled connections with SSH_LOST', async () => {
     const way = await connectAnother()
     const stream = await way.dial(here, await echo(), { signal })
     expect(await exchange(stream, 'hello')).toBe('hello')

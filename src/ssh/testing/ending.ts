@@ -19,7 +19,7 @@ export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSu
       { timeoutMs: 10_000 },
     )
 
-  test('an abort ends the wait, and the program', async () => {
+  test('an abort ends the wait and the program', async () => {
     const stop = new AbortController()
     const file = `${directory()}/pid`
     const text = 'echo $$ > "$1.new"; mv "$1.new" "$1"; sleep 300; exit 0'
@@ -32,14 +32,14 @@ export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSu
     await isGone(pid)
   })
 
-  test('what is aborted already does not begin', async () => {
+  test('an aborted signal prevents the program from starting', async () => {
     const file = `${directory()}/begun`
     const aborted = AbortSignal.abort(new Error('before'))
     await expect(remote().exec(['touch', file], { signal: aborted })).rejects.toThrow('before')
     expect((await remote().exec(['ls', file], { signal })).code).not.toBe(0)
   })
 
-  test('a time that was given ends the wait', async () => {
+  test('a timeout ends the wait', async () => {
     const running = remote().exec(['sleep', '60'], { signal, timeout: 300 })
     await expect(running).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -48,7 +48,7 @@ export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSu
     })
   })
 
-  test('a program that reads or writes ends with the wait', async () => {
+  test('an abort ends a program that reads or writes', async () => {
     const file = `${directory()}/pid`
     for (const text of ['exec cat', 'while echo x; do sleep 0.1; done']) {
       const stop = new AbortController()
@@ -62,7 +62,7 @@ export function testEnding({ remote, directory, endsPrograms, killed }: RemoteSu
     }
   })
 
-  test('a death by signal counts as in a shell', async () => {
+  test('a program killed by a signal has the exit code of a shell', async () => {
     const { code } = await remote().exec(['sh', '-c', 'kill -9 $$'], { signal })
     expect(code).toBe(killed)
   })

@@ -9,23 +9,23 @@ export function testExecuting({ remote, root }: RemoteSubject): void {
   const script = async (text: string, input?: string): Promise<ExecResult> =>
     remote().exec(['sh', '-c', text], { signal, ...(input === undefined ? {} : { input }) })
 
-  test('tells exit codes', async () => {
+  test('exec returns exit codes', async () => {
     const codes = [0, 1, 3, 127, 255]
     const found = codes.map(async (code) => (await script(`exit ${code}`)).code)
     expect(await Promise.all(found)).toEqual(codes)
   })
 
-  test('tells a program that is not there by 127', async () => {
+  test('exec returns 127 for a missing program', async () => {
     const result = await remote().exec(['no-such-program-anywhere'], { signal })
     expect(result).toMatchObject({ code: 127, stderr: expect.stringContaining('not found') })
   })
 
-  test('keeps output and errors apart', async () => {
+  test('exec separates stdout and stderr', async () => {
     const result = await script('echo out; echo err >&2; echo more')
     expect([result.stdout, result.stderr]).toEqual(['out\nmore\n', 'err\n'])
   })
 
-  test('feeds text, bytes and streams, and closes the input', async () => {
+  test('exec sends text, bytes and streams as input, and closes the input', async () => {
     const bytes = randomBytes(3 << 20)
     const inputs = ['text', bytes, Readable.from([bytes.subarray(0, 1 << 20), bytes.subarray(1 << 20)])]
     const found = inputs.map(async (input) => (await remote().exec(['cat'], { signal, input })).bytes)
@@ -35,7 +35,7 @@ export function testExecuting({ remote, root }: RemoteSubject): void {
     expect(stream?.equals(bytes)).toBe(true)
   })
 
-  test('a program that ignores its input is judged by its exit code', async () => {
+  test('exec returns the exit code of a program that ignores its input', async () => {
     expect((await script('exit 4', 'x'.repeat(8 << 20))).code).toBe(4)
     const endless = Readable.from(
       (function* zeros() {
@@ -46,23 +46,23 @@ export function testExecuting({ remote, root }: RemoteSubject): void {
     expect(endless.destroyed).toBe(true)
   })
 
-  test('without input there is none to wait for', async () => {
+  test('exec without input closes stdin', async () => {
     expect((await remote().exec(['cat'], { signal })).bytes.length).toBe(0)
   })
 
-  test('takes in much', async () => {
+  test('exec returns 30 MB of output', async () => {
     const result = await script('head -c 30000000 /dev/zero; head -c 1000000 /dev/zero >&2')
     expect([result.bytes.length, result.stderr.length]).toEqual([30_000_000, 1_000_000])
   })
 
-  test('more than can be meant is not taken in', async () => {
+  test('exec refuses endless output', async () => {
     await expect(remote().exec(['cat', '/dev/zero'], { signal })).rejects.toMatchObject({
       code: 'SSH_OUTPUT_TOO_LONG',
       host: remote().host,
     })
   })
 
-  test('hands arguments over as they are', async () => {
+  test('exec passes arguments unchanged', async () => {
     const words = array(string({ unit: 'grapheme', maxLength: 20 }), { maxLength: 5 })
     const awkward = [
       '',
@@ -92,12 +92,12 @@ export function testExecuting({ remote, root }: RemoteSubject): void {
     )
   })
 
-  test('runs several at once', async () => {
+  test('exec runs several programs at once', async () => {
     const codes = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(async (code) => script(`exit ${code}`)))
     expect(codes.map(({ code }) => code)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  test.skipIf(!root)('is root when root is asked for', async () => {
+  test.skipIf(!root)('exec runs as root if requested', async () => {
     expect((await remote().exec(['id', '-u'], { signal, root: true })).stdout).toBe('0\n')
   })
 }

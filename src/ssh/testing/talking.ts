@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { signal, type RemoteSubject } from './subject.ts'
 
 export function testRunningPrograms({ remote }: RemoteSubject): void {
-  test('a conversation goes to and fro', async () => {
+  test('an open program receives input and sends output in turn', async () => {
     const text = 'while read -r line; do echo "heard $line"; done; echo bye >&2; exit 5'
     const { stdin, stdout, ended } = await remote().open(['sh', '-c', text], { signal })
     const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
@@ -15,14 +15,14 @@ export function testRunningPrograms({ remote }: RemoteSubject): void {
     expect(await ended).toEqual({ code: 5, stderr: 'bye\n' })
   })
 
-  test('a conversation is ended by its caller', async () => {
+  test('kill ends an open program', async () => {
     const program = await remote().open(['cat'], { signal })
     program.stdout.resume()
     program.kill()
     await expect(program.ended).rejects.toThrow('ended by its caller')
   })
 
-  test('a conversation is ended by an abort', async () => {
+  test('an abort ends an open program', async () => {
     const stop = new AbortController()
     const { stdout, ended } = await remote().open(['cat'], { signal: stop.signal })
     stdout.resume()

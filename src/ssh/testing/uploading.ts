@@ -24,7 +24,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
   const digest = async (path: string): Promise<string> =>
     (await remote().exec(['sha256sum', path], { signal })).stdout.slice(0, 64)
 
-  test(`a file of ${megabytes} MiB arrives whole, and nothing beside it`, async () => {
+  test(`a file of ${megabytes} MiB is uploaded completely, and no other file remains`, async () => {
     const target = `${directory()}/it's a file`
     const progress: number[] = []
     const options = { signal, mode: 0o751, sha256, onProgress: (sent: number) => progress.push(sent) }
@@ -51,7 +51,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     await remote().exec(['rm', target], { signal })
   })
 
-  test('bytes and streams arrive too, in the place of what was there; also none at all', async () => {
+  test('bytes and streams replace an existing file, including empty content', async () => {
     const target = `${directory()}/file`
     const options = { signal, mode: 0o600, root }
     const small = Buffer.from('small')
@@ -70,11 +70,11 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
   })
 
   test.each([
-    ['is not what it should be', { bytes: Buffer.from('new') }],
-    ['is shorter than was said', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
-    ['is longer than was said', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
-    ['breaks off', { stream: failing(), size: 8 }],
-  ])('what %s is refused: the old file stays, and nothing beside it', async (_what, source) => {
+    ['with the wrong digest', { bytes: Buffer.from('new') }],
+    ['shorter than its announced size', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
+    ['longer than its announced size', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
+    ['that ends with an error', { stream: failing(), size: 8 }],
+  ])('an upload %s is refused: the old file stays, and no other file remains', async (_what, source) => {
     const target = `${directory()}/kept`
     await remote().upload({ bytes: Buffer.from('old') }, target, { signal, mode: 0o600 })
     const wrong = 'f'.repeat(64)
@@ -86,7 +86,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     await remote().exec(['rm', target], { signal })
   })
 
-  test('an abort leaves nothing', async () => {
+  test('an aborted upload leaves no file', async () => {
     const stop = new AbortController()
     const onProgress = (sent: number): void => {
       if (sent > size / 2) stop.abort(new Error('enough'))
@@ -100,7 +100,7 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     await pollUntil('nothing to be left', async () => (await list()) === '', { timeoutMs: 10_000 })
   })
 
-  test('a directory that is not there, and one in the file’s place', async () => {
+  test('an upload to a missing directory or onto a directory fails', async () => {
     const options = { signal, mode: 0o600 }
     const bytes = Buffer.from('x')
     await expect(remote().upload({ bytes }, `${directory()}/none/file`, options)).rejects.toMatchObject({
@@ -117,23 +117,26 @@ export function testUploading({ remote, directory, smallDirectory, root, megabyt
     await remote().exec(['rmdir', `${directory()}/taken`], { signal })
   })
 
-  test('a file of ours that is not there', async () => {
+  test('a missing local file is reported', async () => {
     await expect(
       remote().upload({ path: join(local, 'none') }, `${directory()}/none`, { signal, mode: 0o600 }),
     ).rejects.toMatchObject({ code: 'UPLOAD_SOURCE_NOT_READ' })
   })
 
-  test.skipIf(smallDirectory === undefined)('a full disk is named, and nothing is left on it', async () => {
-    const small = smallDirectory?.() ?? ''
-    await expect(
-      remote().upload({ path: join(local, 'file') }, `${small}/file`, { signal, mode: 0o600 }),
-    ).rejects.toMatchObject({
-      code: 'UPLOAD_NO_ROOM',
-      host: remote().host,
-      hint: `free disk space on the host: df -h ${small}`,
-    })
-    expect(await list(small)).toBe('')
-  })
+  test.skipIf(smallDirectory === undefined)(
+    'an upload to a full disk is reported and leaves no file',
+    async () => {
+      const small = smallDirectory?.() ?? ''
+      await expect(
+        remote().upload({ path: join(local, 'file') }, `${small}/file`, { signal, mode: 0o600 }),
+      ).rejects.toMatchObject({
+        code: 'UPLOAD_NO_ROOM',
+        host: remote().host,
+        hint: `free disk space on the host: df -h ${small}`,
+      })
+      expect(await list(small)).toBe('')
+    },
+  )
 }
 
 function failing(): Readable {

@@ -37,7 +37,7 @@ const name = stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,10}[A-Za-z0-9_]$/)
 const path = array(name, { minLength: 1, maxLength: 4 }).map((names) => `C:\\${names.join('\\')}`)
 const word = stringMatching(/^[a-z0-9][a-z0-9-]{0,15}$/)
 
-test('what is taken means the same to cmd.exe, to PowerShell and to the program itself', () => {
+test('an accepted command line has the same words for cmd.exe, PowerShell and the program', () => {
   assert(
     property(path, array(word, { maxLength: 4 }), (program, words) => {
       const line = buildWindowsCommandLine([program, ...words])
@@ -50,7 +50,7 @@ test('what is taken means the same to cmd.exe, to PowerShell and to the program 
 
 const anything = string({ unit: 'binary', maxLength: 12 })
 
-test('whatever else one thinks of is taken by all of them as it is, or refused', () => {
+test('any other command line is refused, or has the same words for cmd.exe and PowerShell', () => {
   const awkward = constantFrom(
     '',
     '%PATH%',
@@ -88,11 +88,11 @@ test.each([
   'C:\\x\\',
   'C:\\x.',
   '\\\\host\\x',
-])('%s is no program that can be run', (program) =>
+])('%s is refused as a program', (program) =>
   expect(() => buildWindowsCommandLine([program])).toThrow('cannot be run over ssh'),
 )
 
-test('a path of Windows is one of sftp', () => {
+test('a Windows path is converted to an sftp path', () => {
   expect([toSftpPath('C:\\hyperkube\\state'), toSftpPath('d:')]).toEqual(['/C:/hyperkube/state', '/d:'])
   expect(() => toSftpPath('\\hyperkube')).toThrow('does not begin with a drive')
 })

@@ -83,7 +83,7 @@ testDialling({
   silentRefusals: true,
 })
 
-test('a program is run with its words, in a line that needs no quotes', async () => {
+test('exec runs a program with its arguments in a command line without quotes', async () => {
   const { code, stdout, stderr } = await remote.exec([exe, 'echo'], {
     signal,
     root: true,
@@ -94,7 +94,7 @@ test('a program is run with its words, in a line that needs no quotes', async ()
   await expect(remote.exec(['sh', '-c', 'true'], { signal })).rejects.toThrow('cannot be run over ssh')
 })
 
-test('a conversation goes to and fro', async () => {
+test('an open program receives input and sends output in turn', async () => {
   const { stdin, stdout, ended } = await remote.open([exe, 'echo'], { signal })
   const lines = createInterface({ input: stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
   for (const word of ['one', 'two']) {
@@ -111,7 +111,7 @@ const target = String.raw`C:\hyperkube\files\it`
 const there = async (): Promise<string[]> => readdir(host.toLocalPath(folder))
 const options = { signal, mode: 0o600 }
 
-test('a file arrives whole, and nothing beside it', async () => {
+test('a file is uploaded completely, and no other file remains', async () => {
   const progress: number[] = []
   const onProgress = (sent: number): unknown => progress.push(sent)
   const pieces = Readable.from([content.subarray(0, 1000), content.subarray(1000)], { objectMode: false })
@@ -132,11 +132,11 @@ function failing(): Readable {
 }
 
 test.each([
-  ['is not what it should be', { bytes: Buffer.from('new') }],
-  ['is shorter than was said', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
-  ['is longer than was said', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
-  ['breaks off', { stream: failing(), size: 8 }],
-])('what %s is refused: the old file stays, and nothing beside it', async (_what, source) => {
+  ['with the wrong digest', { bytes: Buffer.from('new') }],
+  ['shorter than its announced size', { stream: Readable.from([Buffer.from('new')]), size: 4 }],
+  ['longer than its announced size', { stream: Readable.from([Buffer.from('new')]), size: 2 }],
+  ['that ends with an error', { stream: failing(), size: 8 }],
+])('an upload %s is refused: the old file stays, and no other file remains', async (_what, source) => {
   await remote.upload({ bytes: Buffer.from('old') }, target, options)
   await expect(remote.upload(source, target, { ...options, sha256: 'f'.repeat(64) })).rejects.toThrow(
     /its SHA-256 is|changed while it was read|broke off/,
@@ -144,7 +144,7 @@ test.each([
   expect([await readFile(host.toLocalPath(target), 'utf8'), await there()]).toEqual(['old', ['it']])
 })
 
-test('an abort leaves nothing', async () => {
+test('an aborted upload leaves no file', async () => {
   const stop = new AbortController()
   const onProgress = (sent: number): void => {
     if (sent > content.length / 2) stop.abort(new Error('enough'))
@@ -158,7 +158,7 @@ test('an abort leaves nothing', async () => {
   expect(await there()).toEqual(['it'])
 })
 
-test('a directory that is not there is named', async () => {
+test('an upload to a missing directory is reported with a hint', async () => {
   const nowhere = String.raw`C:\hyperkube\none\file`
   await expect(remote.upload({ bytes: Buffer.from('x') }, nowhere, options)).rejects.toMatchObject({
     code: 'UPLOAD_FAILED',
@@ -167,7 +167,7 @@ test('a directory that is not there is named', async () => {
   })
 })
 
-test('what a connection that was lost has left is written over', async () => {
+test('a new upload overwrites the partial file of a lost connection', async () => {
   const way = await host.connect()
   const endless = Readable.from(
     (async function* pieces() {
@@ -185,7 +185,7 @@ test('what a connection that was lost has left is written over', async () => {
   expect(await there()).toEqual(['it'])
 })
 
-test('our program is brought into the directory of the login, to a host that has nothing of ours', async () => {
+test('installProgram puts hyperkube into the login directory of a new host, and removes it again', async () => {
   const brought = await remote.windows?.installProgram({ bytes: content }, 'hyperkube-0.2.0.exe', {
     ...options,
     sha256,
@@ -197,7 +197,7 @@ test('our program is brought into the directory of the login, to a host that has
   expect(await readdir(join(file, '../..'))).not.toContain('hyperkube-setup')
 })
 
-test('what a program says instead of an answer is shown', async () => {
+test('invalid output and a refusal of a host call are both reported', async () => {
   const open: Remote['open'] = async (argv, more) => remote.open(argv, more)
   const callee = { host: 'win1', base: 'C:\\hyperkube', open }
   const missing = callHost({ ...callee, program: 'C:\\none.exe' }, { type: 'status' }, 'status', signal)
@@ -213,7 +213,7 @@ test('what a program says instead of an answer is shown', async () => {
   })
 })
 
-test('our programs are removed, and other files beside them stay', async () => {
+test('removePrograms removes only the hyperkube programs, and may run twice', async () => {
   const programs = host.toLocalPath(String.raw`C:\hyperkube\programs`)
   await mkdir(join(programs, 'hyperkube-0.1.0', 'deep'), { recursive: true })
   await writeFile(join(programs, 'hyperkube-0.1.0', 'hyperkube.exe'), 'x')

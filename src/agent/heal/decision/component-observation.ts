@@ -15,6 +15,8 @@ export interface ProbeObservation extends ProbeHealth {
   readonly kind: ProbeCheck['kind']
   /** Time of the last result of the probe, in milliseconds since 1970. */
   readonly observedAt?: number
+  /** True if the last result is a hang that the state of the process confirms. */
+  readonly isConfirmedHang?: boolean
 }
 
 /** Everything that is known about one component at one time. */
@@ -50,7 +52,14 @@ export type ComponentCondition =
   | { readonly state: 'healthy' }
   /** The health cannot be determined, for example before the first probe results. */
   | { readonly state: 'unknown' }
-  | { readonly state: 'unhealthy'; readonly because: string; readonly code?: string; readonly since: number }
+  | {
+      readonly state: 'unhealthy'
+      readonly because: string
+      readonly code?: string
+      readonly since: number
+      /** True if the process itself shows that it hangs, so its probe is not only slow. */
+      readonly isConfirmedHang?: boolean
+    }
 
 /** Milliseconds that a service may be down. A normal restart also stops the service for a moment. */
 const maxDownMs = 10_000
@@ -72,12 +81,13 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
   }
   const failing = localProbes.find(({ state }) => state === 'unhealthy')
   if (failing !== undefined) {
-    const { probe, message, code, since } = failing
+    const { probe, message, code, since, isConfirmedHang } = failing
     return {
       state: 'unhealthy',
       because: message === undefined ? `${probe} fails` : `${probe}: ${message}`,
       ...(code === undefined ? {} : { code }),
       since: Date.parse(since),
+      ...(isConfirmedHang === undefined ? {} : { isConfirmedHang }),
     }
   }
   // Healthy probes take precedence over the unit state: etcd reports readiness to systemd only after its

@@ -5,9 +5,9 @@ import { findBlocker, listDependencies } from './dependencies.ts'
 import {
   assessComponent,
   type ComponentCondition,
-  type ComponentObservation,
   type DataRisk,
   isCrashLooping,
+  type UnitObservation,
 } from './component-observation.ts'
 import {
   type ComponentDecision,
@@ -54,7 +54,7 @@ export function decideComponent(input: ComponentDecisionInput): ComponentDecisio
 
 function decideUnhealthy(
   input: ComponentDecisionInput,
-  { because, code, since: _since }: UnhealthyCondition,
+  { because, code, isConfirmedHang = false }: UnhealthyCondition,
   escalation: Escalation,
 ): ComponentDecision {
   const { observed, byName, suspended, now, policy, budgetLeft, hasDisruption } = input
@@ -62,15 +62,21 @@ function decideUnhealthy(
   if (observed.stoppedByOperator === true)
     return { state: 'blocked', because: 'an operator stopped the service', escalation }
   if (suspended !== undefined) return { state: 'blocked', ...reason, ...suspended, escalation }
+  const { unit } = observed
+  const isHung = isConfirmedHang && unit !== undefined && unit.wasHealthy && unit.state.active === 'active'
   const grace = policy.startupMs + observed.slowestProbeMs
-  const blocker = findBlocker(observed, code, listDependencies(observed, byName), grace, now)
+  const blocker = findBlocker(observed, { code, isHung }, listDependencies(observed, byName), grace, now)
   if (blocker !== undefined) return { state: 'blocked', ...reason, because: blocker, escalation }
   const startGrace = selectStartGrace(policy, observed.component, grace)
-  const step = isStarting(observed, startGrace, now)
-    ? undefined
-    : findDueStep(policy, observed.component, escalation, startGrace, now)
+  const isBusy = code === 'HEALTH_NO_RESPONSE' && !isConfirmedHang && startGrace > 0
+  const limits = { startGrace, maxStart: isBusy ? Math.max(startGrace, policy.busyStartupMs) : startGrace }
+  const step =
+    !isHung && isStarting(unit, limits, now)
+      ? undefined
+      : findDueStep(policy, observed.component, escalation, startGrace, now)
   if (step === undefined) return { ...toDecisionState(escalation, reason), escalation }
-  const steps = buildSteps(input, step, reason, startGrace)
+  const canRestart = unit !== undefined && (isHung || !isCrashLooping(unit, startGrace, now))
+  const steps = buildSteps(input, step, reason, canRestart)
   const disruptions = steps.filter(isDisruptive).length
   if (disruptions > 0 && hasDisruption) return { ...toDecisionState(escalation, reason), escalation }
   if (disruptions > budgetLeft) return refuseOverBudget(input, escalation)
@@ -79,14 +85,23 @@ function decideUnhealthy(
   return { ...toDecisionState(next, reason), steps, notices, escalation: next }
 }
 
-/**
- * True if fewer than `startGrace` milliseconds have passed since the service began to stop, or since its
- * first start after it was last healthy.
- */
-function isStarting({ unit }: ComponentObservation, startGrace: number, now: number): boolean {
+/** Limits of the time that a start may take, in milliseconds. */
+interface StartLimits {
+  readonly startGrace: number
+  /** Limit for the first process since the service was last healthy. A service that exits does not get it. */
+  readonly maxStart: number
+}
+
+/** True if a service still has time to stop, or to become healthy after its start. */
+function isStarting(
+  unit: UnitObservation | undefined,
+  { startGrace, maxStart }: StartLimits,
+  now: number,
+): boolean {
   if (unit === undefined || isDown(unit.state)) return false
-  const since = unit.state.active === 'deactivating' ? unit.changed : unit.neverHealthySince
-  return elapsed(since, now) < startGrace
+  if (unit.state.active === 'deactivating') return elapsed(unit.changed, now) < startGrace
+  const isFirstProcess = unit.started === unit.neverHealthySince && !unit.wasHealthy
+  return elapsed(unit.neverHealthySince, now) < (isFirstProcess ? maxStart : startGrace)
 }
 
 function toDecisionState(
@@ -136,15 +151,14 @@ function refuseDataRisk(
  * help.
  */
 function buildSteps(
-  { observed, now }: ComponentDecisionInput,
+  { observed }: ComponentDecisionInput,
   escalationStep: EscalationStep,
   reason: Pick<HealStep, 'because' | 'code'>,
-  graceMs: number,
+  canRestart: boolean,
 ): HealStep[] {
-  const { component, unit, drifted } = observed
-  const restarts = unit !== undefined && !isCrashLooping(unit, graceMs, now)
+  const { component, drifted } = observed
   const actions = escalationStep.actions.filter((action) => {
-    if (action === 'restart') return restarts
+    if (action === 'restart') return canRestart
     return action !== 'repair' && action !== 'give-up'
   })
   const ownStep: HealStep = {
@@ -153,7 +167,7 @@ function buildSteps(
     ...reason,
   }
   if (ownStep.actions.length === 0) return []
-  if (escalationStep.restartFirst === undefined || !restarts) return [ownStep]
+  if (escalationStep.restartFirst === undefined || !canRestart) return [ownStep]
   return [
     {
       component: escalationStep.restartFirst,

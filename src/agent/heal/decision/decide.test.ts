@@ -156,7 +156,7 @@ test('the legacy script policy has exact intervals', () => {
   ])
 })
 
-test('what ends by itself is left to its supervisor: its things are put back, its logs kept, and in the end that is said', () => {
+test('systemd restarts a crash-looping service: healing only regenerates its files, captures logs and gives up', () => {
   const looping = observeHung('kubelet', {
     unit: observeUnit('kubelet', { active: 'activating', sub: 'auto-restart' }, { wasHealthy: false }),
   })
@@ -169,7 +169,7 @@ test('what ends by itself is left to its supervisor: its things are put back, it
   expect(steps.map(({ actions }) => actions)).toEqual([['repair']])
 })
 
-test('what runs and is spoilt is put back before it is restarted, and not restarted at all when it is well', () => {
+test('drift is repaired before a restart; a healthy component is repaired without a restart', () => {
   const drifted = ['/etc/kubelet']
   const actions = (observed: ComponentObservation): unknown =>
     decideFor([observed]).steps.map((step) => step.actions)
@@ -177,7 +177,7 @@ test('what runs and is spoilt is put back before it is restarted, and not restar
   expect(actions(observeComponent('kubelet', { drifted }))).toEqual([['repair']])
 })
 
-test('who fights over a file gets it back now and then, and seldom after an hour of that', () => {
+test('repeated drift of the same file is repaired every minute, then every ten minutes', () => {
   const entries = simulate(
     observeComponent('kubelet', { drifted: ['/etc/kubelet'] }),
     defaultPolicy,
@@ -188,7 +188,7 @@ test('who fights over a file gets it back now and then, and seldom after an hour
   )
 })
 
-test('one that waits for others with its start and says that it is well, is well', () => {
+test('a service that is still activating is healthy if its local probes succeed', () => {
   const unit = observeUnit('etcd', { active: 'activating', sub: 'start' })
   const quorum = observeProbe('etcd', 'unhealthy', { scope: 'remote' })
   const { steps, components } = decideFor([
@@ -215,7 +215,7 @@ test('a stopped service is started after a while', () => {
   })
 })
 
-test('what was just started gets time', () => {
+test('a service that was not yet healthy gets its start grace', () => {
   const now = start + 10 * minute
   const young = observeUnit(
     'kubelet',
@@ -226,14 +226,61 @@ test('what was just started gets time', () => {
   expect(decideFor([observeHung('kubelet', { unit: young })], { now: now + second }).steps).toHaveLength(1)
 })
 
-test.each(['unhealthy', 'degraded'] as const)('whose need is %s itself waits for it', (state) => {
+test('a first start that is busy gets five minutes; an idle one, and one that exited before, get the grace', () => {
+  const now = start + 10 * minute
+  const stepsAfter = (ms: number, more: Partial<ComponentObservation> = {}): number => {
+    const since = { started: now - ms, neverHealthySince: now - ms, wasHealthy: false }
+    return decideFor([observeHung('kubelet', { unit: observeUnit('kubelet', {}, since), ...more })]).steps
+      .length
+  }
+  expect([stepsAfter(299 * second), stepsAfter(5 * minute)]).toEqual([0, 1])
+  const idle = { probes: [observeProbe('kubelet', 'unhealthy', { isConfirmedHang: true })] }
+  expect([stepsAfter(59 * second, idle), stepsAfter(minute, idle)]).toEqual([0, 1])
+  const refused = { probes: [observeProbe('kubelet', 'unhealthy', { code: 'HEALTH_CHECK_FAILED' })] }
+  expect([stepsAfter(59 * second, refused), stepsAfter(minute, refused)]).toEqual([0, 1])
+  const exitedOnce = { started: now - minute, neverHealthySince: now - 61 * second, wasHealthy: false }
+  expect(stepsAfter(0, { unit: observeUnit('kubelet', {}, exitedOnce) })).toBe(1)
+})
+
+const observeConfirmedHang = (
+  component: string,
+  more: Partial<ComponentObservation> = {},
+): ComponentObservation =>
+  observeHung(component, {
+    probes: [observeProbe(component, 'unhealthy', { isConfirmedHang: true })],
+    ...more,
+  })
+
+test('a confirmed hang of a service that was healthy does not wait for the start grace', () => {
+  const now = start + 10 * minute
+  const since = { started: now - 20 * second, neverHealthySince: now - 20 * second }
+  const stepsFor = (unit: UnitObservation): number =>
+    decideFor([observeConfirmedHang('kubelet', { unit })]).steps.length
+  expect(stepsFor(observeUnit('kubelet', {}, since))).toBe(1)
+  expect(stepsFor(observeUnit('kubelet', {}, { ...since, wasHealthy: false }))).toBe(0)
+  expect(stepsFor(observeUnit('kubelet', { active: 'deactivating' }, { ...since, changed: now }))).toBe(0)
+  expect(decideFor([observeHung('kubelet', { unit: observeUnit('kubelet', {}, since) })]).steps).toEqual([])
+})
+
+test('a confirmed hang does not wait for a dependency that became healthy recently, but for an unhealthy one', () => {
+  const now = start + 10 * minute
+  const recent = observeComponent('containerd', {
+    probes: [observeProbe('containerd', 'healthy', { since: at(now - second) })],
+  })
+  const hung = observeConfirmedHang('kubelet', { needs: ['containerd'] })
+  expect(decideFor([hung, recent]).steps).toMatchObject([{ component: 'kubelet', actions: ['restart'] }])
+  const unhealthy = observeHung('containerd')
+  expect(decideFor([hung, unhealthy]).steps).toMatchObject([{ component: 'containerd' }])
+})
+
+test.each(['unhealthy', 'degraded'] as const)('a component waits for a dependency that is %s', (state) => {
   const need = observeComponent('containerd', { probes: [observeProbe('containerd', state)] })
   const { steps, components } = decideFor([observeHung('kubelet', { needs: ['containerd'] }), need])
   expect(steps.map(({ component }) => component)).toEqual(state === 'unhealthy' ? ['containerd'] : [])
   expect(components).toMatchObject([{ component: 'containerd' }, { component: 'kubelet', state: 'blocked' }])
 })
 
-test('a need that is well again only since a moment is given the time to be of use', () => {
+test('a component waits until its dependency was healthy for the grace period', () => {
   const now = start + 10 * minute
   const need = observeComponent('containerd', {
     probes: [observeProbe('containerd', 'healthy', { since: at(now - 59 * second) })],
@@ -280,7 +327,7 @@ test('failing remote probes and unknown probes cause no step', () => {
   })
 })
 
-test('data is not risked: that is said once, with what to type, and it is over once it is well', () => {
+test('a data risk blocks healing, is reported once with a command, and ends with recovery', () => {
   const dataRisk = { code: 'ETCD_DATA_LOST', because: 'its data is gone', hint: 'hyperkube node remove cp1' }
   const lost = observeHung('etcd', { dataRisk, drifted: ['/var/lib/etcd'] })
   const first = decideFor([lost])
@@ -302,7 +349,7 @@ test('data is not risked: that is said once, with what to type, and it is over o
   )
 })
 
-test('what only an operator can bring is said once, and the component left alone', () => {
+test('drift that only an operator can repair is reported once, without a step', () => {
   const unrepairable = [{ target: 'certificate', name: '/etc/kubelet.crt', difference: 'missing' } as const]
   const first = decideFor([observeComponent('kubelet', { unrepairable })])
   expect(first.notices).toMatchObject([{ action: 'refuse', code: 'HEAL_NEEDS_OPERATOR' }])
@@ -335,7 +382,7 @@ test('a host over its budget is left alone, which is reported; healing is also s
   })
 })
 
-test('no more than one is disturbed in one look', () => {
+test('at most one component is disrupted per round', () => {
   const { steps, healState } = decideFor([
     observeHung('containerd'),
     observeHung('etcd'),

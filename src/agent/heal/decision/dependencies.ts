@@ -25,28 +25,33 @@ const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
 
 /**
  * Returns why an unhealthy component must not be healed now: a dependency may be the cause. Dependencies are
- * healed first and must be healthy for `grace` milliseconds. A component that was healthy before and no
- * longer responds counts as hung. Failing remote probes of its dependencies do not block its restart.
+ * healed first and must be healthy for `grace` milliseconds. Failing remote probes of dependencies do not
+ * block the restart of a component that was healthy before and no longer responds. A confirmed hang also does
+ * not wait for the grace.
  */
 export function findBlocker(
   observed: ComponentObservation,
-  code: string | undefined,
+  { code, isHung }: { readonly code: string | undefined; readonly isHung: boolean },
   needs: readonly ComponentObservation[],
   grace: number,
   now: number,
 ): string | undefined {
   const { unit } = observed
-  const hangs =
-    unit !== undefined && unit.wasHealthy && unresponsiveCodes.has(code) && !isCrashLooping(unit, grace, now)
+  const isUnresponsive =
+    isHung ||
+    (unit !== undefined &&
+      unit.wasHealthy &&
+      unresponsiveCodes.has(code) &&
+      !isCrashLooping(unit, grace, now))
   for (const need of needs) {
     const condition = assessComponent(need, now)
     if (condition.state === 'unhealthy') return `waits for ${need.component}: ${condition.because}`
-    const counts = [...listLocalProbes(need), ...(hangs ? [] : need.probes.filter(canBlock))]
+    const counts = [...listLocalProbes(need), ...(isUnresponsive ? [] : need.probes.filter(canBlock))]
     const failing = counts.find(({ state }) => state === 'unhealthy' || state === 'degraded')
     if (failing !== undefined)
       return `waits for ${need.component}: ${failing.message ?? `${failing.probe} fails`}`
     const isRecent = counts.some(({ state, since }) => state === 'healthy' && elapsed(since, now) < grace)
-    if (isRecent) return `waits: ${need.component} became healthy only recently`
+    if (isRecent && !isHung) return `waits: ${need.component} became healthy only recently`
   }
   return undefined
 }

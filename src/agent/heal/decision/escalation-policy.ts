@@ -27,6 +27,11 @@ export interface EscalationPolicy {
   readonly repeat: EscalationStep
   /** Milliseconds that a start may take before probes can succeed. */
   readonly startupMs: number
+  /**
+   * Milliseconds that a start may take while the process is busy. On a slow or overloaded host a restart would
+   * begin the same work again.
+   */
+  readonly busyStartupMs: number
 }
 
 export const defaultPolicy: EscalationPolicy = {
@@ -41,6 +46,7 @@ export const defaultPolicy: EscalationPolicy = {
   componentSteps: new Map(),
   repeat: { afterMs: hour, actions: ['regenerate', 'repair', 'restart'] },
   startupMs: 30 * second,
+  busyStartupMs: 5 * minute,
 }
 
 /**

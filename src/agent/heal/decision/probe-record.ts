@@ -41,6 +41,7 @@ export function recordProbeResult(
     since: state === before.state ? before.since : new Date(now).toISOString(),
     ...(result.state === 'healthy' ? {} : { message: result.message }),
     ...(result.state === 'unhealthy' && result.code !== undefined ? { code: result.code } : {}),
+    ...(isConfirmed ? { isConfirmedHang: true } : {}),
     failures,
     observedAt: now,
   }
@@ -56,6 +57,7 @@ export function toProbeHealth({
   kind: _kind,
   observedAt: _observedAt,
   failures: _failures,
+  isConfirmedHang: _isConfirmedHang,
   ...health
 }: ProbeRecord): ProbeHealth {
   return health

@@ -68,6 +68,8 @@ export interface FakeEnvironment {
   readonly clock: ReturnType<typeof manualClock>
   /** Names of components that do not respond. */
   readonly unresponsive: Set<string>
+  /** True if processes that do not respond are stopped; false if they are busy. */
+  isFrozen: boolean
   drift: DriftObservation
   claim: HeldOperatorLock | undefined
   busy: boolean
@@ -82,6 +84,7 @@ export function createFakeEnvironment(): FakeEnvironment {
   return {
     clock: manualClock(Date.UTC(2027, 0, 1)),
     unresponsive: new Set(),
+    isFrozen: false,
     drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
     claim: undefined,
     busy: false,
@@ -127,7 +130,8 @@ export async function startFakeAgent(environment: FakeEnvironment, temporary: Te
     async runProbe({ name }: Probe, component: ComponentPlan): Promise<ProbeResult> {
       environment.probed.push(name)
       if (!environment.unresponsive.has(component.name)) return { state: 'healthy' }
-      return { state: 'unhealthy', message: 'no answer', code: 'HEALTH_NO_RESPONSE' }
+      const { isFrozen } = environment
+      return { state: 'unhealthy', message: 'no answer', code: 'HEALTH_NO_RESPONSE', isConfirmed: isFrozen }
     },
     report: (action: HealAction) => void environment.reported.push(action),
     stateStore: store,

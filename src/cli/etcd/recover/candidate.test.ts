@@ -26,14 +26,14 @@ test('a snapshot that is newer than all surviving members is recommended', () =>
   expect(rankCandidates([member('cp1', 5), snapshot('newer', 7)])[0]?.name).toBe('newer')
 })
 
-test('the snapshot of a member is searched where it was saved', () => {
+test('the snapshot of a member is read from --to, an existing snapshot from --from', () => {
   const flags = { to: '/mnt/backup', from: 's3' }
   expect(findSnapshotLocation(member('cp1', 12), flags)).toBe('/mnt/backup')
   expect(findSnapshotLocation(member('cp1', 12), { from: 's3' })).toBeUndefined()
   expect(findSnapshotLocation(snapshot('old', 5), flags)).toBe('s3')
 })
 
-test('what each would lose', () => {
+test('the loss of a candidate is the number of missing changes and the age of a snapshot', () => {
   expect(formatLoss(member('cp1', 12), 12, now)).toBe('no known change')
   expect(formatLoss(member('cp2', 11), 12, now)).toBe('1 change')
   expect(formatLoss(snapshot('old', 5), 12, now)).toBe('7 changes, and all changes of the last 3 h 07 min')

@@ -15,7 +15,7 @@ const facts: RestoreFacts = {
 const codes = (more: Partial<RestoreFacts>): string[] =>
   checkRestore({ ...facts, ...more }).map(({ severity, code }) => `${severity} ${code}`)
 
-test('a snapshot of the same cluster as it is now', () => {
+test('a snapshot of the same cluster and version has no findings', () => {
   expect(codes({})).toEqual([])
 })
 
@@ -32,7 +32,7 @@ test('a snapshot whose Secrets cannot be decrypted is refused', async () => {
   ])
 })
 
-test('hosts that would continue with the previous cluster', () => {
+test('etcd hosts that are left out of the restore are an error', () => {
   expect(codes({ leftOut: ['cp2', 'cp3'] })).toEqual(['error ETCD_RESTORE_LEFT_OUT'])
 })
 
@@ -44,7 +44,7 @@ const summary = {
   hosts: ['cp1', 'cp2', 'cp3', 'w1'],
 }
 
-test('the loss is shown with its number of changes', () => {
+test('the summary shows the number of lost changes', () => {
   expect(formatRestore({ ...summary, current: { revision: 12, keys: 4 } })).toMatchInlineSnapshot(`
     "shop is restored to its state 3 h 07 min ago: snapshot before.snapshot, taken 2026-11-15T12:00:00.000Z, 3 keys, revision 5
       lost: 7 changes since the snapshot: etcd is at revision 12 with 4 keys
@@ -55,7 +55,7 @@ test('the loss is shown with its number of changes', () => {
   `)
 })
 
-test('an unknown loss is reported as such', () => {
+test('the summary reports an unknown loss and no loss', () => {
   const text = formatRestore({ ...summary, current: undefined })
   expect(text).toContain(
     'lost: all changes since the snapshot; their number is unknown, because no etcd member answers',

@@ -40,7 +40,7 @@ const fakeClient = createFakeClusterClient()
 let directory: string
 let etcdutl: string
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'come-back-'))
+  directory = await mkdtemp(join(tmpdir(), 'restore-'))
   etcdutl = join(directory, 'etcdutl')
   const text =
     '#!/bin/sh\nfor word; do case $word in --data-dir=*) /bin/mkdir -p "${word#*=}/member";; esac; done\n'
@@ -181,7 +181,7 @@ test('all members get their data while everything is stopped, then everything is
   })
 })
 
-test('without the name of the cluster nothing is done', async () => {
+test('a restore without the typed cluster name changes nothing', async () => {
   for (const environment of [{ replies: [''] }, {}]) {
     const { result, done } = await run({ environment })
     expect(result).toMatchObject({ result: { outcome: 'unchanged' } })
@@ -196,7 +196,7 @@ test('a dry run shows what would be lost, does not prompt and changes nothing', 
   expect(done.filter((line) => changes.test(line))).toEqual([])
 })
 
-test('an unreachable member blocks the restore: it would come back with its old data', async () => {
+test('an unreachable etcd member prevents the restore', async () => {
   const { result, done, findings } = await run({ unreachable: ['cp3'], yes: true })
   expect(result).toMatchObject({
     code: 1,
