@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findKubernetesRelease } from '../src/catalog/catalog.ts'
+import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { remoteRegistry } from '../src/catalog/registry/registry.ts'
 import { fakeRegistries } from '../src/catalog/registry/testing/fake-registry.ts'
 import {
@@ -21,13 +22,17 @@ async function collect(
 ): Promise<ReleaseDigests> {
   const sites = new Map([...fakeUpstream('1.37.1'), ...Object.entries(changes)])
   // Only `pause`, because other images of the catalog may change while the format stays the same.
-  const { pause = '' } = findKubernetesRelease('1.37.1').images
-  return collectDigests(previous, [{ ...findKubernetesRelease('1.37.1'), images: { pause } }], {
-    fetcher: fakeFetcher((url) => sites.get(url)),
-    registry: remoteRegistry(fakeRegistries(fakeImages()), () => []),
-    today,
-    signal: new AbortController().signal,
-  })
+  const { pause = '' } = findKubernetesRelease(shippedCatalog, '1.37.1').images
+  return collectDigests(
+    previous,
+    [{ ...findKubernetesRelease(shippedCatalog, '1.37.1'), images: { pause } }],
+    {
+      fetcher: fakeFetcher((url) => sites.get(url)),
+      registry: remoteRegistry(fakeRegistries(fakeImages()), () => []),
+      today,
+      signal: new AbortController().signal,
+    },
+  )
 }
 
 test('digests are collected with their provenance, and a second run changes nothing', async () => {

@@ -11,6 +11,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/change-settings',
     'how-to/change-hosts',
     'how-to/upgrade',
+    'how-to/update-catalog',
     'how-to/backup',
     'how-to/rotate-keys',
     'how-to/heal',

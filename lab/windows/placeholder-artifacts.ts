@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type UpstreamArtifact, upstreamArtifacts } from '../../src/catalog/artifacts.ts'
 import { findKubernetesRelease } from '../../src/catalog/catalog.ts'
+import { shippedCatalog } from '../../src/catalog/shipped-catalog.ts'
 import { runProgram } from '../../src/kit/command.ts'
 
 /** Files in the archive of each component (key: component name). */
@@ -22,7 +23,7 @@ export async function writePlaceholderArtifacts(
   kubernetes: readonly string[],
 ): Promise<void> {
   for (const version of kubernetes) {
-    const release = findKubernetesRelease(version.replace(/^v/, ''))
+    const release = findKubernetesRelease(shippedCatalog, version.replace(/^v/, ''))
     for (const artifact of upstreamArtifacts(release, { os: 'windows', arch: 'amd64' }))
       await writeArtifact(directory, artifact)
   }

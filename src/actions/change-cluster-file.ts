@@ -1,6 +1,7 @@
 import type { Finding } from '../contract/finding.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { WorkspaceContext } from '../workspace/context.ts'
+import { loadCatalog } from '../workspace/load-catalog.ts'
 import { readCheckedCluster } from '../workspace/load-cluster.ts'
 
 /** A changed cluster.yml that is not written yet. */
@@ -33,7 +34,8 @@ export async function prepareFileChange(
   change: (text: string) => string,
 ): Promise<ClusterFileChange> {
   const text = change(await readFile(file))
-  const { cluster, findings } = await readCheckedCluster({ file, text })
+  const catalog = await loadCatalog({ readFile }, file)
+  const { cluster, findings } = await readCheckedCluster({ file, text }, catalog)
   if (cluster === undefined) throw new InvalidFileChange(file, findings)
   return { cluster, findings, persist: async () => replaceFile(file, text, 0o644) }
 }

@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { bundleFormat, type BundleManifest, type BundleMember, formatBundleManifest } from './manifest.ts'
-import { isSignedBy, signatureSize, signContent } from './signature.ts'
+import { isSignedBy, signatureSize, signContent } from '../kit/signature.ts'
 import { ByteReader, readTarSize, tarEnd, tarEntrySize, tarFile, tarHeader, tarPadding } from './tar.ts'
 
 /** File name of the manifest, the first file in a bundle. The signature follows as the second file. */

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { locateArtifact, type NetworkSource } from '../catalog/artifact-source.ts'
 import { fetchBytes } from '../catalog/follow-redirects.ts'
 import type { Lock, LockedArtifact } from '../catalog/lock.ts'
@@ -9,6 +11,7 @@ import { type ImagePart, resolveImageParts } from './image-parts.ts'
 import {
   artifactPath,
   blobPath,
+  bundledCatalogPath,
   type BundledImage,
   type BundleManifest,
   type BundleMember,
@@ -22,6 +25,8 @@ export interface BundleSpec {
   /** The files and images that the bundle must contain. */
   readonly lock: Lock
   readonly source: NetworkSource
+  /** Signed catalog of the cluster, if it has one. */
+  readonly catalog?: string | undefined
 }
 
 export interface BundleFetchDeps {
@@ -37,7 +42,7 @@ export interface BundleFetchDeps {
  * Fetches all parts of a bundle and returns its manifest. If parts fail, throws one error with all causes.
  */
 export async function fetchBundleParts(
-  { cluster, lock, source }: BundleSpec,
+  { cluster, lock, source, catalog }: BundleSpec,
   deps: BundleFetchDeps,
   signal: AbortSignal,
 ): Promise<BundleManifest> {
@@ -69,6 +74,11 @@ export async function fetchBundleParts(
     }),
   ]
   await mapWithConcurrency(maxConcurrency, tasks, async (one) => one())
+  if (catalog !== undefined) {
+    const bytes = Buffer.from(catalog)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    add(bundledCatalogPath, sha256, await parts.put(sha256, Readable.from([bytes]), 'the catalog'))
+  }
   return {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Bundle',

@@ -1,7 +1,7 @@
 import type { ArtifactTarget } from '../catalog/artifacts.ts'
 import type { KubernetesRelease } from '../catalog/catalog.ts'
 import { checkLock } from '../catalog/check-lock.ts'
-import { type Lock, sortLock } from '../catalog/lock.ts'
+import { describeCatalog, type Lock, sortLock } from '../catalog/lock.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 
@@ -29,6 +29,8 @@ export function extractLock(
     targets.some((target) => target.os === os && target.arch === arch)
   return sortLock({
     ...lock,
+    // The versions are those of the cluster's catalog, whatever catalog the bundle was made with.
+    catalog: describeCatalog(release.catalog).catalog,
     artifacts: lock.artifacts.filter(isWanted),
     images: Object.fromEntries(Object.entries(lock.images).filter(([name]) => name in images)),
   })

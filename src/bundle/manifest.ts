@@ -61,6 +61,9 @@ export function artifactPath({ os, arch, url }: BundleManifest['lock']['artifact
   return `artifacts/${os}-${arch}/${url.slice(url.lastIndexOf('/') + 1)}`
 }
 
+/** Path of the signed catalog in a bundle. */
+export const bundledCatalogPath = 'catalog'
+
 /** Path of an image blob in a bundle, the same as in an OCI image layout. */
 export function blobPath(digest: string): string {
   return `blobs/${digest.replace(':', '/')}`

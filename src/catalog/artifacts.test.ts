@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { type Artifact, artifactsFor, type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
+import { shippedCatalog } from './shipped-catalog.ts'
 
 function lines(version: string, target: ArtifactTarget): string {
-  return artifactsFor(findKubernetesRelease(version), target).map(line).join('\n')
+  return artifactsFor(findKubernetesRelease(shippedCatalog, version), target).map(line).join('\n')
 }
 
 function line(artifact: Artifact): string {
@@ -66,7 +67,7 @@ test('the artifacts of a Windows host match the golden list', () => {
 })
 
 test('the arm64 artifacts are the amd64 artifacts with another architecture in the URL', () => {
-  const release = findKubernetesRelease('1.37.1')
+  const release = findKubernetesRelease(shippedCatalog, '1.37.1')
   const amd64 = upstreamArtifacts(release, { os: 'linux', arch: 'amd64' })
   const arm64 = upstreamArtifacts(release, { os: 'linux', arch: 'arm64' })
   expect(arm64.map(({ url }) => url)).toEqual(amd64.map(({ url }) => url.replace('amd64', 'arm64')))

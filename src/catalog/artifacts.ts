@@ -78,11 +78,18 @@ const programs: Readonly<Record<Os, readonly Publication[]>> = {
 
 function kubernetes(names: readonly string[]): Publication {
   return ({ kubernetes: version }, target) =>
-    names.map((component) => {
-      const file = target.os === 'windows' ? `${component}.exe` : component
-      const url = `https://dl.k8s.io/release/v${version}/bin/${target.os}/${target.arch}/${file}`
-      return toUpstreamArtifact(component, version, target, url, { url: `${url}.sha256`, format: 'bare' })
-    })
+    names.map((component) => kubernetesArtifact(component, version, target))
+}
+
+/** Returns a program of Kubernetes. */
+export function kubernetesArtifact(
+  component: string,
+  version: string,
+  target: ArtifactTarget,
+): UpstreamArtifact {
+  const file = target.os === 'windows' ? `${component}.exe` : component
+  const url = `https://dl.k8s.io/release/v${version}/bin/${target.os}/${target.arch}/${file}`
+  return toUpstreamArtifact(component, version, target, url, { url: `${url}.sha256`, format: 'bare' })
 }
 
 function etcd({ etcd: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {

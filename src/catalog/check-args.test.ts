@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Os } from './artifacts.ts'
 import { checkArgs } from './check-args.ts'
+import { shippedCatalog } from './shipped-catalog.ts'
 import type { ProgramName } from './program-flags.ts'
 
 function formatFindings(
@@ -10,13 +11,15 @@ function formatFindings(
   os: Os = 'linux',
 ): string[] {
   const args = Object.fromEntries(flags.map((flag) => [flag, 'true']))
-  return checkArgs(program, args, version, os).map(
+  return checkArgs(shippedCatalog, program, args, version, os).map(
     ({ code, message, hint }) => `${code}: ${message} → ${hint}`,
   )
 }
 
 test('a removed flag is reported with the version that removed it', () => {
-  expect(checkArgs('kubelet', { v: '2', 'pod-infra-container-image': 'x' }, '1.36.4', 'linux')).toEqual([
+  expect(
+    checkArgs(shippedCatalog, 'kubelet', { v: '2', 'pod-infra-container-image': 'x' }, '1.36.4', 'linux'),
+  ).toEqual([
     {
       code: 'FLAG_REMOVED',
       severity: 'error',
@@ -63,14 +66,22 @@ test('a mistyped flag is unknown, and the hint suggests the closest flag', () =>
 test('logging flags, feature gates and flags missing from --help are known', () => {
   for (const program of ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'] as const) {
     const args = { v: '2', vmodule: 'a=1', 'feature-gates': 'AllAlpha=false', 'logging-format': 'json' }
-    expect(checkArgs(program, args, '1.37.1', 'linux')).toEqual([])
+    expect(checkArgs(shippedCatalog, program, args, '1.37.1', 'linux')).toEqual([])
   }
-  expect(checkArgs('kube-apiserver', { 'apiserver-count': '3' }, '1.37.1', 'linux')).toEqual([])
-  expect(checkArgs('kube-proxy', { 'healthz-port': '1' }, '1.37.1', 'linux')).toEqual([])
+  expect(checkArgs(shippedCatalog, 'kube-apiserver', { 'apiserver-count': '3' }, '1.37.1', 'linux')).toEqual(
+    [],
+  )
+  expect(checkArgs(shippedCatalog, 'kube-proxy', { 'healthz-port': '1' }, '1.37.1', 'linux')).toEqual([])
 })
 
 test('a flag removed from the kubelet is unknown, not removed, for kube-apiserver', () => {
-  const [finding] = checkArgs('kube-apiserver', { 'pod-infra-container-image': 'x' }, '1.37.1', 'linux')
+  const [finding] = checkArgs(
+    shippedCatalog,
+    'kube-apiserver',
+    { 'pod-infra-container-image': 'x' },
+    '1.37.1',
+    'linux',
+  )
   expect(finding?.code).toBe('FLAG_UNKNOWN')
 })
 
@@ -82,11 +93,11 @@ test('a Windows-only flag is accepted on Windows and unknown on Linux', () => {
 })
 
 test.each(['true', 'false', 'True', 'F', '0'])('a boolean flag accepts %s', (value) => {
-  expect(checkArgs('kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toEqual([])
+  expect(checkArgs(shippedCatalog, 'kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toEqual([])
 })
 
 test.each(['no', 'on', '', 'tRUE', '10s'])('a boolean flag does not accept %j', (value) => {
-  expect(checkArgs('kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toMatchObject([
+  expect(checkArgs(shippedCatalog, 'kubelet', { 'fail-swap-on': value }, '1.37.1', 'linux')).toMatchObject([
     { code: 'FLAG_VALUE', message: `--fail-swap-on takes true or false, not ${JSON.stringify(value)}` },
   ])
 })

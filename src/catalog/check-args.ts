@@ -1,8 +1,8 @@
 import type { Finding } from '../contract/finding.ts'
 import { suggestWord } from '../kit/text.ts'
 import type { Os } from './artifacts.ts'
-import { findKubernetesRelease, type KubernetesRelease } from './catalog.ts'
-import { findFlags, listMinorsWithFlag, removedFlags, windowsFlags } from './known-flags.ts'
+import { type Catalog, findKubernetesRelease, type KubernetesRelease } from './catalog.ts'
+import { findFlags, type KnownFlags, listMinorsWithFlag } from './known-flags.ts'
 import type { Flags, ProgramName } from './program-flags.ts'
 import { compareVersions, toMinor } from './version.ts'
 
@@ -11,19 +11,22 @@ import { compareVersions, toMinor } from './version.ts'
  * without dashes.
  */
 export function checkArgs(
+  catalog: Catalog,
   program: ProgramName,
   args: Readonly<Record<string, string>>,
   version: string,
   os: Os,
 ): readonly Finding[] {
+  const { flags } = catalog
   const context = {
+    flags,
     program,
-    programVersion: selectVersion(program, findKubernetesRelease(version)),
+    programVersion: selectVersion(program, findKubernetesRelease(catalog, version)),
     kubernetesVersion: version,
   }
-  const linuxFlags = findFlags(program, context.programVersion)
+  const linuxFlags = findFlags(flags, program, context.programVersion)
   if (linuxFlags === undefined) return []
-  const known = os === 'windows' ? { ...linuxFlags, ...windowsFlags[program] } : linuxFlags
+  const known = os === 'windows' ? { ...linuxFlags, ...flags.windows[program] } : linuxFlags
   return Object.entries(args).flatMap(([flag, value]) => {
     if (!Object.hasOwn(known, flag)) return [unknownFlag(context, flag, known)]
     return known[flag] === 'boolean' && !isBoolean(value) ? [notBoolean(context, flag, value)] : []
@@ -31,6 +34,7 @@ export function checkArgs(
 }
 
 interface FlagContext {
+  readonly flags: KnownFlags
   readonly program: ProgramName
   /** Version of the program itself. */
   readonly programVersion: string
@@ -39,7 +43,7 @@ interface FlagContext {
 }
 
 function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding {
-  const { program, programVersion, kubernetesVersion } = context
+  const { flags, program, programVersion, kubernetesVersion } = context
   const removedIn = findRemoval(context, flag)
   if (removedIn !== undefined) {
     const message = `--${flag} was removed in ${program} ${removedIn}; Kubernetes ${kubernetesVersion} comes with ${program} ${programVersion}`
@@ -48,7 +52,7 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
     return finding('FLAG_REMOVED', program, message, hint)
   }
   const message = `${program} ${programVersion} has no flag --${flag}`
-  if (Object.hasOwn(windowsFlags[program] ?? {}, flag)) {
+  if (Object.hasOwn(flags.windows[program] ?? {}, flag)) {
     return finding(
       'FLAG_UNKNOWN',
       program,
@@ -56,7 +60,7 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
       'set it in the components of a Windows host',
     )
   }
-  const [since] = listMinorsWithFlag(program, flag)
+  const [since] = listMinorsWithFlag(flags, program, flag)
   if (since !== undefined) {
     return finding('FLAG_UNKNOWN', program, message, `remove it: ${program} has this flag from ${since} on`)
   }
@@ -71,10 +75,10 @@ function unknownFlag(context: FlagContext, flag: string, known: Flags): Finding 
  * Returns the minor version in which a flag was removed, or undefined if no older minor is known to have had
  * the flag.
  */
-function findRemoval({ program, programVersion }: FlagContext, flag: string): string | undefined {
-  const listed = removedFlags.find((removed) => removed.program === program && matches(removed.flag, flag))
+function findRemoval({ flags, program, programVersion }: FlagContext, flag: string): string | undefined {
+  const listed = flags.removed.find((removed) => removed.program === program && matches(removed.flag, flag))
   if (listed !== undefined && compareVersions(programVersion, listed.removedIn) >= 0) return listed.removedIn
-  const last = listMinorsWithFlag(program, flag).findLast(
+  const last = listMinorsWithFlag(flags, program, flag).findLast(
     (minor) => compareVersions(minor, toMinor(programVersion)) < 0,
   )
   return last === undefined ? undefined : nextMinor(last)

@@ -1,7 +1,7 @@
 import type { Finding } from '../contract/finding.ts'
 import { stripDigest } from '../contract/image-reference.ts'
 import { type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
-import type { KubernetesRelease } from './catalog.ts'
+import type { CatalogSource, KubernetesRelease } from './catalog.ts'
 import { artifactId, type Lock } from './lock.ts'
 
 const hint = 'hyperkube lock'
@@ -21,7 +21,30 @@ export function checkLock(
     const message = `the lock is for Kubernetes ${lock.kubernetes}, not ${release.kubernetes}`
     return [finding('LOCK_OTHER_KUBERNETES', message)]
   }
+  const olderCatalog = findOlderCatalog(lock, release.catalog)
+  if (olderCatalog !== undefined) return [olderCatalog]
   return [...artifactFindings(lock, release, targets), ...imageFindings(lock, images)]
+}
+
+/**
+ * Reports that the catalog is older than the one of the lock. Otherwise `hyperkube lock` would downgrade
+ * components after a signed catalog was lost or replaced by an old one.
+ */
+export function findOlderCatalog(
+  { catalog }: Pick<Lock, 'catalog'>,
+  source: CatalogSource,
+): Finding | undefined {
+  if (catalog === undefined || catalog.serial <= source.serial) return undefined
+  const found =
+    source.from === 'file'
+      ? `cluster.catalog has the serial ${source.serial}`
+      : `cluster.catalog does not exist, and the catalog of this release has the serial ${source.serial}`
+  return {
+    code: 'LOCK_OLDER_CATALOG',
+    severity: 'error',
+    message: `the lock is from the catalog with the serial ${catalog.serial}; ${found}`,
+    hint: 'restore cluster.catalog from version control; to use the older versions: hyperkube lock --accept-older-catalog',
+  }
 }
 
 function artifactFindings(

@@ -63,9 +63,10 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ kubernetes, artifacts, images }: Lock): Map<string, LockEntry> {
+function entries({ kubernetes, catalog, artifacts, images }: Lock): Map<string, LockEntry> {
   return new Map<string, LockEntry>([
     ['kubernetes', plain(kubernetes)],
+    ...(catalog === undefined ? [] : [['catalog', catalogEntry(catalog)] as const]),
     ...artifacts.map((file): [string, LockEntry] => [artifactId(file), artifactEntry(file)]),
     ...Object.entries(images).map(([name, image]): [string, LockEntry] => [
       `image ${name}`,
@@ -76,6 +77,11 @@ function entries({ kubernetes, artifacts, images }: Lock): Map<string, LockEntry
 
 function plain(text: string): LockEntry {
   return { brief: text, whole: text }
+}
+
+function catalogEntry({ serial, publicKey, sha256 }: NonNullable<Lock['catalog']>): LockEntry {
+  const brief = `serial ${serial}`
+  return { brief, whole: `${brief} signed by ${publicKey} sha256:${sha256}` }
 }
 
 function artifactEntry(file: LockedArtifact): LockEntry {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { listTestedReleases } from './catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
+import { shippedCatalog } from './shipped-catalog.ts'
 import type { ProgramName } from './program-flags.ts'
 import { minorsWithoutFlags } from './testing/minors-without-flags.ts'
 import { toMinor } from './version.ts'
@@ -13,7 +14,7 @@ const kubernetes: readonly ProgramName[] = [
   'kube-proxy',
 ]
 
-const ofReleases = listTestedReleases()
+const ofReleases = listTestedReleases(shippedCatalog)
   .flatMap((release) => [
     ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
     { program: 'etcd' as const, version: release.etcd },
@@ -24,7 +25,7 @@ const ofReleases = listTestedReleases()
 test.each(ofReleases)(
   'the flags of $program $version are known, valid and sorted',
   ({ program, version }) => {
-    const flags = Object.entries(findFlags(program, version) ?? {})
+    const flags = Object.entries(findFlags(shippedCatalog.flags, program, version) ?? {})
     // About half the number of flags of the smallest program. Fewer flags mean that their generation failed.
     expect(flags.length).toBeGreaterThan(15)
     for (const [name, kind] of flags) {
@@ -39,8 +40,8 @@ test.each(ofReleases)(
 )
 
 test('findFlags returns nothing for an unknown minor or for a version of another program', () => {
-  expect(findFlags('kubelet', '1.99.0')).toBeUndefined()
-  expect(findFlags('etcd', '1.37.1')).toBeUndefined()
+  expect(findFlags(shippedCatalog.flags, 'kubelet', '1.99.0')).toBeUndefined()
+  expect(findFlags(shippedCatalog.flags, 'etcd', '1.37.1')).toBeUndefined()
 })
 
 test.each<[ProgramName, string, number]>([
@@ -55,24 +56,28 @@ test.each<[ProgramName, string, number]>([
   ['etcd', '3.6.16', 152],
   ['etcd', '3.7.3', 127],
 ])('%s %s has %i flags', (program, version, count) => {
-  expect(Object.keys(findFlags(program, version) ?? {})).toHaveLength(count)
+  expect(Object.keys(findFlags(shippedCatalog.flags, program, version) ?? {})).toHaveLength(count)
 })
 
 test('flags that a minor adds or removes are only in the minors that have them', () => {
-  expect(listMinorsWithFlag('kube-controller-manager', 'concurrent-disruption-syncs')).toEqual(['1.37'])
-  expect(listMinorsWithFlag('kube-controller-manager', 'concurrent-service-syncs')).toEqual(['1.36'])
-  expect(listMinorsWithFlag('kubelet', 'containerd')).toEqual(['1.36'])
+  expect(
+    listMinorsWithFlag(shippedCatalog.flags, 'kube-controller-manager', 'concurrent-disruption-syncs'),
+  ).toEqual(['1.37'])
+  expect(
+    listMinorsWithFlag(shippedCatalog.flags, 'kube-controller-manager', 'concurrent-service-syncs'),
+  ).toEqual(['1.36'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual(['1.36'])
 })
 
 test('minors with a flag are listed in ascending order', () => {
-  expect(listMinorsWithFlag('kubelet', 'v')).toEqual(['1.36', '1.37'])
-  expect(listMinorsWithFlag('etcd', 'name')).toEqual(['3.6', '3.7'])
-  expect(listMinorsWithFlag('kubelet', 'no-such-flag')).toEqual([])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual(['1.36', '1.37'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'name')).toEqual(['3.6', '3.7'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'no-such-flag')).toEqual([])
 })
 
 test('no Windows-only flag exists on Linux', () => {
   for (const program of ['kubelet', 'kube-proxy'] as const) {
-    const linux = Object.keys(findFlags(program, '1.37.1') ?? {})
+    const linux = Object.keys(findFlags(shippedCatalog.flags, program, '1.37.1') ?? {})
     expect(Object.keys(windowsFlags[program] ?? {}).filter((flag) => linux.includes(flag))).toEqual([])
   }
 })

@@ -1,8 +1,22 @@
-import { etcdFlagTable } from './flags/etcd.ts'
-import { flannelFlagTable } from './flags/flannel.ts'
-import { kubernetesFlagTable } from './flags/kubernetes.ts'
-import type { FlagChanges, Flags, FlagTable, ProgramFlags, ProgramName } from './program-flags.ts'
+import type {
+  FlagChanges,
+  Flags,
+  FlagTable,
+  ProgramFlags,
+  ProgramName,
+  RemovedFlag,
+} from './program-flags.ts'
 import { toMinor } from './version.ts'
+
+/** Flags of all programs of a catalog. */
+export interface KnownFlags {
+  /** Flags of each minor version, oldest first for each component. */
+  readonly byMinor: readonly MinorFlags[]
+  /** Flags that programs accept on Windows in addition to those on Linux. */
+  readonly windows: ProgramFlags
+  /** Removed flags that are not in any generated flag list. */
+  readonly removed: readonly RemovedFlag[]
+}
 
 interface MinorFlags {
   readonly minor: string
@@ -10,29 +24,26 @@ interface MinorFlags {
   readonly flags: Readonly<Record<string, Flags>>
 }
 
-/** Flags of each minor version, oldest first for each component. */
-const flagsByMinor: readonly MinorFlags[] = [kubernetesFlagTable, etcdFlagTable, flannelFlagTable].flatMap(
-  expandFlags,
-)
-
 /**
  * Returns the flags of a program in a version of that program, or undefined if no flags were generated for
  * its minor.
  */
-export function findFlags(program: ProgramName, version: string): Flags | undefined {
+export function findFlags({ byMinor }: KnownFlags, program: ProgramName, version: string): Flags | undefined {
   const minor = toMinor(version)
-  return flagsByMinor.find((one) => one.minor === minor && one.flags[program] !== undefined)?.flags[program]
+  return byMinor.find((one) => one.minor === minor && one.flags[program] !== undefined)?.flags[program]
 }
 
 /** Lists the minors of a program whose generated flags contain a flag, oldest first. */
-export function listMinorsWithFlag(program: ProgramName, flag: string): readonly string[] {
-  return flagsByMinor
-    .filter(({ flags }) => Object.hasOwn(flags[program] ?? {}, flag))
-    .map(({ minor }) => minor)
+export function listMinorsWithFlag(
+  { byMinor }: KnownFlags,
+  program: ProgramName,
+  flag: string,
+): readonly string[] {
+  return byMinor.filter(({ flags }) => Object.hasOwn(flags[program] ?? {}, flag)).map(({ minor }) => minor)
 }
 
 /** Computes the flags of each minor from the flags of the previous minor and the stored differences. */
-function expandFlags({ base, changes }: FlagTable): readonly MinorFlags[] {
+export function expandFlags({ base, changes }: FlagTable): readonly MinorFlags[] {
   const minors: MinorFlags[] = [base]
   let { flags }: MinorFlags = base
   for (const { minor, programs } of changes) {
@@ -65,14 +76,6 @@ export const windowsFlags: ProgramFlags = {
     'source-vip': 'value',
     'windows-service': 'boolean',
   },
-}
-
-interface RemovedFlag {
-  readonly program: ProgramName
-  /** Flag name without dashes. A trailing star matches any suffix. */
-  readonly flag: string
-  /** First minor version of the program that refuses to start with the flag. */
-  readonly removedIn: string
 }
 
 /**

@@ -3,6 +3,7 @@ import { array, assert, constantFrom, property, record, shuffledSubarray, string
 import { expect, test } from 'vitest'
 import type { ArtifactTarget } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
+import { shippedCatalog } from './shipped-catalog.ts'
 import { checkLock } from './check-lock.ts'
 import { compareLocks } from './compare-locks.ts'
 import { artifactId, formatLock, type Lock, readLock } from './lock.ts'
@@ -21,8 +22,9 @@ async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lo
   const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
   // Only `pause` is used, because other images of the catalog may change while the lock format stays the
   // same.
-  const { pause = '' } = findKubernetesRelease(version).images
-  const options = { version, targets, source: 'upstream', images: { pause } } as const
+  const release = findKubernetesRelease(shippedCatalog, version)
+  const { pause = '' } = release.images
+  const options = { release, targets, source: 'upstream', images: { pause } } as const
   return resolveLock(options, { fetcher, registry }, new AbortController().signal)
 }
 
@@ -30,6 +32,13 @@ test('a lock is written in the golden v1 format and read back unchanged', async 
   const lock = await locked('1.37.1', windows, linux)
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1.lock')
   expect(formatLock(readLock('cluster.lock', formatLock(lock)))).toBe(formatLock(lock))
+})
+
+test('a lock names its catalog after the Kubernetes version', async () => {
+  const catalog = { serial: 2026111801, publicKey: `${'A'.repeat(43)}=`, sha256: '0'.repeat(64) }
+  const lock = { ...(await locked('1.37.1')), catalog }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-catalog.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
 test('Windows builds of images are written to the lock and read back', async () => {
@@ -44,11 +53,11 @@ test('a lock from before image pinning is read, and passes the check', async () 
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
-  expect(checkLock(lock, findKubernetesRelease('1.37.1'), [linux], lock.images)).toEqual([])
+  expect(checkLock(lock, findKubernetesRelease(shippedCatalog, '1.37.1'), [linux], lock.images)).toEqual([])
   // This lock was written before these two programs for Windows hosts were added.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
-    checkLock(lock, findKubernetesRelease('1.37.1'), [linux, windows], lock.images).map(
+    checkLock(lock, findKubernetesRelease(shippedCatalog, '1.37.1'), [linux, windows], lock.images).map(
       ({ message }) => message,
     ),
   ).toEqual(more.map((what) => `the lock has no ${what}`))
@@ -126,14 +135,20 @@ test.each([
 
 test('a lock has no findings for the release and targets it was resolved for', async () => {
   const lock = await locked('1.37.1', linux, windows)
-  const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
+  const release = {
+    ...findKubernetesRelease(shippedCatalog, '1.37.1'),
+    images: { pause: 'registry.k8s.io/pause:3.10.2' },
+  }
   expect(checkLock(lock, release, [linux, windows])).toEqual([])
   expect(checkLock(lock, release, [linux])).toEqual([])
 })
 
 test('checkLock reports another Kubernetes version, artifact or image, and missing artifacts', async () => {
   const lock = await locked('1.37.1', linux)
-  const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
+  const release = {
+    ...findKubernetesRelease(shippedCatalog, '1.37.1'),
+    images: { pause: 'registry.k8s.io/pause:3.10.2' },
+  }
   const messages = (other: Lock, ...targets: ArtifactTarget[]): string[] =>
     checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
   expect(messages(await locked('1.36.4', linux), linux)).toEqual([

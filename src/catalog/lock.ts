@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { HyperkubeError } from '../kit/errors.ts'
 import { findDuplicateKeys, parseBoundedYaml } from '../kit/parse-yaml.ts'
 import { archSchema } from './artifacts.ts'
+import type { CatalogSource } from './catalog.ts'
 import { imageReferenceSchema, versionSchema } from './schemas.ts'
 
 const lockedArtifact = z.strictObject({
@@ -25,6 +26,16 @@ export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
   kubernetes: versionSchema,
+  /** Signed file that names the versions. Omitted if they come from the catalog of a hyperkube release. */
+  catalog: z
+    .strictObject({
+      serial: z.int().min(1),
+      /** Key that signed the file. */
+      publicKey: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+      /** Digest of the whole file. */
+      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+    })
+    .optional(),
   artifacts: z
     .array(lockedArtifact)
     .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice'),
@@ -45,6 +56,13 @@ export function artifactId(artifact: Pick<LockedArtifact, 'component' | 'os' | '
   return `${artifact.component} ${artifact.os}/${artifact.arch}`
 }
 
+/** Returns the field of a lock that names the catalog of its versions. */
+export function describeCatalog(source: CatalogSource): Pick<Lock, 'catalog'> {
+  if (source.from === 'release') return {}
+  const { serial, publicKey, sha256 } = source
+  return { catalog: { serial, publicKey, sha256 } }
+}
+
 /** Returns the images of a release. References in the lock replace those of the release. */
 export function pinnedImages(
   { images }: Pick<Lock, 'images'>,
@@ -63,11 +81,13 @@ export function formatLock(content: Lock): string {
 }
 
 /** Sorts the entries and fields of a lock into the order in which they are written. */
-export function sortLock({ apiVersion, kind, kubernetes, artifacts, images, windowsBuilds }: Lock): Lock {
+export function sortLock(lock: Lock): Lock {
+  const { apiVersion, kind, kubernetes, catalog, artifacts, images, windowsBuilds } = lock
   return {
     apiVersion,
     kind,
     kubernetes,
+    ...(catalog === undefined ? {} : { catalog }),
     artifacts: artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields),
     images: byName(images),
     ...(windowsBuilds === undefined ? {} : { windowsBuilds: byName(windowsBuilds) }),

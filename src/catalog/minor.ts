@@ -20,7 +20,8 @@ const components = z.strictObject({
   shawl: versionSchema,
 })
 
-const document = z
+/** A Kubernetes minor version and the components that belong to it. */
+export const kubernetesMinorSchema = z
   .strictObject({
     apiVersion: z.literal('hyperkube.dev/v1'),
     kind: z.literal('KubernetesMinor'),
@@ -38,12 +39,11 @@ const document = z
   })
   .refine(({ minor, tested }) => toMinor(tested) === minor, 'the tested version must belong to the minor')
 
-/** A Kubernetes minor version and the components that belong to it. */
-export type KubernetesMinor = z.infer<typeof document>
+export type KubernetesMinor = z.infer<typeof kubernetesMinorSchema>
 
 export const kubernetesMinorFormat: Format<KubernetesMinor> = {
   kind: 'KubernetesMinor',
-  newest: { apiVersion: 'hyperkube.dev/v1', schema: document },
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: kubernetesMinorSchema },
   older: [],
 }
 

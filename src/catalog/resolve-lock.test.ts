@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { formatError as inWords } from '../kit/errors.ts'
 import type { ArtifactTarget } from './artifacts.ts'
 import { findKubernetesRelease } from './catalog.ts'
+import { shippedCatalog } from './shipped-catalog.ts'
 import { formatLock, readLock } from './lock.ts'
 import { remoteRegistry } from './registry/registry.ts'
 import { fakeImage, fakeRegistries } from './registry/testing/fake-registry.ts'
@@ -12,7 +13,8 @@ import { fakeDigest, fakeImages, fakeUpstream } from './testing/fake-upstream.ts
 
 const { signal } = new AbortController()
 const linux: readonly ArtifactTarget[] = [{ os: 'linux', arch: 'amd64' }]
-const options = { version: '1.37.1', targets: linux, source: 'upstream' } as const
+const release = findKubernetesRelease(shippedCatalog, '1.37.1')
+const options = { release, targets: linux, source: 'upstream' } as const
 const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
 const etcd = 'https://github.com/etcd-io/etcd/releases/download/v3.7.3'
 
@@ -20,11 +22,7 @@ test('each artifact gets its digest and the trust level of the digest', async ()
   const sites = fakeUpstream('1.37.1')
   const targets = [...linux, { os: 'windows', arch: 'amd64' } as const]
   const fetcher = fakeFetcher((url) => sites.get(url))
-  const lock = await resolveLock(
-    { version: '1.37.1', targets, source: 'upstream' },
-    { fetcher, registry },
-    signal,
-  )
+  const lock = await resolveLock({ ...options, targets }, { fetcher, registry }, signal)
   expect(lock.artifacts).toHaveLength(20)
   for (const { url, sha256, trust, component } of lock.artifacts) {
     expect(sha256).toBe(fakeDigest(url))
@@ -35,7 +33,7 @@ test('each artifact gets its digest and the trust level of the digest', async ()
 test('with Windows hosts, the lock lists the Windows builds of each image index', async () => {
   const sites = fakeUpstream('1.37.1')
   const fetcher = fakeFetcher((url) => sites.get(url))
-  const { pause = '', coredns = '', busybox = '' } = findKubernetesRelease('1.37.1').images
+  const { pause = '', coredns = '', busybox = '' } = release.images
   const some = {
     [pause]: fakeImage('pause', ['amd64'], [26_100, 17_763, 20_348]),
     [coredns]: fakeImage('coredns', ['amd64', 'arm64']),
@@ -87,13 +85,10 @@ test('each image, or each requested image, is pinned by digest', async () => {
   const { images } = await resolveLock(options, sources, signal)
   expect(images).toEqual(
     Object.fromEntries(
-      Object.entries(findKubernetesRelease('1.37.1').images).map(([name, image]) => [
-        name,
-        `${image}@${fakeImage(image).digest}`,
-      ]),
+      Object.entries(release.images).map(([name, image]) => [name, `${image}@${fakeImage(image).digest}`]),
     ),
   )
-  const { pause = '' } = findKubernetesRelease('1.37.1').images
+  const { pause = '' } = release.images
   const some = await resolveLock({ ...options, images: { pause } }, sources, signal)
   expect(Object.keys(some.images)).toEqual(['pause'])
 })

@@ -3,9 +3,9 @@ import { mapWithConcurrency } from '../kit/concurrency.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { locateArtifact, type NetworkSource } from './artifact-source.ts'
 import { type ArtifactTarget, type UpstreamArtifact, upstreamArtifacts } from './artifacts.ts'
-import { findKubernetesRelease } from './catalog.ts'
+import type { KubernetesRelease } from './catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from './checksum.ts'
-import { type Lock, type LockedArtifact, sortLock } from './lock.ts'
+import { describeCatalog, type Lock, type LockedArtifact, sortLock } from './lock.ts'
 import { findArtifactDigest, findImageDigest, type ReleaseDigests } from './release-digests.ts'
 import { windowsBuilds } from './registry/image-manifest.ts'
 import type { ImageManifest, Registry } from './registry/registry.ts'
@@ -20,7 +20,7 @@ export const digestRefusedHint =
   'use another source in spec.artifacts or spec.registries; for a mirror with your own builds set: artifacts: { mirror: URL, digests: mirror }'
 
 export interface ResolveLockOptions {
-  readonly version: string
+  readonly release: KubernetesRelease
   /** Operating systems and architectures to lock files for. */
   readonly targets: readonly ArtifactTarget[]
   readonly source: NetworkSource
@@ -40,11 +40,10 @@ export interface ResolveLockDeps {
  * with all causes.
  */
 export async function resolveLock(
-  { version, targets, source, images: requestedImages, digests }: ResolveLockOptions,
+  { release, targets, source, images: requestedImages, digests }: ResolveLockOptions,
   { fetcher, registry }: ResolveLockDeps,
   signal: AbortSignal,
 ): Promise<Lock> {
-  const release = findKubernetesRelease(version)
   const artifacts: LockedArtifact[] = []
   const images: Record<string, string> = {}
   const builds: Record<string, number[]> = {}
@@ -70,7 +69,8 @@ export async function resolveLock(
   return sortLock({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Lock',
-    kubernetes: version,
+    kubernetes: release.kubernetes,
+    ...describeCatalog(release.catalog),
     artifacts,
     images,
     ...(Object.keys(builds).length === 0 ? {} : { windowsBuilds: builds }),

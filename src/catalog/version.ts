@@ -46,7 +46,7 @@ export function buildUnknownVersionError(version: string, known: readonly string
   const minors = [...new Set(known.map(toMinor))].toSorted(compareVersions)
   return new HyperkubeError(
     'CATALOG_UNKNOWN_VERSION',
-    `this release of hyperkube does not support Kubernetes ${version}; it supports ${joinNames(minors)}`,
+    `Kubernetes ${version} is not in the catalog, which has ${joinNames(minors)}`,
     {
       hint: `set spec.kubernetes to a version of these minors, for example ${nearestVersions(version, known).join(' or ')}`,
     },

@@ -16,6 +16,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/validate.ts')).validateCommand,
   },
   {
+    name: 'catalog',
+    aliases: [],
+    summary: 'List supported versions, or use a newer signed catalog',
+    load: async () => (await import('./commands/catalog.ts')).catalogCommand,
+  },
+  {
     name: 'lock',
     aliases: [],
     summary: 'Pin versions and checksums in cluster.lock',

@@ -51,6 +51,13 @@ export const lockCodes: ErrorCodeEntries = {
     remedy:
       'Set `spec.kubernetes` to the right version and run `hyperkube lock`. Commit both files together.',
   },
+  LOCK_OLDER_CATALOG: {
+    summary: 'cluster.lock is from a newer catalog than the one that hyperkube finds.',
+    meaning:
+      '`cluster.catalog` is missing or was replaced by an older one. Its versions could be older than those that the cluster runs.',
+    remedy:
+      '`git checkout -- cluster.catalog` restores the committed file. To use the older versions, run `hyperkube lock --accept-older-catalog`.',
+  },
   LOCK_MISSING_ARTIFACT: {
     summary: 'cluster.lock has no digest for a file that a host needs.',
     meaning:
@@ -59,15 +66,14 @@ export const lockCodes: ErrorCodeEntries = {
       'Run `hyperkube lock`. For arm64 hosts run `hyperkube lock --arch amd64 --arch arm64`. Commit the result.',
   },
   LOCK_OTHER_ARTIFACT: {
-    summary:
-      'A file in cluster.lock has another version or URL than in the catalog of this hyperkube release.',
-    meaning: 'Another hyperkube release wrote the lock.',
+    summary: 'A file in cluster.lock has another version or URL than in the catalog.',
+    meaning: 'Another hyperkube release wrote the lock, or the catalog was updated.',
     remedy:
       '`hyperkube lock --check` shows the difference. `hyperkube lock` updates the lock. Commit the result.',
   },
   LOCK_OTHER_IMAGE: {
-    summary: 'A container image in cluster.lock differs from the catalog of this hyperkube release.',
-    meaning: 'Another hyperkube release wrote the lock.',
+    summary: 'A container image in cluster.lock differs from the catalog.',
+    meaning: 'Another hyperkube release wrote the lock, or the catalog was updated.',
     remedy:
       '`hyperkube lock --check` shows the difference. `hyperkube lock` updates the lock. Commit the result.',
   },
@@ -127,11 +133,54 @@ export const lockCodes: ErrorCodeEntries = {
 
 export const catalogCodes: ErrorCodeEntries = {
   CATALOG_UNKNOWN_VERSION: {
-    summary: 'This hyperkube release does not support that Kubernetes version.',
+    summary: 'The catalog does not have the minor of that Kubernetes version.',
     meaning:
-      'Each minor version needs its own etcd, flags and settings. hyperkube accepts every patch version of the minors that it supports.',
+      'Each minor version needs its own etcd, flags and settings. hyperkube accepts every patch version of the minors in its catalog.',
     remedy:
-      'Set `spec.kubernetes` to a version from the hint. A newer hyperkube release supports newer minors; `hyperkube version` shows yours.',
+      'Set `spec.kubernetes` to a version from the hint; `hyperkube catalog list` shows all minors. A newer hyperkube release or a newer signed catalog has newer minors.',
+  },
+  CATALOG_NOT_TRUSTED: {
+    summary: 'A catalog is not signed, was changed, or is signed by an unknown key.',
+    meaning:
+      'A catalog chooses the versions of all programs. hyperkube accepts only catalogs that a trusted key has signed, and checks this at every command.',
+    remedy:
+      '`git checkout -- cluster.catalog cluster.catalog-keys` restores the committed files. For a new catalog, get the key of its publisher from another source than the catalog. If it is the same key, run `hyperkube catalog update --from FILE --public-key KEY`.',
+    symptoms: ['not-started'],
+  },
+  CATALOG_NOT_VALID: {
+    summary: 'A signed catalog has content that this hyperkube cannot read.',
+    meaning:
+      'The signature is right, but the content is too large, is not valid JSON, or has fields that this release does not know.',
+    remedy: 'Use a newer hyperkube release, or report the problem to the publisher of the catalog.',
+  },
+  CATALOG_NOT_READ: {
+    summary: 'hyperkube could not read a catalog or its keys.',
+    meaning:
+      'The file does not exist or cannot be read, or `spec.artifacts` names no source that has a catalog.',
+    remedy: 'Name the catalog: `hyperkube catalog update --from FILE` or `--from URL`.',
+  },
+  CATALOG_NOT_WRITTEN: {
+    summary: 'hyperkube could not write cluster.catalog or cluster.catalog-keys.',
+    meaning: 'The previous file, if any, is unchanged.',
+    remedy:
+      '`ls -ld .` shows the permissions and `df -h .` the free space. Then run `hyperkube catalog update` again.',
+  },
+  CATALOG_KEY_INVALID: {
+    summary: 'A public key of catalogs is not valid.',
+    meaning: 'A public key has 44 characters, the last one `=`. The message names the file or flag.',
+    remedy: 'Copy the key again from its publisher.',
+  },
+  CATALOG_OLDER: {
+    summary: 'The new catalog has no higher serial than the current one.',
+    meaning: 'An old catalog could bring back versions with known vulnerabilities. Nothing was written.',
+    remedy:
+      'Get the newest catalog. To return to older versions, run `hyperkube catalog update --accept-older-catalog`, then `hyperkube lock --accept-older-catalog`.',
+  },
+  CATALOG_BEHIND_RELEASE: {
+    summary: 'cluster.catalog is older than the catalog of this hyperkube release.',
+    meaning: 'The file replaces the catalog of the release, so it holds versions back.',
+    remedy:
+      'Run `hyperkube catalog update` with a newer catalog. Or delete `cluster.catalog` and run `hyperkube lock`, to use the catalog of the release.',
   },
   FLAG_REMOVED: {
     summary: 'A flag in `args` was removed in this version of the program.',

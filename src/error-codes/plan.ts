@@ -14,6 +14,13 @@ export const planCodes: ErrorCodeEntries = {
     meaning: 'Usually the file was not committed, or the command runs in another directory.',
     remedy: '`git status --ignored` shows whether git ignores it. Put the file beside cluster.yml.',
   },
+  PLAN_FLAG_MISSING: {
+    summary: 'hyperkube sets a flag that the planned version of the program does not have.',
+    meaning:
+      'A signed catalog has a minor that this hyperkube release does not know yet. The program would refuse to start. Nothing was changed.',
+    remedy:
+      'Use a newer hyperkube release, or set `spec.kubernetes` to another version; `hyperkube catalog list` shows them.',
+  },
   PLAN_SECRET_MISSING: {
     summary: 'A registry password is not in the identity, or has no user name.',
     meaning: 'Hosts could not pull images from this registry.',

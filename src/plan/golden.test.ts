@@ -4,6 +4,7 @@ import { createTwoFilesPatch } from 'diff'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { listTestedReleases } from '../catalog/catalog.ts'
+import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readRke1 } from '../spec/rke1/read-rke1.ts'
 import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
@@ -85,7 +86,7 @@ describe('the golden difference to an ordinary host', () => {
   })
 
   test.each(
-    listTestedReleases()
+    listTestedReleases(shippedCatalog)
       .slice(1)
       .map(({ kubernetes }) => kubernetes),
   )('in Kubernetes %s', async (kubernetes) => {

@@ -7,6 +7,7 @@ import { checkArgs } from '../catalog/check-args.ts'
 import { findFlags } from '../catalog/known-flags.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
 import type { ComponentPlan } from '../contract/component-plan.ts'
+import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import { minorsWithoutFlags } from '../catalog/testing/minors-without-flags.ts'
 import { toMinor } from '../catalog/version.ts'
 import { buildPlanInput, parseTestCluster } from './testing/fixtures.ts'
@@ -36,7 +37,7 @@ function splitFlag(word: string): readonly [string, string] {
   return [flag, value]
 }
 
-test.each(listTestedVersions())('Kubernetes %s accepts all planned flags', (version) => {
+test.each(listTestedVersions(shippedCatalog))('Kubernetes %s accepts all planned flags', (version) => {
   const checked = new Set<string>()
   for (const name of ['high-availability', 'windows']) {
     const cluster = parseTestCluster(
@@ -50,10 +51,10 @@ test.each(listTestedVersions())('Kubernetes %s accepts all planned flags', (vers
         if (component === undefined) continue
         const flags = readCommandFlags(component)
         expect(Object.keys(flags).length, `${host} ${program}`).toBeGreaterThan(1)
-        const known = findFlags(program, component.version ?? '')
+        const known = findFlags(shippedCatalog.flags, program, component.version ?? '')
         const isPending = minorsWithoutFlags.includes(toMinor(component.version ?? ''))
         expect(known === undefined, `${program} ${component.version}`).toBe(isPending)
-        expect(checkArgs(program, flags, version, os), `${host} ${program}`).toEqual([])
+        expect(checkArgs(shippedCatalog, program, flags, version, os), `${host} ${program}`).toEqual([])
         checked.add(`${os} ${program}`)
       }
     }

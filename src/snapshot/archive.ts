@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { signatureSize, signContent } from '../bundle/signature.ts'
+import { signatureSize, signContent } from '../kit/signature.ts'
 import { type ByteReader, readTarSize, tarEnd, tarFile, tarHeader, tarPadding } from '../bundle/tar.ts'
 import { snapshotCorrupt, snapshotTruncated } from './errors.ts'
 import {

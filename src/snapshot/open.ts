@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { isSignedBy } from '../bundle/signature.ts'
+import { isSignedBy } from '../kit/signature.ts'
 import { ByteReader } from '../bundle/tar.ts'
 import { readVersioned } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'

@@ -16,6 +16,14 @@ export function buildIdentityPath(clusterFile: string): string {
   return buildSiblingPath(clusterFile, 'identity')
 }
 
+export function buildCatalogPath(clusterFile: string): string {
+  return buildSiblingPath(clusterFile, 'catalog')
+}
+
+export function buildCatalogKeysPath(clusterFile: string): string {
+  return buildSiblingPath(clusterFile, 'catalog-keys')
+}
+
 /** Formats the -f flag for suggested commands; empty if the cluster file is cluster.yml. */
 export function formatFileFlag(clusterFile: string): string {
   return clusterFile === 'cluster.yml' ? '' : ` -f ${clusterFile}`

@@ -1,32 +1,46 @@
 import type { Os } from '../catalog/artifacts.ts'
-import { findKubernetesRelease } from '../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
+import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
+import { loadCatalog } from './load-catalog.ts'
 
-/** Reads and checks cluster.yml, also against the catalog and the controllers of this release. */
-export async function loadCluster(context: WorkspaceContext, file: string): Promise<ReadClusterResult> {
-  return readCheckedCluster(await readClusterSource(context, file))
+export interface LoadedCluster extends ReadClusterResult {
+  readonly catalog: Catalog
 }
 
-export async function readCheckedCluster(source: SourceText): Promise<ReadClusterResult> {
+/** Reads and checks cluster.yml, also against its catalog and the controllers of this release. */
+export async function loadCluster(context: WorkspaceContext, file: string): Promise<LoadedCluster> {
+  const source = await readClusterSource(context, file)
+  const catalog = await loadCatalog(context, file)
+  return { ...(await readCheckedCluster(source, catalog)), catalog }
+}
+
+export async function readCheckedCluster(source: SourceText, catalog: Catalog): Promise<ReadClusterResult> {
   // Loading the controllers is slow. Their rules are needed only if cluster.yml mentions controllers or
   // snapshots.
   const mentionsControllers = /controllers|snapshots/.test(source.text)
   const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
-  return readCluster(source, [...catalogRules, ...extraRules])
+  return readCluster(source, [...buildCatalogRules(catalog), ...extraRules])
 }
 
-const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags]
+function buildCatalogRules(catalog: Catalog): readonly ClusterRule[] {
+  return [
+    (cluster) => checkVersion(catalog, cluster),
+    (cluster) => checkFlags(catalog, cluster),
+    () => checkCatalogAge(catalog),
+  ]
+}
 
-function checkVersion({ spec }: Pick<Cluster, 'spec'>): Problem[] {
+function checkVersion(catalog: Catalog, { spec }: Pick<Cluster, 'spec'>): Problem[] {
   try {
-    findKubernetesRelease(spec.kubernetes)
+    findKubernetesRelease(catalog, spec.kubernetes)
     return []
   } catch (error) {
     if (!(error instanceof HyperkubeError)) throw error
@@ -52,29 +66,49 @@ type WithArgs = Readonly<
   Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
 >
 
-function checkFlags({ spec }: Cluster): Problem[] {
-  if (checkVersion({ spec }).length > 0) return []
+/** Reports a catalog file that is older than the catalog of this release, because it holds versions back. */
+function checkCatalogAge({ source }: Catalog): Problem[] {
+  if (source.serial >= shippedCatalog.source.serial) return []
+  const message = `is valid, but cluster.catalog has the serial ${source.serial}, and this release of hyperkube has the newer catalog ${shippedCatalog.source.serial}`
+  const hint = 'hyperkube catalog update; or use the catalog of the release: rm cluster.catalog'
+  return [
+    { code: 'CATALOG_BEHIND_RELEASE', severity: 'warning', path: ['spec', 'kubernetes'], message, hint },
+  ]
+}
+
+function checkFlags(catalog: Catalog, { spec }: Cluster): Problem[] {
+  if (checkVersion(catalog, { spec }).length > 0) return []
   const { containerd: _, ...withArgs } = spec.components
+  const findFlagProblems = (components: WithArgs, path: Path, os: Os): Problem[] =>
+    checkComponentFlags(catalog, spec.kubernetes, components, path, os)
   return [
     // These flags apply to all hosts. Every cluster has Linux hosts, so flags that exist only on Windows are
     // rejected.
-    ...findFlagProblems(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
+    ...findFlagProblems(withArgs, ['spec', 'components'], 'linux'),
     ...spec.hosts.flatMap(({ components, os }, index) =>
-      findFlagProblems(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes, os),
+      findFlagProblems(components ?? {}, ['spec', 'hosts', index, 'components'], os),
     ),
   ]
 }
 
-function findFlagProblems(components: WithArgs, path: Path, version: string, os: Os): Problem[] {
+function checkComponentFlags(
+  catalog: Catalog,
+  version: string,
+  components: WithArgs,
+  path: Path,
+  os: Os,
+): Problem[] {
   return Object.entries(programs).flatMap(([name, program]) =>
     Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
-      checkArgs(program, { [flag]: value }, version, os).map(({ code, severity, message, hint }) => ({
-        code,
-        severity,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-        path: [...path, name, 'args', flag],
-      })),
+      checkArgs(catalog, program, { [flag]: value }, version, os).map(
+        ({ code, severity, message, hint }) => ({
+          code,
+          severity,
+          message,
+          ...(hint === undefined ? {} : { hint }),
+          path: [...path, name, 'args', flag],
+        }),
+      ),
     ),
   )
 }

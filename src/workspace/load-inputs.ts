@@ -6,6 +6,7 @@ import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readOidcFlags } from '../spec/oidc.ts'
 import { readAddonSources } from './addon-sources.ts'
+import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { requireLock } from './load-lock.ts'
 
@@ -17,6 +18,7 @@ export async function loadClusterInputs(
 ): Promise<ClusterInputs> {
   return {
     cluster,
+    catalog: await loadCatalog(context, options.file),
     lock: await requireLock(context, options.file),
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: await readAttachments(context, options.file, cluster),
@@ -37,6 +39,7 @@ export async function loadResetInputs(
   const { kubernetes } = cluster.spec
   return {
     cluster,
+    catalog: await loadCatalog(context, options.file),
     lock: { apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes, artifacts: [], images: {} },
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: new Map(),

@@ -2,7 +2,8 @@ import { dirname } from 'node:path'
 import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
-import { findKubernetesRelease, listTestedVersions } from '../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease, listTestedVersions } from '../catalog/catalog.ts'
+import { findOlderCatalog } from '../catalog/check-lock.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { formatLock, type Lock } from '../catalog/lock.ts'
@@ -15,6 +16,7 @@ import { toPrintable } from '../kit/text.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { createClusterRegistry, hasUnencryptedMirror, selectImages } from './cluster-registry.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
+import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
 
@@ -36,6 +38,8 @@ export interface ClusterLockOptions extends AcceptDigestsOptions {
   readonly targets: readonly ArtifactTarget[]
   /** The existing lock, whose digests must not change without a new version. */
   readonly previous: Lock | undefined
+  /** Whether the catalog may be older than that of the existing lock. */
+  readonly acceptOlderCatalog?: boolean
 }
 
 /** Resolves the lock of a cluster, reports what its digests rest on, and refuses replaced content. */
@@ -44,11 +48,20 @@ export async function resolveClusterLock(
   options: ClusterLockOptions,
   report: ReportLine,
 ): Promise<Lock> {
-  const lock = await resolveDigests(context, options, report)
+  const catalog = await loadCatalog(context, options.files.file)
+  checkCatalogAge(options, catalog)
+  const lock = await resolveDigests(context, options, catalog, report)
   for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
   checkReplacedDigests(compareLocks(options.previous, lock), options)
   return lock
+}
+
+/** Throws if the catalog is older than that of the existing lock, unless the operator accepts it. */
+function checkCatalogAge({ previous, acceptOlderCatalog }: ClusterLockOptions, { source }: Catalog): void {
+  const problem = previous && findOlderCatalog(previous, source)
+  if (problem === undefined || acceptOlderCatalog === true) return
+  throw new HyperkubeError(problem.code, problem.message, { hint: problem.hint ?? '' })
 }
 
 /**
@@ -58,9 +71,10 @@ export async function resolveClusterLock(
 async function resolveDigests(
   context: WorkspaceContext,
   { files, cluster, targets }: ClusterLockOptions,
+  catalog: Catalog,
   report: ReportLine,
 ): Promise<Lock> {
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = selectImages(cluster, release.images)
   const { artifacts } = cluster.spec
   if (artifacts === 'upstream' || !('bundle' in artifacts)) {
@@ -68,12 +82,13 @@ async function resolveDigests(
       context,
       cluster,
       {
-        version: release.kubernetes,
+        release,
         targets,
         source: artifacts,
         images,
         digests: hasOwnBuilds(artifacts) ? undefined : await context.releaseDigests(),
       },
+      listTestedVersions(catalog),
       report,
     )
   }
@@ -91,6 +106,7 @@ async function resolveFromNetwork(
   context: WorkspaceContext,
   cluster: Cluster,
   options: ResolveLockOptions,
+  tested: readonly string[],
   report: ReportLine,
 ): Promise<Lock> {
   const { fetcher, signal } = context
@@ -105,15 +121,14 @@ async function resolveFromNetwork(
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
       'cannot resolve all versions and checksums; cluster.lock was not written',
-      { hint: suggestFix(error, options.version), cause: error },
+      { hint: suggestFix(error, options.release.kubernetes, tested), cause: error },
     )
   }
 }
 
-function suggestFix({ errors }: AggregateError, version: string): string {
+function suggestFix({ errors }: AggregateError, version: string, tested: readonly string[]): string {
   const isRefused = errors.some((one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED')
   if (isRefused) return digestRefusedHint
-  const tested = listTestedVersions()
   return tested.includes(version)
     ? 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)'
     : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a tested version: ${tested.join(', ')}`

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
 import type { AddonInput } from '../built-in/addon-definition.ts'
@@ -29,7 +30,7 @@ export function readAddonTestdata(file: string): string {
 export function buildAddonInputFixture(cluster: Cluster, more: Partial<AddonInput> = {}): AddonInput {
   return {
     cluster,
-    images: findKubernetesRelease('1.37.1').images,
+    images: findKubernetesRelease(shippedCatalog, '1.37.1').images,
     sources: new Map(),
     metricsCertificate: { ca: 'ca', certificate: 'certificate', privateKey: 'private key' },
     resolvers: [['192.0.2.53'], ['192.0.2.53']],

@@ -1,16 +1,22 @@
 import { createHash } from 'node:crypto'
 import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
-import { findKubernetesRelease, listTestedReleases } from '../catalog.ts'
+import { type Catalog, findKubernetesRelease, listTestedReleases } from '../catalog.ts'
+import { shippedCatalog } from '../shipped-catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
 import type { FakeResponse } from './fake-fetcher.ts'
 
 /** Returns small files and checksum files for all upstream URLs of these versions, for tests. */
 export function fakeUpstream(...versions: readonly string[]): Map<string, FakeResponse> {
+  return fakeUpstreamOf(shippedCatalog, ...versions)
+}
+
+/** Returns the same for versions of another catalog. */
+export function fakeUpstreamOf(catalog: Catalog, ...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {
     for (const { url, checksum } of catalogTargets.flatMap((target) =>
-      upstreamArtifacts(findKubernetesRelease(version), target),
+      upstreamArtifacts(findKubernetesRelease(catalog, version), target),
     )) {
       sites.set(url, `the file ${url}`)
       if (checksum === undefined) continue
@@ -24,7 +30,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
 
 /** Returns a fake image for each image of every release. The key is the image reference. */
 export function fakeImages(): Readonly<Record<string, FakeImage>> {
-  const names = listTestedReleases().flatMap(({ images }) => Object.values(images))
+  const names = listTestedReleases(shippedCatalog).flatMap(({ images }) => Object.values(images))
   return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))
 }
 
@@ -35,7 +41,7 @@ export function fakeDigest(url: string): string {
 /** Returns digests of a release that match the fake files and images of a version. */
 export function buildFakeReleaseDigests(version: string): ReleaseDigests {
   const readOn = '2026-11-17'
-  const release = findKubernetesRelease(version)
+  const release = findKubernetesRelease(shippedCatalog, version)
   const files = catalogTargets.flatMap((target) => upstreamArtifacts(release, target))
   return {
     ...emptyReleaseDigests,

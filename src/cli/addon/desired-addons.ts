@@ -9,6 +9,7 @@ import { readHostFacts } from '../../lifecycle/proposal/read-hosts.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { readAddonSources } from '../../workspace/addon-sources.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
+import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { runFlags } from '../command/run-flags.ts'
@@ -39,7 +40,8 @@ export async function loadDesiredAddons(
     isShown('coredns') && hasHostDependentDns(cluster)
       ? await readFactsFromHosts(context, options, cluster)
       : emptyFacts
-  const inputs = buildAddonInput({ cluster, lock, sources }, hostFacts.facts)
+  const catalog = await loadCatalog(context, options.file)
+  const inputs = buildAddonInput({ cluster, catalog, lock, sources }, hostFacts.facts)
   const { addons, findings } = listDesiredAddons({ ...inputs, metricsCertificate: undefined })
   return { code: hostFacts.code, addons: addons.filter(({ name }) => isShown(name)), findings }
 }

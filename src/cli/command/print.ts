@@ -49,6 +49,21 @@ export function formatFinding({ position, severity, code, path, message, hint, h
   return toPrintable(`${prefix}${severity} ${code}: ${problem}\n${hintLine}`)
 }
 
+/** Formats one difference as a line, for example of two locks. */
+export function formatChange({
+  what,
+  before,
+  after,
+}: {
+  readonly what: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+}): string {
+  if (before === undefined) return `+ ${what}: ${after}\n`
+  if (after === undefined) return `- ${what}: ${before}\n`
+  return `~ ${what}: ${before} → ${after}\n`
+}
+
 /** Formats an error without the leading host name, for callers that print the host themselves. */
 export function formatHostError(host: string, error: unknown): string {
   const text = formatError(error)

@@ -5,15 +5,16 @@ import { z } from 'zod'
 import { streamBundle, verifyBundle } from '../../bundle/archive.ts'
 import { fetchBundleParts } from '../../bundle/fetch-parts.ts'
 import type { BundleManifest } from '../../bundle/manifest.ts'
-import { formatPublicKey, readPublicKey } from '../../bundle/signature.ts'
+import { formatPublicKey, parsePublicKey } from '../../kit/signature.ts'
 import type { NetworkSource } from '../../catalog/artifact-source.ts'
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import { buildSigningKey } from '../../identity/signing-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { buildCatalogPath } from '../../workspace/cluster-paths.ts'
 import { createClusterRegistry, selectImages } from '../../workspace/cluster-registry.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
@@ -76,15 +77,14 @@ export const bundleCommand: CommandGroup = {
 }
 
 async function runCreate(context: CommandContext, options: Options): Promise<ExitCode> {
-  const { cluster, findings } = await loadCluster(context, options.file)
+  const { cluster, findings, catalog } = await loadCluster(context, options.file)
   context.stderr.write(formatFindings(findings))
   if (cluster === undefined) return exitCodes.failure
-  const { file, size, manifest, publicKey } = await createBundle(
-    context,
-    options,
+  const { file, size, manifest, publicKey } = await createBundle(context, options, {
     cluster,
-    flags.parse(options).out,
-  )
+    catalog,
+    out: flags.parse(options).out,
+  })
   const summary = { ...buildSummary(file, manifest, publicKey), size }
   printResult(context.stdout, options.output, summary, () =>
     toPrintable(
@@ -127,6 +127,14 @@ async function loadTrustedKey(context: CommandContext, options: Options): Promis
   return buildSigningKey(await loadIdentity(context, options)).publicKey
 }
 
+function readPublicKey(text: string): KeyObject {
+  const key = parsePublicKey(text)
+  if (key !== undefined) return key
+  throw new HyperkubeError('BUNDLE_KEY_NOT_READ', `${text} is not a public key of a bundle`, {
+    hint: 'use the key that hyperkube bundle create printed: 44 characters, the last one =',
+  })
+}
+
 /** Reads a bundle, and converts disk errors to errors that name the file. */
 async function* readBundleFile({ bundles }: CommandContext, file: string): AsyncGenerator<Uint8Array> {
   try {
@@ -154,6 +162,13 @@ function buildSummary(file: string, { cluster, lock, images, members }: BundleMa
   }
 }
 
+interface NewBundle {
+  readonly cluster: Cluster
+  readonly catalog: Catalog
+  /** Path of the bundle, if it is not the default. */
+  readonly out: string | undefined
+}
+
 interface CreatedBundle {
   readonly file: string
   /** Size of the bundle in bytes. */
@@ -166,17 +181,23 @@ interface CreatedBundle {
 async function createBundle(
   context: CommandContext,
   options: Invocation['options'],
-  cluster: Cluster,
-  out: string | undefined,
+  { cluster, catalog, out }: NewBundle,
 ): Promise<CreatedBundle> {
   const { bundles, stderr, signal, web } = context
   const { name } = cluster.metadata
-  const lock = selectLock(cluster, await requireLock(context, options.file))
+  const lock = selectLock(cluster, catalog, await requireLock(context, options.file))
   const key = buildSigningKey(await openIdentity(context, options, name))
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
   const manifest = await fetchBundleParts(
-    { cluster: name, lock, source: toNetworkSource(cluster) },
+    {
+      cluster: name,
+      lock,
+      source: toNetworkSource(cluster),
+      // Without internet access the bundle may be the only way to transfer a newer catalog.
+      catalog:
+        catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
+    },
     {
       web,
       registry: createClusterRegistry(context, cluster),
@@ -204,9 +225,9 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
 }
 
 /** Selects the entries of a lock that the hosts of the cluster need. */
-function selectLock(cluster: Cluster, lock: Lock): Lock {
+function selectLock(cluster: Cluster, catalog: Catalog, lock: Lock): Lock {
   const { spec } = cluster
-  const release = findKubernetesRelease(spec.kubernetes)
+  const release = findKubernetesRelease(catalog, spec.kubernetes)
   const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
   if (problem !== undefined) {
     throw new HyperkubeError(problem.code, problem.message, { hint: 'update cluster.lock: hyperkube lock' })

@@ -1,4 +1,6 @@
 import { Argument } from 'commander'
+import { listTestedVersions } from '../../catalog/catalog.ts'
+import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { exitCodes, type LeafCommand } from '../command/command.ts'
 import { completeWords, type CompletionTable } from '../completion/complete-words.ts'
@@ -10,13 +12,16 @@ export function buildCompleteCommand(table: CompletionTable): LeafCommand {
     sharedFlags: ['file'],
     configure: (command) => command.addArgument(new Argument('[word...]', 'words after hyperkube')),
     async run(context, { args, options }) {
-      const readCluster = async (file = options.file) =>
-        loadCluster(context, file).then(
-          ({ cluster }) => cluster,
-          // A shell cannot show an error while it completes a word.
-          () => undefined,
-        )
-      const candidates = await completeWords(args, table, readCluster)
+      // A shell cannot show an error while it completes a word.
+      const candidates = await completeWords(args, table, {
+        cluster: async (file = options.file) =>
+          loadCluster(context, file).then(
+            ({ cluster }) => cluster,
+            () => undefined,
+          ),
+        versions: async (file = options.file) =>
+          loadCatalog(context, file).then(listTestedVersions, () => []),
+      })
       context.stdout.write(candidates.map(({ word, about }) => `${word}\t${about}\n`).join(''))
       return exitCodes.ok
     },

@@ -1,4 +1,4 @@
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease } from '../../catalog/catalog.ts'
 import { type Lock, pinnedImages } from '../../catalog/lock.ts'
 import { parseImage, stripDigest } from '../../contract/image-reference.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -27,8 +27,12 @@ const purposes: Readonly<Record<string, string>> = {
   busybox: 'helper pods of local volumes: storage',
 }
 
-function listNeededImages(cluster: Cluster, lock: Lock | undefined): readonly NeededImage[] {
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+function listNeededImages(
+  cluster: Cluster,
+  catalog: Catalog,
+  lock: Lock | undefined,
+): readonly NeededImage[] {
+  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const pinned = pinnedImages({ images: lock?.images ?? {} }, release)
   return Object.entries(selectImages(cluster, pinned)).map(([name, reference]) => {
     const digest = parseImage(reference)?.digest
@@ -49,10 +53,10 @@ const listImages: LeafCommand = {
   sharedFlags: ['file', 'output'],
   configure: () => undefined,
   async run(context, { options }) {
-    const { cluster, findings } = await loadCluster(context, options.file)
+    const { cluster, findings, catalog } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const items = listNeededImages(cluster, await loadLock(context, options.file))
+    const items = listNeededImages(cluster, catalog, await loadLock(context, options.file))
     const document = { apiVersion: 'hyperkube.dev/v1', kind: 'ImageList', items }
     const columns = options.output === 'wide' ? wideColumns : narrowColumns
     printResult(context.stdout, options.output, document, () => formatTable(columns, items, context.paint))

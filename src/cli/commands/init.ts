@@ -1,10 +1,12 @@
 import { dirname } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { dnsLabel, newestKubernetes } from '../../spec/scalars.ts'
+import { dnsLabel } from '../../spec/scalars.ts'
+import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import {
   type CommandContext,
@@ -105,11 +107,15 @@ async function createClusterText(
 ): Promise<string | ExitCode> {
   const { name = 'cluster', host: hosts, fromRke, defaults } = initFlags
   if (fromRke !== undefined) return (await translateRke1(context, fromRke)) ?? exitCodes.failure
-  if (defaults === true) return renderExampleFile(name)
-  if (hosts !== undefined) return renderClusterDraft({ name, kubernetes: newestKubernetes, hosts })
+  const versions = listTestedVersions(await loadCatalog(context, options.file))
+  const [kubernetes = ''] = versions
+  if (defaults === true) return renderExampleFile(name, kubernetes)
+  if (hosts !== undefined) return renderClusterDraft({ name, kubernetes, hosts })
   const questions = choosePrompts(context, options)
   if (questions !== undefined) {
-    return (await promptClusterFile(context, options, questions, initFlags.name)) ?? exitCodes.failure
+    return (
+      (await promptClusterFile(context, options, questions, initFlags.name, versions)) ?? exitCodes.failure
+    )
   }
   context.stderr.write('USAGE: without a terminal, flags must set the hosts of the cluster\n')
   context.stderr.write(

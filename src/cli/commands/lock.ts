@@ -9,12 +9,13 @@ import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadLock } from '../../workspace/load-lock.ts'
 import { listTargets, resolveClusterLock, writeLock } from '../../workspace/resolve-cluster-lock.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
-import { formatFinding, printResult } from '../command/print.ts'
+import { formatChange, formatFinding, printResult } from '../command/print.ts'
 
 const flags = z.object({
   arch: z.array(archSchema).default(['amd64']),
   check: z.boolean().default(false),
   acceptChangedDigests: z.boolean().default(false),
+  acceptOlderCatalog: z.boolean().default(false),
 })
 
 export const lockCommand: LeafCommand = {
@@ -43,9 +44,13 @@ export const lockCommand: LeafCommand = {
         '--accept-changed-digests',
         'accept content that was replaced under the same version and URL; otherwise an error',
       )
+      .option(
+        '--accept-older-catalog',
+        'accept a catalog that is older than that of cluster.lock; otherwise an error',
+      )
   },
   async run(context, { options }) {
-    const { arch: arches, check, acceptChangedDigests } = flags.parse(options)
+    const { arch: arches, check, ...accepted } = flags.parse(options)
     const { cluster, findings } = await loadCluster(context, options.file)
     for (const finding of findings) context.stderr.write(formatFinding(finding))
     if (cluster === undefined) return exitCodes.failure
@@ -54,7 +59,7 @@ export const lockCommand: LeafCommand = {
     const report = (line: string) => context.stderr.write(`${line}\n`)
     const previous = await loadLock(context, options.file)
     const targets = listTargets(cluster, arches)
-    const lockOptions = { files: options, cluster, targets, previous, acceptChangedDigests }
+    const lockOptions = { files: options, cluster, targets, previous, ...accepted }
     const after = await resolveClusterLock(context, lockOptions, report)
     const changes = compareLocks(previous, after)
     if (changes.length > 0 && !check) await writeLock(context, file, after, report)
@@ -74,10 +79,4 @@ function addArch(text: string, arches: readonly Arch[] = []): readonly Arch[] {
 function formatChanges(file: string, changes: readonly LockChange[]): string {
   if (changes.length === 0) return `${file}: no changes\n`
   return toPrintable(changes.map(formatChange).join(''))
-}
-
-function formatChange({ what, before, after }: LockChange): string {
-  if (before === undefined) return `+ ${what}: ${after}\n`
-  if (after === undefined) return `- ${what}: ${before}\n`
-  return `~ ${what}: ${before} → ${after}\n`
 }

@@ -35,7 +35,7 @@ export const upgradeCommand: LeafCommand = {
   configure(command) {
     command.requiredOption(
       '--to <version>',
-      `upgrade to this Kubernetes version; tested: ${listTestedVersions().join(', ')}`,
+      'upgrade to this Kubernetes version; hyperkube catalog list shows the tested ones',
     )
     command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
     command.option(
@@ -45,14 +45,14 @@ export const upgradeCommand: LeafCommand = {
     addUpFlags(addRunFlags(command))
   },
   async run(context, { options }) {
-    const { cluster, findings } = await loadCluster(context, options.file)
+    const { cluster, findings, catalog } = await loadCluster(context, options.file)
     if (cluster === undefined) {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
     const { to, dryRun, snapshot, rehearse } = flags.parse(options)
     const from = cluster.spec.kubernetes
-    const path = upgradePath(from, to, listTestedVersions())
+    const path = upgradePath(from, to, listTestedVersions(catalog))
     if (path.length === 0) {
       context.stderr.write(`${options.file} already has Kubernetes ${from}; apply it with hyperkube up\n`)
       return exitCodes.ok

@@ -1,5 +1,4 @@
 import type { Argument, Command, Option } from 'commander'
-import { listTestedVersions } from '../../catalog/catalog.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listAddonSwitches } from '../addon/addon-switch.ts'
 import { type CommandDefinition, isCommandGroup } from '../command/command.ts'
@@ -17,8 +16,13 @@ export interface CompletionTable {
   readonly load: (name: string) => Promise<CommandDefinition | undefined>
 }
 
-/** Reads the cluster to which the words refer; undefined if there is none or it is invalid. */
-export type ReadCluster = (file: string | undefined) => Promise<Cluster | undefined>
+/** Reads the files to which the words refer. */
+export interface CompletionFiles {
+  /** Reads the cluster; undefined if there is none or it is invalid. */
+  readonly cluster: (file: string | undefined) => Promise<Cluster | undefined>
+  /** Reads the tested Kubernetes versions of the catalog; empty if it is invalid. */
+  readonly versions: (file: string | undefined) => Promise<readonly string[]>
+}
 
 /**
  * Lists candidates for the last word of a command line. An empty list means that the shell completes file
@@ -27,7 +31,7 @@ export type ReadCluster = (file: string | undefined) => Promise<Cluster | undefi
 export async function completeWords(
   words: readonly string[],
   table: CompletionTable,
-  readCluster: ReadCluster,
+  files: CompletionFiles,
 ): Promise<readonly Candidate[]> {
   const current = words.at(-1) ?? ''
   const [name, ...before] = words.slice(0, -1)
@@ -40,7 +44,7 @@ export async function completeWords(
   }
   if (definition === undefined) return []
   const command = buildSilentCommand({ name, summary: name, definition })
-  return completeArguments(command, before, current, readCluster)
+  return completeArguments(command, before, current, files)
 }
 
 function toCandidate({ name, summary }: { readonly name: string; readonly summary: string }): Candidate {
@@ -51,13 +55,12 @@ async function completeArguments(
   command: Command,
   before: readonly string[],
   current: string,
-  readCluster: ReadCluster,
+  files: CompletionFiles,
 ): Promise<readonly Candidate[]> {
   const { pendingOption, operands, file } = scanWords(command, before)
   if (pendingOption !== undefined) {
-    return completeValue(getPlaceholder(pendingOption), pendingOption.argChoices, current, async () =>
-      readCluster(file),
-    )
+    const name = getPlaceholder(pendingOption)
+    return completeValue(name, pendingOption.argChoices, current, files, file)
   }
   if (current.startsWith('-')) {
     const flags = [...command.options.flatMap(listFlags), { word: '--help', about: 'print help' }]
@@ -69,7 +72,7 @@ async function completeArguments(
   const argument = findArgument(command.registeredArguments, operands)
   return argument === undefined
     ? []
-    : completeValue(argument.name(), argument.argChoices, current, async () => readCluster(file))
+    : completeValue(argument.name(), argument.argChoices, current, files, file)
 }
 
 interface ScannedWords {
@@ -115,19 +118,20 @@ async function completeValue(
   name: string,
   choices: readonly string[] | undefined,
   current: string,
-  readCluster: () => Promise<Cluster | undefined>,
+  files: CompletionFiles,
+  file: string | undefined,
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return select(withoutText(choices), current)
   switch (name) {
     case 'version':
-      return select(withoutText(listTestedVersions()), current)
+      return select(withoutText(await files.versions(file)), current)
     case 'addon': {
-      const cluster = await readCluster()
+      const cluster = await files.cluster(file)
       return select(withoutText(cluster === undefined ? [] : [...listAddonSwitches(cluster).keys()]), current)
     }
     case 'host':
     case 'hosts': {
-      const hosts = (await readCluster())?.spec.hosts ?? []
+      const hosts = (await files.cluster(file))?.spec.hosts ?? []
       // A value such as cp1,w is a list; only its last name is completed.
       const start = name === 'hosts' ? current.slice(0, current.lastIndexOf(',') + 1) : ''
       return select(

@@ -7,10 +7,9 @@ import {
   type ArtifactTarget,
   conformanceArtifact,
   conformanceBinaryPath,
+  kubernetesArtifact,
   type UpstreamArtifact,
-  upstreamArtifacts,
 } from '../../catalog/artifacts.ts'
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from '../../catalog/checksum.ts'
 import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -49,10 +48,7 @@ export async function prepareSuiteProgram(
 
 /** Returns the path of kubectl in the Kubernetes version of the suite. Tests of sig-cli run kubectl. */
 export async function prepareKubectl(options: SuiteProgramOptions, deps: SuiteProgramDeps): Promise<string> {
-  const artifact = upstreamArtifacts(findKubernetesRelease(options.kubernetes), options.target).find(
-    ({ component }) => component === 'kubectl',
-  )
-  if (artifact === undefined) throw new Error('the catalog has no kubectl')
+  const artifact = kubernetesArtifact('kubectl', options.kubernetes, options.target)
   return prepareProgram(artifact, 'kubectl', options.source, deps, async (file) => file)
 }
 

@@ -15,14 +15,16 @@ test('init --defaults writes a valid example without prompts', async () => {
 })
 
 test('the commented settings of the example are the defaults', () => {
-  const [before = '', after = ''] = renderExampleFile('shop').split('  # Defaults of common settings')
+  const [before = '', after = ''] = renderExampleFile('shop', '1.37.1').split(
+    '  # Defaults of common settings',
+  )
   const shown = after.replaceAll(/^ {2}# /gm, '  ').replace(/^.*\n/, '')
   expect(shown).toMatch(/^ {2}network:\n/)
   expect(read(before + shown)).toEqual(read(before))
 })
 
 test('the commented hosts of the example are valid', () => {
-  const remote = renderExampleFile('shop')
+  const remote = renderExampleFile('shop', '1.37.1')
     .replace(/ {4}- name: cp1\n(?: {6}.*\n)+/, '')
     .replaceAll(/^ {4}# (- | {2})/gm, '    $1')
   const { cluster, findings } = read(remote)
@@ -31,6 +33,7 @@ test('the commented hosts of the example are valid', () => {
 })
 
 test('an invalid cluster name in the example is reported, and a numeric name stays text', () => {
-  for (const name of ['a: b', 'x\ny', '#']) expect(read(renderExampleFile(name)).findings).toHaveLength(1)
-  expect(read(renderExampleFile('123')).cluster?.metadata.name).toBe('123')
+  for (const name of ['a: b', 'x\ny', '#'])
+    expect(read(renderExampleFile(name, '1.37.1')).findings).toHaveLength(1)
+  expect(read(renderExampleFile('123', '1.37.1')).cluster?.metadata.name).toBe('123')
 })

@@ -1,18 +1,17 @@
 import { stringify } from 'yaml'
-import { newestKubernetes } from '../../spec/scalars.ts'
 import { addFileHeader } from './file-header.ts'
 
 /**
  * Renders a cluster.yml for a cluster on the operator's own machine, so that init needs no further settings.
  * Common settings follow as YAML comments.
  */
-export function renderExampleFile(name: string): string {
+export function renderExampleFile(name: string, kubernetes: string): string {
   return addFileHeader(`apiVersion: hyperkube.dev/v1
 kind: Cluster
 metadata:
   name: ${stringify(name, { blockQuote: false }).trimEnd()}
 spec:
-  kubernetes: ${newestKubernetes}
+  kubernetes: ${kubernetes}
   hosts:
     # This machine, without ssh. A local host must be the only host of its cluster.
     - name: cp1

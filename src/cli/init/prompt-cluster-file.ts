@@ -14,12 +14,13 @@ export async function promptClusterFile(
   options: ClusterFiles,
   prompts: Prompts,
   givenName: string | undefined,
+  versions: readonly string[],
 ): Promise<string | undefined> {
   await prompts.begin('New cluster. Ctrl-C cancels; files are written only at the end.')
   const name = givenName ?? (await promptName(prompts))
   // Checks the identity files before the other prompts, so a failure does not discard replies.
   await checkIdentityFiles(context, options, name)
-  const text = renderClusterDraft(await promptCluster(prompts, name))
+  const text = renderClusterDraft(await promptCluster(prompts, name, versions))
   await prompts.show(options.file, text)
   const message = `Write ${options.file} and create the cluster identity?`
   const isConfirmed = await prompts.confirm({ message, fallback: true })

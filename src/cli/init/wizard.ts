@@ -1,10 +1,9 @@
 import type { z } from 'zod'
-import { listTestedVersions } from '../../catalog/catalog.ts'
 import { isNetwork } from '../../spec/cidr.ts'
 import { type HostRole, sshSchema } from '../../spec/host.ts'
 import { networkSchema } from '../../spec/network.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { address, cidr, dnsLabel, newestKubernetes } from '../../spec/scalars.ts'
+import { address, cidr, dnsLabel } from '../../spec/scalars.ts'
 import type { Prompts } from '../command/prompts.ts'
 import { type ClusterDraft, type HostDraft, type NetworkDraft, renderClusterDraft } from './cluster-draft.ts'
 
@@ -16,12 +15,19 @@ export async function promptName(prompts: Prompts): Promise<string> {
   })
 }
 
-/** Asks for all settings of a first cluster.yml other than the name, until they are valid. */
-export async function promptCluster(prompts: Prompts, name: string): Promise<ClusterDraft> {
+/**
+ * Asks for all settings of a first cluster.yml other than the name, until they are valid. The first of the
+ * versions is the default.
+ */
+export async function promptCluster(
+  prompts: Prompts,
+  name: string,
+  versions: readonly string[],
+): Promise<ClusterDraft> {
   const kubernetes = await prompts.select({
     message: 'Kubernetes version?',
-    choices: listTestedVersions().map((value) => ({ value, label: value })),
-    fallback: newestKubernetes,
+    choices: versions.map((value) => ({ value, label: value })),
+    fallback: versions[0] ?? '',
   })
   return promptNetworks(prompts, { name, kubernetes, hosts: await promptHosts(prompts) })
 }

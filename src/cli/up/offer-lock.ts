@@ -1,11 +1,12 @@
 import { archSchema } from '../../catalog/artifacts.ts'
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import { formatCount } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildLockPath } from '../../workspace/cluster-paths.ts'
 import { selectImages } from '../../workspace/cluster-registry.ts'
+import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { loadLock } from '../../workspace/load-lock.ts'
 import { listTargets, resolveClusterLock, writeLock } from '../../workspace/resolve-cluster-lock.ts'
 import type { CommandContext, GlobalOptions } from '../command/command.ts'
@@ -25,7 +26,10 @@ export async function offerLock(
   const lock = await loadLock(context, options.file)
   const targets = listTargets(cluster, listArches(lock))
   const file = buildLockPath(options.file)
-  const problem = lock === undefined ? `${file} does not exist` : findProblem(cluster, lock, targets)
+  const problem =
+    lock === undefined
+      ? `${file} does not exist`
+      : findProblem(cluster, await loadCatalog(context, options.file), lock, targets)
   if (problem === undefined) return
   const message = `${problem}. Look up versions and checksums, and write ${file}?`
   if (!(await prompts.confirm({ message, fallback: true }))) return
@@ -43,10 +47,11 @@ function listArches(lock: Lock | undefined): Parameters<typeof listTargets>[1] {
 
 function findProblem(
   cluster: Cluster,
+  catalog: Catalog,
   lock: Lock,
   targets: ReturnType<typeof listTargets>,
 ): string | undefined {
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const [first, ...others] = checkLock(lock, release, targets, selectImages(cluster, release.images))
   if (first === undefined) return undefined
   return others.length === 0

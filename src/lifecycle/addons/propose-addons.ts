@@ -28,13 +28,13 @@ export interface ServingCertificateInput {
 
 /** Builds the input for the addon proposal from the cluster inputs and the facts of hosts. */
 export function buildAddonInput(
-  { cluster, lock, sources }: Pick<ClusterInputs, 'cluster' | 'lock' | 'sources'>,
+  { cluster, catalog, lock, sources }: Pick<ClusterInputs, 'cluster' | 'catalog' | 'lock' | 'sources'>,
   facts: ReadonlyMap<string, Facts>,
 ): AddonProposalInput {
   const resolvers = [...facts.values()].flatMap(({ system }) =>
     system.os === 'linux' ? [system.resolver.servers] : [],
   )
-  const images = pinnedImages(lock, findKubernetesRelease(cluster.spec.kubernetes))
+  const images = pinnedImages(lock, findKubernetesRelease(catalog, cluster.spec.kubernetes))
   return { cluster, images, sources, resolvers }
 }
 

@@ -1,3 +1,4 @@
+import type { Catalog } from '../../catalog/catalog.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { type RegistryLogin, secretFiles } from '../../identity/secret-files.ts'
@@ -7,6 +8,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 /** All inputs of a cluster that the operator provides. */
 export interface ClusterInputs {
   readonly cluster: Cluster
+  readonly catalog: Catalog
   readonly lock: Lock
   readonly identity: Identity
   readonly attachments: ReadonlyMap<string, string>

@@ -6,6 +6,7 @@ import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/find
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { toPublicIdentity } from '../../identity/public-identity.ts'
+import { checkPlannedFlags } from '../../plan/checks/planned-flags.ts'
 import { planCluster, type PlanResult } from '../../plan/plan.ts'
 import type { RolloutInput } from '../../rollout/input.ts'
 import { planRollout, type RolloutPlan } from '../../rollout/rollout.ts'
@@ -59,8 +60,8 @@ export function planFromInputs(
   facts: ReadonlyMap<string, Facts>,
   ignored: readonly string[],
 ): PlanResult {
-  const { cluster, lock, identity, attachments, sources, version } = inputs
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const { cluster, catalog, lock, identity, attachments, sources, version } = inputs
+  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = pinnedImages(lock, release)
   const input = {
     cluster,
@@ -73,7 +74,9 @@ export function planFromInputs(
     attachments,
     version,
   }
-  return planCluster(input, ignored)
+  const { plans, findings } = planCluster(input, ignored)
+  const flagFindings = checkPlannedFlags(plans, catalog.flags).filter(createIgnoreFilter(ignored))
+  return { plans: hasErrors(flagFindings) ? [] : plans, findings: [...findings, ...flagFindings] }
 }
 
 /**

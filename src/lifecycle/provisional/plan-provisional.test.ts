@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { AgentRequest } from '../../contract/request.ts'
 import { diffPlan } from '../../diff/diff.ts'
 import { resourcesAfterApply } from '../../diff/plan-resources.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { createIdentity } from '../../identity/identity.ts'
 import { advanceReplacement } from '../../identity/replace-key.ts'
 import { Secret } from '../../pki/secret.ts'
@@ -33,6 +34,7 @@ spec:
 ${lines.map((line) => `  ${line}\n`).join('')}`)
   return {
     cluster,
+    catalog: shippedCatalog,
     lock: buildTestLock(kubernetes),
     identity,
     attachments: new Map(),

@@ -1,3 +1,4 @@
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { createIdentity, type Identity } from '../../identity/identity.ts'
 import { buildTestLock } from '../../plan/testing/fixtures.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -8,6 +9,7 @@ export async function buildClusterInputs(cluster: Cluster, identity?: Identity):
   const { name } = cluster.metadata
   return {
     cluster,
+    catalog: shippedCatalog,
     lock: buildTestLock(cluster.spec.kubernetes),
     identity: identity ?? (await createIdentity(name, new Date('2026-11-15T00:00:00Z'))),
     attachments: new Map(),

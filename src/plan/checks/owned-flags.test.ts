@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from '../../catalog/known-flags.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import type { ProgramName } from '../../catalog/program-flags.ts'
 import { weakeningSettings } from '../../spec/weakening/weakening-settings.ts'
 import { ownedFlags } from './owned-flags-table.ts'
@@ -60,7 +61,7 @@ test.each([
 })
 
 describe('flag tables', () => {
-  const { kubernetes, etcd, flannel } = findKubernetesRelease('1.37.1')
+  const { kubernetes, etcd, flannel } = findKubernetesRelease(shippedCatalog, '1.37.1')
   const versions: readonly (readonly [ProgramName, string])[] = [
     ['etcd', etcd],
     ['flanneld', flannel],
@@ -72,7 +73,10 @@ describe('flag tables', () => {
   ]
 
   test.each(versions)('the managed flags are flags that %s has', (program, version) => {
-    const known = Object.keys({ ...findFlags(program, version), ...windowsFlags[program] })
+    const known = Object.keys({
+      ...findFlags(shippedCatalog.flags, program, version),
+      ...windowsFlags[program],
+    })
     const { settings, others } = ownedFlags[program]
     const patterns = [...Object.keys(settings), ...others]
     expect(patterns.filter((pattern) => !known.some((flag) => matchesFlag(pattern, flag)))).toEqual([])
@@ -83,7 +87,9 @@ describe('flag tables', () => {
       setting.component === program && setting.code === 'FLAG_WEAKENS' ? [setting.flag] : [],
     )
     // This flag was removed, but files from old clusters still have it.
-    const unknown = flags.filter((flag) => listMinorsWithFlag(program, flag).length === 0)
+    const unknown = flags.filter(
+      (flag) => listMinorsWithFlag(shippedCatalog.flags, program, flag).length === 0,
+    )
     expect(unknown.filter((flag) => flag !== 'insecure-port')).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { buildTestLock } from '../testing/fixtures.ts'
 import { checkCaseBriefly, checkCase, defaultHostLines } from './testing/fixtures.ts'
 
@@ -74,7 +75,7 @@ test('a lock needs artifacts only for the architectures of the hosts', () => {
 })
 
 test('a lock needs only the images that the cluster uses', () => {
-  const { pause = '', coredns = '' } = findKubernetesRelease('1.37.1').images
+  const { pause = '', coredns = '' } = findKubernetesRelease(shippedCatalog, '1.37.1').images
   const found = (locked: Readonly<Record<string, string>>) =>
     checkCase({
       input: (input) => ({ ...input, images: [coredns], lock: { ...input.lock, images: { ...locked } } }),

@@ -1,5 +1,6 @@
 import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
 import { listTestedVersions } from '../../catalog/catalog.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { buildPlanInput, type FactsVariation } from './fixtures.ts'
@@ -38,7 +39,7 @@ export function buildHosts({ controlPlanes, etcd, workers, windows }: ClusterSha
 }
 
 const settings = record({
-  kubernetes: constantFrom(...listTestedVersions()),
+  kubernetes: constantFrom(...listTestedVersions(shippedCatalog)),
   api: record(
     { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
     { requiredKeys: [] },

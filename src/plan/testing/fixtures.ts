@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ArtifactTarget, upstreamArtifacts } from '../../catalog/artifacts.ts'
 import { findKubernetesRelease, listTestedReleases } from '../../catalog/catalog.ts'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Lock, sortLock } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { PublicIdentity } from '../../identity/public-identity.ts'
@@ -33,7 +34,7 @@ export function buildPlanInput(
   cluster: Cluster,
   variation: (host: HostSpec) => FactsVariation = () => ({}),
 ): PlanInput {
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
+  const release = findKubernetesRelease(shippedCatalog, cluster.spec.kubernetes)
   return {
     cluster,
     release,
@@ -51,14 +52,16 @@ const targets: readonly ArtifactTarget[] = [
   { os: 'windows', arch: 'amd64' },
 ]
 
-const locks = new Map(listTestedReleases().map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]))
+const locks = new Map(
+  listTestedReleases(shippedCatalog).map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]),
+)
 
 export function buildTestLock(kubernetes: string): Lock {
   return locks.get(kubernetes) ?? makeLock(kubernetes)
 }
 
 function makeLock(kubernetes: string): Lock {
-  const release = findKubernetesRelease(kubernetes)
+  const release = findKubernetesRelease(shippedCatalog, kubernetes)
   const artifacts = targets
     .flatMap((target) => upstreamArtifacts(release, target))
     .map(({ component, version, os, arch, url }) => ({

@@ -3,6 +3,7 @@ import type { Event } from '../../../contract/event.ts'
 import type { Op } from '../../../contract/op.ts'
 import type { AgentRequest, AgentResponse } from '../../../contract/request.ts'
 import type { HostProvisionalChange } from '../../../contract/provisional-change.ts'
+import { shippedCatalog } from '../../../catalog/shipped-catalog.ts'
 import { createIdentity } from '../../../identity/identity.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import { type AgentScript, scriptedSession } from '../../../lifecycle/testing/scripted-agent.ts'
@@ -88,6 +89,7 @@ interface UpTestResult {
 export async function createUpHarness(): Promise<UpHarness> {
   const inputs = {
     cluster: upTestCluster,
+    catalog: shippedCatalog,
     lock: buildTestLock('1.37.1'),
     identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
     attachments: new Map(),

@@ -1,5 +1,4 @@
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import { HyperkubeError } from '../kit/errors.ts'
 
 /** Size of an Ed25519 signature in bytes. */
 export const signatureSize = 64
@@ -21,12 +20,9 @@ export function formatPublicKey(publicKey: KeyObject): string {
   return publicKey.export({ format: 'der', type: 'spki' }).subarray(spkiPrefix.length).toString('base64')
 }
 
-export function readPublicKey(text: string): KeyObject {
+/** Parses the text of a public key; undefined if it is not one. */
+export function parsePublicKey(text: string): KeyObject | undefined {
   const bytes = Buffer.from(text, 'base64')
-  if (bytes.length !== keySize || bytes.toString('base64') !== text) {
-    throw new HyperkubeError('BUNDLE_KEY_NOT_READ', `${text} is not a public key of a bundle`, {
-      hint: 'use the key that hyperkube bundle create printed: 44 characters, the last one =',
-    })
-  }
+  if (bytes.length !== keySize || bytes.toString('base64') !== text) return undefined
   return createPublicKey({ key: Buffer.concat([spkiPrefix, bytes]), format: 'der', type: 'spki' })
 }
