@@ -1,6 +1,6 @@
 import { stripDigest } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
+import { artifactId, type Lock, type LockedArtifact, type LockPins } from './lock.ts'
 
 /** One difference between two locks. */
 export interface LockChange {
@@ -63,15 +63,20 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ kubernetes, artifacts, images }: Lock): Map<string, LockEntry> {
-  return new Map<string, LockEntry>([
-    ['kubernetes', plain(kubernetes)],
-    ...artifacts.map((file): [string, LockEntry] => [artifactId(file), artifactEntry(file)]),
-    ...Object.entries(images).map(([name, image]): [string, LockEntry] => [
-      `image ${name}`,
-      imageEntry(image),
-    ]),
+function entries({ workers, ...pins }: Lock): Map<string, LockEntry> {
+  const ofWorkers = workers === undefined ? [] : listEntries(workers)
+  return new Map([
+    ...listEntries(pins),
+    ...ofWorkers.map(([what, entry]) => [`workers: ${what}`, entry] as const),
   ])
+}
+
+function listEntries({ kubernetes, artifacts, images }: LockPins): (readonly [string, LockEntry])[] {
+  return [
+    ['kubernetes', plain(kubernetes)],
+    ...artifacts.map((file) => [artifactId(file), artifactEntry(file)] as const),
+    ...Object.entries(images).map(([name, image]) => [`image ${name}`, imageEntry(image)] as const),
+  ]
 }
 
 function plain(text: string): LockEntry {

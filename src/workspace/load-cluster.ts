@@ -2,9 +2,11 @@ import type { Os } from '../catalog/artifacts.ts'
 import { findKubernetesRelease } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
+import { compareVersions, parseVersion } from '../catalog/version.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
+import { maxKubeletSkew } from '../kit/version-skew.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
-import type { Cluster } from '../spec/cluster.ts'
+import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.ts'
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
@@ -22,20 +24,52 @@ export async function readCheckedCluster(source: SourceText): Promise<ReadCluste
   return readCluster(source, [...catalogRules, ...extraRules])
 }
 
-const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags]
+const catalogRules: readonly ClusterRule[] = [checkVersions, checkWorkersVersion, checkFlags]
 
-function checkVersion({ spec }: Pick<Cluster, 'spec'>): Problem[] {
+function checkVersions(cluster: Pick<Cluster, 'spec'>): Problem[] {
+  const { kubernetes, workers } = cluster.spec
+  return [
+    ...checkVersion(kubernetes, ['spec', 'kubernetes']),
+    ...(workers.kubernetes === undefined
+      ? []
+      : checkVersion(workers.kubernetes, ['spec', 'workers', 'kubernetes'])),
+  ]
+}
+
+function checkVersion(version: string, path: Path): Problem[] {
   try {
-    findKubernetesRelease(spec.kubernetes)
+    findKubernetesRelease(version)
     return []
   } catch (error) {
     if (!(error instanceof HyperkubeError)) throw error
     const { code, hint } = error
-    const path = ['spec', 'kubernetes']
     return [
       { code, severity: 'error', path, message: formatError(error), ...(hint === undefined ? {} : { hint }) },
     ]
   }
+}
+
+/** Checks that the version of workers fits Kubernetes' skew policy, and that the source has both versions. */
+function checkWorkersVersion({ spec }: Cluster): Problem[] {
+  const { kubernetes, workers, artifacts } = spec
+  if (workers.kubernetes === undefined) return []
+  const path = ['spec', 'workers', 'kubernetes']
+  const problem = (code: string, message: string, hint: string): Problem[] => [
+    { code, severity: 'error', path, message, hint },
+  ]
+  if (compareVersions(workers.kubernetes, kubernetes) > 0) {
+    const message = `workers must not be newer than the control planes, which have ${kubernetes}`
+    return problem('SPEC_WORKERS_VERSION', message, 'remove it, or set spec.kubernetes first')
+  }
+  if (parseVersion(kubernetes)[1] - parseVersion(workers.kubernetes)[1] > maxKubeletSkew) {
+    const message = `workers may be at most ${maxKubeletSkew} minors older than the control planes, which have ${kubernetes}`
+    return problem('SPEC_WORKERS_VERSION', message, 'upgrade workers first: hyperkube upgrade --to VERSION')
+  }
+  if (workers.kubernetes !== kubernetes && artifacts !== 'upstream' && 'bundle' in artifacts) {
+    const message = 'a bundle has the files of one Kubernetes version'
+    return problem('SPEC_WORKERS_VERSION', message, 'remove it, or use a mirror in spec.artifacts')
+  }
+  return []
 }
 
 const programs: Readonly<Record<string, ProgramName>> = {
@@ -52,15 +86,26 @@ type WithArgs = Readonly<
   Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
 >
 
-function checkFlags({ spec }: Cluster): Problem[] {
-  if (checkVersion({ spec }).length > 0) return []
-  const { containerd: _, ...withArgs } = spec.components
+function checkFlags(cluster: Cluster): Problem[] {
+  if (checkVersions(cluster).length > 0) return []
+  const { spec } = cluster
+  const { containerd: _, kubelet, kubeProxy, flanneld, ...ofControlPlanes } = spec.components
+  const workersVersion = readWorkersVersion(cluster)
+  const path = ['spec', 'components']
   return [
     // These flags apply to all hosts. Every cluster has Linux hosts, so flags that exist only on Windows are
     // rejected.
-    ...findFlagProblems(withArgs, ['spec', 'components'], spec.kubernetes, 'linux'),
-    ...spec.hosts.flatMap(({ components, os }, index) =>
-      findFlagProblems(components ?? {}, ['spec', 'hosts', index, 'components'], spec.kubernetes, os),
+    ...findFlagProblems(ofControlPlanes, path, spec.kubernetes, 'linux'),
+    ...[...new Set([spec.kubernetes, workersVersion])].flatMap((version) =>
+      findFlagProblems({ kubelet, kubeProxy, flanneld }, path, version, 'linux'),
+    ),
+    ...spec.hosts.flatMap((host, index) =>
+      findFlagProblems(
+        host.components ?? {},
+        ['spec', 'hosts', index, 'components'],
+        isWorkerHost(host) ? workersVersion : spec.kubernetes,
+        host.os,
+      ),
     ),
   ]
 }

@@ -5,14 +5,14 @@ import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
 import { findKubernetesRelease, listTestedVersions } from '../catalog/catalog.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
-import { formatLock, type Lock } from '../catalog/lock.ts'
+import { findPins, formatLock, type Lock, type LockPins } from '../catalog/lock.ts'
 import { describeLockTrust, listLockTrust } from '../catalog/lock-trust.ts'
 import type { Registry } from '../catalog/registry/registry.ts'
 import { digestRefusedHint, resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
 import { buildSigningKey } from '../identity/signing-key.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
-import type { Cluster } from '../spec/cluster.ts'
+import { type Cluster, readWorkersVersion } from '../spec/cluster.ts'
 import { createClusterRegistry, hasUnencryptedMirror, selectImages } from './cluster-registry.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { openIdentity } from './load-identity.ts'
@@ -44,11 +44,33 @@ export async function resolveClusterLock(
   options: ClusterLockOptions,
   report: ReportLine,
 ): Promise<Lock> {
+  const { cluster, previous } = options
   const lock = await resolveDigests(context, options, report)
   for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
-  checkReplacedDigests(compareLocks(options.previous, lock), options)
-  return lock
+  const workers = readWorkersVersion(cluster)
+  const resolved =
+    workers === lock.kubernetes ? lock : { ...lock, workers: await resolveWorkersPins(context, options, report) }
+  checkReplacedDigests(compareLocks(previous, resolved), options)
+  return resolved
+}
+
+/**
+ * Resolves the pins of workers that have another version than control planes. Pins of the previous lock are
+ * kept, because these hosts run that content.
+ */
+async function resolveWorkersPins(
+  context: WorkspaceContext,
+  options: ClusterLockOptions,
+  report: ReportLine,
+): Promise<LockPins> {
+  const version = readWorkersVersion(options.cluster)
+  const known = options.previous === undefined ? undefined : findPins(options.previous, version)
+  if (known !== undefined) return known
+  const { spec } = options.cluster
+  const cluster = { ...options.cluster, spec: { ...spec, kubernetes: version } }
+  const { kubernetes, artifacts, images } = await resolveDigests(context, { ...options, cluster }, report)
+  return { kubernetes, artifacts, images }
 }
 
 /**

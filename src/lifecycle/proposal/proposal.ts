@@ -1,5 +1,5 @@
 import { listAddonImages, listHostIndependentAddons } from '../../addons/desired-addons.ts'
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { findKubernetesRelease, type KubernetesRelease } from '../../catalog/catalog.ts'
 import { pinnedImages } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/finding.ts'
@@ -10,7 +10,7 @@ import { planCluster, type PlanResult } from '../../plan/plan.ts'
 import type { RolloutInput } from '../../rollout/input.ts'
 import { planRollout, type RolloutPlan } from '../../rollout/rollout.ts'
 import type { RolloutStep } from '../../rollout/step.ts'
-import type { Cluster } from '../../spec/cluster.ts'
+import { type Cluster, readWorkersVersion } from '../../spec/cluster.ts'
 import { type AddonProposal, isFeasible, noAddons } from '../addons/proposal.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
@@ -65,6 +65,7 @@ export function planFromInputs(
   const input = {
     cluster,
     release,
+    workersRelease: findWorkersRelease(cluster),
     lock,
     images: listAddonImages(cluster, images),
     addons: listHostIndependentAddons({ cluster, images, sources }),
@@ -74,6 +75,12 @@ export function planFromInputs(
     version,
   }
   return planCluster(input, ignored)
+}
+
+/** Returns the release of workers; undefined if they have the version of the control planes. */
+function findWorkersRelease(cluster: Cluster): KubernetesRelease | undefined {
+  const version = readWorkersVersion(cluster)
+  return version === cluster.spec.kubernetes ? undefined : findKubernetesRelease(version)
 }
 
 /**
