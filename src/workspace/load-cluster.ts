@@ -1,8 +1,11 @@
+import { z } from 'zod'
 import type { Os } from '../catalog/artifacts.ts'
 import { findKubernetesRelease } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
+import { checkFeatureGates } from '../catalog/feature-gates.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
 import { compareVersions, parseVersion } from '../catalog/version.ts'
+import type { Finding } from '../contract/finding.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
 import { maxKubeletSkew } from '../kit/version-skew.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
@@ -82,9 +85,13 @@ const programs: Readonly<Record<string, ProgramName>> = {
   flanneld: 'flanneld',
 }
 
-type WithArgs = Readonly<
-  Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
->
+interface ComponentSettings {
+  readonly args?: Readonly<Record<string, string>> | undefined
+  /** Part of the component's configuration file. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
+}
+
+type WithArgs = Readonly<Record<string, ComponentSettings | undefined>>
 
 function checkFlags(cluster: Cluster): Problem[] {
   if (checkVersions(cluster).length > 0) return []
@@ -111,17 +118,28 @@ function checkFlags(cluster: Cluster): Problem[] {
 }
 
 function findFlagProblems(components: WithArgs, path: Path, version: string, os: Os): Problem[] {
-  return Object.entries(programs).flatMap(([name, program]) =>
-    Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
-      checkArgs(program, { [flag]: value }, version, os).map(({ code, severity, message, hint }) => ({
-        code,
-        severity,
-        message,
-        ...(hint === undefined ? {} : { hint }),
-        path: [...path, name, 'args', flag],
-      })),
-    ),
-  )
+  return Object.entries(programs).flatMap(([name, program]) => {
+    const { args = {}, config = {} } = components[name] ?? {}
+    const gates = Object.keys(gatesSchema.safeParse(config['featureGates']).data ?? {})
+    return [
+      ...Object.entries(args).flatMap(([flag, value]) =>
+        checkArgs(program, { [flag]: value }, version, os).map(toProblem([...path, name, 'args', flag])),
+      ),
+      ...checkFeatureGates(program, gates, version).map(toProblem([...path, name, 'config', 'featureGates'])),
+    ]
+  })
+}
+
+const gatesSchema = z.record(z.string(), z.unknown())
+
+function toProblem(path: Path): (finding: Finding) => Problem {
+  return ({ code, severity, message, hint }) => ({
+    code,
+    severity,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    path,
+  })
 }
 
 /** Reads the text of cluster.yml. Throws an error with a hint if it cannot be read. */
