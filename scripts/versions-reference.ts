@@ -25,6 +25,7 @@ export function renderVersionsReference(
 Made by \`npm run reference\` from the catalog in src/catalog; do not edit. \`spec.kubernetes\` selects a Kubernetes version, and with it the
 versions of all other components. The test suites of hyperkube run the versions of this page. Every other patch version of these minors is
 accepted too, with the components of its minor: a new patch needs no new release of hyperkube.
+[What ran on each minor](../evidence/minors.md) is recorded.
 
 \`hyperkube lock\` pins the digests of the programs of \`cluster.yml\` in \`cluster.lock\`.
 
@@ -37,6 +38,9 @@ ${renderTable(['component', 'platforms', 'checksum', ...versions.map((version) =
 *published* is a checksum file of upstream, which \`hyperkube lock\` reads. *computed* means that upstream publishes none: the digest in
 \`cluster.lock\` is that of the first download. A digest that is part of the hyperkube release comes first
 ([details](../explanation/security.md#supply-chain)).
+
+etcd has the minor that upstream chose for this Kubernetes minor, in its newest patch. All other programs are the same for all minors: they talk
+to Kubernetes through interfaces that all these minors have (CRI v1, CNI 1.0, stable APIs). One version of each to patch serves every minor.
 
 ## Images
 

@@ -13,6 +13,10 @@ export interface Versions {
 const etcdVersions: Readonly<Record<KubernetesVersion, string>> = {
   'v1.37.1': 'v3.7.3',
   'v1.36.4': 'v3.6.16',
+  'v1.35.8': 'v3.6.16',
+  'v1.34.10': 'v3.6.16',
+  'v1.33.13': 'v3.5.35',
+  'v1.32.6': 'v3.5.35',
 }
 
 export function selectVersions(kubernetes: KubernetesVersion): Versions {

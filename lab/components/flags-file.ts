@@ -1,4 +1,5 @@
 import type { PartFlags } from './flags.ts'
+import { compareVersions, toMinor } from './versions.ts'
 
 /**
  * Flags of the programs of one version of an upstream component (part), for example of Kubernetes v1.37.1.
@@ -27,7 +28,7 @@ export function renderFlagsFile(name: string, versions: readonly VersionFlags[])
     path: `src/catalog/flags/${name}.ts`,
     text: `import type { FlagTable } from '../program-flags.ts'
 
-/** Made by npm run flags from the programs of ${name} ${sorted.map(({ version }) => version.slice(1)).join(' and ')}; do not edit. */
+/** Made by npm run flags from the programs of ${name} ${sorted.map(({ version }) => version.slice(1)).join(', ')}; do not edit. */
 export const ${name}FlagTable = {
   base: {
     minor: '${toMinor(oldest.version)}',
@@ -74,12 +75,4 @@ function formatMaps(maps: ReadonlyMap<string, Flags>, indent: number): string {
 
 function formatKey(name: string): string {
   return /^\w+$/.test(name) ? name : `'${name}'`
-}
-
-function toMinor(version: string): string {
-  return version.slice(1).split('.').slice(0, 2).join('.')
-}
-
-function compareVersions(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true })
 }

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import { renderFlagsFile } from './flags-file.ts'
-import { type FlagKind, parseFlagKind, type PartFlags, parseHelpFlags } from './flags.ts'
+import {
+  type FlagKind,
+  parseFlagKind,
+  type PartFlags,
+  parseHelpFlags,
+  selectPartsWithFlags,
+} from './flags.ts'
+import { formatPartId } from './parts.ts'
 
 test('flags are found in the help texts of all kinds of programs', () => {
   const pflag = `Logs flags:
@@ -51,7 +58,7 @@ test('a file of flags holds one minor and the differences of later ones, as the 
     path: 'src/catalog/flags/etcd.ts',
     text: `import type { FlagTable } from '../program-flags.ts'
 
-/** Made by npm run flags from the programs of etcd 3.9.3 and 3.10.1; do not edit. */
+/** Made by npm run flags from the programs of etcd 3.9.3, 3.10.1; do not edit. */
 export const etcdFlagTable = {
   base: {
     minor: '3.9',
@@ -92,4 +99,19 @@ export const etcdFlagTable = {
 test('a part with one version has no differences', () => {
   const { text } = renderFlagsFile('flannel', [{ version: 'v0.28.7', flags: toFlags({ flanneld: {} }) }])
   expect(text).toContain('\n  changes: [],\n')
+})
+
+test('flags are read from one patch of every minor, for Linux', () => {
+  expect(selectPartsWithFlags().map(formatPartId).toSorted()).toEqual([
+    'etcd@v3.5.35',
+    'etcd@v3.6.16',
+    'etcd@v3.7.3',
+    'flannel@v0.28.7',
+    'kubernetes@v1.32.6',
+    'kubernetes@v1.33.13',
+    'kubernetes@v1.34.10',
+    'kubernetes@v1.35.8',
+    'kubernetes@v1.36.4',
+    'kubernetes@v1.37.1',
+  ])
 })

@@ -6,6 +6,7 @@ import { settleAll } from '../../src/kit/concurrency.ts'
 import { digestRecipe, ensureCached } from '../cache.ts'
 import type { BuiltPart } from './build.ts'
 import { type Part, selectParts } from './parts.ts'
+import { compareVersions, toMinor } from './versions.ts'
 
 /**
  * A `boolean` flag accepts only true or false. Types of other flags are not distinguished, because programs
@@ -25,6 +26,8 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
     'kube-apiserver': [
       'apiserver-count',
       'audit-webhook-batch-initial-backoff',
+      'cloud-config',
+      'cloud-provider',
       'default-watch-cache-size',
       'kubelet-port',
       'kubelet-read-only-port',
@@ -55,9 +58,13 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
   flannel: { flanneld: [] },
 }
 
-/** Selects the parts whose flags the catalog stores. A part on request has the minor of another part. */
+/** Selects the parts whose flags the catalog stores: of every minor the newest patch. */
 export function selectPartsWithFlags(): readonly Part[] {
-  return selectParts(Object.keys(hiddenFlags)).filter(({ onRequest }) => !onRequest)
+  const candidates = selectParts(Object.keys(hiddenFlags)).filter(({ os }) => os === 'linux')
+  const minors = Map.groupBy(candidates, ({ name, version }) => `${name} ${toMinor(version)}`)
+  return [...minors.values()].flatMap((patches) =>
+    patches.toSorted((a, b) => compareVersions(b.version, a.version)).slice(0, 1),
+  )
 }
 
 const flagsSchema = z.array(

@@ -15,7 +15,7 @@ test('every part has a name of its own and is pinned', () => {
 
 test('parts are chosen by name, version, system, or all', () => {
   const ids = (names: string[]): string[] => selectParts(names).map(formatPartId)
-  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16'])
+  expect(ids(['etcd'])).toEqual(['etcd@v3.7.3', 'etcd@v3.6.16', 'etcd@v3.5.35'])
   expect(ids(['kubernetes@v1.36.4'])).toEqual(['kubernetes@v1.36.4'])
   expect(ids(['windows'])).toContain('kubernetes-windows@v1.36.4')
   expect(ids(['windows']).filter((id) => !id.includes('-windows@'))).toEqual([])

@@ -32,7 +32,29 @@ export interface Part {
 }
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
-export type KubernetesVersion = (typeof kubernetesVersions)[number]
+/**
+ * Older minors of the catalog, built only on request. Each version is the newest patch of which the Go module
+ * proxy has all modules of the programs, with entries in the checksum database.
+ */
+export const olderKubernetesVersions = ['v1.35.8', 'v1.34.10', 'v1.33.13', 'v1.32.6'] as const
+export type KubernetesVersion = (typeof kubernetesVersions)[number] | (typeof olderKubernetesVersions)[number]
+
+/** Versions of the images that the thirty conformance tests of an older minor use. */
+export interface OlderTestImages {
+  readonly agnhost: string
+  /** The version from which tests upgrade: another agnhost, or before 1.35 a web server. */
+  readonly previous: string
+  readonly busybox: string
+}
+
+/** Test images by Kubernetes version, from test/utils/image/manifest.go of that version. */
+export const olderTestImages: Readonly<Record<string, OlderTestImages>> = {
+  'v1.36.4': { agnhost: '2.63.0', previous: 'agnhost:2.55', busybox: '1.37.0-1' },
+  'v1.35.8': { agnhost: '2.59', previous: 'agnhost:2.55', busybox: '1.37.0-1' },
+  'v1.34.10': { agnhost: '2.56', previous: 'httpd:2.4.38-4', busybox: '1.37.0-1' },
+  'v1.33.13': { agnhost: '2.53', previous: 'httpd:2.4.38-4', busybox: '1.36.1-1' },
+  'v1.32.6': { agnhost: '2.53', previous: 'httpd:2.4.38-4', busybox: '1.36.1-1' },
+}
 
 const containerdTags = ['no_btrfs', 'no_devmapper', 'no_zfs']
 const kubernetesModule = 'k8s.io/kubernetes'
@@ -44,11 +66,27 @@ const etcdPrograms: readonly Program[] = [
   { name: 'etcdutl', from: 'go.etcd.io/etcd/etcdutl/v3', ask: ['version'] },
 ]
 
+const pausePrograms: readonly Program[] = [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }]
+
+const testImagePrograms: readonly Program[] = ['agnhost', 'nonewprivs'].map((name) => ({
+  name,
+  from: `${kubernetesModule}/test/images/${name}`,
+  ask: ['--version'],
+}))
+
+/** Files of agnhost's image. */
+const testImageFiles = ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`)
+
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
-  // A patch version that no release of hyperkube names.
-  { ...kubernetes('v1.36.3'), onRequest: true },
+  // The last one is a patch version that no release of hyperkube names.
+  ...[...olderKubernetesVersions, 'v1.36.3'].map((version) => ({
+    ...kubernetes(version),
+    onRequest: true,
+  })),
   ...['v3.7.3', 'v3.6.16'].map((version) => definePart('etcd', version, etcdPrograms)),
+  // The etcd of Kubernetes 1.32 and 1.33.
+  definePart('etcd', 'v3.5.35', etcdPrograms, { onRequest: true }),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
     tags: containerdTags,
     stamps: { 'github.com/containerd/containerd/v2/version.Version': 'v2.3.7' },
@@ -96,10 +134,17 @@ export const parts: readonly Part[] = [
     [{ name: 'agnhost', from: `${kubernetesModule}/test/images/agnhost`, ask: ['--version'] }],
     { module: 'kubernetes/v1.37.1', stamps: { 'main.Version': '2.66.1' } },
   ),
-  definePart('pause', 'v3.10.2', [{ name: 'pause', from: 'build/pause/linux/pause.c', ask: ['-v'] }], {
+  definePart('pause', 'v3.10.2', pausePrograms, {
     module: 'kubernetes/v1.37.1',
     language: 'c',
   }),
+  // Versions that the conformance suites of older minors use.
+  ...[
+    { version: 'v3.10.1', module: 'kubernetes/v1.35.8' },
+    { version: 'v3.10', module: 'kubernetes/v1.33.13' },
+  ].map(({ version, module }) =>
+    definePart('pause', version, pausePrograms, { module, language: 'c', onRequest: true }),
+  ),
   definePart(
     'traefik',
     'v3.6.12',
@@ -121,7 +166,7 @@ export const parts: readonly Part[] = [
   definePart('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
   }),
-  ...kubernetesVersions.map((version) =>
+  ...[...kubernetesVersions, ...olderKubernetesVersions].map((version) =>
     definePart(
       'e2e',
       version,
@@ -134,20 +179,19 @@ export const parts: readonly Part[] = [
       },
     ),
   ),
-  definePart(
-    'test-images',
-    'v1.37.1',
-    ['agnhost', 'nonewprivs'].map((name) => ({
-      name,
-      from: `${kubernetesModule}/test/images/${name}`,
-      ask: ['--version'],
-    })),
-    {
-      module: 'kubernetes/v1.37.1',
-      stamps: { 'main.Version': '2.66.1' },
+  definePart('test-images', 'v1.37.1', testImagePrograms, {
+    module: 'kubernetes/v1.37.1',
+    stamps: { 'main.Version': '2.66.1' },
+    onRequest: true,
+    files: testImageFiles,
+  }),
+  ...Object.entries(olderTestImages).map(([version, { agnhost }]) =>
+    definePart('test-images', version, testImagePrograms.slice(0, 1), {
+      module: `kubernetes/${version}`,
+      stamps: { 'main.Version': agnhost },
       onRequest: true,
-      files: ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`),
-    },
+      files: testImageFiles,
+    }),
   ),
   definePart(
     'sample-apiserver',
@@ -187,7 +231,7 @@ export const parts: readonly Part[] = [
 /** Parts that upstream's conformance suite needs besides the cluster: the suite and its test images. */
 export const conformanceParts: readonly string[] = [
   'e2e@v1.37.1',
-  'test-images',
+  'test-images@v1.37.1',
   'sample-apiserver',
   'test-etcd',
 ]

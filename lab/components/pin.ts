@@ -8,9 +8,19 @@ import { type Part, parts, type Program } from './parts.ts'
 import { moduleDirectory } from './recipe.ts'
 
 /**
+ * Modules whose patch version the module proxy does not have, and the version that is used in its stead. Only
+ * the conformance suite uses these modules.
+ */
+const unavailableModules: Readonly<Record<string, string>> = {
+  'k8s.io/sample-apiserver v0.32.6': 'v0.32.5',
+  'k8s.io/sample-apiserver v0.33.13': 'v0.33.4',
+  'k8s.io/sample-apiserver v0.34.10': 'v0.34.4',
+}
+
+/**
  * Writes the go.mod and go.sum that pin a version of an upstream component (part), based on a version that is
- * already pinned. Copies the replace directives of upstream's go.mod, because Go ignores them in a
- * dependency.
+ * already pinned. Copies the godebug and replace directives of upstream's go.mod, because Go ignores them in
+ * a dependency.
  */
 export async function pinVersion(name: string, version: string, { force = false } = {}): Promise<string> {
   const known = parts.find((part) => part.name === name && part.module.startsWith(`${name}/`))
@@ -37,6 +47,7 @@ export async function pinVersion(name: string, version: string, { force = false 
     [
       `module hyperkube.dev/lab/${name}\n`,
       'go 1.26.0\n',
+      ...upstream.flatMap((goMod) => listGodebugLines(goMod)),
       formatBlock(
         'require',
         modules.map((module) => `${module} ${version}`),
@@ -98,6 +109,14 @@ async function downloadGoMod(module: string, version: string): Promise<string> {
 }
 
 /**
+ * Lists the godebug directives of upstream. Go ignores them in a dependency too. Without them an older minor
+ * would have the behaviour of the newer Go that builds it.
+ */
+export function listGodebugLines(goMod: string): string[] {
+  return [...goMod.matchAll(/^godebug .+$/gm)].map(([line]) => `${line}\n`)
+}
+
+/**
  * Lists the replace directives of upstream. Kubernetes replaces its staging modules with paths; here they are
  * replaced with their published versions v0.X.Y. Other paths are dropped, because they exist only in
  * upstream's checkout.
@@ -107,7 +126,9 @@ export function listReplacements(goMod: string, version: string): string[] {
   return [...goMod.matchAll(/^(?:replace\s+|\t)(\S+(?: v\S+)?) => (\S+)(?: (v\S+))?/gm)].flatMap(
     ([, from = '', to = '', at]) => {
       if (!to.startsWith('.')) return [`${from} => ${to}${at === undefined ? '' : ` ${at}`}`]
-      return staged.has(from) ? [`${from} => ${from} ${version.replace(/^v1\./, 'v0.')}`] : []
+      if (!staged.has(from)) return []
+      const staging = version.replace(/^v1\./, 'v0.')
+      return [`${from} => ${from} ${unavailableModules[`${from} ${staging}`] ?? staging}`]
     },
   )
 }

@@ -1,4 +1,4 @@
-import type { Part } from '../components/parts.ts'
+import { type OlderTestImages, olderTestImages, type Part } from '../components/parts.ts'
 
 /** A container image with one layer of programs and files. */
 export interface Image {
@@ -52,11 +52,7 @@ const bashInPath = { 'usr/local/bin/sh': '/bin/bash' }
  * from busybox and the same programs from Debian. Tool versions are Debian's, regardless of the tag.
  */
 const testImages: readonly Image[] = [
-  defineImage(
-    `${testRegistry}/busybox:1.37.0-2`,
-    {},
-    { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: bashInPath },
-  ),
+  defineBusybox('1.37.0-2'),
   defineImage(`${testRegistry}/nonroot:1.5`, {}, { command: ['id', '-u'], busybox: true, user: '1234' }),
   // 2.55 is the older version from which upstream's suite upgrades.
   ...['2.66.1', '2.55'].map((tag) => defineFullAgnhost(`${testRegistry}/agnhost:${tag}`, 'pause')),
@@ -90,6 +86,37 @@ const testImages: readonly Image[] = [
     },
   ),
 ]
+
+/** Lists the images that the thirty conformance tests of an older minor use. */
+function listOlderTestImages({ agnhost, previous, busybox }: OlderTestImages): readonly Image[] {
+  const name = `${testRegistry}/${previous}`
+  return [
+    defineFullAgnhost(`${testRegistry}/agnhost:${agnhost}`, 'pause'),
+    previous.startsWith('agnhost:') ? defineFullAgnhost(name, 'pause') : defineHttpd(name),
+    defineBusybox(busybox),
+  ]
+}
+
+function defineBusybox(tag: string): Image {
+  return defineImage(
+    `${testRegistry}/busybox:${tag}`,
+    {},
+    { command: ['sh'], busybox: true, files: accounts, debian: ['bash'], links: bashInPath },
+  )
+}
+
+/** Defines the web server of older suites. It is that of busybox, because tests only need a page from it. */
+function defineHttpd(name: string): Image {
+  return defineImage(
+    name,
+    {},
+    {
+      command: ['httpd', '-f', '-p', '80', '-h', '/var/www'],
+      busybox: true,
+      files: { ...accounts, 'var/www/index.html': 'It works!\n' },
+    },
+  )
+}
 
 /**
  * Defines agnhost with all programs that upstream adds for tests. Pods that need only agnhost itself use the
@@ -176,8 +203,10 @@ export function listImages(part: Part): readonly Image[] {
           'sample-apiserver': 'sample-apiserver',
         }),
       ]
-    case 'test-images':
-      return testImages
+    case 'test-images': {
+      const older = olderTestImages[version]
+      return older === undefined ? testImages : listOlderTestImages(older)
+    }
     case 'coredns':
       return [defineImage(`${kubernetesRegistry}/coredns/coredns:${version}`, { coredns: 'coredns' })]
     case 'metrics-server':

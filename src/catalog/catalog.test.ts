@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findKubernetesRelease, listTestedReleases } from './catalog.ts'
-import { compareVersions } from './version.ts'
+import { compareVersions, parseVersion, toMinor } from './version.ts'
 
 test('versions that belong together', () => {
   expect(findKubernetesRelease('1.37.1')).toMatchObject({ etcd: '3.7.3', containerd: '2.3.7', runc: '1.5.2' })
@@ -9,6 +9,22 @@ test('versions that belong together', () => {
     containerd: '2.3.7',
     crictl: '1.36.0',
   })
+})
+
+test.each([
+  ['1.32', '3.5'],
+  ['1.33', '3.5'],
+  ['1.34', '3.6'],
+  ['1.35', '3.6'],
+  ['1.36', '3.6'],
+  ['1.37', '3.7'],
+])('Kubernetes %s has the minor of etcd that upstream chose, %s', (minor, etcd) => {
+  expect(toMinor(findKubernetesRelease(`${minor}.0`).etcd)).toBe(etcd)
+})
+
+test('minors have no gaps, because an upgrade skips none', () => {
+  const minors = listTestedReleases().map(({ kubernetes }) => parseVersion(kubernetes)[1])
+  expect(minors).toEqual(minors.map((_, index) => (minors[0] ?? 0) - index))
 })
 
 test('the newest comes first, and none twice', () => {
@@ -24,11 +40,12 @@ test('every patch of a known minor has the components of that minor', () => {
 })
 
 test('a version of an unknown minor is refused, with the nearest versions', () => {
-  expect(() => findKubernetesRelease('1.35.2')).toThrow(
+  expect(() => findKubernetesRelease('1.31.2')).toThrow(
     expect.objectContaining({
       code: 'CATALOG_UNKNOWN_VERSION',
-      message: 'this release of hyperkube does not support Kubernetes 1.35.2; it supports 1.36 and 1.37',
-      hint: 'set spec.kubernetes to a version of these minors, for example 1.36.4 or 1.37.1',
+      message:
+        'this release of hyperkube does not support Kubernetes 1.31.2; it supports 1.32, 1.33, 1.34, 1.35, 1.36 and 1.37',
+      hint: 'set spec.kubernetes to a version of these minors, for example 1.32.6 or 1.33.13 or 1.34.10',
     }),
   )
 })

@@ -2,10 +2,8 @@ import { type KubernetesMinor, shippedMinors } from './minor.ts'
 import { buildUnknownVersionError, toMinor } from './version.ts'
 
 /** Versions of all components that belong to a Kubernetes version, without a leading v. */
-export type KubernetesRelease = KubernetesMinor['components'] & {
-  readonly kubernetes: string
-  readonly images: KubernetesMinor['images']
-}
+export type KubernetesRelease = KubernetesMinor['components'] &
+  Pick<KubernetesMinor, 'images' | 'flags' | 'apiVersions'> & { readonly kubernetes: string }
 
 /** Lists the Kubernetes releases that the test suites of hyperkube run, newest first. */
 export function listTestedReleases(): readonly KubernetesRelease[] {
@@ -17,8 +15,11 @@ export function listTestedVersions(): readonly string[] {
   return shippedMinors.map(({ tested }) => tested)
 }
 
-function buildRelease({ components, images }: KubernetesMinor, kubernetes: string): KubernetesRelease {
-  return { kubernetes, ...components, images }
+function buildRelease(
+  { components, images, flags, apiVersions }: KubernetesMinor,
+  kubernetes: string,
+): KubernetesRelease {
+  return { kubernetes, ...components, images, flags, apiVersions }
 }
 
 /**

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { type Format, readVersioned } from '../contract/versioned.ts'
-import newest from './minors/1.37.json' with { type: 'json' }
-import previous from './minors/1.36.json' with { type: 'json' }
+import minor32 from './minors/1.32.json' with { type: 'json' }
+import minor33 from './minors/1.33.json' with { type: 'json' }
+import minor34 from './minors/1.34.json' with { type: 'json' }
+import minor35 from './minors/1.35.json' with { type: 'json' }
+import minor36 from './minors/1.36.json' with { type: 'json' }
+import minor37 from './minors/1.37.json' with { type: 'json' }
 import { toMinor } from './version.ts'
 import { imageReferenceSchema, versionSchema } from './schemas.ts'
 
@@ -27,6 +31,10 @@ const document = z
     components,
     /** Image references with a tag, by the name that hyperkube uses. */
     images: z.record(z.string(), imageReferenceSchema),
+    /** Flags that hyperkube sets and that have other names in other minors, by program and without dashes. */
+    flags: z.strictObject({ etcd: z.record(z.string(), z.string()) }),
+    /** Value of apiVersion in configuration files whose newest version is not in all minors, by kind. */
+    apiVersions: z.strictObject({ AuthenticationConfiguration: z.string().min(1) }),
   })
   .refine(({ minor, tested }) => toMinor(tested) === minor, 'the tested version must belong to the minor')
 
@@ -40,6 +48,11 @@ export const kubernetesMinorFormat: Format<KubernetesMinor> = {
 }
 
 /** Minors that are part of this release of hyperkube, newest first. */
-export const shippedMinors: readonly KubernetesMinor[] = [newest, previous].map((shipped) =>
-  readVersioned(kubernetesMinorFormat, shipped),
-)
+export const shippedMinors: readonly KubernetesMinor[] = [
+  minor37,
+  minor36,
+  minor35,
+  minor34,
+  minor33,
+  minor32,
+].map((shipped) => readVersioned(kubernetesMinorFormat, shipped))

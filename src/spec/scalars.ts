@@ -101,4 +101,4 @@ export function settingsOrNone<T extends z.ZodType>(settings: T) {
  * accepts.
  */
 export const newestKubernetes = '1.37.1'
-export const oldestKubernetes = '1.36'
+export const oldestKubernetes = '1.32'

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -24,21 +24,50 @@ export async function expectTestsListed(cluster: UpCluster): Promise<void> {
   expect(filtered.stderr, 'it is kept').not.toContain('downloading')
 }
 
-export async function expectThirtyTestsPass(cluster: UpCluster): Promise<void> {
+/** Expects that thirty tests pass, by default those of the newest minor. Returns the report. */
+export async function expectThirtyTestsPass(
+  cluster: UpCluster,
+  { kubernetes = 'v1.37.1', list = conformanceTestList } = {},
+): Promise<ConformanceReport> {
   const directory = join(cluster.directory, 'thirty')
   const { stdout } = await cluster.operator.must(
     0,
-    ...['conformance', '--only', conformanceTestList, '--parallel', '3', '--report', directory, '-o', 'json'],
+    ...['conformance', '--only', list, '--parallel', '3', '--report', directory, '-o', 'json'],
   )
   const report = readVersioned<ConformanceReport>(conformanceReportFormat, JSON.parse(stdout))
   process.stderr.write(`conformance: ${report.counts.passed} passed in ${report.seconds.toFixed(0)} s\n`)
   expect(report.counts).toEqual({ chosen: 30, ran: 30, passed: 30, failed: 0, skipped: 0, leftOut: 0 })
-  expect(report.versions.kubernetes).toBe('v1.37.1')
+  expect(report.versions.kubernetes).toBe(kubernetes)
   // Three directories belong to parallel processes, and one to the tests that must run alone.
   expect(await readdir(directory)).toEqual(['1', '2', '3', '4', 'report.json'])
   const logs = ['1', '2', '3', '4'].map(async (part) => readFile(join(directory, part, 'e2e.log'), 'utf8'))
   for (const log of await Promise.all(logs)) expect(log).toMatch(/ [1-9]\d* Passed \| 0 Failed/)
   await expectNoTraces(cluster)
+  return report
+}
+
+/**
+ * Writes the names that the thirty tests have in the suite of the cluster's version, and returns the file. Suites of older
+ * minors have the same tests with the labels in another order.
+ */
+export async function writeThirtyTestList({ operator, directory }: UpCluster): Promise<string> {
+  const { stdout } = await operator.must(0, 'conformance', '--list')
+  const byKey = new Map(stdout.split('\n').map((name) => [toTestKey(name), name]))
+  const lines = (await readFile(conformanceTestList, 'utf8')).split('\n').filter((line) => /^\[/.test(line))
+  const names = lines.map((line) => byKey.get(toTestKey(line)) ?? line)
+  const file = join(directory, 'thirty.txt')
+  await writeFile(file, `${names.join('\n')}\n`)
+  return file
+}
+
+/** Returns the words of a test name without labels such as [Conformance], and its group such as [sig-apps]. */
+function toTestKey(name: string): string {
+  const [group = ''] = /^\[[\w-]+\]/.exec(name) ?? []
+  return `${group} ${name
+    .replaceAll(/\[[^\]]*\]/g, ' ')
+    .split(/\s+/)
+    .join(' ')
+    .trim()}`
 }
 
 /** Fails if the tests left temporary files or namespaces. */

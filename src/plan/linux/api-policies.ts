@@ -7,10 +7,14 @@ import type { LinuxPlanContext } from '../context.ts'
  * Allows anonymous requests for health endpoints only. The OIDC flags of cluster.yml become an authenticator
  * of this file, because kube-apiserver accepts only one of file and flags.
  */
-export function renderAuthenticationConfiguration({ cluster, attachments }: LinuxPlanContext): string {
+export function renderAuthenticationConfiguration({
+  cluster,
+  attachments,
+  release,
+}: LinuxPlanContext): string {
   const oidc = readOidcFlags(cluster.spec.components.apiServer.args)
   return stringify({
-    apiVersion: 'apiserver.config.k8s.io/v1',
+    apiVersion: release.apiVersions.AuthenticationConfiguration,
     kind: 'AuthenticationConfiguration',
     ...(oidc === undefined ? {} : { jwt: [buildJwtAuthenticator(oidc, attachments)] }),
     anonymous: { enabled: true, conditions: ['/livez', '/readyz', '/healthz'].map((path) => ({ path })) },

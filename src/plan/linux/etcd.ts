@@ -19,7 +19,7 @@ const metricsUrl = 'http://127.0.0.1:2381'
 
 export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
   if (!isEtcdMember(context)) return undefined
-  const { host, address, identity, system, cluster } = context
+  const { host, address, identity, system, cluster, release } = context
   const program = planDownload(context, name, linuxProgramDirectory, { kind: 'archive', strip: 1 })
   const args = mergeArgs(
     {
@@ -40,10 +40,9 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       'peer-key-file': `${directory}/peer.key`,
       'tls-min-version': 'TLS1.2',
       'cipher-suites': tlsCipherSuites.join(','),
-      'feature-gates': 'InitialCorruptCheck=true,CompactHashCheck=true',
       'quota-backend-bytes': String(8 * 2 ** 30),
       'snapshot-count': '10000',
-      'watch-progress-notify-interval': '5s',
+      ...release.flags.etcd,
     },
     cluster.spec.components.etcd.args,
   )

@@ -188,7 +188,7 @@ test('every key of a large file is accounted for', () => {
   expect(formatReport(large)).toMatchInlineSnapshot(`
     [
       "mapped: 1:1 cluster_name -> metadata.name (converted to a DNS label)",
-      "unsupported: 2:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
+      "mapped: 2:1 kubernetes_version -> spec.kubernetes (without the suffix of RKE1)",
       "mapped: 3:1 ssh_key_path -> spec.ssh.key",
       "dropped: 4:1 ssh_agent_auth -> hyperkube uses the ssh agent if no key is set",
       "dropped: 5:1 ssh_cert_path -> is empty",
@@ -298,7 +298,7 @@ test('a large file becomes a whole cluster, without its secrets', () => {
     metadata:
       name: shop-floor
     spec:
-      kubernetes: 1.37.1
+      kubernetes: 1.32.13
       hosts:
         - name: alpha
           address: 203.0.113.11
@@ -512,7 +512,7 @@ __proto__: { a: 1 }
       "unsupported: 1:55 nodes[1].labels -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 1:68 nodes[1].taints -> must be a list, for RKE1 too; write it by hand",
       "unsupported: 2:1 cluster_name -> must be text; write it by hand",
-      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.36: replaced by 1.37.1; first prepare workloads for this version",
+      "unsupported: 3:1 kubernetes_version -> hyperkube starts at 1.32: replaced by 1.37.1; first prepare workloads for this version",
       "unsupported: 4:13 services.etcd -> must be a map, for RKE1 too; write it by hand",
       "unsupported: 4:47 services.kubelet.extra_args.Bad_Flag -> is not a valid flag name; write it by hand",
       "unsupported: 4:60 services.kubelet.extra_args.v -> must be text; write it by hand",

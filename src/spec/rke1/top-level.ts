@@ -28,9 +28,24 @@ const name: KeyRule = ({ value }) =>
 
 const version: KeyRule = ({ value }) => {
   const path = ['spec', 'kubernetes']
-  if (value === newestKubernetes || value === `v${newestKubernetes}`) return mapKey(path, newestKubernetes)
+  const upstream = /^v?(\d+\.\d+\.\d+)(-rancher[\d-]+)?$/.exec(String(value))
+  const [, found = '', suffix] = upstream ?? []
+  if (isSupported(found))
+    return mapKey(path, found, suffix === undefined ? undefined : 'without the suffix of RKE1')
   const note = `hyperkube starts at ${oldestKubernetes}: replaced by ${newestKubernetes}; first prepare workloads for this version`
   return refuseKey(note, [{ path, value: newestKubernetes }])
+}
+
+/** True if hyperkube accepts versions of this minor. */
+function isSupported(found: string): boolean {
+  const [major, minor] = parseMinor(found)
+  const [oldest, newest] = [parseMinor(oldestKubernetes), parseMinor(newestKubernetes)]
+  return major === newest[0] && minor >= oldest[1] && minor <= newest[1]
+}
+
+function parseMinor(text: string): readonly [major: number, minor: number] {
+  const [major = 0, minor = 0] = text.split('.').map(Number)
+  return [major, minor]
 }
 
 const docker = dropRule('hyperkube runs containerd, without Docker')

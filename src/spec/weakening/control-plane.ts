@@ -99,13 +99,16 @@ export const etcdRules: readonly WeakeningSetting[] = [
     safe: 'false',
     consequence: 'members then sign their own certificates, which no other member can verify',
   }),
-  etcd('peer-skip-client-san-verification', {
-    severity: 'warning',
-    weakens: isTrue,
-    weak: 'true',
-    safe: 'false',
-    consequence: 'a certificate of one member is then accepted from any other address',
-  }),
+  // etcd 3.5 has only the experimental name, etcd 3.6 has both.
+  ...['peer-skip-client-san-verification', 'experimental-peer-skip-client-san-verification'].map((name) =>
+    etcd(name, {
+      severity: 'warning',
+      weakens: isTrue,
+      weak: 'true',
+      safe: 'false',
+      consequence: 'a certificate of one member is then accepted from any other address',
+    }),
+  ),
   ...['listen-client-urls', 'listen-peer-urls', 'listen-client-http-urls'].map((name) =>
     etcd(name, {
       severity: 'error',
@@ -152,5 +155,12 @@ export const etcdRules: readonly WeakeningSetting[] = [
     safe: 'InitialCorruptCheck=true',
     consequence: 'a member with a damaged database starts and serves wrong data',
     hint: 'keep InitialCorruptCheck=true',
+  }),
+  etcd('experimental-initial-corrupt-check', {
+    severity: 'warning',
+    weakens: isFalse,
+    weak: 'false',
+    safe: 'true',
+    consequence: 'a member with a damaged database starts and serves wrong data',
   }),
 ]

@@ -1,0 +1,9 @@
+/** Minor of a version as its module is tagged: 1.37 of v1.37.1. */
+export function toMinor(version: string): string {
+  return version.slice(1).split('.').slice(0, 2).join('.')
+}
+
+/** Negative if `a` is older than `b`, positive if it is newer. */
+export function compareVersions(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}
