@@ -307,6 +307,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
     'src/cli/support-bundle',
     'src/cli/text',
     'src/cli/up',
+    'src/cli/upgrade',
     'src/cli/windows',
   ],
   'src/cli/completion': ['src/cli/addon', 'src/cli/command'],
@@ -328,6 +329,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/cli/support-bundle': ['src/cli/command'],
   'src/cli/text': ['src/cli/command'],
   'src/cli/up': ['src/cli/command', 'src/cli/run', 'src/cli/text'],
+  'src/cli/upgrade': ['src/cli/command', 'src/cli/etcd', 'src/cli/run', 'src/cli/up'],
   'src/cli/windows': [],
 }
 

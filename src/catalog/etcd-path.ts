@@ -29,7 +29,8 @@ const hint =
 
 function explainRefusal(before: string, after: string): string | undefined {
   const [from, to] = [parseVersion(before), parseVersion(after)]
-  if (from[0] !== to[0] || to[1] > from[1] + 1) return `an upgrade from ${before} would skip minor versions of etcd`
+  if (from[0] !== to[0] || to[1] > from[1] + 1)
+    return `an upgrade from ${before} would skip minor versions of etcd`
   if (to[1] < from[1]) return `a downgrade from ${before} is not supported`
   const entersFrom35 = from[1] === 5 && to[1] === 6
   return entersFrom35 && compareVersions(before, firstSafe35) < 0

@@ -5,7 +5,7 @@ import { removedFeatureGates } from './flags/removed-feature-gates.ts'
 
 test('a gate is refused from the minor on that removed it', () => {
   expect(checkFeatureGates('kubelet', ['MemoryManager'], '1.35.8')).toEqual([])
-  expect(checkFeatureGates('kubelet', ['MemoryManager', 'InPlacePodVerticalScaling'], '1.37.1')).toMatchObject([
+  expect(checkFeatureGates('kubelet', ['MemoryManager', 'NodeSwap'], '1.37.1')).toMatchObject([
     {
       code: 'FEATURE_GATE_REMOVED',
       message:

@@ -13,7 +13,11 @@ const gatedPrograms: ReadonlySet<ProgramName> = new Set([
 ])
 
 /** Reports feature gates with which a program of this Kubernetes version would refuse to start. */
-export function checkFeatureGates(program: ProgramName, gates: readonly string[], version: string): Finding[] {
+export function checkFeatureGates(
+  program: ProgramName,
+  gates: readonly string[],
+  version: string,
+): Finding[] {
   if (!gatedPrograms.has(program)) return []
   return gates.flatMap((gate) => {
     const [removedIn] =

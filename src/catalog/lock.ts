@@ -93,7 +93,10 @@ function sortPins({ kubernetes, artifacts, images, windowsBuilds }: LockPins): L
  * Returns the pins of a Kubernetes version that a lock already has, for control planes or for workers. An
  * upgrade keeps them for workers that stay at their version.
  */
-export function findPins({ apiVersion: _, kind: __, workers, ...own }: Lock, version: string): LockPins | undefined {
+export function findPins(
+  { apiVersion: _, kind: __, workers, ...own }: Lock,
+  version: string,
+): LockPins | undefined {
   return [own, workers].find((pins) => pins?.kubernetes === version)
 }
 

@@ -72,7 +72,8 @@ export function findRemovedManifests(version: string, manifests: readonly KeptMa
   return manifests.flatMap(({ apiVersion, kind, name, source }) => {
     const found = removed.get(`${apiVersion} ${kind}`)
     if (found === undefined) return []
-    const subject = source === undefined ? `${kind} ${name} was applied as` : `${source} has ${kind} ${name} in`
+    const subject =
+      source === undefined ? `${kind} ${name} was applied as` : `${source} has ${kind} ${name} in`
     const successor = found.successor === undefined ? 'delete it' : `use ${found.successor}`
     return [
       {

@@ -75,7 +75,8 @@ test('no plan within the skew policy drains workers fewer times', () => {
 function findFewestDrains({ from, to }: Upgrade): number {
   const search = (server: number, workers: number): number => {
     if (server - workers > maxKubeletSkew) return Infinity
-    const choices = workers === server ? [[workers, 0] as const] : [[workers, 0] as const, [server, 1] as const]
+    const choices =
+      workers === server ? [[workers, 0] as const] : [[workers, 0] as const, [server, 1] as const]
     return Math.min(
       ...choices.map(([next, drains]) => {
         if (server === minorOf(to)) return next === server ? drains : Infinity

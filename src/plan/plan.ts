@@ -4,12 +4,7 @@ import type { NodePlan } from '../contract/node-plan.ts'
 import { isWorkerHost } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
 import { checkPlanInput } from './check-plan-input.ts'
-import {
-  buildSharedPlanData,
-  type ComponentPlanner,
-  type PlanContext,
-  type PlanInput,
-} from './context.ts'
+import { buildSharedPlanData, type ComponentPlanner, type PlanContext, type PlanInput } from './context.ts'
 import { linuxComponents } from './linux/components.ts'
 import { planNode } from './node.ts'
 import { buildTopology, resolveInternalAddress, type Topology } from './topology.ts'

@@ -51,7 +51,9 @@ export function addSnapshotExtension(given: string): string {
 export function parseSnapshotTime(cluster: string, name: string): Date | undefined {
   const prefix = `${cluster}-`
   if (!name.startsWith(prefix) || !name.endsWith(extension)) return undefined
-  return parseFileTimestamp(name.slice(prefix.length, -extension.length).replace(/^before-\d+\.\d+\.\d+-/, ''))
+  return parseFileTimestamp(
+    name.slice(prefix.length, -extension.length).replace(/^before-\d+\.\d+\.\d+-/, ''),
+  )
 }
 
 /**

@@ -50,7 +50,9 @@ export async function resolveClusterLock(
     report(toPrintable(line))
   const workers = readWorkersVersion(cluster)
   const resolved =
-    workers === lock.kubernetes ? lock : { ...lock, workers: await resolveWorkersPins(context, options, report) }
+    workers === lock.kubernetes
+      ? lock
+      : { ...lock, workers: await resolveWorkersPins(context, options, report) }
   checkReplacedDigests(compareLocks(previous, resolved), options)
   return resolved
 }

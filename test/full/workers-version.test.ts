@@ -31,14 +31,18 @@ test(
   },
 )
 
-test('an upgrade to the version of the control planes brings the workers to it', { timeout: 600_000 }, async () => {
-  const { operator } = clusterNow()
-  const { stderr } = await operator.must(0, 'upgrade', '--to', newer, '--yes')
-  expect(stderr).toContain('drains of each worker (w1): 1')
-  // No snapshot precedes a step that changes no control plane.
-  expect(stderr).toContain('snapshots, each verified by a restore: 0')
-  expect(await readKubelets()).toEqual({ cp1: `v${newer}`, w1: `v${newer}` })
-  const lock = await readFile(join(operator.directory, 'cluster.lock'), 'utf8')
-  expect(lock).not.toContain('workers:')
-  expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
-})
+test(
+  'an upgrade to the version of the control planes brings the workers to it',
+  { timeout: 600_000 },
+  async () => {
+    const { operator } = clusterNow()
+    const { stderr } = await operator.must(0, 'upgrade', '--to', newer, '--yes')
+    expect(stderr).toContain('drains of each worker (w1): 1')
+    // No snapshot precedes a step that changes no control plane.
+    expect(stderr).toContain('snapshots, each verified by a restore: 0')
+    expect(await readKubelets()).toEqual({ cp1: `v${newer}`, w1: `v${newer}` })
+    const lock = await readFile(join(operator.directory, 'cluster.lock'), 'utf8')
+    expect(lock).not.toContain('workers:')
+    expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
+  },
+)

@@ -1,5 +1,9 @@
 import { selectVersions } from '../../lab/cluster/artifacts.ts'
-import { type KubernetesVersion, kubernetesVersions, olderKubernetesVersions } from '../../lab/components/parts.ts'
+import {
+  type KubernetesVersion,
+  kubernetesVersions,
+  olderKubernetesVersions,
+} from '../../lab/components/parts.ts'
 
 /** Versions of a chain of upgrades, one per minor, oldest first. */
 export function listChain(from: string): readonly [KubernetesVersion, ...KubernetesVersion[]] {
@@ -13,5 +17,7 @@ export function listChain(from: string): readonly [KubernetesVersion, ...Kuberne
 
 /** Lists the parts that the mirror must serve for all versions of a chain. */
 export function listChainParts(chain: readonly KubernetesVersion[]): string[] {
-  return [...new Set(chain.flatMap((version) => [`kubernetes@${version}`, `etcd@${selectVersions(version).etcd}`]))]
+  return [
+    ...new Set(chain.flatMap((version) => [`kubernetes@${version}`, `etcd@${selectVersions(version).etcd}`])),
+  ]
 }

@@ -101,7 +101,11 @@ export async function connectCluster(
           release,
           readBundledFile: createBundledFileReader(context, files.file, loaded),
           // Windows hosts are workers.
-          setup: { ...buildSharedPlanData(loaded.lock.workers ?? loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
+          setup: {
+            ...buildSharedPlanData(loaded.lock.workers ?? loaded.lock),
+            cluster,
+            system: { os: 'windows', arch: 'amd64' },
+          },
           emit,
           onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
           signal,

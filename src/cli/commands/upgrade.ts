@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { InvalidFileChange } from '../../actions/change-cluster-file.ts'
 import { reportInvalidChange } from '../up/run-changed-up.ts'
-import { runUpgrade } from '../up/run-upgrade.ts'
+import { runUpgrade } from '../upgrade/run-upgrade.ts'
 import { listTestedVersions } from '../../catalog/catalog.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
@@ -16,9 +16,15 @@ const flags = z.looseObject({
 
 export const upgradeCommand: LeafCommand = {
   examples: [
-    ['hyperkube upgrade --to 1.37.1 --dry-run', 'show all steps, all findings and the changes of the first step'],
+    [
+      'hyperkube upgrade --to 1.37.1 --dry-run',
+      'show all steps, all findings and the changes of the first step',
+    ],
     ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
-    ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; the same command resumes an interrupted upgrade'],
+    [
+      'hyperkube upgrade --to 1.37.1 --yes',
+      'skip the prompt; the same command resumes an interrupted upgrade',
+    ],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {

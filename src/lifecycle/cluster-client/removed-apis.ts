@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { findRemovedManifests, type KeptManifest, listKindsRemovedUntil } from '../../catalog/removed-kinds.ts'
+import {
+  findRemovedManifests,
+  type KeptManifest,
+  listKindsRemovedUntil,
+} from '../../catalog/removed-kinds.ts'
 import { parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'

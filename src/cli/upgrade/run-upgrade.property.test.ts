@@ -105,7 +105,9 @@ test('an upgrade that is killed at any points and repeated ends with the same fi
       expect(cluster.collectResult(0).files).toEqual(files)
       expect(cluster.getRunning()).toEqual(expected.getRunning())
       // A state that was interrupted may begin once more, and no state is left out.
-      expect(cluster.log.filter(isState).filter((state, index, all) => state !== all[index - 1])).toEqual(states)
+      expect(cluster.log.filter(isState).filter((state, index, all) => state !== all[index - 1])).toEqual(
+        states,
+      )
     }),
     { numRuns: 15 },
   )
@@ -133,11 +135,19 @@ test('all problems of the path are reported at once, each with the first version
   const path = upgradePath(oldest, newest, listTestedVersions())
   const plan = planUpgrade(loaded, path, cluster.getRunning())
   const lock = await requireLock(context, 'cluster.yml')
-  const artifacts = lock.artifacts.map((one) => (one.component === 'etcd' ? { ...one, version: '3.5.16' } : one))
+  const artifacts = lock.artifacts.map((one) =>
+    one.component === 'etcd' ? { ...one, version: '3.5.16' } : one,
+  )
   const [step] = plan.steps
   if (step === undefined) throw new Error('the plan has no steps')
   const steps = [{ ...step, etcd: '3.6.16' }, ...plan.steps.slice(1)]
-  const findings = await checkUpgradePath(context, deps.files, loaded, { ...lock, artifacts }, { ...plan, steps })
+  const findings = await checkUpgradePath(
+    context,
+    deps.files,
+    loaded,
+    { ...lock, artifacts },
+    { ...plan, steps },
+  )
   expect(findings.map(({ code, message }) => `${code}: ${message.slice(0, 60)}`)).toEqual([
     'FEATURE_GATE_REMOVED: Kubernetes 1.34 removed the feature gate ElasticIndexedJob, ',
     'FEATURE_GATE_REMOVED: Kubernetes 1.36 removed the feature gate MemoryManager, and ',

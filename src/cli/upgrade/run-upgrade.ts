@@ -1,4 +1,9 @@
-import { checkUpgradePath, planUpgrade, type RunningCluster, type UpgradePlan } from '../../actions/plan-upgrade.ts'
+import {
+  checkUpgradePath,
+  planUpgrade,
+  type RunningCluster,
+  type UpgradePlan,
+} from '../../actions/plan-upgrade.ts'
 import { lockSteps, upgrade, type UpgradeFilesDeps } from '../../actions/upgrade.ts'
 import { listTestedVersions } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
@@ -12,9 +17,9 @@ import { confirmChanges, exitCodeByConfirmation } from '../command/confirm.ts'
 import { formatFindings } from '../command/print.ts'
 import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
 import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
-import { formatUpgradePlan } from '../text/upgrade-text.ts'
-import { runUp } from './run-up.ts'
-import { upFlags } from './up-flags.ts'
+import { formatUpgradePlan } from './upgrade-text.ts'
+import { runUp } from '../up/run-up.ts'
+import { upFlags } from '../up/up-flags.ts'
 
 export interface UpgradeCommand {
   readonly cluster: Cluster
@@ -67,7 +72,9 @@ export async function runUpgrade(
             statusByExitCode(await takePreUpgradeSnapshot(context, options, cluster, kubernetes))
         : undefined,
     up: async ({ kubernetes }, change) =>
-      statusByExitCode(await runUp(context, stepOptions, { ...change, command: `upgrade --to ${kubernetes}` })),
+      statusByExitCode(
+        await runUp(context, stepOptions, { ...change, command: `upgrade --to ${kubernetes}` }),
+      ),
   })
   return exitCodeByStatus[status]
 }
@@ -104,7 +111,8 @@ async function observe(
     }
   } catch (error) {
     // `up` connects to all hosts and reports why they are unreachable.
-    if (error instanceof HyperkubeError && error.code === 'SSH_UNREACHABLE') return { running: undefined, findings: [] }
+    if (error instanceof HyperkubeError && error.code === 'SSH_UNREACHABLE')
+      return { running: undefined, findings: [] }
     throw error
   }
 }
