@@ -94,10 +94,11 @@ function sortPins({ kubernetes, artifacts, images, windowsBuilds }: LockPins): L
  * upgrade keeps them for workers that stay at their version.
  */
 export function findPins(
-  { apiVersion: _, kind: __, workers, ...own }: Lock,
+  { kubernetes, artifacts, images, windowsBuilds, workers }: Lock,
   version: string,
 ): LockPins | undefined {
-  return [own, workers].find((pins) => pins?.kubernetes === version)
+  if (kubernetes !== version) return workers?.kubernetes === version ? workers : undefined
+  return { kubernetes, artifacts, images, ...(windowsBuilds === undefined ? {} : { windowsBuilds }) }
 }
 
 function byName<T>(entries: Readonly<Record<string, T>>): Record<string, T> {

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { maxKubeletSkew } from '../kit/version-skew.ts'
 import { type ClusterVersions, countWorkerDrains, planUpgradeSteps } from './upgrade-steps.ts'

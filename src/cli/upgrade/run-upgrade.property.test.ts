@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ActionStatus } from '../../actions/phases/action-run.ts'
 import { checkUpgradePath, planUpgrade, type RunningCluster } from '../../actions/plan-upgrade.ts'

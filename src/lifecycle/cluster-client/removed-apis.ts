@@ -46,7 +46,8 @@ export function findRemovedApis(desiredVersion: string, apis: readonly Deprecate
   const names = new Map(
     removedApis.map(({ version, resource, removedIn }) => [`${resource} of ${version}`, removedIn]),
   )
-  return [...names].toSorted().map(([name, removedIn]) => ({
+  const sorted = [...names].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([name, removedIn]) => ({
     code: 'UPGRADE_API_REMOVED',
     severity: 'error',
     message: `clients use ${name}, which Kubernetes ${removedIn} no longer serves`,
