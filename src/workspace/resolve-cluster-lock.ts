@@ -71,8 +71,9 @@ async function resolveWorkersPins(
   if (known !== undefined) return known
   const { spec } = options.cluster
   const cluster = { ...options.cluster, spec: { ...spec, kubernetes: version } }
-  const { kubernetes, artifacts, images } = await resolveDigests(context, { ...options, cluster }, report)
-  return { kubernetes, artifacts, images }
+  const resolved = await resolveDigests(context, { ...options, cluster }, report)
+  const { kubernetes, artifacts, images, windowsBuilds } = resolved
+  return { kubernetes, artifacts, images, ...(windowsBuilds === undefined ? {} : { windowsBuilds }) }
 }
 
 /**
