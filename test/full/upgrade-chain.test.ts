@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listHostNames, parseShape } from '../../lab/cluster/shape.ts'
@@ -56,7 +57,7 @@ function formatEvidence(
 ): string {
   const { api, service, writes, lost } = figures
   const count = (value: number): string => value.toLocaleString('en')
-  const plan = output.split('\n').filter((line) => /^upgrade of |^ {2}(?:\d+\.|drains|snapshots)/.test(line))
+  const plan = output.split('\n').filter((line) => /^upgrade of |^ {2}(?:\d+\. control planes|drains|snapshots)/.test(line))
   return `# An upgrade across minors, under load
 
 Written by \`test/full/upgrade-chain.test.ts\` on ${new Date().toISOString().slice(0, 10)}: \`hyperkube upgrade --to ${to.slice(1)} --yes\` on a cluster of
@@ -84,6 +85,7 @@ ${plan.join('\n')}
 | – refused | ${count(writes.refused)} |
 | – acknowledged and lost | ${count(lost.length)} |
 | restarts of the service's containers in their place | ${count(restarted)} |
+| load average of the machine's ${availableParallelism()} cores over 15 minutes, at the end | ${loadavg()[2]?.toFixed(0)} |
 | versions at the end | ${versions.join(', ')} |
 ${[...kubelets].map(([name, list]) => `| kubelets of ${name} | ${list.join(', then ')} |`).join('\n')}
 
