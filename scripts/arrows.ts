@@ -332,7 +332,14 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/cli/support-bundle': ['src/cli/command'],
   'src/cli/text': ['src/cli/command'],
   'src/cli/up': ['src/cli/command', 'src/cli/run', 'src/cli/text'],
-  'src/cli/upgrade': ['src/cli/command', 'src/cli/environment', 'src/cli/etcd', 'src/cli/render'],
+  'src/cli/upgrade': [
+    'src/cli/command',
+    'src/cli/environment',
+    'src/cli/etcd',
+    'src/cli/render',
+    'src/cli/run',
+    'src/cli/up',
+  ],
   'src/cli/windows': [],
 }
 

@@ -59,6 +59,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/interruptions',
     'evidence/minors',
     'evidence/upgrade-beside-3+2',
+    'evidence/upgrade-chain',
     'evidence/upgrade-interruptions',
     'evidence/rehearsal',
     'evidence/healing',

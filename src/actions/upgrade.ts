@@ -2,6 +2,8 @@ import type { Arch } from '../catalog/artifacts.ts'
 import type { Lock } from '../catalog/lock.ts'
 import { buildLockPath } from '../workspace/cluster-paths.ts'
 import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
+import { loadCatalog } from '../workspace/load-catalog.ts'
+import { readClusterSource, readCheckedCluster } from '../workspace/load-cluster.ts'
 import { requireLock } from '../workspace/load-lock.ts'
 import {
   listTargets,
@@ -9,59 +11,92 @@ import {
   resolveClusterLock,
   writeLock,
 } from '../workspace/resolve-cluster-lock.ts'
-import { setScalar } from '../workspace/yaml-edit.ts'
-import { type ClusterFileChange, prepareFileChange } from './change-cluster-file.ts'
+import { setVersions } from '../workspace/set-versions.ts'
+import { type ClusterFileChange, InvalidFileChange, prepareFileChange } from './change-cluster-file.ts'
 import type { ActionStatus } from './phases/action-run.ts'
+import type { UpgradeStep } from './plan-upgrade.ts'
 
 /** A change of cluster.yml together with the lock that belongs to it. */
 export interface UpgradeChange extends ClusterFileChange {
   readonly lock: Lock
 }
 
-/** Inputs and effects of an upgrade. Tests replace the effects. */
-export interface UpgradeDeps {
+/** A step and the lock of its state. */
+export interface LockedStep extends UpgradeStep {
+  readonly lock: Lock
+}
+
+export interface UpgradeFilesDeps {
   readonly context: WorkspaceContext
   readonly files: ClusterFiles
-  /** Versions to install one after the other; the last one is the version that the operator requested. */
-  readonly path: readonly string[]
-  /** Saves and verifies a snapshot; undefined if the upgrade starts without a snapshot. */
-  readonly takeSnapshot: (() => Promise<ActionStatus>) | undefined
-  /** Brings all hosts to the changed cluster.yml and lock. */
-  readonly up: (version: string, change: UpgradeChange) => Promise<ActionStatus>
   readonly report: ReportLine
 }
 
+/** Inputs and effects of an upgrade. Tests replace the effects. */
+export interface UpgradeDeps extends UpgradeFilesDeps {
+  /** States to roll out one after the other. */
+  readonly steps: readonly LockedStep[]
+  /** Saves and verifies a snapshot before a step; undefined if the upgrade runs without snapshots. */
+  readonly takeSnapshot: ((step: UpgradeStep) => Promise<ActionStatus>) | undefined
+  /** Brings all hosts to the changed cluster.yml and lock. */
+  readonly up: (step: UpgradeStep, change: UpgradeChange) => Promise<ActionStatus>
+}
+
 /**
- * Upgrades a cluster. Phases: save a snapshot; then for each version resolve the lock, change cluster.yml, run
- * `up`. cluster.yml and the lock are written together, so `up` can resume an interrupted upgrade.
+ * Upgrades a cluster. Phases of each step: save a snapshot, change cluster.yml and the lock, run `up`. Both files
+ * are written together, so `up` or the same upgrade can resume after an interruption.
  */
 export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
-  const snapshotStatus = (await deps.takeSnapshot?.()) ?? 'ok'
-  if (snapshotStatus !== 'ok') return snapshotStatus
-  for (const version of deps.path) {
-    const status = await deps.up(version, await prepareUpgrade(deps, version))
+  for (const step of deps.steps) {
+    const snapshotStatus = step.needsSnapshot ? await deps.takeSnapshot?.(step) : undefined
+    if (snapshotStatus !== undefined && snapshotStatus !== 'ok') return snapshotStatus
+    const status = await deps.up(step, await prepareStep(deps, step))
     if (status !== 'ok') return status
   }
   return 'ok'
 }
 
-/** Prepares the change of cluster.yml and the lock for one version. Writes nothing yet. */
-export async function prepareUpgrade(
-  { context, files, report }: Pick<UpgradeDeps, 'context' | 'files' | 'report'>,
-  version: string,
+/**
+ * Resolves the locks of all steps before the first change, so that a version that the source lacks is found in
+ * time. Each lock keeps the pins of the previous one for workers that stay behind.
+ */
+export async function lockSteps(
+  { context, files, report }: UpgradeFilesDeps,
+  steps: readonly UpgradeStep[],
+): Promise<readonly LockedStep[]> {
+  const { text } = await readClusterSource(context, files.file)
+  const catalog = await loadCatalog(context, files.file)
+  let previous = await requireLock(context, files.file)
+  const locked: LockedStep[] = []
+  for (const step of steps) {
+    if (!step.isCurrent) {
+      const { cluster, findings } = await readCheckedCluster(
+        { file: files.file, text: setVersions(text, step) },
+        catalog,
+      )
+      if (cluster === undefined) throw new InvalidFileChange(files.file, findings)
+      const targets = listTargets(cluster, listArches(previous))
+      const options = { files, cluster, targets, previous, acceptChangedDigests: false }
+      previous = await resolveClusterLock(context, options, report)
+    }
+    locked.push({ ...step, lock: previous })
+  }
+  return locked
+}
+
+/** Changes the text of cluster.yml that is on disk now, because the operator may edit it between two steps. */
+async function prepareStep(
+  { context, files, report }: UpgradeFilesDeps,
+  { lock, ...step }: LockedStep,
 ): Promise<UpgradeChange> {
   const change = await prepareFileChange(context, files.file, (text) =>
-    setScalar(text, ['spec'], 'kubernetes', `"${version}"`),
+    step.isCurrent ? text : setVersions(text, step),
   )
-  const previous = await requireLock(context, files.file)
-  const { cluster } = change
-  const targets = listTargets(cluster, listArches(previous))
-  const lockOptions = { files, cluster, targets, previous, acceptChangedDigests: false }
-  const lock = await resolveClusterLock(context, lockOptions, report)
   return {
     ...change,
     lock,
     async persist() {
+      if (step.isCurrent) return
       await writeLock(context, buildLockPath(files.file), lock, report)
       await change.persist()
     },

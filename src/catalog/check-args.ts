@@ -2,6 +2,7 @@ import type { Finding } from '../contract/finding.ts'
 import { suggestWord } from '../kit/text.ts'
 import type { Os } from './artifacts.ts'
 import { type Catalog, findKubernetesRelease, type KubernetesRelease } from './catalog.ts'
+import { checkFeatureGates, parseFeatureGates } from './feature-gates.ts'
 import { findFlags, type KnownFlags, listMinorsWithFlag } from './known-flags.ts'
 import type { Flags, ProgramName } from './program-flags.ts'
 import { compareVersions, toMinor } from './version.ts'
@@ -29,6 +30,7 @@ export function checkArgs(
   const known = os === 'windows' ? { ...linuxFlags, ...flags.windows[program] } : linuxFlags
   return Object.entries(args).flatMap(([flag, value]) => {
     if (!Object.hasOwn(known, flag)) return [unknownFlag(context, flag, known)]
+    if (flag === 'feature-gates') return checkFeatureGates(program, parseFeatureGates(value), version)
     return known[flag] === 'boolean' && !isBoolean(value) ? [notBoolean(context, flag, value)] : []
   })
 }

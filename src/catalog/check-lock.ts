@@ -2,7 +2,7 @@ import type { Finding } from '../contract/finding.ts'
 import { stripDigest } from '../contract/image-reference.ts'
 import { type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
 import type { CatalogSource, KubernetesRelease } from './catalog.ts'
-import { artifactId, type Lock } from './lock.ts'
+import { artifactId, type Lock, type LockPins } from './lock.ts'
 
 const hint = 'hyperkube lock'
 
@@ -11,7 +11,7 @@ const hint = 'hyperkube lock'
  * Additional entries in the lock are allowed.
  */
 export function checkLock(
-  lock: Lock,
+  lock: LockPins,
   release: KubernetesRelease,
   targets: readonly ArtifactTarget[],
   images: KubernetesRelease['images'] = release.images,
@@ -48,7 +48,7 @@ export function findOlderCatalog(
 }
 
 function artifactFindings(
-  lock: Lock,
+  lock: LockPins,
   release: KubernetesRelease,
   targets: readonly ArtifactTarget[],
 ): Finding[] {
@@ -66,7 +66,7 @@ function artifactFindings(
 }
 
 /** Compares images without digests, because old locks contain image names without digests. */
-function imageFindings(lock: Lock, images: KubernetesRelease['images']): Finding[] {
+function imageFindings(lock: LockPins, images: KubernetesRelease['images']): Finding[] {
   return Object.entries(images)
     .filter(([name, image]) => stripDigest(lock.images[name] ?? '') !== image)
     .map(([name, image]) =>

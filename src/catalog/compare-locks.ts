@@ -1,6 +1,6 @@
 import { stripDigest } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { artifactId, type Lock, type LockedArtifact } from './lock.ts'
+import { artifactId, type Lock, type LockedArtifact, type LockPins } from './lock.ts'
 
 /** One difference between two locks. */
 export interface LockChange {
@@ -63,16 +63,21 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ kubernetes, catalog, artifacts, images }: Lock): Map<string, LockEntry> {
-  return new Map<string, LockEntry>([
+function entries({ workers, ...pins }: Lock): Map<string, LockEntry> {
+  const ofWorkers = workers === undefined ? [] : listEntries(workers)
+  return new Map([
+    ...listEntries(pins),
+    ...ofWorkers.map(([what, entry]) => [`workers: ${what}`, entry] as const),
+  ])
+}
+
+function listEntries({ kubernetes, catalog, artifacts, images }: LockPins): (readonly [string, LockEntry])[] {
+  return [
     ['kubernetes', plain(kubernetes)],
     ...(catalog === undefined ? [] : [['catalog', catalogEntry(catalog)] as const]),
-    ...artifacts.map((file): [string, LockEntry] => [artifactId(file), artifactEntry(file)]),
-    ...Object.entries(images).map(([name, image]): [string, LockEntry] => [
-      `image ${name}`,
-      imageEntry(image),
-    ]),
-  ])
+    ...artifacts.map((file) => [artifactId(file), artifactEntry(file)] as const),
+    ...Object.entries(images).map(([name, image]) => [`image ${name}`, imageEntry(image)] as const),
+  ]
 }
 
 function plain(text: string): LockEntry {

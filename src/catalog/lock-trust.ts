@@ -13,6 +13,7 @@ export interface LockTrust {
   readonly firstDownload: readonly string[]
 }
 
+/** Lists the trust of the pins of all hosts. Pins of workers that stay at their version were listed before. */
 export function listLockTrust({ artifacts, images }: Lock, digests: ReleaseDigests): LockTrust {
   const idsWith = (trust: Lock['artifacts'][number]['trust']): string[] =>
     artifacts.filter((one) => one.trust === trust).map(artifactId)

@@ -22,9 +22,7 @@ const lockedArtifact = z.strictObject({
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
-export const lockSchema = z.strictObject({
-  apiVersion: z.literal('hyperkube.dev/v1'),
-  kind: z.literal('Lock'),
+const lockPins = z.strictObject({
   kubernetes: versionSchema,
   /** Signed file that names the versions. Omitted if they come from the catalog of a hyperkube release. */
   catalog: z
@@ -46,6 +44,16 @@ export const lockSchema = z.strictObject({
    * hosts.
    */
   windowsBuilds: z.record(z.string(), z.array(z.int().min(1))).optional(),
+})
+
+/** Versions, URLs and digests of the files and images that belong to one Kubernetes version. */
+export type LockPins = z.infer<typeof lockPins>
+
+export const lockSchema = lockPins.extend({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('Lock'),
+  /** Pins of the older version that workers keep; only if cluster.yml sets spec.workers.kubernetes. */
+  workers: lockPins.optional(),
 })
 
 /** Versions, URLs and digests of all files and images of a cluster. */
@@ -81,17 +89,37 @@ export function formatLock(content: Lock): string {
 }
 
 /** Sorts the entries and fields of a lock into the order in which they are written. */
-export function sortLock(lock: Lock): Lock {
-  const { apiVersion, kind, kubernetes, catalog, artifacts, images, windowsBuilds } = lock
+export function sortLock({ apiVersion, kind, workers, ...pins }: Lock): Lock {
   return {
     apiVersion,
     kind,
+    ...sortPins(pins),
+    ...(workers === undefined ? {} : { workers: sortPins(workers) }),
+  }
+}
+
+function sortPins({ kubernetes, catalog, artifacts, images, windowsBuilds }: LockPins): LockPins {
+  return {
     kubernetes,
     ...(catalog === undefined ? {} : { catalog }),
     artifacts: artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields),
     images: byName(images),
     ...(windowsBuilds === undefined ? {} : { windowsBuilds: byName(windowsBuilds) }),
   }
+}
+
+/**
+ * Returns the pins of a Kubernetes version that a lock already has, for control planes or for workers. An
+ * upgrade keeps them for workers that stay at their version.
+ */
+export function findPins(lock: Lock, version: string): LockPins | undefined {
+  if (lock.kubernetes === version) return selectPins(lock)
+  return lock.workers?.kubernetes === version ? lock.workers : undefined
+}
+
+/** Returns the pins of control planes. */
+export function selectPins({ apiVersion: _, kind: __, workers: ___, ...pins }: Lock): LockPins {
+  return pins
 }
 
 function byName<T>(entries: Readonly<Record<string, T>>): Record<string, T> {

@@ -17,6 +17,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
     Commands:
       init            Create cluster.yml and the keys of the cluster
       validate        Check cluster.yml
+      catalog         List supported versions, or use a newer signed catalog
       lock            Pin versions and checksums in cluster.lock
       images          List the container images that the cluster needs
       bundle          Create or verify an air-gap bundle

@@ -63,6 +63,13 @@ export const bundleCodes: ErrorCodeEntries = {
     summary: 'The given public key is invalid.',
     remedy: '`hyperkube bundle create` prints the key: 44 characters, the last one is `=`.',
   },
+  BUNDLE_TWO_VERSIONS: {
+    summary:
+      'Workers have another Kubernetes version than control planes, and a bundle has the files of one version.',
+    meaning: '`cluster.lock` has pins of both versions. No bundle was created.',
+    remedy:
+      'Bring workers to the version of the control planes with `hyperkube upgrade --to VERSION`. Then create the bundle.',
+  },
   BUNDLE_INCOMPLETE: {
     summary: 'The bundle lacks files or images that the cluster needs.',
     meaning:

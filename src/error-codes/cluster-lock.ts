@@ -187,6 +187,12 @@ export const catalogCodes: ErrorCodeEntries = {
     meaning: 'The program would refuse to start. hyperkube reports this before it changes a control plane.',
     remedy: 'Remove the flag, or use the replacement from the hint. Then run `hyperkube validate`.',
   },
+  FEATURE_GATE_REMOVED: {
+    summary: 'A feature gate in `spec.components` was removed in this version of Kubernetes.',
+    meaning:
+      'The program would refuse to start with it. `upgrade` reports this for every version of the path, before the first change.',
+    remedy: 'Remove the gate from `args` or `config`. Then run `hyperkube validate`.',
+  },
   FLAG_UNKNOWN: {
     summary: 'This version of the program has no such flag.',
     meaning:

@@ -93,6 +93,19 @@ export const rolloutCodes: ErrorCodeEntries = {
       'The webhook must allow writes of nodes, pods or leases, and fails closed. Drains and new pods would fail. The cluster was not changed.',
     remedy: 'Start the pods of the webhook, or delete its configuration if its program was removed.',
   },
+  UPGRADE_MANIFEST_REMOVED: {
+    summary: 'A manifest has an API version that a later Kubernetes version of the upgrade no longer serves.',
+    meaning:
+      'The message names the minor that removes it. For a file of your addons this is an error, because `up` could not apply it any more. For an object in the cluster it is a warning: the object stays, but the file from which it was applied no longer works.',
+    remedy: 'Change the manifest to the API version in the hint and apply it before the upgrade.',
+  },
+  UPGRADE_ETCD: {
+    summary: 'The upgrade would break a rule of etcd’s own upgrades.',
+    meaning:
+      'etcd is upgraded one minor version at a time, and 3.5 needs a patch with corrected membership data before 3.6. Nothing was changed.',
+    remedy:
+      '`hyperkube lock` and `hyperkube up` bring etcd to the version of the catalog. Then start the upgrade again.',
+  },
   UPGRADE_NO_PATH: {
     summary: 'This hyperkube release supports no version of a minor version in between.',
     meaning: 'Minor versions cannot be skipped. Nothing was changed.',

@@ -159,6 +159,13 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'The address is stored in the environment of services, which every user of a host can read.',
     remedy: 'Allow the hosts by address in the proxy, and set the address without credentials.',
   },
+  SPEC_WORKERS_VERSION: {
+    summary: 'Workers cannot have the version in `spec.workers.kubernetes`.',
+    meaning:
+      'Kubelets must not be newer than the API servers, and at most three minor versions older. A bundle has the files of one version only.',
+    remedy:
+      'Remove the field, so that workers get `spec.kubernetes`. `hyperkube upgrade --to VERSION` sets and removes it as the upgrade needs.',
+  },
   SPEC_SNAPSHOTS_NOT_TAKEN: {
     summary: 'cluster.yml has a snapshot schedule, but the controller that takes snapshots is disabled.',
     meaning: 'No snapshot would be taken, and the operator would notice it only when one is needed.',

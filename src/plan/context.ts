@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { KubernetesRelease } from '../catalog/catalog.ts'
-import { artifactId, type Lock, type LockedArtifact } from '../catalog/lock.ts'
+import { artifactId, type Lock, type LockedArtifact, type LockPins } from '../catalog/lock.ts'
 import { type ComponentPlan, emptyComponent } from '../contract/component-plan.ts'
 import type { Facts } from '../contract/facts.ts'
 import type { ManagerSettings } from '../contract/manager-settings.ts'
@@ -13,6 +13,8 @@ import type { Topology } from './topology.ts'
 export interface PlanInput {
   readonly cluster: Cluster
   readonly release: KubernetesRelease
+  /** Release of workers, if they have another version than control planes. */
+  readonly workersRelease?: KubernetesRelease | undefined
   readonly lock: Lock
   readonly identity: PublicIdentity
   /** Facts by host name. A host without facts cannot be planned. */
@@ -32,7 +34,9 @@ export type WindowsSystemFacts = Extract<Facts['system'], { os: 'windows' }>
 
 /** Input for planning the components of one host. */
 export interface PlanContext<System extends Facts['system'] = Facts['system']>
-  extends Omit<PlanInput, 'version'>, SharedPlanData {
+  extends Omit<PlanInput, 'version' | 'lock' | 'workersRelease'>, SharedPlanData {
+  /** Pins of this host's Kubernetes version. */
+  readonly lock: LockPins
   /** Version of hyperkube that this host gets. */
   readonly version: string
   readonly topology: Topology
@@ -80,7 +84,7 @@ export interface SharedPlanData {
   readonly yaml: (document: object) => string
 }
 
-export function buildSharedPlanData({ artifacts }: Lock): SharedPlanData {
+export function buildSharedPlanData({ artifacts }: Pick<LockPins, 'artifacts'>): SharedPlanData {
   const texts = new Map<string, string>()
   return {
     locked: new Map(artifacts.map((artifact) => [artifactId(artifact), artifact])),

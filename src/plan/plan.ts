@@ -1,15 +1,10 @@
 import type { Facts } from '../contract/facts.ts'
 import { createIgnoreFilter, type Finding, hasErrors } from '../contract/finding.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
+import { isWorkerHost } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
 import { checkPlanInput } from './check-plan-input.ts'
-import {
-  buildSharedPlanData,
-  type ComponentPlanner,
-  type PlanContext,
-  type PlanInput,
-  type SharedPlanData,
-} from './context.ts'
+import { buildSharedPlanData, type ComponentPlanner, type PlanContext, type PlanInput } from './context.ts'
 import { linuxComponents } from './linux/components.ts'
 import { planNode } from './node.ts'
 import { buildTopology, resolveInternalAddress, type Topology } from './topology.ts'
@@ -42,26 +37,37 @@ export function planCluster(input: PlanInput, ignored: readonly string[] = []): 
     createIgnoreFilter(ignored, (code) => mandatoryCodes.has(code)),
   )
   if (hasErrors(findings)) return { plans: [], findings }
-  const shared = buildSharedPlanData(input.lock)
+  const versions = buildHostVersions(input)
   const hosts = input.cluster.spec.hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const plans = hosts.flatMap((host) => {
     const facts = input.facts.get(host.name)
-    return facts === undefined ? [] : [planHost(input, shared, topology, host, facts)]
+    return facts === undefined ? [] : [planHost(input, versions(host), topology, host, facts)]
   })
   return { plans, findings }
 }
 
+/** Release and pins of a host. */
+type HostVersion = Pick<PlanContext, 'release' | 'lock' | 'locked' | 'yaml'>
+
+/** Returns a function that selects the version of a host: workers may have an older one than control planes. */
+function buildHostVersions({ release, lock, workersRelease }: PlanInput): (host: HostSpec) => HostVersion {
+  const current = { release, lock, ...buildSharedPlanData(lock) }
+  if (workersRelease === undefined || lock.workers === undefined) return () => current
+  const older = { release: workersRelease, lock: lock.workers, ...buildSharedPlanData(lock.workers) }
+  return (host) => (isWorkerHost(host) ? older : current)
+}
+
 function planHost(
-  input: PlanInput,
-  shared: SharedPlanData,
+  { version: readVersion, ...input }: PlanInput,
+  hostVersion: HostVersion,
   topology: Topology,
   host: HostSpec,
   facts: Facts,
 ): NodePlan {
   const address = resolveInternalAddress(host, facts) ?? host.address
   const { system } = facts
-  const version = input.version(host.name)
-  const common = { ...input, ...shared, topology, host, address, version }
+  const version = readVersion(host.name)
+  const common = { ...input, ...hostVersion, topology, host, address, version }
   const components =
     system.os === 'linux'
       ? planComponents(linuxComponents, { ...common, system })

@@ -33,9 +33,13 @@ const extension = '.snapshot'
 /** Valid snapshot names. They contain no character with a special meaning in a shell, a path or a URL. */
 export const snapshotName = z.string().regex(/^[a-z0-9][\w.-]{0,99}\.snapshot$/i)
 
-/** Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. */
-export function buildSnapshotName(cluster: string, taken: Date): string {
-  return `${cluster}-${formatFileTimestamp(taken)}${extension}`
+/**
+ * Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. With the version of an upgrade it is
+ * shop-before-1.37.1-2026-11-15T12-00-00Z.snapshot.
+ */
+export function buildSnapshotName(cluster: string, taken: Date, beforeVersion?: string): string {
+  const step = beforeVersion === undefined ? '' : `before-${beforeVersion}-`
+  return `${cluster}-${step}${formatFileTimestamp(taken)}${extension}`
 }
 
 /** Adds the extension if it is missing. */
@@ -47,7 +51,9 @@ export function addSnapshotExtension(given: string): string {
 export function parseSnapshotTime(cluster: string, name: string): Date | undefined {
   const prefix = `${cluster}-`
   if (!name.startsWith(prefix) || !name.endsWith(extension)) return undefined
-  return parseFileTimestamp(name.slice(prefix.length, -extension.length))
+  return parseFileTimestamp(
+    name.slice(prefix.length, -extension.length).replace(/^before-\d+\.\d+\.\d+-/, ''),
+  )
 }
 
 /**

@@ -4,7 +4,7 @@ import { dnsSchema, ingressSchema, metricsSchema, storageSchema, userAddonSchema
 import { componentsSchema } from './components.ts'
 import type { Path } from './document.ts'
 import { etcdSchema } from './etcd.ts'
-import { hostSchema, sshSchema } from './host.ts'
+import { hostSchema, type HostSpec, sshSchema } from './host.ts'
 import { networkSchema } from './network.ts'
 import { securitySchema } from './security.ts'
 import {
@@ -126,6 +126,15 @@ const rollout = z
   })
   .meta({ id: 'Rollout', description: 'How changes roll out through the cluster.' })
 
+const workers = z
+  .strictObject({
+    kubernetes: kubernetesVersion.optional().meta({
+      description:
+        'Kubernetes version of hosts whose only role is worker: at most three minors older than `spec.kubernetes`. Default: `spec.kubernetes`. `hyperkube upgrade` sets and removes it.',
+    }),
+  })
+  .meta({ id: 'Workers', description: 'Settings of hosts whose only role is worker.' })
+
 const windows = z
   .strictObject({
     baseDirectory: windowsDirectory
@@ -174,6 +183,7 @@ export const clusterSchema = z
         .meta({ description: 'external: nodes wait for the cloud controller manager that you install.' }),
       proxy: proxy.optional(),
       rollout: rollout.prefault({}),
+      workers: workers.prefault({}),
       windows: windows.prefault({}),
     }),
   })
@@ -204,6 +214,16 @@ export function knownKeys(root: z.core.JSONSchema.BaseSchema, path: Path): strin
     )
   const found = path.reduce(step, resolve(root))
   return found.flatMap((schema) => Object.keys(schema.properties ?? {}))
+}
+
+/** True if the host has no role but worker. Such hosts may have an older Kubernetes version. */
+export function isWorkerHost({ roles }: Pick<HostSpec, 'roles'>): boolean {
+  return roles.every((role) => role === 'worker')
+}
+
+/** Returns the Kubernetes version of hosts whose only role is worker. */
+export function readWorkersVersion({ spec }: Pick<Cluster, 'spec'>): string {
+  return spec.workers.kubernetes ?? spec.kubernetes
 }
 
 /**

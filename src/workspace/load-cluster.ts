@@ -1,11 +1,16 @@
+import { z } from 'zod'
 import type { Os } from '../catalog/artifacts.ts'
 import { type Catalog, findKubernetesRelease } from '../catalog/catalog.ts'
 import { checkArgs } from '../catalog/check-args.ts'
+import { checkFeatureGates } from '../catalog/feature-gates.ts'
 import type { ProgramName } from '../catalog/program-flags.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
+import { compareVersions, parseVersion } from '../catalog/version.ts'
+import type { Finding } from '../contract/finding.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
+import { maxKubeletSkew } from '../kit/version-skew.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
-import type { Cluster } from '../spec/cluster.ts'
+import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.ts'
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
@@ -32,24 +37,57 @@ export async function readCheckedCluster(source: SourceText, catalog: Catalog): 
 
 function buildCatalogRules(catalog: Catalog): readonly ClusterRule[] {
   return [
-    (cluster) => checkVersion(catalog, cluster),
+    (cluster) => checkVersions(catalog, cluster),
+    checkWorkersVersion,
     (cluster) => checkFlags(catalog, cluster),
     () => checkCatalogAge(catalog),
   ]
 }
 
-function checkVersion(catalog: Catalog, { spec }: Pick<Cluster, 'spec'>): Problem[] {
+function checkVersions(catalog: Catalog, cluster: Pick<Cluster, 'spec'>): Problem[] {
+  const { kubernetes, workers } = cluster.spec
+  return [
+    ...checkVersion(catalog, kubernetes, ['spec', 'kubernetes']),
+    ...(workers.kubernetes === undefined
+      ? []
+      : checkVersion(catalog, workers.kubernetes, ['spec', 'workers', 'kubernetes'])),
+  ]
+}
+
+function checkVersion(catalog: Catalog, version: string, path: Path): Problem[] {
   try {
-    findKubernetesRelease(catalog, spec.kubernetes)
+    findKubernetesRelease(catalog, version)
     return []
   } catch (error) {
     if (!(error instanceof HyperkubeError)) throw error
     const { code, hint } = error
-    const path = ['spec', 'kubernetes']
     return [
       { code, severity: 'error', path, message: formatError(error), ...(hint === undefined ? {} : { hint }) },
     ]
   }
+}
+
+/** Checks that the version of workers fits Kubernetes' skew policy, and that the source has both versions. */
+function checkWorkersVersion({ spec }: Cluster): Problem[] {
+  const { kubernetes, workers, artifacts } = spec
+  if (workers.kubernetes === undefined) return []
+  const path = ['spec', 'workers', 'kubernetes']
+  const problem = (code: string, message: string, hint: string): Problem[] => [
+    { code, severity: 'error', path, message, hint },
+  ]
+  if (compareVersions(workers.kubernetes, kubernetes) > 0) {
+    const message = `workers must not be newer than the control planes, which have ${kubernetes}`
+    return problem('SPEC_WORKERS_VERSION', message, 'remove it, or set spec.kubernetes first')
+  }
+  if (parseVersion(kubernetes)[1] - parseVersion(workers.kubernetes)[1] > maxKubeletSkew) {
+    const message = `workers may be at most ${maxKubeletSkew} minors older than the control planes, which have ${kubernetes}`
+    return problem('SPEC_WORKERS_VERSION', message, 'upgrade workers first: hyperkube upgrade --to VERSION')
+  }
+  if (workers.kubernetes !== kubernetes && artifacts !== 'upstream' && 'bundle' in artifacts) {
+    const message = 'a bundle has the files of one Kubernetes version'
+    return problem('SPEC_WORKERS_VERSION', message, 'remove it, or use a mirror in spec.artifacts')
+  }
+  return []
 }
 
 const programs: Readonly<Record<string, ProgramName>> = {
@@ -62,9 +100,11 @@ const programs: Readonly<Record<string, ProgramName>> = {
   flanneld: 'flanneld',
 }
 
-type WithArgs = Readonly<
-  Record<string, { readonly args?: Readonly<Record<string, string>> | undefined } | undefined>
->
+interface ComponentSettings {
+  readonly args?: Readonly<Record<string, string>> | undefined
+  /** Part of the component's configuration file. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
+}
 
 /** Reports a catalog file that is older than the catalog of this release, because it holds versions back. */
 function checkCatalogAge({ source }: Catalog): Problem[] {
@@ -76,41 +116,64 @@ function checkCatalogAge({ source }: Catalog): Problem[] {
   ]
 }
 
-function checkFlags(catalog: Catalog, { spec }: Cluster): Problem[] {
-  if (checkVersion(catalog, { spec }).length > 0) return []
-  const { containerd: _, ...withArgs } = spec.components
-  const findFlagProblems = (components: WithArgs, path: Path, os: Os): Problem[] =>
-    checkComponentFlags(catalog, spec.kubernetes, components, path, os)
+type WithArgs = Readonly<Record<string, ComponentSettings | undefined>>
+
+function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
+  if (checkVersions(catalog, cluster).length > 0) return []
+  const { spec } = cluster
+  const { containerd: _, kubelet, kubeProxy, flanneld, ...ofControlPlanes } = spec.components
+  const workersVersion = readWorkersVersion(cluster)
+  const path = ['spec', 'components']
   return [
     // These flags apply to all hosts. Every cluster has Linux hosts, so flags that exist only on Windows are
     // rejected.
-    ...findFlagProblems(withArgs, ['spec', 'components'], 'linux'),
-    ...spec.hosts.flatMap(({ components, os }, index) =>
-      findFlagProblems(components ?? {}, ['spec', 'hosts', index, 'components'], os),
+    ...findFlagProblems(catalog, ofControlPlanes, path, spec.kubernetes, 'linux'),
+    ...[...new Set([spec.kubernetes, workersVersion])].flatMap((version) =>
+      findFlagProblems(catalog, { kubelet, kubeProxy, flanneld }, path, version, 'linux'),
+    ),
+    ...spec.hosts.flatMap((host, index) =>
+      findFlagProblems(
+        catalog,
+        host.components ?? {},
+        ['spec', 'hosts', index, 'components'],
+        isWorkerHost(host) ? workersVersion : spec.kubernetes,
+        host.os,
+      ),
     ),
   ]
 }
 
-function checkComponentFlags(
+function findFlagProblems(
   catalog: Catalog,
-  version: string,
   components: WithArgs,
   path: Path,
+  version: string,
   os: Os,
 ): Problem[] {
-  return Object.entries(programs).flatMap(([name, program]) =>
-    Object.entries(components[name]?.args ?? {}).flatMap(([flag, value]) =>
-      checkArgs(catalog, program, { [flag]: value }, version, os).map(
-        ({ code, severity, message, hint }) => ({
-          code,
-          severity,
-          message,
-          ...(hint === undefined ? {} : { hint }),
-          path: [...path, name, 'args', flag],
-        }),
+  return Object.entries(programs).flatMap(([name, program]) => {
+    const { args = {}, config = {} } = components[name] ?? {}
+    const gates = Object.keys(gatesSchema.safeParse(config['featureGates']).data ?? {})
+    return [
+      ...Object.entries(args).flatMap(([flag, value]) =>
+        checkArgs(catalog, program, { [flag]: value }, version, os).map(
+          toProblem([...path, name, 'args', flag]),
+        ),
       ),
-    ),
-  )
+      ...checkFeatureGates(program, gates, version).map(toProblem([...path, name, 'config', 'featureGates'])),
+    ]
+  })
+}
+
+const gatesSchema = z.record(z.string(), z.unknown())
+
+function toProblem(path: Path): (finding: Finding) => Problem {
+  return ({ code, severity, message, hint }) => ({
+    code,
+    severity,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    path,
+  })
 }
 
 /** Reads the text of cluster.yml. Throws an error with a hint if it cannot be read. */

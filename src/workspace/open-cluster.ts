@@ -133,7 +133,8 @@ export async function createEtcdClient(
   )
 }
 
-export interface OpenApi extends AsyncDisposable, Pick<ClusterClient, 'api' | 'listNodes'> {}
+export interface OpenApi
+  extends AsyncDisposable, Pick<ClusterClient, 'api' | 'listNodes' | 'readApiState' | 'removedApis'> {}
 
 /** Connects to the API of a cluster through the control planes that are reachable by ssh. */
 export async function openApi(
@@ -165,6 +166,8 @@ export async function openApi(
     return {
       api: client.api,
       listNodes: async (signal) => client.listNodes(signal),
+      readApiState: async () => client.readApiState(),
+      removedApis: async (version) => client.removedApis(version),
       async [Symbol.asyncDispose]() {
         client[Symbol.dispose]()
         await close()

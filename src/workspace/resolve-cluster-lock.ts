@@ -6,14 +6,14 @@ import { type Catalog, findKubernetesRelease, listTestedVersions } from '../cata
 import { findOlderCatalog } from '../catalog/check-lock.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
-import { formatLock, type Lock } from '../catalog/lock.ts'
+import { findPins, selectPins, formatLock, type Lock, type LockPins } from '../catalog/lock.ts'
 import { describeLockTrust, listLockTrust } from '../catalog/lock-trust.ts'
 import type { Registry } from '../catalog/registry/registry.ts'
 import { digestRefusedHint, resolveLock, type ResolveLockOptions } from '../catalog/resolve-lock.ts'
 import { buildSigningKey } from '../identity/signing-key.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
-import type { Cluster } from '../spec/cluster.ts'
+import { type Cluster, readWorkersVersion } from '../spec/cluster.ts'
 import { createClusterRegistry, hasUnencryptedMirror, selectImages } from './cluster-registry.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { loadCatalog } from './load-catalog.ts'
@@ -48,13 +48,37 @@ export async function resolveClusterLock(
   options: ClusterLockOptions,
   report: ReportLine,
 ): Promise<Lock> {
+  const { cluster, previous } = options
   const catalog = await loadCatalog(context, options.files.file)
   checkCatalogAge(options, catalog)
   const lock = await resolveDigests(context, options, catalog, report)
   for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
-  checkReplacedDigests(compareLocks(options.previous, lock), options)
-  return lock
+  const workers = readWorkersVersion(cluster)
+  const resolved =
+    workers === lock.kubernetes
+      ? lock
+      : { ...lock, workers: await resolveWorkersPins(context, options, catalog, report) }
+  checkReplacedDigests(compareLocks(previous, resolved), options)
+  return resolved
+}
+
+/**
+ * Resolves the pins of workers that have another version than control planes. Pins of the previous lock are
+ * kept, because these hosts run that content.
+ */
+async function resolveWorkersPins(
+  context: WorkspaceContext,
+  options: ClusterLockOptions,
+  catalog: Catalog,
+  report: ReportLine,
+): Promise<LockPins> {
+  const version = readWorkersVersion(options.cluster)
+  const known = options.previous === undefined ? undefined : findPins(options.previous, version)
+  if (known !== undefined) return known
+  const { spec } = options.cluster
+  const cluster = { ...options.cluster, spec: { ...spec, kubernetes: version } }
+  return selectPins(await resolveDigests(context, { ...options, cluster }, catalog, report))
 }
 
 /** Throws if the catalog is older than that of the existing lock, unless the operator accepts it. */

@@ -31,6 +31,8 @@ export interface Operator {
   must(code: number, ...args: readonly string[]): Promise<CommandResult>
   /** Starts a command that can be interrupted. */
   start(...args: readonly string[]): EventCommand
+  /** Starts a command with JSON progress and calls `onEvent` for each event. */
+  startWithEvents(onEvent: (event: Event) => void, ...args: readonly string[]): EventCommand
   /** Starts `up` and calls `onEvent` for each event. */
   startUp(onEvent: (event: Event) => void, ...args: readonly string[]): EventCommand
   /** Runs `plan`, which must find changes, and stores the plan in `planFile`. */
@@ -89,6 +91,8 @@ export async function createOperator(
       hyperkube,
       must,
       start: (...args) => startEventCommand([program, ...args], env, () => undefined),
+      startWithEvents: (onEvent, ...args) =>
+        startEventCommand([program, ...args, '--progress', 'json'], env, onEvent),
       startUp: (onEvent, ...args) =>
         startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args], env, onEvent),
       async plan() {

@@ -38,18 +38,37 @@ export interface UpgradeOptions {
   readonly from: KubernetesVersion
   readonly to: KubernetesVersion
   readonly signal: AbortSignal
+  /** Parts that the mirror serves in addition to the default ones. */
+  readonly parts?: readonly string[]
+  /** Called when the upgrade begins. The returned function is called at its end. */
+  readonly observe?: (api: KubeApi, hosts: ClusterHosts) => () => Promise<void>
 }
 
 /** Creates a cluster with `hyperkube up` and upgrades it with `hyperkube upgrade`. */
-export async function runHyperkubeUpgrade({ lab, shape, from, to }: UpgradeOptions): Promise<UpgradeResult> {
-  const cluster = await createUpCluster(lab, shape, from.slice(1))
+export async function runHyperkubeUpgrade({
+  lab,
+  shape,
+  from,
+  to,
+  parts = [],
+  observe,
+}: UpgradeOptions): Promise<UpgradeResult & { readonly output: string }> {
+  const cluster = await createUpCluster(lab, shape, from.slice(1), { parts })
   try {
     const { operator, identity, hosts } = cluster
     const api = parseKubeconfig((await operator.must(0, 'kubeconfig')).stdout)
     const access = { api, etcd: await issueClientCertificate(identity, 'etcd', 'test', []) }
-    return await upgradeUnderLoad('hyperkube', assignRoles(parseShape(shape), hosts), access, async () =>
-      operator.must(0, 'upgrade', '--to', to.slice(1), '--yes'),
-    )
+    const clusterHosts = assignRoles(parseShape(shape), hosts)
+    let output = ''
+    const result = await upgradeUnderLoad('hyperkube', clusterHosts, access, async (kubeApi) => {
+      const stop = observe?.(kubeApi, clusterHosts)
+      try {
+        output = (await operator.must(0, 'upgrade', '--to', to.slice(1), '--yes')).stderr
+      } finally {
+        await stop?.()
+      }
+    })
+    return { ...result, output }
   } finally {
     await cluster.close()
   }

@@ -100,7 +100,12 @@ export async function connectCluster(
           connect,
           release,
           readBundledFile: createBundledFileReader(context, files.file, loaded),
-          setup: { ...buildSharedPlanData(loaded.lock), cluster, system: { os: 'windows', arch: 'amd64' } },
+          // Windows hosts are workers.
+          setup: {
+            ...buildSharedPlanData(loaded.lock.workers ?? loaded.lock),
+            cluster,
+            system: { os: 'windows', arch: 'amd64' },
+          },
           emit,
           onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
           signal,

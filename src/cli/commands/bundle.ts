@@ -225,12 +225,17 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
 }
 
 /** Selects the entries of a lock that the hosts of the cluster need. */
-function selectLock(cluster: Cluster, catalog: Catalog, lock: Lock): Lock {
+function selectLock(cluster: Cluster, catalog: Catalog, { workers, ...lock }: Lock): Lock {
   const { spec } = cluster
   const release = findKubernetesRelease(catalog, spec.kubernetes)
   const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
   if (problem !== undefined) {
     throw new HyperkubeError(problem.code, problem.message, { hint: 'update cluster.lock: hyperkube lock' })
+  }
+  if (workers !== undefined) {
+    throw new HyperkubeError('BUNDLE_TWO_VERSIONS', 'a bundle has the files of one Kubernetes version', {
+      hint: 'finish the upgrade of workers first: hyperkube upgrade --to ' + spec.kubernetes,
+    })
   }
   const hostSystems = new Set(spec.hosts.map(({ os }) => os))
   return {

@@ -52,14 +52,17 @@ async function run(words: string, files: Readonly<Record<string, string>>): Prom
   return runHyperkube(words, files, { fetcher: fakeFetcher((url) => sites.get(url)), web })
 }
 
+/** Column widths depend on the versions of the release. */
+const collapse = (text: string): string => text.replaceAll(/ +/g, ' ')
+
 test('catalog list shows the catalog of the release or of the signed file', async () => {
   const { serial: shipped } = shippedDocument
   const release = await run('catalog list', {})
   expect(release).toMatchObject({ code: 0, stderr: '' })
-  expect(release.stdout).toContain(`1.36   1.36.4  3.6.16  2.3.7       release ${shipped}\n`)
+  expect(collapse(release.stdout)).toContain(`1.36 1.36.4 3.6.16 2.3.7 release ${shipped}\n`)
   const file = await run('catalog list', adopted)
-  expect(file.stdout).toContain(`1.99   1.99.3  3.99.1  2.3.7       file ${serial}\n`)
-  expect(file.stdout).toContain(`1.36   1.36.4  3.6.99  2.3.7       file ${serial}\n`)
+  expect(collapse(file.stdout)).toContain(`1.99 1.99.3 3.99.1 2.3.7 file ${serial}\n`)
+  expect(collapse(file.stdout)).toContain(`1.36 1.36.4 3.6.99 2.3.7 file ${serial}\n`)
   const wide = await run('catalog list -o wide', {})
   expect(wide.stdout).toMatch(/^MINOR +TESTED +ETCD +CONTAINERD +RUNC +CNI +FLANNEL +CRICTL +SHAWL +SOURCE\n/)
   expect(JSON.parse((await run('catalog list -o json', adopted)).stdout)).toMatchObject({

@@ -245,3 +245,18 @@ test('a lock from an HTTP mirror is equal to the lock from upstream', async () =
   const upstream = await lock('lock', { 'cluster.yml': cluster })
   expect(ran.files.get('cluster.lock')).toBe(upstream.files.get('cluster.lock'))
 })
+
+test('workers of an older version have pins of their own, which a later lock keeps', async () => {
+  const mixed = cluster.replace('kubernetes: 1.37.1', 'kubernetes: 1.37.1\n  workers: { kubernetes: 1.36.4 }')
+  const first = await lock('lock', { 'cluster.yml': mixed })
+  expect(first.code).toBe(0)
+  expect(first.stdout).toContain('+ kubelet linux/amd64: 1.37.1 (published)')
+  expect(first.stdout).toContain('+ workers: kubelet linux/amd64: 1.36.4 (published)')
+  const { workers } = readLock('cluster.lock', first.files.get('cluster.lock') ?? '')
+  expect(workers?.kubernetes).toBe('1.36.4')
+  const again = await lock('lock', Object.fromEntries(first.files))
+  expect(again.stdout).toContain('no changes')
+  const after = await lock('lock', { ...Object.fromEntries(first.files), 'cluster.yml': cluster })
+  expect(after.stdout).toContain('- workers: kubelet linux/amd64: 1.36.4 (published)')
+  expect(readLock('cluster.lock', after.files.get('cluster.lock') ?? '').workers).toBeUndefined()
+})

@@ -1,35 +1,35 @@
 import { z } from 'zod'
 import { InvalidFileChange } from '../../actions/change-cluster-file.ts'
-import { upgrade } from '../../actions/upgrade.ts'
-import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
 import { reportInvalidChange } from '../up/run-changed-up.ts'
-import { runUp } from '../up/run-up.ts'
-import { listTestedVersions } from '../../catalog/catalog.ts'
-import { upgradePath } from '../../catalog/version.ts'
+import { runUpgrade } from '../upgrade/run-upgrade.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { formatFindings } from '../command/print.ts'
 import { addRunFlags } from '../command/run-flags.ts'
 import { addUpFlags } from '../up/up-flags.ts'
-import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
 import { runRehearsal } from '../upgrade/rehearse.ts'
 
 const flags = z.looseObject({
   to: z.string().transform((version) => version.replace(/^v/, '')),
-  dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
   rehearse: z.boolean().default(false),
 })
 
 export const upgradeCommand: LeafCommand = {
   examples: [
-    ['hyperkube upgrade --to 1.37.1 --dry-run', 'show what would change and all preflight findings'],
+    [
+      'hyperkube upgrade --to 1.37.1 --dry-run',
+      'show all steps, all findings and the changes of the first step',
+    ],
     [
       'hyperkube upgrade --to 1.37.1 --rehearse',
       'upgrade a copy of the data on this machine, and show what would break',
     ],
     ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
-    ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; hyperkube up resumes an interrupted upgrade'],
+    [
+      'hyperkube upgrade --to 1.37.1 --yes',
+      'skip the prompt; the same command resumes an interrupted upgrade',
+    ],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {
@@ -37,7 +37,7 @@ export const upgradeCommand: LeafCommand = {
       '--to <version>',
       'upgrade to this Kubernetes version; hyperkube catalog list shows the tested ones',
     )
-    command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
+    command.option('--no-snapshot', 'skip the etcd snapshots before the steps and their test restores')
     command.option(
       '--rehearse',
       'upgrade only a copy of the data, on this machine; with --no-snapshot from the newest saved snapshot',
@@ -50,30 +50,14 @@ export const upgradeCommand: LeafCommand = {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { to, dryRun, snapshot, rehearse } = flags.parse(options)
-    const from = cluster.spec.kubernetes
-    const path = upgradePath(from, to, listTestedVersions(catalog))
-    if (path.length === 0) {
-      context.stderr.write(`${options.file} already has Kubernetes ${from}; apply it with hyperkube up\n`)
-      return exitCodes.ok
-    }
-    if (path.length > 1)
-      context.stderr.write(`upgrading from ${from} in ${path.length} steps: ${path.join(', then ')}\n`)
+    const { to, snapshot, rehearse } = flags.parse(options)
     try {
-      if (rehearse) return await runRehearsal(context, options, { cluster, path, saveFirst: snapshot })
-      const status = await upgrade({
-        context,
-        files: options,
-        path,
-        takeSnapshot:
-          snapshot && !dryRun
-            ? async () => statusByExitCode(await takePreUpgradeSnapshot(context, options, cluster))
-            : undefined,
-        up: async (version, change) =>
-          statusByExitCode(await runUp(context, options, { ...change, command: `upgrade --to ${version}` })),
-        report: (line) => context.stderr.write(`${line}\n`),
+      return await (rehearse ? runRehearsal : runUpgrade)(context, options, {
+        cluster,
+        catalog,
+        to,
+        snapshot,
       })
-      return exitCodeByStatus[status]
     } catch (error) {
       if (!(error instanceof InvalidFileChange)) throw error
       return reportInvalidChange(context, error)

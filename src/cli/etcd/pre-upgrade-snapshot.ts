@@ -7,15 +7,16 @@ import { saveEtcdSnapshot } from './save.ts'
 import { verifyStoredSnapshot } from './verify.ts'
 
 /**
- * Saves a snapshot before an upgrade and verifies that it can be restored, because restoring it is the only
+ * Saves a snapshot before the upgrade to a version and verifies that it can be restored, because restoring it is the only
  * way to roll back.
  */
 export async function takePreUpgradeSnapshot(
   context: CommandContext,
   options: Invocation['options'],
   cluster: Cluster,
+  version: string,
 ): Promise<ExitCode> {
-  const name = buildSnapshotName(cluster.metadata.name, context.now())
+  const name = buildSnapshotName(cluster.metadata.name, context.now(), version)
   const invocation = {
     // The results of saving and verifying go to stderr, because they are not the result of this command.
     context: { ...context, stdout: context.stderr },
@@ -26,7 +27,7 @@ export async function takePreUpgradeSnapshot(
     name,
   }
   context.stderr.write(
-    'taking an etcd snapshot first, because a downgrade needs one; --no-snapshot skips it\n',
+    `taking an etcd snapshot before ${version}, because a downgrade needs one; --no-snapshot skips it\n`,
   )
   const saveCode = await saveEtcdSnapshot(invocation)
   return saveCode === exitCodes.ok ? verifyStoredSnapshot(invocation) : saveCode

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import { mkdir } from 'node:fs/promises'
-import { prepareUpgrade } from '../../actions/upgrade.ts'
+import type { UpgradeStep } from '../../actions/plan-upgrade.ts'
+import { lockSteps } from '../../actions/upgrade.ts'
+import { listTestedVersions } from '../../catalog/catalog.ts'
 import { type Lock, readLock } from '../../catalog/lock.ts'
+import { upgradePath } from '../../catalog/version.ts'
 import { hasErrors } from '../../contract/finding.ts'
 import { secretFiles } from '../../identity/secret-files.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -22,14 +25,7 @@ import { openSnapshotStores } from '../etcd/stores.ts'
 import { loadSnapshotTrust, openSnapshotIdentity } from '../etcd/trust.ts'
 import { findSnapshotSource, reportRead } from '../etcd/verify.ts'
 import { toSnapshotRow } from '../etcd/list.ts'
-
-export interface RehearseOptions {
-  readonly cluster: Cluster
-  /** Versions of the upgrade, in order. */
-  readonly path: readonly string[]
-  /** True to save a snapshot first; false to use the newest snapshot of the stores. */
-  readonly saveFirst: boolean
-}
+import type { UpgradeCommand } from './run-upgrade.ts'
 
 /**
  * Upgrades a copy of the cluster's data on this machine and reports what would break. The cluster only gives a
@@ -38,7 +34,7 @@ export interface RehearseOptions {
 export async function runRehearsal(
   context: CommandContext,
   options: Invocation['options'],
-  { cluster, path, saveFirst }: RehearseOptions,
+  { cluster, catalog, to, snapshot: saveFirst }: UpgradeCommand,
 ): Promise<ExitCode> {
   const { signal, stderr } = context
   const identity = await openIdentity(context, options, cluster.metadata.name)
@@ -84,14 +80,10 @@ export async function runRehearsal(
     extracted.small['cluster.lock'].toString('utf8'),
   )
   const current = await preparePrograms(currentLock)
+  const path = upgradePath(currentLock.kubernetes, to, listTestedVersions(catalog))
+  const deps = { context, files: options, report: (line: string) => progress.writeLine(line) }
   const next: RehearsalPrograms[] = []
-  for (const version of path) {
-    const change = await prepareUpgrade(
-      { context, files: options, report: (line) => progress.writeLine(line) },
-      version,
-    )
-    next.push(await preparePrograms(change.lock))
-  }
+  for (const { lock } of await lockSteps(deps, path.map(toWholeStep))) next.push(await preparePrograms(lock))
   const directory = join(work.path, 'rehearsal')
   await mkdir(directory, { mode: 0o700 })
   const { services } = cluster.spec.network
@@ -124,6 +116,11 @@ async function findNewestSnapshot(invocation: EtcdInvocation): Promise<string> {
   throw new HyperkubeError('SNAPSHOT_NOT_FOUND', 'there is no snapshot to rehearse with', {
     hint: 'run the same command without --no-snapshot, which saves a snapshot first',
   })
+}
+
+/** A step in which all hosts have the same version, because no workers are rehearsed. */
+function toWholeStep(version: string): UpgradeStep {
+  return { kubernetes: version, workers: version, etcd: '', isCurrent: false, needsSnapshot: false }
 }
 
 /** Flags of cluster.yml that decide which APIs are served and how objects are stored. */

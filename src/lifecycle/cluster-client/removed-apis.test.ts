@@ -20,7 +20,7 @@ test('only APIs that the desired version lacks block the upgrade', () => {
   const apis = parseDeprecatedApis(metrics)
   expect(findRemovedApis('1.36.4', apis)).toEqual([])
   expect(findRemovedApis('1.37.1', [...apis, ...apis]).map(({ message }) => message)).toEqual([
-    'clients use flowschemas of flowcontrol.apiserver.k8s.io/v1beta3, which Kubernetes 1.37.1 no longer serves',
+    'clients use flowschemas of flowcontrol.apiserver.k8s.io/v1beta3, which Kubernetes 1.37 no longer serves',
   ])
   expect(findRemovedApis('1.39.0', apis)).toHaveLength(2)
 })

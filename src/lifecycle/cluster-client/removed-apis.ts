@@ -1,6 +1,14 @@
+import { z } from 'zod'
+import {
+  findRemovedManifests,
+  type KeptManifest,
+  listKindsRemovedUntil,
+} from '../../catalog/removed-kinds.ts'
 import { parseVersion } from '../../catalog/version.ts'
 import type { Finding } from '../../contract/finding.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { createUntypedKind, type KubeObject } from '../../kube/object.ts'
+import { listObjects } from '../../kube/read-objects.ts'
 
 /** A deprecated API that clients have used since the API server started. */
 export interface DeprecatedApi {
@@ -31,15 +39,18 @@ export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
   })
 }
 
-/** Finds APIs in use that the desired version no longer serves. */
+/** Finds APIs in use that the desired version no longer serves, with the version that removes each of them. */
 export function findRemovedApis(desiredVersion: string, apis: readonly DeprecatedApi[]): Finding[] {
   const [, minor] = parseVersion(desiredVersion)
   const removedApis = apis.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
-  const names = new Set(removedApis.map(({ version, resource }) => `${resource} of ${version}`))
-  return [...names].toSorted().map((name) => ({
+  const names = new Map(
+    removedApis.map(({ version, resource, removedIn }) => [`${resource} of ${version}`, removedIn]),
+  )
+  const sorted = [...names].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([name, removedIn]) => ({
     code: 'UPGRADE_API_REMOVED',
     severity: 'error',
-    message: `clients use ${name}, which Kubernetes ${desiredVersion} no longer serves`,
+    message: `clients use ${name}, which Kubernetes ${removedIn} no longer serves`,
     hint: 'find these clients in the audit log and migrate them to a newer API version; if no client needs this API: --ignore UPGRADE_API_REMOVED',
   }))
 }
@@ -59,5 +70,50 @@ export async function checkRemovedApis(
       ),
     ),
   )
-  return findRemovedApis(desiredVersion, requestedApis.flat())
+  return [
+    ...findRemovedApis(desiredVersion, requestedApis.flat()),
+    ...findRemovedManifests(desiredVersion, await listAppliedManifests(api, desiredVersion)),
+  ]
+}
+
+const lastApplied = z.looseObject({ apiVersion: z.string(), kind: z.string() })
+
+/** Lists objects with the API version in which kubectl applied them last, of kinds that lose an API version. */
+async function listAppliedManifests(api: KubeClient, desiredVersion: string): Promise<KeptManifest[]> {
+  const kinds = new Map(
+    listKindsRemovedUntil(desiredVersion).map(({ apiVersion, kind, successor }) => [
+      `${apiVersion.replace(/\/.*/, '')} ${kind}`,
+      { kind, apiVersions: [...(successor === undefined ? [] : [successor]), apiVersion] },
+    ]),
+  )
+  const manifests = [...kinds.values()].map(async ({ kind, apiVersions }) =>
+    (await listServedObjects(api, kind, apiVersions)).flatMap(({ metadata: { name, annotations } }) => {
+      const applied = lastApplied.safeParse(
+        parseJson(annotations?.['kubectl.kubernetes.io/last-applied-configuration'] ?? ''),
+      )
+      return applied.success ? [{ ...applied.data, name }] : []
+    }),
+  )
+  return (await Promise.all(manifests)).flat()
+}
+
+/** Lists objects in the first API version that the server has. Kinds that it lacks have no objects. */
+async function listServedObjects(
+  api: KubeClient,
+  kind: string,
+  [apiVersion, ...others]: readonly string[],
+): Promise<readonly KubeObject[]> {
+  if (apiVersion === undefined) return []
+  return listObjects(api, createUntypedKind(apiVersion, kind), { timeout: 15_000 }).then(
+    ({ items }) => items,
+    async () => listServedObjects(api, kind, others),
+  )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -2,7 +2,7 @@ import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/find
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { RolloutStep } from '../../rollout/step.ts'
-import type { Cluster } from '../../spec/cluster.ts'
+import { type Cluster, isWorkerHost, readWorkersVersion } from '../../spec/cluster.ts'
 import { type AddonProposal, type AddonProposalInput, noAddons } from '../addons/proposal.ts'
 import { buildAddonInput, proposeNewAddons } from '../addons/propose-addons.ts'
 import type { Session } from '../agents/session.ts'
@@ -152,10 +152,11 @@ async function proposeAddonsOfNewCluster(
 /** Returns findings about version changes, removed APIs and pods that must move. */
 async function predictFindings(
   client: ProposalClient,
-  { spec }: Cluster,
+  cluster: Cluster,
   { nodes, versions }: ApiState,
   steps: readonly RolloutStep[],
 ): Promise<readonly Finding[]> {
+  const { spec } = cluster
   const kubelets = nodes.flatMap(({ metadata, status }) => {
     const version = status?.nodeInfo?.kubeletVersion.replace(/^v/, '')
     return version === undefined ? [] : [[metadata.name, version] as const]
@@ -166,7 +167,11 @@ async function predictFindings(
     isMinorChange(spec.kubernetes, running) ? client.removedApis(spec.kubernetes) : [],
     client.drainFindings(drained),
   ])
-  return [...checkVersionChange(spec.kubernetes, running), ...removed, ...drains]
+  const workers = {
+    version: readWorkersVersion(cluster),
+    nodes: spec.hosts.filter(isWorkerHost).map(({ name, nodeName }) => nodeName ?? name),
+  }
+  return [...checkVersionChange(spec.kubernetes, running, workers), ...removed, ...drains]
 }
 
 /** Current kubelet versions by host name. */

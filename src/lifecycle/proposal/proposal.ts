@@ -1,5 +1,5 @@
 import { listAddonImages, listHostIndependentAddons } from '../../addons/desired-addons.ts'
-import { findKubernetesRelease } from '../../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease, type KubernetesRelease } from '../../catalog/catalog.ts'
 import { pinnedImages } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/finding.ts'
@@ -11,7 +11,7 @@ import { planCluster, type PlanResult } from '../../plan/plan.ts'
 import type { RolloutInput } from '../../rollout/input.ts'
 import { planRollout, type RolloutPlan } from '../../rollout/rollout.ts'
 import type { RolloutStep } from '../../rollout/step.ts'
-import type { Cluster } from '../../spec/cluster.ts'
+import { type Cluster, readWorkersVersion } from '../../spec/cluster.ts'
 import { type AddonProposal, isFeasible, noAddons } from '../addons/proposal.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 import { type ClusterInputs, collectSecrets } from '../inputs/cluster-inputs.ts'
@@ -66,6 +66,7 @@ export function planFromInputs(
   const input = {
     cluster,
     release,
+    workersRelease: findWorkersRelease(catalog, cluster),
     lock,
     images: listAddonImages(cluster, images),
     addons: listHostIndependentAddons({ cluster, images, sources }),
@@ -77,6 +78,12 @@ export function planFromInputs(
   const { plans, findings } = planCluster(input, ignored)
   const flagFindings = checkPlannedFlags(plans, catalog.flags).filter(createIgnoreFilter(ignored))
   return { plans: hasErrors(flagFindings) ? [] : plans, findings: [...findings, ...flagFindings] }
+}
+
+/** Returns the release of workers; undefined if they have the version of the control planes. */
+function findWorkersRelease(catalog: Catalog, cluster: Cluster): KubernetesRelease | undefined {
+  const version = readWorkersVersion(cluster)
+  return version === cluster.spec.kubernetes ? undefined : findKubernetesRelease(catalog, version)
 }
 
 /**

@@ -5,11 +5,19 @@ function codes(
   desiredVersion: string,
   servers: readonly string[],
   kubelets: Record<string, string> = {},
+  workersVersion = desiredVersion,
 ): string[] {
-  return checkVersionChange(desiredVersion, { servers, kubelets: new Map(Object.entries(kubelets)) }).map(
+  const running = { servers, kubelets: new Map(Object.entries(kubelets)) }
+  return checkVersionChange(desiredVersion, running, { version: workersVersion, nodes: ['w1'] }).map(
     ({ code, host }) => (host === undefined ? code : `${code} ${host}`),
   )
 }
+
+test('the kubelet of a worker is not downgraded, although the control planes are newer', () => {
+  const kubelets = { cp1: '1.37.1', w1: '1.36.4' }
+  expect(codes('1.37.1', ['1.37.1'], kubelets, '1.36.4')).toEqual([])
+  expect(codes('1.37.1', ['1.37.1'], kubelets, '1.35.8')).toEqual(['UPGRADE_DOWNGRADE w1'])
+})
 
 test('the next minor, another patch and the running version are allowed', () => {
   for (const desiredVersion of ['1.36.4', '1.36.1', '1.37.1']) {

@@ -10,10 +10,21 @@ export interface RunningVersions {
   readonly kubelets: ReadonlyMap<string, string>
 }
 
+/** Desired version of workers, and the names of their nodes. */
+export interface DesiredWorkers {
+  readonly version: string
+  readonly nodes: readonly string[]
+}
+
 /** Checks a change of the Kubernetes version, including the resumption of an interrupted upgrade. */
-export function checkVersionChange(desiredVersion: string, running: RunningVersions): Finding[] {
+export function checkVersionChange(
+  desiredVersion: string,
+  running: RunningVersions,
+  workers: DesiredWorkers,
+): Finding[] {
   return [
     ...findDowngrade(desiredVersion, running),
+    ...findWorkerDowngrades(workers, running),
     ...findSkippedMinors(desiredVersion, running),
     ...findKubeletSkew(desiredVersion, running),
   ]
@@ -37,6 +48,22 @@ function findDowngrade(desiredVersion: string, { servers, kubelets }: RunningVer
       hint: `set spec.kubernetes to ${newest}, then: hyperkube up; to return to the state before the upgrade: hyperkube etcd snapshot restore NAME`,
     },
   ]
+}
+
+function findWorkerDowngrades({ version, nodes }: DesiredWorkers, { kubelets }: RunningVersions): Finding[] {
+  return nodes.flatMap((node) => {
+    const kubelet = kubelets.get(node)
+    if (kubelet === undefined || readMinor(version) >= readMinor(kubelet)) return []
+    return [
+      {
+        code: 'UPGRADE_DOWNGRADE',
+        severity: 'error',
+        message: `cannot downgrade the kubelet from ${kubelet} to ${version}`,
+        hint: `set spec.workers.kubernetes to ${kubelet}, or remove it; then: hyperkube up`,
+        host: node,
+      },
+    ]
+  })
 }
 
 function findSkippedMinors(desiredVersion: string, { servers }: RunningVersions): Finding[] {

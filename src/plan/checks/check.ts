@@ -40,7 +40,7 @@ export interface HostSubject extends CheckInput {
 
 /** A host with known facts. */
 export interface SystemSubject<System extends Facts['system'] = Facts['system']>
-  extends HostSubject, Omit<PlanContext<System>, 'version'> {}
+  extends HostSubject, Omit<PlanContext<System>, 'version' | 'lock'> {}
 
 type Check<Subject> = (subject: Subject) => readonly Finding[]
 

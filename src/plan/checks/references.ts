@@ -3,6 +3,7 @@ import { locateArtifact } from '../../catalog/artifact-source.ts'
 import type { ArtifactTarget } from '../../catalog/artifacts.ts'
 import type { KubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
+import type { Lock } from '../../catalog/lock.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
@@ -100,7 +101,7 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   })
 
 /** Checks that the lock fits the release for the platforms of all hosts. */
-export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
+export const checkLockFits: ClusterCheck = ({ lock, release, workersRelease, facts, images = [] }) => {
   const targets = new Map<string, ArtifactTarget>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
@@ -109,7 +110,21 @@ export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] 
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
-  return checkLock(lock, release, inOrder, selectImages(release, images))
+  return [
+    ...checkLock(lock, release, inOrder, selectImages(release, images)),
+    ...(workersRelease === undefined ? [] : checkWorkersLock(lock, workersRelease, inOrder)),
+  ]
+}
+
+/** Checks the pins of workers that have another version than control planes. */
+function checkWorkersLock(
+  { workers }: Lock,
+  release: KubernetesRelease,
+  targets: readonly ArtifactTarget[],
+): readonly Finding[] {
+  if (workers !== undefined) return checkLock(workers, release, targets, selectImages(release, []))
+  const message = `the lock has no files of Kubernetes ${release.kubernetes}, the version of workers`
+  return [{ code: 'LOCK_OTHER_KUBERNETES', severity: 'error', message, hint: 'hyperkube lock' }]
 }
 
 /** Selects the release images that the cluster needs. The sandbox image is always included. */

@@ -63,7 +63,8 @@ const requiredImages = ['pause']
  * Images without listed builds in the lock are skipped.
  */
 export const checkWindowsImages: WindowsCheck = (subject) => {
-  const { lock, system } = subject
+  const { system } = subject
+  const lock = subject.lock.workers ?? subject.lock
   return requiredImages.flatMap((name) => {
     const builds = lock.windowsBuilds?.[name]
     if (builds === undefined || builds.some((build) => canRunOn(build, system.build))) return []

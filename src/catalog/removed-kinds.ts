@@ -1,0 +1,87 @@
+import type { Finding } from '../contract/finding.ts'
+import { parseVersion } from './version.ts'
+
+/** A kind that Kubernetes no longer serves in one of its API versions. */
+export interface RemovedKind {
+  readonly apiVersion: string
+  readonly kind: string
+  /** First minor without it. */
+  readonly removedIn: string
+  /** API version to use instead; undefined if there is none. */
+  readonly successor: string | undefined
+}
+
+const list = (
+  removedIn: string,
+  apiVersion: string,
+  successor: string | undefined,
+  ...kinds: readonly string[]
+): RemovedKind[] => kinds.map((kind) => ({ apiVersion, kind, removedIn, successor }))
+
+/**
+ * Kinds that minors from 1.33 on removed, from the lifecycle of each type in upstream's module k8s.io/api.
+ * Where the module of a minor already lacks the type, that minor counts.
+ */
+export const removedKinds: readonly RemovedKind[] = [
+  ...list('1.33', 'authentication.k8s.io/v1beta1', 'authentication.k8s.io/v1', 'SelfSubjectReview'),
+  ...list('1.33', 'networking.k8s.io/v1alpha1', 'networking.k8s.io/v1', 'IPAddress', 'ServiceCIDR'),
+  ...list(
+    '1.34',
+    'admissionregistration.k8s.io/v1beta1',
+    'admissionregistration.k8s.io/v1',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+  ),
+  ...list(
+    '1.34',
+    'resource.k8s.io/v1alpha3',
+    'resource.k8s.io/v1',
+    'DeviceClass',
+    'ResourceClaim',
+    'ResourceClaimTemplate',
+    'ResourceSlice',
+  ),
+  ...list('1.35', 'storage.k8s.io/v1alpha1', 'storage.k8s.io/v1', 'VolumeAttributesClass'),
+  ...list('1.35', 'storagemigration.k8s.io/v1alpha1', undefined, 'StorageVersionMigration'),
+  ...list('1.37', 'certificates.k8s.io/v1alpha1', 'certificates.k8s.io/v1beta1', 'ClusterTrustBundle'),
+  ...list('1.37', 'networking.k8s.io/v1beta1', 'networking.k8s.io/v1', 'IPAddress', 'ServiceCIDR'),
+  ...list('1.37', 'storage.k8s.io/v1beta1', 'storage.k8s.io/v1', 'VolumeAttributesClass'),
+]
+
+/** Lists the kinds that an upgrade to this version loses, from any older version. */
+export function listKindsRemovedUntil(version: string): RemovedKind[] {
+  const [, minor] = parseVersion(version)
+  return removedKinds.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
+}
+
+/** A manifest that a person keeps, and where it is. */
+export interface KeptManifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  /** Position in cluster.yml, or undefined for an object in the cluster. */
+  readonly source?: string
+}
+
+/**
+ * Finds manifests whose API version a later version no longer serves. A manifest of an addon is an error, because
+ * hyperkube itself could no longer apply it. An object is a warning: it stays, but its file cannot be applied.
+ */
+export function findRemovedManifests(version: string, manifests: readonly KeptManifest[]): Finding[] {
+  const removed = new Map(listKindsRemovedUntil(version).map((one) => [`${one.apiVersion} ${one.kind}`, one]))
+  return manifests.flatMap(({ apiVersion, kind, name, source }) => {
+    const found = removed.get(`${apiVersion} ${kind}`)
+    if (found === undefined) return []
+    const subject =
+      source === undefined ? `${kind} ${name} was applied as` : `${source} has ${kind} ${name} in`
+    const successor = found.successor === undefined ? 'delete it' : `use ${found.successor}`
+    return [
+      {
+        code: 'UPGRADE_MANIFEST_REMOVED',
+        severity: source === undefined ? 'warning' : 'error',
+        message: `${subject} ${apiVersion}, which Kubernetes ${found.removedIn} no longer serves`,
+        hint: `change the manifest and apply it: ${successor}`,
+      },
+    ]
+  })
+}
