@@ -45,18 +45,34 @@ export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
   return 'ok'
 }
 
-async function prepareVersion(
-  { context, files, report }: UpgradeDeps,
-  version: string,
+async function prepareVersion(deps: UpgradeDeps, version: string): Promise<UpgradeChange> {
+  return prepareUpgradeChange(deps, (text) => setVersion(text, version))
+}
+
+export function setVersion(text: string, version: string): string {
+  return setScalar(text, ['spec'], 'kubernetes', `"${version}"`)
+}
+
+/** Changes cluster.yml with `edit` and resolves the lock that belongs to it. Writes nothing yet. */
+export async function prepareUpgradeChange(
+  { context, files, report }: Pick<UpgradeDeps, 'context' | 'files' | 'report'>,
+  edit: (text: string) => string,
 ): Promise<UpgradeChange> {
-  const change = await prepareFileChange(context, files.file, (text) =>
-    setScalar(text, ['spec'], 'kubernetes', `"${version}"`),
-  )
+  const change = await prepareFileChange(context, files.file, edit)
   const previous = await requireLock(context, files.file)
   const { cluster } = change
   const targets = listTargets(cluster, listArches(previous))
   const lockOptions = { files, cluster, targets, previous, acceptChangedDigests: false }
   const lock = await resolveClusterLock(context, lockOptions, report)
+  return toUpgradeChange({ context, files, report }, change, lock)
+}
+
+/** Writes cluster.yml and the lock together, so that `up` can resume. */
+export function toUpgradeChange(
+  { context, files, report }: Pick<UpgradeDeps, 'context' | 'files' | 'report'>,
+  change: ClusterFileChange,
+  lock: Lock,
+): UpgradeChange {
   return {
     ...change,
     lock,

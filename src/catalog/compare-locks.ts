@@ -63,10 +63,15 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ kubernetes, artifacts, images }: Lock): Map<string, LockEntry> {
+function entries({ kubernetes, artifacts, heldUpgrade, images }: Lock): Map<string, LockEntry> {
   return new Map<string, LockEntry>([
     ['kubernetes', plain(kubernetes)],
     ...artifacts.map((file): [string, LockEntry] => [artifactId(file), artifactEntry(file)]),
+    ...(heldUpgrade === undefined ? [] : [['held upgrade', plain(heldUpgrade.kubernetes)] as const]),
+    ...(heldUpgrade?.artifacts ?? []).map((file): [string, LockEntry] => [
+      `held ${artifactId(file)}`,
+      artifactEntry(file),
+    ]),
     ...Object.entries(images).map(([name, image]): [string, LockEntry] => [
       `image ${name}`,
       imageEntry(image),

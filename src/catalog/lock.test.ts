@@ -44,11 +44,15 @@ test('locks that were made before images were pinned are read, and fit', async (
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
-  expect(checkLock(lock, findKubernetesRelease('1.37.1'), [linux], lock.images)).toEqual([])
+  expect(checkLock(lock, { release: findKubernetesRelease('1.37.1'), targets: [linux], images: lock.images })).toEqual([])
   // This lock was written before these two programs for Windows hosts were added.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
-    checkLock(lock, findKubernetesRelease('1.37.1'), [linux, windows], lock.images).map(
+    checkLock(lock, {
+      release: findKubernetesRelease('1.37.1'),
+      targets: [linux, windows],
+      images: lock.images,
+    }).map(
       ({ message }) => message,
     ),
   ).toEqual(more.map((what) => `the lock has no ${what}`))
@@ -127,15 +131,15 @@ test.each([
 test('a lock fits what it was made for', async () => {
   const lock = await locked('1.37.1', linux, windows)
   const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
-  expect(checkLock(lock, release, [linux, windows])).toEqual([])
-  expect(checkLock(lock, release, [linux])).toEqual([])
+  expect(checkLock(lock, { release, targets: [linux, windows] })).toEqual([])
+  expect(checkLock(lock, { release, targets: [linux] })).toEqual([])
 })
 
 test('what does not fit is found', async () => {
   const lock = await locked('1.37.1', linux)
   const release = { ...findKubernetesRelease('1.37.1'), images: { pause: 'registry.k8s.io/pause:3.10.2' } }
   const messages = (other: Lock, ...targets: ArtifactTarget[]): string[] =>
-    checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
+    checkLock(other, { release, targets }).map(({ code, message }) => `${code}: ${message}`)
   expect(messages(await locked('1.36.4', linux), linux)).toEqual([
     'LOCK_OTHER_KUBERNETES: the lock is for Kubernetes 1.36.4, not 1.37.1',
   ])

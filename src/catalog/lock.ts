@@ -21,13 +21,20 @@ const lockedArtifact = z.strictObject({
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
+const artifactList = z
+  .array(lockedArtifact)
+  .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice')
+
 export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
   kubernetes: versionSchema,
-  artifacts: z
-    .array(lockedArtifact)
-    .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice'),
+  artifacts: artifactList,
+  /**
+   * Control plane programs of a held upgrade. `artifacts` keeps those of the previous version, so a rollback
+   * needs no new digests.
+   */
+  heldUpgrade: z.strictObject({ kubernetes: versionSchema, artifacts: artifactList }).optional(),
   /** Image references with digests. Old locks contain references without digests. */
   images: z.record(z.string(), imageReferenceSchema),
   /**
@@ -43,6 +50,11 @@ export type Lock = z.infer<typeof lockSchema>
 /** Returns the id of an artifact in a lock, for example `kubelet linux/amd64`. */
 export function artifactId(artifact: Pick<LockedArtifact, 'component' | 'os' | 'arch'>): string {
   return `${artifact.component} ${artifact.os}/${artifact.arch}`
+}
+
+/** Lists all artifacts of a lock, including those of a held upgrade. */
+export function listLockedArtifacts({ artifacts, heldUpgrade }: Lock): readonly LockedArtifact[] {
+  return [...artifacts, ...(heldUpgrade?.artifacts ?? [])]
 }
 
 /** Returns the images of a release. References in the lock replace those of the release. */
@@ -63,15 +75,28 @@ export function formatLock(content: Lock): string {
 }
 
 /** Sorts the entries and fields of a lock into the order in which they are written. */
-export function sortLock({ apiVersion, kind, kubernetes, artifacts, images, windowsBuilds }: Lock): Lock {
+export function sortLock(lock: Lock): Lock {
+  const { apiVersion, kind, kubernetes, artifacts, heldUpgrade, images, windowsBuilds } = lock
   return {
     apiVersion,
     kind,
     kubernetes,
-    artifacts: artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields),
+    artifacts: sortArtifacts(artifacts),
+    ...(heldUpgrade === undefined
+      ? {}
+      : {
+          heldUpgrade: {
+            kubernetes: heldUpgrade.kubernetes,
+            artifacts: sortArtifacts(heldUpgrade.artifacts),
+          },
+        }),
     images: byName(images),
     ...(windowsBuilds === undefined ? {} : { windowsBuilds: byName(windowsBuilds) }),
   }
+}
+
+function sortArtifacts(artifacts: readonly LockedArtifact[]): LockedArtifact[] {
+  return artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields)
 }
 
 function byName<T>(entries: Readonly<Record<string, T>>): Record<string, T> {

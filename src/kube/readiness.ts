@@ -57,6 +57,9 @@ const versionResponse = z.looseObject({
   gitVersion: z.string().regex(/^v\d/),
   major: z.string(),
   minor: z.string(),
+  /** Minor whose APIs the server serves. Servers before 1.34 may not report it. */
+  emulationMajor: z.string().optional(),
+  emulationMinor: z.string().optional(),
 })
 export type ServerVersion = z.infer<typeof versionResponse>
 

@@ -76,14 +76,17 @@ export function buildComponentPlan(fields: ComponentFields): ComponentPlan {
 /** Data that is equal for all hosts. It is computed only once, because there may be thousands of hosts. */
 export interface SharedPlanData {
   readonly locked: ReadonlyMap<string, LockedArtifact>
+  /** Control plane programs of a held upgrade; empty if no upgrade is held. */
+  readonly held: ReadonlyMap<string, LockedArtifact>
   /** Renders a document as YAML. Texts are cached, because many hosts have equal documents. */
   readonly yaml: (document: object) => string
 }
 
-export function buildSharedPlanData({ artifacts }: Lock): SharedPlanData {
+export function buildSharedPlanData({ artifacts, heldUpgrade }: Lock): SharedPlanData {
   const texts = new Map<string, string>()
   return {
-    locked: new Map(artifacts.map((artifact) => [artifactId(artifact), artifact])),
+    locked: indexArtifacts(artifacts),
+    held: indexArtifacts(heldUpgrade?.artifacts ?? []),
     yaml: (document) => {
       const key = JSON.stringify(document)
       const text = texts.get(key) ?? stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
@@ -91,4 +94,8 @@ export function buildSharedPlanData({ artifacts }: Lock): SharedPlanData {
       return text
     },
   }
+}
+
+function indexArtifacts(artifacts: readonly LockedArtifact[]): ReadonlyMap<string, LockedArtifact> {
+  return new Map(artifacts.map((artifact) => [artifactId(artifact), artifact]))
 }

@@ -8,6 +8,7 @@ import type { Cluster } from '../spec/cluster.ts'
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
+import { checkHeldUpgrade } from './held-upgrade-rule.ts'
 
 /** Reads and checks cluster.yml, also against the catalog and the controllers of this release. */
 export async function loadCluster(context: WorkspaceContext, file: string): Promise<ReadClusterResult> {
@@ -22,7 +23,7 @@ export async function readCheckedCluster(source: SourceText): Promise<ReadCluste
   return readCluster(source, [...catalogRules, ...extraRules])
 }
 
-const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags]
+const catalogRules: readonly ClusterRule[] = [checkVersion, checkFlags, checkHeldUpgrade]
 
 function checkVersion({ spec }: Pick<Cluster, 'spec'>): Problem[] {
   try {

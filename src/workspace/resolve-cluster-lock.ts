@@ -69,6 +69,7 @@ async function resolveDigests(
       cluster,
       {
         version: release.kubernetes,
+        held: cluster.spec.heldUpgrade?.to,
         targets,
         source: artifacts,
         images,

@@ -203,11 +203,18 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
   return artifacts !== 'upstream' && 'bundle' in artifacts ? 'upstream' : artifacts
 }
 
-/** Selects the entries of a lock that the hosts of the cluster need. */
-function selectLock(cluster: Cluster, lock: Lock): Lock {
+/**
+ * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade are left out,
+ * because a bundle has one version of each file.
+ */
+function selectLock(cluster: Cluster, { heldUpgrade: _, ...lock }: Lock): Lock {
   const { spec } = cluster
   const release = findKubernetesRelease(spec.kubernetes)
-  const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
+  const [problem] = checkLock(lock, {
+    release,
+    targets: [],
+    images: selectImages(cluster, release.images),
+  })
   if (problem !== undefined) {
     throw new HyperkubeError(problem.code, problem.message, { hint: 'update cluster.lock: hyperkube lock' })
   }

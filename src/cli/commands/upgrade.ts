@@ -1,8 +1,11 @@
+import { Argument } from 'commander'
 import { z } from 'zod'
 import { InvalidFileChange } from '../../actions/change-cluster-file.ts'
+import { refuseDuringHold } from '../../actions/held-upgrade.ts'
 import { upgrade } from '../../actions/upgrade.ts'
 import { exitCodeByStatus, statusByExitCode } from '../run/run-action.ts'
 import { reportInvalidChange } from '../up/run-changed-up.ts'
+import { heldUpgradeActions, runHeldUpgrade } from '../up/run-held-upgrade.ts'
 import { runUp } from '../up/run-up.ts'
 import { listTestedVersions } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
@@ -14,7 +17,11 @@ import { addUpFlags } from '../up/up-flags.ts'
 import { takePreUpgradeSnapshot } from '../etcd/pre-upgrade-snapshot.ts'
 
 const flags = z.looseObject({
-  to: z.string().transform((version) => version.replace(/^v/, '')),
+  to: z
+    .string()
+    .transform((version) => version.replace(/^v/, ''))
+    .optional(),
+  hold: z.boolean().default(false),
   dryRun: z.boolean().default(false),
   snapshot: z.boolean().default(true),
 })
@@ -24,23 +31,45 @@ export const upgradeCommand: LeafCommand = {
     ['hyperkube upgrade --to 1.37.1 --dry-run', 'show what would change and all preflight findings'],
     ['hyperkube upgrade --to 1.37.1', 'prompt, then upgrade etcd, control planes one by one, and workers'],
     ['hyperkube upgrade --to 1.37.1 --yes', 'skip the prompt; hyperkube up resumes an interrupted upgrade'],
+    ['hyperkube upgrade --to 1.37.1 --hold', 'upgrade only the control planes, in a way that can be undone'],
+    ['hyperkube upgrade rollback', 'undo the held upgrade'],
+    ['hyperkube upgrade confirm', 'finish the held upgrade: etcd, control planes and nodes'],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {
-    command.requiredOption(
+    command.addArgument(
+      new Argument('[action]', 'finish or undo a held upgrade').choices(heldUpgradeActions),
+    )
+    command.option(
       '--to <version>',
       `upgrade to this Kubernetes version; tested: ${listTestedVersions().join(', ')}`,
     )
+    command.option('--hold', 'upgrade only the control planes, and keep a way back until upgrade confirm')
     command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
     addUpFlags(addRunFlags(command))
   },
-  async run(context, { options }) {
+  async run(context, { args, options }) {
+    const { to, hold, dryRun, snapshot } = flags.parse(options)
+    const action = heldUpgradeActions.find((name) => name === args[0])
+    if ((to === undefined) === (action === undefined) || (hold && to === undefined)) {
+      context.stderr.write('USAGE: hyperkube upgrade needs --to VERSION, confirm or rollback\n')
+      context.stderr.write('  → hyperkube upgrade --help\n')
+      return exitCodes.usage
+    }
     const { cluster, findings } = await loadCluster(context, options.file)
     if (cluster === undefined) {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { to, dryRun, snapshot } = flags.parse(options)
+    const takeSnapshot =
+      snapshot && !dryRun
+        ? async () => statusByExitCode(await takePreUpgradeSnapshot(context, options, cluster))
+        : undefined
+    if (to === undefined || hold) {
+      const held = to === undefined ? { action: action ?? 'confirm' } : { action: 'hold' as const, to }
+      return runHeldUpgrade(context, options, { ...held, cluster, takeSnapshot })
+    }
+    refuseDuringHold(cluster)
     const from = cluster.spec.kubernetes
     const path = upgradePath(from, to, listTestedVersions())
     if (path.length === 0) {
@@ -54,10 +83,7 @@ export const upgradeCommand: LeafCommand = {
         context,
         files: options,
         path,
-        takeSnapshot:
-          snapshot && !dryRun
-            ? async () => statusByExitCode(await takePreUpgradeSnapshot(context, options, cluster))
-            : undefined,
+        takeSnapshot,
         up: async (version, change) =>
           statusByExitCode(await runUp(context, options, { ...change, command: `upgrade --to ${version}` })),
         report: (line) => context.stderr.write(`${line}\n`),

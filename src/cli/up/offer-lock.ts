@@ -46,8 +46,10 @@ function findProblem(
   lock: Lock,
   targets: ReturnType<typeof listTargets>,
 ): string | undefined {
-  const release = findKubernetesRelease(cluster.spec.kubernetes)
-  const [first, ...others] = checkLock(lock, release, targets, selectImages(cluster, release.images))
+  const { kubernetes, heldUpgrade } = cluster.spec
+  const release = findKubernetesRelease(kubernetes)
+  const images = selectImages(cluster, release.images)
+  const [first, ...others] = checkLock(lock, { release, held: heldUpgrade?.to, targets, images })
   if (first === undefined) return undefined
   return others.length === 0
     ? first.message

@@ -100,7 +100,7 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   })
 
 /** Checks that the lock fits the release for the platforms of all hosts. */
-export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] }) => {
+export const checkLockFits: ClusterCheck = ({ cluster, lock, release, facts, images = [] }) => {
   const targets = new Map<string, ArtifactTarget>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
@@ -109,7 +109,12 @@ export const checkLockFits: ClusterCheck = ({ lock, release, facts, images = [] 
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
-  return checkLock(lock, release, inOrder, selectImages(release, images))
+  return checkLock(lock, {
+    release,
+    held: cluster.spec.heldUpgrade?.to,
+    targets: inOrder,
+    images: selectImages(release, images),
+  })
 }
 
 /** Selects the release images that the cluster needs. The sandbox image is always included. */

@@ -1,0 +1,69 @@
+import { findHoldProblem } from '../catalog/held-upgrade.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import type { Cluster } from '../spec/cluster.ts'
+import { requireLock } from '../workspace/load-lock.ts'
+import { removeKey, setScalar } from '../workspace/yaml-edit.ts'
+import { prepareFileChange } from './change-cluster-file.ts'
+import {
+  prepareUpgradeChange,
+  setVersion,
+  toUpgradeChange,
+  type UpgradeChange,
+  type UpgradeDeps,
+} from './upgrade.ts'
+
+export type HeldUpgradeDeps = Pick<UpgradeDeps, 'context' | 'files' | 'report'>
+
+type HeldUpgrade = NonNullable<Cluster['spec']['heldUpgrade']>
+
+/**
+ * Prepares an upgrade that can be undone: control planes get the programs of the new version, which emulate the
+ * previous minor. etcd, kubelets and everything else stay at `spec.kubernetes`.
+ */
+export async function prepareHold(
+  deps: HeldUpgradeDeps,
+  { spec }: Cluster,
+  to: string,
+): Promise<UpgradeChange> {
+  const problem = findHoldProblem({ from: spec.kubernetes, to })
+  if (problem !== undefined) throw problem
+  const since = deps.context.now().toISOString()
+  const value = `{ to: "${to}", since: "${since}" }`
+  return prepareUpgradeChange(deps, (text) => setScalar(text, ['spec'], 'heldUpgrade', value))
+}
+
+/** Prepares the end of a held upgrade: all components get the new version, and nothing is emulated. */
+export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
+  const { to } = requireHeldUpgrade(cluster)
+  return prepareUpgradeChange(deps, (text) => setVersion(removeKey(text, ['spec'], 'heldUpgrade'), to))
+}
+
+/**
+ * Prepares the return to the version before a held upgrade. The lock still has its programs, so nothing is
+ * looked up.
+ */
+export async function prepareRollback(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
+  requireHeldUpgrade(cluster)
+  const { context, files } = deps
+  const change = await prepareFileChange(context, files.file, (text) =>
+    removeKey(text, ['spec'], 'heldUpgrade'),
+  )
+  const { heldUpgrade: _, ...lock } = await requireLock(context, files.file)
+  return toUpgradeChange(deps, change, lock)
+}
+
+/** Throws if an upgrade is held: only its end can follow. */
+export function refuseDuringHold({ spec }: Cluster): void {
+  if (spec.heldUpgrade === undefined) return
+  const { to, since } = spec.heldUpgrade
+  throw new HyperkubeError('UPGRADE_HELD', `the upgrade to ${to} is held since ${since}`, {
+    hint: `finish it: hyperkube upgrade confirm; or return to ${spec.kubernetes}: hyperkube upgrade rollback`,
+  })
+}
+
+function requireHeldUpgrade({ spec }: Cluster): HeldUpgrade {
+  if (spec.heldUpgrade !== undefined) return spec.heldUpgrade
+  throw new HyperkubeError('UPGRADE_NOT_HELD', 'no upgrade is held', {
+    hint: 'resume an interrupted confirmation or rollback: hyperkube up; start an upgrade that can be undone: hyperkube upgrade --to VERSION --hold',
+  })
+}

@@ -1,0 +1,76 @@
+import { controlPlanePrograms } from '../catalog/artifacts.ts'
+import { checkArgs } from '../catalog/check-args.ts'
+import { emulationFlag, findHoldProblem } from '../catalog/held-upgrade.ts'
+import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
+import type { Cluster } from '../spec/cluster.ts'
+
+const path = ['spec', 'heldUpgrade']
+
+/** Checks that this release can hold the upgrade, and that the held programs accept the flags of cluster.yml. */
+export const checkHeldUpgrade: ClusterRule = ({ spec }) => {
+  if (spec.heldUpgrade === undefined) return []
+  const { to } = spec.heldUpgrade
+  const unsupported = findHoldProblem({ from: spec.kubernetes, to })
+  if (unsupported !== undefined) {
+    const { code, message, hint } = unsupported
+    return [{ code, severity: 'error', path, message, ...(hint === undefined ? {} : { hint }) }]
+  }
+  return [...checkSource(spec), ...controlPlanePrograms.flatMap((program) => checkProgram(spec, program))]
+}
+
+/** A bundle has one version of each file, and a held upgrade needs two versions of the control plane. */
+function checkSource({ artifacts }: Cluster['spec']): Problem[] {
+  if (artifacts === 'upstream' || !('bundle' in artifacts)) return []
+  return [
+    {
+      code: 'UPGRADE_HOLD_BUNDLE',
+      severity: 'error',
+      path,
+      message: 'an upgrade from an air-gap bundle cannot be held: a bundle has one version of each file',
+      hint: 'use a mirror in spec.artifacts, or upgrade without --hold',
+    },
+  ]
+}
+
+type Program = (typeof controlPlanePrograms)[number]
+
+const sections = {
+  'kube-apiserver': 'apiServer',
+  'kube-controller-manager': 'controllerManager',
+  'kube-scheduler': 'scheduler',
+} as const satisfies Record<Program, keyof Cluster['spec']['components']>
+
+/** Flags that change what an emulating program serves, and so would take the way back. */
+const emulationFlags = [
+  emulationFlag,
+  'min-compatibility-version',
+  'emulation-forward-compatible',
+  'runtime-config-emulation-forward-compatible',
+]
+
+function checkProgram(spec: Cluster['spec'], program: Program): Problem[] {
+  const section = sections[program]
+  const { args } = spec.components[section]
+  const locate = (flag: string) => ['spec', 'components', section, 'args', flag]
+  const conflicts = emulationFlags
+    .filter((flag) => Object.hasOwn(args, flag))
+    .map((flag): Problem => ({
+      code: 'UPGRADE_HOLD_FLAG',
+      severity: 'error',
+      path: locate(flag),
+      message: `--${flag} cannot be set while an upgrade is held`,
+      hint: 'remove it, or upgrade without --hold',
+    }))
+  const refused = Object.entries(args).flatMap(([flag, value]) =>
+    checkArgs(program, { [flag]: value }, spec.heldUpgrade?.to ?? spec.kubernetes, 'linux').map(
+      ({ code, severity, message, hint }): Problem => ({
+        code,
+        severity,
+        message,
+        path: locate(flag),
+        ...(hint === undefined ? {} : { hint }),
+      }),
+    ),
+  )
+  return [...conflicts, ...refused]
+}
