@@ -26,10 +26,60 @@ async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lo
   return resolveLock(options, { fetcher, registry }, new AbortController().signal)
 }
 
+/** Resolves the programs of a held upgrade from 1.36.4 to 1.37.1. */
+async function lockHeld(): Promise<NonNullable<Lock['heldUpgrade']>> {
+  const sites = new Map([...fakeUpstream('1.36.4'), ...fakeUpstream('1.37.1')])
+  const fetcher = fakeFetcher((url) => sites.get(url))
+  const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
+  const options = {
+    version: '1.36.4',
+    held: '1.37.1',
+    targets: [linux, windows],
+    source: 'upstream',
+    images: {},
+  } as const
+  const { heldUpgrade } = await resolveLock(options, { fetcher, registry }, new AbortController().signal)
+  if (heldUpgrade === undefined) throw new Error('the lock has no held upgrade')
+  return heldUpgrade
+}
+
 test('a lock is written as it always was', async () => {
   const lock = await locked('1.37.1', windows, linux)
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1.lock')
   expect(formatLock(readLock('cluster.lock', formatLock(lock)))).toBe(formatLock(lock))
+})
+
+test('a held upgrade is written beside the programs of the version before it', async () => {
+  const lock = { ...(await locked('1.36.4', linux)), heldUpgrade: await lockHeld() }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-held-upgrade.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+})
+
+test('a lock must agree with cluster.yml about a held upgrade', async () => {
+  const plain = await locked('1.36.4', linux)
+  const held = { ...plain, heldUpgrade: await lockHeld() }
+  const codes = (lock: Lock, version?: string) =>
+    checkLock(lock, {
+      release: findKubernetesRelease('1.36.4'),
+      held: version,
+      targets: [linux],
+      images: lock.images,
+    }).map(({ code }) => code)
+  expect(codes(held, '1.37.1')).toEqual([])
+  expect(codes(plain)).toEqual([])
+  // Without the programs of the held upgrade, a plan would start old programs with new flags.
+  expect(codes(plain, '1.37.1')).toEqual(['LOCK_OTHER_KUBERNETES'])
+  expect(codes(held, '1.37.2')).toEqual(['LOCK_OTHER_KUBERNETES'])
+  expect(codes(held)).toEqual(['LOCK_OTHER_KUBERNETES'])
+  const [, ...fewer] = held.heldUpgrade.artifacts
+  const incomplete = { ...held, heldUpgrade: { ...held.heldUpgrade, artifacts: fewer } }
+  expect(codes(incomplete, '1.37.1')).toEqual(['LOCK_MISSING_ARTIFACT'])
+  expect(compareLocks(plain, held).map(({ what }) => what)).toEqual([
+    'held upgrade',
+    'held kube-apiserver linux/amd64',
+    'held kube-controller-manager linux/amd64',
+    'held kube-scheduler linux/amd64',
+  ])
 })
 
 test('what images are for is written beside them', async () => {
@@ -44,7 +94,9 @@ test('locks that were made before images were pinned are read, and fit', async (
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
-  expect(checkLock(lock, { release: findKubernetesRelease('1.37.1'), targets: [linux], images: lock.images })).toEqual([])
+  expect(
+    checkLock(lock, { release: findKubernetesRelease('1.37.1'), targets: [linux], images: lock.images }),
+  ).toEqual([])
   // This lock was written before these two programs for Windows hosts were added.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
@@ -52,9 +104,7 @@ test('locks that were made before images were pinned are read, and fit', async (
       release: findKubernetesRelease('1.37.1'),
       targets: [linux, windows],
       images: lock.images,
-    }).map(
-      ({ message }) => message,
-    ),
+    }).map(({ message }) => message),
   ).toEqual(more.map((what) => `the lock has no ${what}`))
   expect(compareLocks(lock, await locked('1.37.1', linux, windows))).toMatchObject([
     { what: 'image pause', before: 'registry.k8s.io/pause:3.10.2', replaced: false },

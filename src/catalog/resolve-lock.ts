@@ -63,9 +63,10 @@ export async function resolveLock(
     ...targets
       .flatMap((target) => upstreamArtifacts(release, target))
       .map((artifact) => ({ artifact, list: artifacts })),
-    ...(heldRelease === undefined ? [] : targets.flatMap((target) => controlPlaneArtifacts(heldRelease, target))).map(
-      (artifact) => ({ artifact, list: heldArtifacts }),
-    ),
+    ...(heldRelease === undefined
+      ? []
+      : targets.flatMap((target) => controlPlaneArtifacts(heldRelease, target))
+    ).map((artifact) => ({ artifact, list: heldArtifacts })),
   ].map((file) => ({ ...file, at: locateArtifact(file.artifact.checksum?.url ?? file.artifact.url, source) }))
   const tasks = [
     ...files.map(({ artifact, list, at: location }) => async () => {

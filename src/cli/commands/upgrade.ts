@@ -37,9 +37,7 @@ export const upgradeCommand: LeafCommand = {
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {
-    command.addArgument(
-      new Argument('[action]', 'finish or undo a held upgrade').choices(heldUpgradeActions),
-    )
+    command.addArgument(new Argument('[action]', 'finish or undo a held upgrade').choices(heldUpgradeActions))
     command.option(
       '--to <version>',
       `upgrade to this Kubernetes version; tested: ${listTestedVersions().join(', ')}`,

@@ -30,6 +30,15 @@ test('an interrupted upgrade resumes, and does not go back', () => {
   expect(codes('1.38.0', ['1.37.1', '1.36.4'], kubelets)).toEqual(['UPGRADE_SKIPS_MINOR'])
 })
 
+test('an API server that emulates a minor can return to that minor', () => {
+  const kubelets = { w1: '1.36.4' }
+  expect(codes('1.36.4', ['1.36', '1.36.4'], kubelets)).toEqual([])
+  expect(codes('1.37.1', ['1.36', '1.37.1'], kubelets)).toEqual([])
+  // The confirmation has started, so the way back is closed.
+  expect(codes('1.36.4', ['1.36', '1.37.1'], kubelets)).toEqual(['UPGRADE_DOWNGRADE'])
+  expect(isMinorChange('1.37.1', { servers: ['1.36'], kubelets: new Map() })).toBe(true)
+})
+
 test('no kubelet is left too far behind', () => {
   expect(codes('1.37.1', ['1.36.4'], { w1: '1.34.0', w2: '1.33.9' })).toEqual(['UPGRADE_SKEW w2'])
 })
