@@ -58,6 +58,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/interruptions',
     'evidence/upgrade-beside-3+2',
     'evidence/upgrade-interruptions',
+    'evidence/held-upgrade',
     'evidence/healing',
     'evidence/lost-node',
     'evidence/restore',

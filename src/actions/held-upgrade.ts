@@ -28,14 +28,13 @@ export async function prepareHold(
   const problem = findHoldProblem({ from: spec.kubernetes, to })
   if (problem !== undefined) throw problem
   const since = deps.context.now().toISOString()
-  const value = `{ to: "${to}", since: "${since}" }`
-  return prepareUpgradeChange(deps, (text) => setScalar(text, ['spec'], 'heldUpgrade', value))
+  return prepareUpgradeChange(deps, (text) => editHold(text, { to, since }))
 }
 
 /** Prepares the end of a held upgrade: all components get the new version, and nothing is emulated. */
 export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
   const { to } = requireHeldUpgrade(cluster)
-  return prepareUpgradeChange(deps, (text) => setVersion(removeKey(text, ['spec'], 'heldUpgrade'), to))
+  return prepareUpgradeChange(deps, (text) => setVersion(editHold(text, undefined), to))
 }
 
 /**
@@ -45,11 +44,15 @@ export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluste
 export async function prepareRollback(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
   requireHeldUpgrade(cluster)
   const { context, files } = deps
-  const change = await prepareFileChange(context, files.file, (text) =>
-    removeKey(text, ['spec'], 'heldUpgrade'),
-  )
+  const change = await prepareFileChange(context, files.file, (text) => editHold(text, undefined))
   const { heldUpgrade: _, ...lock } = await requireLock(context, files.file)
   return toUpgradeChange(deps, change, lock)
+}
+
+/** Sets or removes the held upgrade in the text of cluster.yml. All other text is kept. */
+export function editHold(text: string, held: HeldUpgrade | undefined): string {
+  if (held === undefined) return removeKey(text, ['spec'], 'heldUpgrade')
+  return setScalar(text, ['spec'], 'heldUpgrade', `{ to: "${held.to}", since: "${held.since}" }`)
 }
 
 /** Throws if an upgrade is held: only its end can follow. */

@@ -69,8 +69,7 @@ test('a rollback downloads nothing', () => {
   )
 })
 
-test('after a rollback the plans are those from before the hold', () => {
-  expect(plan('1.36.4', held)).not.toEqual(plan('1.36.4'))
+test('another up during the hold changes nothing', () => {
   expect(change(plan('1.36.4', held), plan('1.36.4', held)).steps).toEqual([])
 })
 
