@@ -5,13 +5,7 @@ import { buildTestLock } from '../plan/testing/fixtures.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { WorkspaceContext } from '../workspace/context.ts'
 import { readCheckedCluster } from '../workspace/load-cluster.ts'
-import {
-  editHold,
-  prepareConfirmation,
-  prepareHold,
-  prepareRollback,
-  refuseDuringHold,
-} from './held-upgrade.ts'
+import { editHold, prepareRollback, refuseDuringHold } from './held-upgrade.ts'
 
 const since = '2026-11-17T20:00:00.000Z'
 
@@ -47,8 +41,7 @@ function openFiles(text: string) {
     readFile: async (file) => files.get(file) ?? '',
     replaceFile: async (file, content) => void files.set(file, content),
   }
-  const deps = { context, files: { file: 'cluster.yml' }, report: () => undefined }
-  return { files, deps: deps as unknown as Parameters<typeof prepareRollback>[0] }
+  return { files, deps: { context, files: { file: 'cluster.yml' }, report: () => undefined } }
 }
 
 test('a rollback restores both files without the network', async () => {
@@ -82,19 +75,10 @@ test('a hold that ends leaves the rest of cluster.yml as it was', () => {
   )
 })
 
-test('without a held upgrade there is nothing to confirm or to roll back', async () => {
+test('without a held upgrade there is nothing to roll back', async () => {
   const { deps } = openFiles(writeFileText())
   const cluster = await parse(writeFileText())
   await expect(prepareRollback(deps, cluster)).rejects.toMatchObject({ code: 'UPGRADE_NOT_HELD' })
-  await expect(prepareConfirmation(deps, cluster)).rejects.toMatchObject({ code: 'UPGRADE_NOT_HELD' })
-})
-
-test('what cannot be held is refused before anything is read', async () => {
-  const { deps } = openFiles(writeFileText())
-  const cluster = await parse(writeFileText())
-  await expect(prepareHold(deps, cluster, '1.36.5')).rejects.toMatchObject({
-    code: 'UPGRADE_HOLD_UNSUPPORTED',
-  })
 })
 
 test('a held upgrade refuses another one, with the two commands', async () => {

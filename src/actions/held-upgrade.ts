@@ -5,6 +5,7 @@ import { requireLock } from '../workspace/load-lock.ts'
 import { removeKey, setScalar } from '../workspace/yaml-edit.ts'
 import { prepareFileChange } from './change-cluster-file.ts'
 import {
+  type FileChangeDeps,
   prepareUpgradeChange,
   setVersion,
   toUpgradeChange,
@@ -41,7 +42,7 @@ export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluste
  * Prepares the return to the version before a held upgrade. The lock still has its programs, so nothing is
  * looked up.
  */
-export async function prepareRollback(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
+export async function prepareRollback(deps: FileChangeDeps, cluster: Cluster): Promise<UpgradeChange> {
   requireHeldUpgrade(cluster)
   const { context, files } = deps
   const change = await prepareFileChange(context, files.file, (text) => editHold(text, undefined))

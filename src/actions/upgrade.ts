@@ -18,6 +18,13 @@ export interface UpgradeChange extends ClusterFileChange {
   readonly lock: Lock
 }
 
+/** What a change of cluster.yml and the lock needs if nothing is looked up. */
+export interface FileChangeDeps {
+  readonly context: Pick<WorkspaceContext, 'readFile' | 'replaceFile'>
+  readonly files: Pick<ClusterFiles, 'file'>
+  readonly report: ReportLine
+}
+
 /** Inputs and effects of an upgrade. Tests replace the effects. */
 export interface UpgradeDeps {
   readonly context: WorkspaceContext
@@ -69,7 +76,7 @@ export async function prepareUpgradeChange(
 
 /** Writes cluster.yml and the lock together, so that `up` can resume. */
 export function toUpgradeChange(
-  { context, files, report }: Pick<UpgradeDeps, 'context' | 'files' | 'report'>,
+  { context, files, report }: FileChangeDeps,
   change: ClusterFileChange,
   lock: Lock,
 ): UpgradeChange {

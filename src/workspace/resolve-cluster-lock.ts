@@ -145,7 +145,7 @@ function logRegistryReads(registry: Registry, report: ReportLine): Registry {
 }
 
 export async function writeLock(
-  { replaceFile }: WorkspaceContext,
+  { replaceFile }: Pick<WorkspaceContext, 'replaceFile'>,
   file: string,
   content: Lock,
   report: ReportLine,

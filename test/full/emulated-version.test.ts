@@ -22,20 +22,29 @@ interface StoredObject {
   readonly metadata: { readonly resourceVersion: string }
 }
 
-async function read(path: string): Promise<unknown> {
-  const { status, body } = await local.send('GET', path)
-  expect(status, path).toBe(200)
-  return body
+/** Reads an object or a list. A server that fills its caches throttles requests for a moment. */
+async function read<T>(path: string): Promise<T> {
+  let response = await local.send<T>('GET', path)
+  await pollUntil(
+    `${path} to be served`,
+    async () => {
+      if (response.status === 429) response = await local.send<T>('GET', path)
+      return response.status !== 429
+    },
+    { timeoutMs: 60_000 },
+  )
+  expect(response.status, path).toBe(200)
+  return response.body
 }
 
 /** Lists what a server serves, as `GROUP/VERSION RESOURCE`. */
 async function listServed(): Promise<ReadonlyMap<string, Resource>> {
-  const { groups } = (await read('/apis')) as { groups: { versions: { groupVersion: string }[] }[] }
+  const { groups } = await read<{ groups: { versions: { groupVersion: string }[] }[] }>('/apis')
   const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion))
   const lists = await Promise.all(
     ['v1', ...versions].map(async (version) => {
       const path = version === 'v1' ? '/api/v1' : `/apis/${version}`
-      const { resources } = (await read(path)) as { resources: Resource[] }
+      const { resources } = await read<{ resources: Resource[] }>(path)
       return resources.map((resource) => [`${version} ${resource.name}`, resource] as const)
     }),
   )
@@ -49,7 +58,7 @@ async function readAll(served: ReadonlyMap<string, Resource>): Promise<ReadonlyM
     if (!verbs.includes('list') || name.includes('/')) continue
     const [version = ''] = id.split(' ')
     const path = `${version === 'v1' ? '/api/v1' : `/apis/${version}`}/${name}`
-    const { items } = (await read(path)) as { items: { metadata: { namespace?: string; name: string } }[] }
+    const { items } = await read<{ items: { metadata: { namespace?: string; name: string } }[] }>(path)
     for (const item of items)
       objects.set(`${path} ${item.metadata.namespace ?? ''}/${item.metadata.name}`, item)
   }
@@ -131,11 +140,18 @@ test('it drops fields that only the new minor has', { timeout: 60_000 }, async (
   await local.send('DELETE', `${pod.collection}/new-field`, { gracePeriodSeconds: 0 })
 })
 
+/** Drops the empty status that the new minor shows for a CSINode. The old minor has no such field. */
+function dropNewPart(path: string, object: unknown): unknown {
+  if (!path.includes('/csinodes ')) return object
+  expect(object).toMatchObject({ status: {} })
+  return { ...Object(object), status: undefined }
+}
+
 test(`${from} reads every object, and all are equal`, { timeout: 300_000 }, async () => {
   await local.serve(from, [])
   const objects = await readAll(await listServed())
   const compared = [...(state.objects ?? [])].filter(([path]) => !isVolatile(path))
-  for (const [path, object] of compared) expect(objects.get(path), path).toEqual(object)
+  for (const [path, object] of compared) expect(objects.get(path), path).toEqual(dropNewPart(path, object))
   process.stderr.write(`compared ${compared.length} objects of ${state.served?.size} served resources\n`)
 })
 
@@ -147,10 +163,10 @@ test(`${from} would store the same bytes`, { timeout: 300_000 }, async () => {
   const rewritten: unknown[] = []
   for (const { collection, body } of [...everyKind, nodeObject, customObject]) {
     const path = `${collection}/${body.metadata.name}`
-    const before = (await read(path)) as StoredObject
-    const { status, body: after } = await local.send('PUT', path, before)
+    const before = await read<StoredObject>(path)
+    const { status, body: after } = await local.send<StoredObject>('PUT', path, before)
     expect(status, `${path}: ${JSON.stringify(after)}`).toBe(200)
-    const { resourceVersion } = (after as StoredObject).metadata
+    const { resourceVersion } = after.metadata
     expect(after, path).toEqual({ ...before, metadata: { ...before.metadata, resourceVersion } })
     if (resourceVersion !== before.metadata.resourceVersion) rewritten.push(body['kind'])
   }

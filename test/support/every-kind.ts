@@ -10,8 +10,10 @@ export interface KindObject {
 const namespace = 'kinds'
 const labels = { app: 'kinds' }
 const container = { name: 'main', image: 'registry.k8s.io/pause:3.10.2' }
-const template = { metadata: { labels }, spec: { containers: [container] } }
-const selector = { matchLabels: labels }
+/** Labels of pods that controllers own. The pod below has others, so no controller adopts and deletes it. */
+const podLabels = { app: 'kinds-pods' }
+const template = { metadata: { labels: podLabels }, spec: { containers: [container] } }
+const selector = { matchLabels: podLabels }
 /** Rules that match no request, so that an object cannot block the cluster. */
 const noRules = [
   { apiGroups: ['kinds.example.com'], apiVersions: ['v9'], operations: ['CREATE'], resources: ['nothing'] },
@@ -120,10 +122,10 @@ export const everyKind: readonly KindObject[] = [
   }),
   namespaced('v1', 'podtemplates', 'PodTemplate', { template }),
   namespaced('v1', 'replicationcontrollers', 'ReplicationController', {
-    spec: { replicas: 0, selector: labels, template },
+    spec: { replicas: 0, selector: podLabels, template },
   }),
   namespaced('v1', 'services', 'Service', {
-    spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+    spec: { selector: podLabels, ports: [{ port: 80, targetPort: 8080 }] },
   }),
   namespaced('v1', 'resourcequotas', 'ResourceQuota', { spec: { hard: { pods: '100' } } }),
   namespaced('v1', 'limitranges', 'LimitRange', {

@@ -22,6 +22,8 @@ export async function removeEveryKind(api: KubeApi): Promise<void> {
     await api.remove(`${collection}/${body.metadata.name}`)
 }
 
+const bookkeeping = new Set(['resourceVersion', 'generation', 'managedFields'])
+
 interface StoredObject {
   readonly metadata: Readonly<Record<string, unknown>>
   readonly status?: unknown
@@ -33,8 +35,8 @@ async function readEveryKind(api: KubeApi): Promise<ReadonlyMap<string, object>>
   for (const { collection, body } of allObjects) {
     const path = `${collection}/${body.metadata.name}`
     const { metadata, status: _, ...fields } = await api.get<StoredObject>(path)
-    const { resourceVersion, generation, managedFields, ...kept } = metadata
-    objects.set(path, { ...fields, metadata: kept })
+    const kept = Object.entries(metadata).filter(([name]) => !bookkeeping.has(name))
+    objects.set(path, { ...fields, metadata: Object.fromEntries(kept) })
   }
   return objects
 }

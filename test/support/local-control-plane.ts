@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { generateKeyPairSync } from 'node:crypto'
 import { sendHttps } from '../../lab/cluster/kube-api.ts'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
@@ -13,16 +12,16 @@ import { silentReport } from '../../lab/report.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 
 /** A response of the local API server, whatever its status is. */
-export interface LocalResponse {
+export interface LocalResponse<T> {
   readonly status: number
-  readonly body: unknown
+  readonly body: T
 }
 
 /** One etcd and one API server on the loopback address, without hosts. The data outlives a server. */
 export interface LocalControlPlane extends AsyncDisposable {
   /** Starts an API server and stops the previous one. `version` is for example v1.37.1. */
   serve(version: string, flags: readonly string[]): Promise<void>
-  send(method: string, path: string, body?: unknown): Promise<LocalResponse>
+  send<T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>>
 }
 
 const [etcdPort, peerPort, apiPort] = [23_790, 23_800, 16_443]
@@ -60,7 +59,7 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
   let stopServer: (() => Promise<void>) | undefined
   stack.defer(async () => stopServer?.())
 
-  const send: LocalControlPlane['send'] = async (method, path, body) => {
+  const send = async <T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     // The server makes its own certificate at each start, and listens only on the loopback address.
     const options = { method, headers, rejectUnauthorized: false }

@@ -207,7 +207,8 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
  * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade are left out,
  * because a bundle has one version of each file.
  */
-function selectLock(cluster: Cluster, { heldUpgrade: _, ...lock }: Lock): Lock {
+function selectLock(cluster: Cluster, fullLock: Lock): Lock {
+  const { heldUpgrade: _, ...lock } = fullLock
   const { spec } = cluster
   const release = findKubernetesRelease(spec.kubernetes)
   const [problem] = checkLock(lock, {

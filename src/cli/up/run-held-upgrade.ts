@@ -54,15 +54,11 @@ export async function runHeldUpgrade(
 
 async function prepareChange(deps: HeldUpgradeDeps, request: HeldUpgradeRequest): Promise<UpgradeChange> {
   const { cluster } = request
-  switch (request.action) {
-    case 'hold':
-      refuseDuringHold(cluster)
-      return prepareHold(deps, cluster, request.to)
-    case 'confirm':
-      return prepareConfirmation(deps, cluster)
-    case 'rollback':
-      return prepareRollback(deps, cluster)
+  if (request.action === 'hold') {
+    refuseDuringHold(cluster)
+    return prepareHold(deps, cluster, request.to)
   }
+  return request.action === 'confirm' ? prepareConfirmation(deps, cluster) : prepareRollback(deps, cluster)
 }
 
 function formatCommand(request: HeldUpgradeRequest): string {
