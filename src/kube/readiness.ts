@@ -71,3 +71,18 @@ export async function getServerVersion(
   const path = '/version'
   return parseKubeResponse(versionResponse, await client.request({ method: 'GET', path, ...options }), path)
 }
+
+/**
+ * Returns the version of an API server, or the minor that it emulates. A server that emulates a minor stores
+ * only what that minor can read, so a return to that minor is no downgrade.
+ */
+export function toServedVersion({
+  gitVersion,
+  minor,
+  emulationMajor,
+  emulationMinor,
+}: ServerVersion): string {
+  return emulationMinor === undefined || emulationMinor === minor
+    ? gitVersion.replace(/^v/, '')
+    : `${emulationMajor}.${emulationMinor}`
+}

@@ -7,7 +7,7 @@ import { settleAll } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
-import { checkReadiness, getServerVersion as versionOf, type ServerVersion } from '../../kube/readiness.ts'
+import { checkReadiness, getServerVersion as versionOf, toServedVersion } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
 import type { HostAddress } from '../../plan/topology.ts'
 import { checkAddonReadiness } from '../addons/addon-status.ts'
@@ -221,16 +221,6 @@ async function readVersions(api: KubeClient, servers: readonly string[]): Promis
   return responses.flatMap((response) =>
     response.status === 'fulfilled' ? [toServedVersion(response.value)] : [],
   )
-}
-
-/**
- * Returns the version of an API server, or the minor that it emulates. A server that emulates a minor stores
- * only what that minor can read, so a return to that minor is no downgrade.
- */
-function toServedVersion({ gitVersion, minor, emulationMajor, emulationMinor }: ServerVersion): string {
-  return emulationMinor === undefined || emulationMinor === minor
-    ? gitVersion.replace(/^v/, '')
-    : `${emulationMajor}.${emulationMinor}`
 }
 
 /**
