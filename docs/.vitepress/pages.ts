@@ -62,6 +62,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/upgrade-chain',
     'evidence/upgrade-interruptions',
     'evidence/rehearsal',
+    'evidence/held-upgrade',
     'evidence/healing',
     'evidence/lost-node',
     'evidence/restore',

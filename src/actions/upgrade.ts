@@ -26,6 +26,13 @@ export interface LockedStep extends UpgradeStep {
   readonly lock: Lock
 }
 
+/** What a change of cluster.yml and the lock needs if nothing is looked up. */
+export interface FileChangeDeps {
+  readonly context: Pick<WorkspaceContext, 'readFile' | 'replaceFile'>
+  readonly files: Pick<ClusterFiles, 'file'>
+  readonly report: ReportLine
+}
+
 export interface UpgradeFilesDeps {
   readonly context: WorkspaceContext
   readonly files: ClusterFiles
@@ -92,11 +99,34 @@ async function prepareStep(
   const change = await prepareFileChange(context, files.file, (text) =>
     step.isCurrent ? text : setVersions(text, step),
   )
+  const written = toUpgradeChange({ context, files, report }, change, lock)
+  return step.isCurrent ? { ...written, persist: async () => undefined } : written
+}
+
+/** Changes cluster.yml with `edit` and resolves the lock that belongs to it. Writes nothing yet. */
+export async function prepareUpgradeChange(
+  { context, files, report }: UpgradeFilesDeps,
+  edit: (text: string) => string,
+): Promise<UpgradeChange> {
+  const change = await prepareFileChange(context, files.file, edit)
+  const previous = await requireLock(context, files.file)
+  const { cluster } = change
+  const targets = listTargets(cluster, listArches(previous))
+  const lockOptions = { files, cluster, targets, previous, acceptChangedDigests: false }
+  const lock = await resolveClusterLock(context, lockOptions, report)
+  return toUpgradeChange({ context, files, report }, change, lock)
+}
+
+/** Writes cluster.yml and the lock together, so that `up` can resume. */
+export function toUpgradeChange(
+  { context, files, report }: FileChangeDeps,
+  change: ClusterFileChange,
+  lock: Lock,
+): UpgradeChange {
   return {
     ...change,
     lock,
     async persist() {
-      if (step.isCurrent) return
       await writeLock(context, buildLockPath(files.file), lock, report)
       await change.persist()
     },

@@ -15,7 +15,7 @@ export function extractLock(
   targets: readonly ArtifactTarget[],
   images: KubernetesRelease['images'],
 ): Lock {
-  const missing = checkLock(lock, release, targets, images)
+  const missing = checkLock(lock, { release, targets, images })
   if (missing.length > 0) {
     throw new HyperkubeError(
       'BUNDLE_INCOMPLETE',

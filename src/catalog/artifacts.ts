@@ -48,18 +48,24 @@ export function upstreamArtifacts(
   return programs[target.os].flatMap((program) => program(release, target))
 }
 
+/** Programs that run only on control planes and that a held upgrade replaces. */
+export const controlPlanePrograms = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const
+export type ControlPlaneProgram = (typeof controlPlanePrograms)[number]
+
+/** Lists the files of the control plane programs for a target. A Windows host needs none. */
+export function controlPlaneArtifacts(
+  release: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
+  const names: ReadonlySet<string> = new Set(controlPlanePrograms)
+  return upstreamArtifacts(release, target).filter(({ component }) => names.has(component))
+}
+
 type Publication = (release: KubernetesRelease, target: ArtifactTarget) => readonly UpstreamArtifact[]
 
 const programs: Readonly<Record<Os, readonly Publication[]>> = {
   linux: [
-    kubernetes([
-      'kube-apiserver',
-      'kube-controller-manager',
-      'kube-scheduler',
-      'kubelet',
-      'kube-proxy',
-      'kubectl',
-    ]),
+    kubernetes([...controlPlanePrograms, 'kubelet', 'kube-proxy', 'kubectl']),
     etcd,
     containerd,
     runc,

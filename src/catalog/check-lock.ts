@@ -1,20 +1,32 @@
 import type { Finding } from '../contract/finding.ts'
 import { stripDigest } from '../contract/image-reference.ts'
-import { type ArtifactTarget, upstreamArtifacts } from './artifacts.ts'
+import {
+  type ArtifactTarget,
+  controlPlaneArtifacts,
+  type UpstreamArtifact,
+  upstreamArtifacts,
+} from './artifacts.ts'
 import type { CatalogSource, KubernetesRelease } from './catalog.ts'
-import { artifactId, type Lock, type LockPins } from './lock.ts'
+import { artifactId, type Lock, type LockedArtifact, type LockPins } from './lock.ts'
 
 const hint = 'hyperkube lock'
 
+export interface CheckLockOptions {
+  readonly release: KubernetesRelease
+  /** Release of a held upgrade, whose control plane programs the lock must have too. */
+  readonly held?: KubernetesRelease | undefined
+  readonly targets: readonly ArtifactTarget[]
+  /** Images that the cluster needs. Default: all images of the release. */
+  readonly images?: KubernetesRelease['images']
+}
+
 /**
  * Reports files and images that these targets need and that the lock lacks or has in another version.
- * Additional entries in the lock are allowed.
+ * Additional entries in the lock are allowed, except the programs of a held upgrade that has ended.
  */
 export function checkLock(
-  lock: LockPins,
-  release: KubernetesRelease,
-  targets: readonly ArtifactTarget[],
-  images: KubernetesRelease['images'] = release.images,
+  lock: LockPins & Pick<Lock, 'heldUpgrade'>,
+  { release, held, targets, images = release.images }: CheckLockOptions,
 ): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
     // With another Kubernetes version nearly everything differs, so only the version is reported.
@@ -23,7 +35,12 @@ export function checkLock(
   }
   const olderCatalog = findOlderCatalog(lock, release.catalog)
   if (olderCatalog !== undefined) return [olderCatalog]
-  return [...artifactFindings(lock, release, targets), ...imageFindings(lock, images)]
+  const wanted = targets.flatMap((target) => upstreamArtifacts(release, target))
+  return [
+    ...artifactFindings(lock.artifacts, wanted),
+    ...heldFindings(lock, held, targets),
+    ...imageFindings(lock, images),
+  ]
 }
 
 /**
@@ -48,21 +65,37 @@ export function findOlderCatalog(
 }
 
 function artifactFindings(
-  lock: LockPins,
-  release: KubernetesRelease,
+  artifacts: readonly LockedArtifact[],
+  allWanted: readonly UpstreamArtifact[],
+): Finding[] {
+  const locked = new Map(artifacts.map((artifact) => [artifactId(artifact), artifact]))
+  return allWanted.flatMap((wanted) => {
+    const id = artifactId(wanted)
+    const found = locked.get(id)
+    if (found === undefined) return [finding('LOCK_MISSING_ARTIFACT', `the lock has no ${id}`)]
+    if (found.version === wanted.version && found.url === wanted.url) return []
+    const message = `the lock has ${id} ${found.version} from ${found.url}, not ${wanted.version} from ${wanted.url}`
+    return [finding('LOCK_OTHER_ARTIFACT', message)]
+  })
+}
+
+/** A plan takes the held programs from the lock, so the lock must agree with cluster.yml about the hold. */
+function heldFindings(
+  { heldUpgrade }: Pick<Lock, 'heldUpgrade'>,
+  held: KubernetesRelease | undefined,
   targets: readonly ArtifactTarget[],
 ): Finding[] {
-  const locked = new Map(lock.artifacts.map((artifact) => [artifactId(artifact), artifact]))
-  return targets
-    .flatMap((target) => upstreamArtifacts(release, target))
-    .flatMap((wanted) => {
-      const id = artifactId(wanted)
-      const found = locked.get(id)
-      if (found === undefined) return [finding('LOCK_MISSING_ARTIFACT', `the lock has no ${id}`)]
-      if (found.version === wanted.version && found.url === wanted.url) return []
-      const message = `the lock has ${id} ${found.version} from ${found.url}, not ${wanted.version} from ${wanted.url}`
-      return [finding('LOCK_OTHER_ARTIFACT', message)]
-    })
+  if (heldUpgrade?.kubernetes !== held?.kubernetes) {
+    const message = `the lock has ${formatHold(heldUpgrade?.kubernetes)}, but cluster.yml has ${formatHold(held?.kubernetes)}`
+    return [finding('LOCK_OTHER_KUBERNETES', message)]
+  }
+  if (heldUpgrade === undefined || held === undefined) return []
+  const wanted = targets.flatMap((target) => controlPlaneArtifacts(held, target))
+  return artifactFindings(heldUpgrade.artifacts, wanted)
+}
+
+function formatHold(version: string | undefined): string {
+  return version === undefined ? 'no held upgrade' : `a held upgrade to ${version}`
 }
 
 /** Compares images without digests, because old locks contain image names without digests. */

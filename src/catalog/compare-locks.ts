@@ -63,10 +63,14 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ workers, ...pins }: Lock): Map<string, LockEntry> {
+function entries({ workers, heldUpgrade, ...pins }: Lock): Map<string, LockEntry> {
   const ofWorkers = workers === undefined ? [] : listEntries(workers)
   return new Map([
     ...listEntries(pins),
+    ...(heldUpgrade === undefined ? [] : [['held upgrade', plain(heldUpgrade.kubernetes)] as const]),
+    ...(heldUpgrade?.artifacts ?? []).map(
+      (file) => [`held ${artifactId(file)}`, artifactEntry(file)] as const,
+    ),
     ...ofWorkers.map(([what, entry]) => [`workers: ${what}`, entry] as const),
   ])
 }

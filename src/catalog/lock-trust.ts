@@ -1,6 +1,6 @@
 import { stripDigest } from '../contract/image-reference.ts'
 import { formatCount } from '../kit/text.ts'
-import { artifactId, type Lock } from './lock.ts'
+import { artifactId, listLockedArtifacts, type Lock } from './lock.ts'
 import { findImageDigest, type ReleaseDigests } from './release-digests.ts'
 
 /** What the digests in a lock rest on. Each list has ids such as `kubelet linux/amd64` or `image pause`. */
@@ -14,9 +14,12 @@ export interface LockTrust {
 }
 
 /** Lists the trust of the pins of all hosts. Pins of workers that stay at their version were listed before. */
-export function listLockTrust({ artifacts, images }: Lock, digests: ReleaseDigests): LockTrust {
+export function listLockTrust(lock: Lock, digests: ReleaseDigests): LockTrust {
+  const { images } = lock
   const idsWith = (trust: Lock['artifacts'][number]['trust']): string[] =>
-    artifacts.filter((one) => one.trust === trust).map(artifactId)
+    listLockedArtifacts(lock)
+      .filter((one) => one.trust === trust)
+      .map(artifactId)
   const isShipped = (reference: string): boolean => {
     const name = stripDigest(reference)
     const digest = findImageDigest(digests, name)

@@ -28,6 +28,23 @@ async function locked(version: string, ...targets: ArtifactTarget[]): Promise<Lo
   return resolveLock(options, { fetcher, registry }, new AbortController().signal)
 }
 
+/** Resolves the programs of a held upgrade from 1.36.4 to 1.37.1. */
+async function lockHeld(): Promise<NonNullable<Lock['heldUpgrade']>> {
+  const sites = new Map([...fakeUpstream('1.36.4'), ...fakeUpstream('1.37.1')])
+  const fetcher = fakeFetcher((url) => sites.get(url))
+  const registry = remoteRegistry(fakeRegistries(fakeImages()), () => [])
+  const options = {
+    release: findKubernetesRelease(shippedCatalog, '1.36.4'),
+    held: findKubernetesRelease(shippedCatalog, '1.37.1'),
+    targets: [linux, windows],
+    source: 'upstream',
+    images: {},
+  } as const
+  const { heldUpgrade } = await resolveLock(options, { fetcher, registry }, new AbortController().signal)
+  if (heldUpgrade === undefined) throw new Error('the lock has no held upgrade')
+  return heldUpgrade
+}
+
 test('a lock is written in the golden v1 format and read back unchanged', async () => {
   const lock = await locked('1.37.1', windows, linux)
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1.lock')
@@ -39,6 +56,39 @@ test('a lock names its catalog after the Kubernetes version', async () => {
   const lock = { ...(await locked('1.37.1')), catalog }
   await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-catalog.lock')
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+})
+
+test('a held upgrade is written beside the programs of the version before it', async () => {
+  const lock = { ...(await locked('1.36.4', linux)), heldUpgrade: await lockHeld() }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-held-upgrade.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+})
+
+test('a lock must agree with cluster.yml about a held upgrade', async () => {
+  const plain = await locked('1.36.4', linux)
+  const held = { ...plain, heldUpgrade: await lockHeld() }
+  const codes = (lock: Lock, version?: string) =>
+    checkLock(lock, {
+      release: findKubernetesRelease(shippedCatalog, '1.36.4'),
+      held: version === undefined ? undefined : findKubernetesRelease(shippedCatalog, version),
+      targets: [linux],
+      images: {},
+    }).map(({ code }) => code)
+  expect(codes(held, '1.37.1')).toEqual([])
+  expect(codes(plain)).toEqual([])
+  // Without the programs of the held upgrade, a plan would start old programs with new flags.
+  expect(codes(plain, '1.37.1')).toEqual(['LOCK_OTHER_KUBERNETES'])
+  expect(codes(held, '1.37.2')).toEqual(['LOCK_OTHER_KUBERNETES'])
+  expect(codes(held)).toEqual(['LOCK_OTHER_KUBERNETES'])
+  const [, ...fewer] = held.heldUpgrade.artifacts
+  const incomplete = { ...held, heldUpgrade: { ...held.heldUpgrade, artifacts: fewer } }
+  expect(codes(incomplete, '1.37.1')).toEqual(['LOCK_MISSING_ARTIFACT'])
+  expect(compareLocks(plain, held).map(({ what }) => what)).toEqual([
+    'held upgrade',
+    'held kube-apiserver linux/amd64',
+    'held kube-controller-manager linux/amd64',
+    'held kube-scheduler linux/amd64',
+  ])
 })
 
 test('Windows builds of images are written to the lock and read back', async () => {
@@ -53,13 +103,21 @@ test('a lock from before image pinning is read, and passes the check', async () 
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
   expect(formatLock(lock)).toBe(text)
-  expect(checkLock(lock, findKubernetesRelease(shippedCatalog, '1.37.1'), [linux], lock.images)).toEqual([])
+  expect(
+    checkLock(lock, {
+      release: findKubernetesRelease(shippedCatalog, '1.37.1'),
+      targets: [linux],
+      images: lock.images,
+    }),
+  ).toEqual([])
   // This lock was written before these two programs for Windows hosts were added.
   const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
-    checkLock(lock, findKubernetesRelease(shippedCatalog, '1.37.1'), [linux, windows], lock.images).map(
-      ({ message }) => message,
-    ),
+    checkLock(lock, {
+      release: findKubernetesRelease(shippedCatalog, '1.37.1'),
+      targets: [linux, windows],
+      images: lock.images,
+    }).map(({ message }) => message),
   ).toEqual(more.map((what) => `the lock has no ${what}`))
   expect(compareLocks(lock, await locked('1.37.1', linux, windows))).toMatchObject([
     { what: 'image pause', before: 'registry.k8s.io/pause:3.10.2', replaced: false },
@@ -139,8 +197,8 @@ test('a lock has no findings for the release and targets it was resolved for', a
     ...findKubernetesRelease(shippedCatalog, '1.37.1'),
     images: { pause: 'registry.k8s.io/pause:3.10.2' },
   }
-  expect(checkLock(lock, release, [linux, windows])).toEqual([])
-  expect(checkLock(lock, release, [linux])).toEqual([])
+  expect(checkLock(lock, { release, targets: [linux, windows] })).toEqual([])
+  expect(checkLock(lock, { release, targets: [linux] })).toEqual([])
 })
 
 test('checkLock reports another Kubernetes version, artifact or image, and missing artifacts', async () => {
@@ -150,7 +208,7 @@ test('checkLock reports another Kubernetes version, artifact or image, and missi
     images: { pause: 'registry.k8s.io/pause:3.10.2' },
   }
   const messages = (other: Lock, ...targets: ArtifactTarget[]): string[] =>
-    checkLock(other, release, targets).map(({ code, message }) => `${code}: ${message}`)
+    checkLock(other, { release, targets }).map(({ code, message }) => `${code}: ${message}`)
   expect(messages(await locked('1.36.4', linux), linux)).toEqual([
     'LOCK_OTHER_KUBERNETES: the lock is for Kubernetes 1.36.4, not 1.37.1',
   ])

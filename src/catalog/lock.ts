@@ -22,6 +22,10 @@ const lockedArtifact = z.strictObject({
 })
 export type LockedArtifact = z.infer<typeof lockedArtifact>
 
+const artifactList = z
+  .array(lockedArtifact)
+  .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice')
+
 const lockPins = z.strictObject({
   kubernetes: versionSchema,
   /** Signed file that names the versions. Omitted if they come from the catalog of a hyperkube release. */
@@ -34,9 +38,7 @@ const lockPins = z.strictObject({
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
     })
     .optional(),
-  artifacts: z
-    .array(lockedArtifact)
-    .refine((all) => new Set(all.map(artifactId)).size === all.length, 'contains an artifact twice'),
+  artifacts: artifactList,
   /** Image references with digests. Old locks contain references without digests. */
   images: z.record(z.string(), imageReferenceSchema),
   /**
@@ -49,9 +51,15 @@ const lockPins = z.strictObject({
 /** Versions, URLs and digests of the files and images that belong to one Kubernetes version. */
 export type LockPins = z.infer<typeof lockPins>
 
-export const lockSchema = lockPins.extend({
+export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
+  ...lockPins.shape,
+  /**
+   * Control plane programs of a held upgrade. `artifacts` keeps those of the previous version, so a rollback
+   * needs no new digests.
+   */
+  heldUpgrade: z.strictObject({ kubernetes: versionSchema, artifacts: artifactList }).optional(),
   /** Pins of the older version that workers keep; only if cluster.yml sets spec.workers.kubernetes. */
   workers: lockPins.optional(),
 })
@@ -69,6 +77,11 @@ export function describeCatalog(source: CatalogSource): Pick<Lock, 'catalog'> {
   if (source.from === 'release') return {}
   const { serial, publicKey, sha256 } = source
   return { catalog: { serial, publicKey, sha256 } }
+}
+
+/** Lists all artifacts of a lock, including those of a held upgrade. */
+export function listLockedArtifacts({ artifacts, heldUpgrade }: Lock): readonly LockedArtifact[] {
+  return [...artifacts, ...(heldUpgrade?.artifacts ?? [])]
 }
 
 /** Returns the images of a release. References in the lock replace those of the release. */
@@ -89,11 +102,19 @@ export function formatLock(content: Lock): string {
 }
 
 /** Sorts the entries and fields of a lock into the order in which they are written. */
-export function sortLock({ apiVersion, kind, workers, ...pins }: Lock): Lock {
+export function sortLock({ apiVersion, kind, workers, heldUpgrade, ...pins }: Lock): Lock {
   return {
     apiVersion,
     kind,
     ...sortPins(pins),
+    ...(heldUpgrade === undefined
+      ? {}
+      : {
+          heldUpgrade: {
+            kubernetes: heldUpgrade.kubernetes,
+            artifacts: sortArtifacts(heldUpgrade.artifacts),
+          },
+        }),
     ...(workers === undefined ? {} : { workers: sortPins(workers) }),
   }
 }
@@ -102,7 +123,7 @@ function sortPins({ kubernetes, catalog, artifacts, images, windowsBuilds }: Loc
   return {
     kubernetes,
     ...(catalog === undefined ? {} : { catalog }),
-    artifacts: artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields),
+    artifacts: sortArtifacts(artifacts),
     images: byName(images),
     ...(windowsBuilds === undefined ? {} : { windowsBuilds: byName(windowsBuilds) }),
   }
@@ -118,8 +139,18 @@ export function findPins(lock: Lock, version: string): LockPins | undefined {
 }
 
 /** Returns the pins of control planes. */
-export function selectPins({ apiVersion: _, kind: __, workers: ___, ...pins }: Lock): LockPins {
+export function selectPins({
+  apiVersion: _,
+  kind: __,
+  workers: ___,
+  heldUpgrade: ____,
+  ...pins
+}: Lock): LockPins {
   return pins
+}
+
+function sortArtifacts(artifacts: readonly LockedArtifact[]): LockedArtifact[] {
+  return artifacts.toSorted((a, b) => byText(sortKey(a), sortKey(b))).map(sortArtifactFields)
 }
 
 function byName<T>(entries: Readonly<Record<string, T>>): Record<string, T> {

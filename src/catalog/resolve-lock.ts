@@ -2,7 +2,12 @@ import { parseImage, pinDigest } from '../contract/image-reference.ts'
 import { mapWithConcurrency } from '../kit/concurrency.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { locateArtifact, type NetworkSource } from './artifact-source.ts'
-import { type ArtifactTarget, type UpstreamArtifact, upstreamArtifacts } from './artifacts.ts'
+import {
+  type ArtifactTarget,
+  controlPlaneArtifacts,
+  type UpstreamArtifact,
+  upstreamArtifacts,
+} from './artifacts.ts'
 import type { KubernetesRelease } from './catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from './checksum.ts'
 import { describeCatalog, type Lock, type LockedArtifact, sortLock } from './lock.ts'
@@ -21,6 +26,8 @@ export const digestRefusedHint =
 
 export interface ResolveLockOptions {
   readonly release: KubernetesRelease
+  /** Release whose control plane programs are locked too, for a held upgrade. */
+  readonly held?: KubernetesRelease | undefined
   /** Operating systems and architectures to lock files for. */
   readonly targets: readonly ArtifactTarget[]
   readonly source: NetworkSource
@@ -40,22 +47,28 @@ export interface ResolveLockDeps {
  * with all causes.
  */
 export async function resolveLock(
-  { release, targets, source, images: requestedImages, digests }: ResolveLockOptions,
+  { release, held, targets, source, images: requestedImages, digests }: ResolveLockOptions,
   { fetcher, registry }: ResolveLockDeps,
   signal: AbortSignal,
 ): Promise<Lock> {
   const artifacts: LockedArtifact[] = []
+  const heldArtifacts: LockedArtifact[] = []
   const images: Record<string, string> = {}
   const builds: Record<string, number[]> = {}
   const hasWindows = targets.some(({ os }) => os === 'windows')
   // Compute all URLs first, so that an invalid source is reported once and not for every file.
-  const files = targets
-    .flatMap((target) => upstreamArtifacts(release, target))
-    .map((artifact) => ({ artifact, at: locateArtifact(artifact.checksum?.url ?? artifact.url, source) }))
+  const files = [
+    ...targets
+      .flatMap((target) => upstreamArtifacts(release, target))
+      .map((artifact) => ({ artifact, list: artifacts })),
+    ...(held === undefined ? [] : targets.flatMap((target) => controlPlaneArtifacts(held, target))).map(
+      (artifact) => ({ artifact, list: heldArtifacts }),
+    ),
+  ].map((file) => ({ ...file, at: locateArtifact(file.artifact.checksum?.url ?? file.artifact.url, source) }))
   const tasks = [
-    ...files.map(({ artifact, at: location }) => async () => {
+    ...files.map(({ artifact, list, at: location }) => async () => {
       const expected = digests && findArtifactDigest(digests, artifact.url)
-      artifacts.push(await resolveArtifact(artifact, location, expected, fetcher, signal))
+      list.push(await resolveArtifact(artifact, location, expected, fetcher, signal))
     }),
     ...Object.entries(requestedImages ?? release.images).map(([name, image]) => async () => {
       const found = await resolveImage(image, registry, signal)
@@ -72,6 +85,7 @@ export async function resolveLock(
     kubernetes: release.kubernetes,
     ...describeCatalog(release.catalog),
     artifacts,
+    ...(held === undefined ? {} : { heldUpgrade: { kubernetes: held.kubernetes, artifacts: heldArtifacts } }),
     images,
     ...(Object.keys(builds).length === 0 ? {} : { windowsBuilds: builds }),
   })

@@ -112,6 +112,42 @@ export const rolloutCodes: ErrorCodeEntries = {
     remedy:
       'Upgrade to that minor version with a hyperkube release that supports it. Then continue with this release.',
   },
+  UPGRADE_HELD: {
+    summary: 'Another upgrade is held and must end first.',
+    meaning:
+      'Control planes run programs of the new version, which emulate the previous minor. Nothing was changed.',
+    remedy:
+      'Finish it with `hyperkube upgrade confirm`, or undo it with `hyperkube upgrade rollback`. Then upgrade again.',
+  },
+  UPGRADE_NOT_HELD: {
+    summary: 'There is no held upgrade to confirm or roll back.',
+    meaning: '`spec.heldUpgrade` is not in cluster.yml. Nothing was changed.',
+    remedy:
+      'If a confirmation or a rollback was interrupted, `hyperkube up` resumes it. After a confirmation, only a snapshot returns to the previous version.',
+  },
+  UPGRADE_HOLD_UNSUPPORTED: {
+    summary: 'This upgrade cannot be held.',
+    meaning:
+      'A hold needs exactly one minor, programs that can emulate it, and a test that the old programs read what the new ones stored. Nothing was changed.',
+    remedy: 'Choose a path from the message, or upgrade without `--hold`.',
+  },
+  UPGRADE_HOLD_WORKERS: {
+    summary: 'An upgrade cannot be held while workers have an older version than control planes.',
+    meaning: 'Workers must have `spec.kubernetes` before an upgrade is held. Nothing was changed.',
+    remedy:
+      'Bring workers to the version of the control planes with `hyperkube upgrade --to VERSION`. Then hold the upgrade.',
+  },
+  UPGRADE_HOLD_BUNDLE: {
+    summary: 'A cluster that installs from an air-gap bundle cannot hold an upgrade.',
+    meaning:
+      'A bundle has one version of each file, and a hold needs two versions of the control plane programs.',
+    remedy: 'Use a mirror in `spec.artifacts`, or upgrade without `--hold`.',
+  },
+  UPGRADE_HOLD_FLAG: {
+    summary: 'A flag in cluster.yml changes what an emulating program serves or stores.',
+    meaning: 'With this flag the previous version might not read what was stored. Nothing was changed.',
+    remedy: 'Remove the flag from `spec.components`, or upgrade without `--hold`.',
+  },
   ROLLOUT_ROLLED_BACK: {
     summary: 'A host failed with the new configuration and was rolled back.',
     meaning:

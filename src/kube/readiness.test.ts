@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { readPodLogs } from './testing/pod-logs.ts'
-import { checkReadiness, getServerVersion } from './readiness.ts'
+import { checkReadiness, getServerVersion, toServedVersion } from './readiness.ts'
 import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import { createKubeTestBench } from './testing/kube-test-bench.ts'
 
@@ -65,6 +65,14 @@ test('the version of the server is read', async () => {
     gitVersion: 'v1.37.1',
     minor: '37',
   })
+})
+
+test('a server that emulates a minor counts with that minor', () => {
+  const version = { gitVersion: 'v1.37.1', major: '1', minor: '37' }
+  const emulating = (emulationMinor: string) => ({ ...version, emulationMajor: '1', emulationMinor })
+  expect(toServedVersion(version)).toBe('1.37.1')
+  expect(toServedVersion(emulating('37'))).toBe('1.37.1')
+  expect(toServedVersion(emulating('36'))).toBe('1.36')
 })
 
 test('pod logs are returned as text', async () => {

@@ -57,6 +57,9 @@ const versionResponse = z.looseObject({
   gitVersion: z.string().regex(/^v\d/),
   major: z.string(),
   minor: z.string(),
+  /** Minor whose APIs the server serves. Servers before 1.34 may not report it. */
+  emulationMajor: z.string().optional(),
+  emulationMinor: z.string().optional(),
 })
 export type ServerVersion = z.infer<typeof versionResponse>
 
@@ -67,4 +70,19 @@ export async function getServerVersion(
 ): Promise<ServerVersion> {
   const path = '/version'
   return parseKubeResponse(versionResponse, await client.request({ method: 'GET', path, ...options }), path)
+}
+
+/**
+ * Returns the version of an API server, or the minor that it emulates. A server that emulates a minor stores
+ * only what that minor can read, so a return to that minor is no downgrade.
+ */
+export function toServedVersion({
+  gitVersion,
+  minor,
+  emulationMajor,
+  emulationMinor,
+}: ServerVersion): string {
+  return emulationMinor === undefined || emulationMinor === minor
+    ? gitVersion.replace(/^v/, '')
+    : `${emulationMajor}.${emulationMinor}`
 }

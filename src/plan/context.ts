@@ -15,6 +15,8 @@ export interface PlanInput {
   readonly release: KubernetesRelease
   /** Release of workers, if they have another version than control planes. */
   readonly workersRelease?: KubernetesRelease | undefined
+  /** Release of a held upgrade; undefined if no upgrade is held. */
+  readonly heldRelease?: KubernetesRelease | undefined
   readonly lock: Lock
   readonly identity: PublicIdentity
   /** Facts by host name. A host without facts cannot be planned. */
@@ -34,7 +36,7 @@ export type WindowsSystemFacts = Extract<Facts['system'], { os: 'windows' }>
 
 /** Input for planning the components of one host. */
 export interface PlanContext<System extends Facts['system'] = Facts['system']>
-  extends Omit<PlanInput, 'version' | 'lock' | 'workersRelease'>, SharedPlanData {
+  extends Omit<PlanInput, 'version' | 'lock' | 'workersRelease' | 'heldRelease'>, SharedPlanData {
   /** Pins of this host's Kubernetes version. */
   readonly lock: LockPins
   /** Version of hyperkube that this host gets. */
@@ -80,14 +82,20 @@ export function buildComponentPlan(fields: ComponentFields): ComponentPlan {
 /** Data that is equal for all hosts. It is computed only once, because there may be thousands of hosts. */
 export interface SharedPlanData {
   readonly locked: ReadonlyMap<string, LockedArtifact>
+  /** Control plane programs of a held upgrade; empty if no upgrade is held. */
+  readonly held: ReadonlyMap<string, LockedArtifact>
   /** Renders a document as YAML. Texts are cached, because many hosts have equal documents. */
   readonly yaml: (document: object) => string
 }
 
-export function buildSharedPlanData({ artifacts }: Pick<LockPins, 'artifacts'>): SharedPlanData {
+export function buildSharedPlanData({
+  artifacts,
+  heldUpgrade,
+}: Pick<Lock, 'artifacts' | 'heldUpgrade'>): SharedPlanData {
   const texts = new Map<string, string>()
   return {
-    locked: new Map(artifacts.map((artifact) => [artifactId(artifact), artifact])),
+    locked: indexArtifacts(artifacts),
+    held: indexArtifacts(heldUpgrade?.artifacts ?? []),
     yaml: (document) => {
       const key = JSON.stringify(document)
       const text = texts.get(key) ?? stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
@@ -95,4 +103,8 @@ export function buildSharedPlanData({ artifacts }: Pick<LockPins, 'artifacts'>):
       return text
     },
   }
+}
+
+function indexArtifacts(artifacts: readonly LockedArtifact[]): ReadonlyMap<string, LockedArtifact> {
+  return new Map(artifacts.map((artifact) => [artifactId(artifact), artifact]))
 }

@@ -47,7 +47,7 @@ export function planCluster(input: PlanInput, ignored: readonly string[] = []): 
 }
 
 /** Release and pins of a host. */
-type HostVersion = Pick<PlanContext, 'release' | 'lock' | 'locked' | 'yaml'>
+type HostVersion = Pick<PlanContext, 'release' | 'lock' | 'locked' | 'held' | 'yaml'>
 
 /** Returns a function that selects the version of a host: workers may have an older one than control planes. */
 function buildHostVersions({ release, lock, workersRelease }: PlanInput): (host: HostSpec) => HostVersion {

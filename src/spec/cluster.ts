@@ -151,6 +151,21 @@ const windows = z
   })
   .meta({ id: 'Windows', description: 'Settings of all Windows hosts.' })
 
+const heldUpgrade = z
+  .strictObject({
+    to: kubernetesVersion.meta({
+      description: 'Version of the control plane programs, which emulate the minor of `kubernetes`.',
+    }),
+    since: z.iso
+      .datetime('must be a time such as 2026-11-17T20:00:00Z')
+      .meta({ description: 'When the upgrade was started.' }),
+  })
+  .meta({
+    id: 'HeldUpgrade',
+    description:
+      'An upgrade that can be undone. `hyperkube upgrade --hold` writes it; `upgrade confirm` and `upgrade rollback` remove it.',
+  })
+
 export const clusterSchema = z
   .strictObject({
     apiVersion: z.literal(clusterApiVersion, `must be ${clusterApiVersion}`),
@@ -158,6 +173,7 @@ export const clusterSchema = z
     metadata: z.strictObject({ name: dnsLabel.meta({ description: 'The name of the cluster.' }) }),
     spec: z.strictObject({
       kubernetes: kubernetesVersion.meta({ description: 'The version of Kubernetes.' }),
+      heldUpgrade: heldUpgrade.optional(),
       hosts: z.array(hostSchema).min(1, 'needs at least one host'),
       ssh: sshSchema.prefault({}),
       network: networkSchema.prefault({}),

@@ -14,6 +14,7 @@ import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
+import { checkHeldUpgrade } from './held-upgrade-rule.ts'
 import { loadCatalog } from './load-catalog.ts'
 
 export interface LoadedCluster extends ReadClusterResult {
@@ -40,6 +41,7 @@ function buildCatalogRules(catalog: Catalog): readonly ClusterRule[] {
     (cluster) => checkVersions(catalog, cluster),
     checkWorkersVersion,
     (cluster) => checkFlags(catalog, cluster),
+    (cluster) => checkHeldUpgrade(catalog, cluster),
     () => checkCatalogAge(catalog),
   ]
 }

@@ -100,13 +100,14 @@ async function resolveDigests(
 ): Promise<Lock> {
   const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = selectImages(cluster, release.images)
-  const { artifacts } = cluster.spec
+  const { artifacts, heldUpgrade } = cluster.spec
   if (artifacts === 'upstream' || !('bundle' in artifacts)) {
     return resolveFromNetwork(
       context,
       cluster,
       {
         release,
+        held: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
         targets,
         source: artifacts,
         images,
@@ -183,7 +184,7 @@ function logRegistryReads(registry: Registry, report: ReportLine): Registry {
 }
 
 export async function writeLock(
-  { replaceFile }: WorkspaceContext,
+  { replaceFile }: Pick<WorkspaceContext, 'replaceFile'>,
   file: string,
   content: Lock,
   report: ReportLine,

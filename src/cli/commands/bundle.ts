@@ -224,11 +224,19 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
   return artifacts !== 'upstream' && 'bundle' in artifacts ? 'upstream' : artifacts
 }
 
-/** Selects the entries of a lock that the hosts of the cluster need. */
-function selectLock(cluster: Cluster, catalog: Catalog, { workers, ...lock }: Lock): Lock {
+/**
+ * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers with
+ * another version are left out, because a bundle has one version of each file.
+ */
+function selectLock(
+  cluster: Cluster,
+  catalog: Catalog,
+  { workers, heldUpgrade: _heldUpgrade, ...lock }: Lock,
+): Lock {
   const { spec } = cluster
   const release = findKubernetesRelease(catalog, spec.kubernetes)
-  const [problem] = checkLock(lock, release, [], selectImages(cluster, release.images))
+  const images = selectImages(cluster, release.images)
+  const [problem] = checkLock(lock, { release, targets: [], images })
   if (problem !== undefined) {
     throw new HyperkubeError(problem.code, problem.message, { hint: 'update cluster.lock: hyperkube lock' })
   }

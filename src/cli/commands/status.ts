@@ -97,7 +97,7 @@ async function observeStatus(
     ...limitObservation(options.timeout),
     onPending: pending.update,
   })
-  return buildStatusReport(observed, cluster.spec.kubernetes)
+  return buildStatusReport(observed, cluster.spec)
 }
 
 function showStatus(

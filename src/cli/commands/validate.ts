@@ -3,6 +3,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { formatFinding, printResult } from '../command/print.ts'
+import { formatKubernetesVersion } from '../text/held-upgrade-text.ts'
 
 export const validateCommand: LeafCommand = {
   examples: [
@@ -26,7 +27,7 @@ export const validateCommand: LeafCommand = {
 
 function formatSummary({ metadata, spec }: Cluster): string {
   const controlPlanes = spec.hosts.filter(({ roles }) => roles.includes('control-plane')).length
-  return `${metadata.name} is valid: Kubernetes ${spec.kubernetes} on ${formatCount(spec.hosts.length, 'host')}, ${formatCount(controlPlanes, 'control plane')}`
+  return `${metadata.name} is valid: ${formatKubernetesVersion(spec)} on ${formatCount(spec.hosts.length, 'host')}, ${formatCount(controlPlanes, 'control plane')}`
 }
 
 function formatCount(amount: number, noun: string): string {

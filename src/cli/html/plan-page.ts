@@ -7,6 +7,7 @@ import { hasChanges, type Proposal } from '../../lifecycle/proposal/proposal.ts'
 import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { formatAddonChanges } from '../text/addons-text.ts'
+import { formatKubernetesVersion } from '../text/held-upgrade-text.ts'
 import { targetNouns } from '../text/op-summary.ts'
 import { formatHostFileDiffs, type ProposalTextOptions } from '../text/proposal-text.ts'
 import { escapeHtml, renderNotice, renderPage } from './page.ts'
@@ -26,7 +27,7 @@ export function renderPlanPage(
   )
   const body = [
     `<h1>Plan of ${escapeHtml(metadata.name)}</h1>`,
-    `<p class="dim">Kubernetes ${escapeHtml(spec.kubernetes)} on ${formatCount(spec.hosts.length, 'host')}; planned ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC</p>`,
+    `<p class="dim">${escapeHtml(formatKubernetesVersion(spec))} on ${formatCount(spec.hosts.length, 'host')}; planned ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC</p>`,
     ...proposal.findings.map(renderFinding),
     hasChanges(proposal) ? '' : '<p>Nothing to do: all hosts and addons have their desired state.</p>',
     renderHosts(plans, proposal),

@@ -49,6 +49,23 @@ test('the cluster is one line above the hosts, and details follow below', () => 
   `)
 })
 
+test('a held upgrade is shown with the two commands that end it', () => {
+  const held = {
+    ...status,
+    kubernetes: '1.36.4',
+    heldUpgrade: { to: '1.37.1', since: '2026-11-15T09:30:00.000Z' },
+  }
+  expect(formatClusterLine('first', held, plain)).toContain(
+    'first: Kubernetes 1.36.4 (upgrade to 1.37.1 held); ',
+  )
+  expect(formatClusterDetails(held)).toContain(
+    `the upgrade to 1.37.1 is held since 2026-11-15 09:30 UTC: API servers and controllers of 1.37.1 emulate 1.36.4
+  → to finish it: hyperkube upgrade confirm
+  → to return to 1.36.4: hyperkube upgrade rollback
+`,
+  )
+})
+
 test('nodes under pressure are counted beside the ready nodes', () => {
   const nodeConditions = [{ condition: 'disk pressure', nodes: ['cp1', 'w1'] }]
   expect(formatClusterLine('first', { ...status, nodeConditions }, plain)).toContain(

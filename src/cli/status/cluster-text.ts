@@ -2,11 +2,12 @@ import { joinNames, toPrintable } from '../../kit/text.ts'
 import { formatHealAction } from '../../lifecycle/doctor/healing.ts'
 import type { ClusterStatusReport, HealthyCount } from '../../lifecycle/status/status-report.ts'
 import type { Paint } from '../command/command.ts'
+import { formatHoldCommands, formatKubernetesVersion } from '../text/held-upgrade-text.ts'
 import { formatMegabytes } from '../render/byte-progress.ts'
 
 /** Formats the status of the whole cluster as one line, which is shown above the hosts. */
 export function formatClusterLine(name: string, status: ClusterStatusReport, paint: Paint): string {
-  const { kubernetes, hosts, nodes, nodeConditions = [], etcd, api } = status
+  const { hosts, nodes, nodeConditions = [], etcd, api } = status
   const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
     paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
   const size = etcd.size === undefined ? '' : `, ${formatMegabytes(etcd.size)} MB`
@@ -20,11 +21,12 @@ export function formatClusterLine(name: string, status: ClusterStatusReport, pai
     ...(etcd.quorum ? [] : [paint('red', 'no quorum')]),
     ...etcd.alarms.map((alarm) => paint('red', `alarm ${alarm}`)),
   ]
-  return `${paint('bold', name)}: Kubernetes ${kubernetes}; ${parts.join(', ')}\n`
+  return `${paint('bold', name)}: ${formatKubernetesVersion(status)}; ${parts.join(', ')}\n`
 }
 
 /** Formats further lines about the cluster, which are shown below the hosts. */
-export function formatClusterDetails({ expiry, addons, paused, actions }: ClusterStatusReport): string {
+export function formatClusterDetails(status: ClusterStatusReport): string {
+  const { expiry, addons, paused, actions } = status
   const lines = [
     ...paused.map(({ host, until, by }) => `healing is paused on ${host} until ${until}, by ${by}`),
     ...(expiry === undefined
@@ -39,7 +41,7 @@ export function formatClusterDetails({ expiry, addons, paused, actions }: Cluste
         `  ${action.at.slice(0, 19)}Z ${action.host}/${action.component}: ${formatHealAction(action)}`,
     ),
   ]
-  return lines.map((line) => `${toPrintable(line)}\n`).join('')
+  return `${formatHoldCommands(status)}${lines.map((line) => `${toPrintable(line)}\n`).join('')}`
 }
 
 function formatAddons(addons: ClusterStatusReport['addons'] = []): string[] {

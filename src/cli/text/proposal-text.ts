@@ -8,6 +8,7 @@ import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { Paint } from '../command/command.ts'
 import { formatAddonChanges } from './addons-text.ts'
+import { formatHoldCommands, formatKubernetesVersion } from './held-upgrade-text.ts'
 import { formatOps, formatOpSummary } from './op-summary.ts'
 
 export interface ProposalTextOptions {
@@ -28,7 +29,7 @@ export function formatProposal(
   paint: Paint,
 ): string {
   const plans = proposal.plans.filter(({ host }) => options.hosts.has(host))
-  const heading = `${paint('bold', metadata.name)}: Kubernetes ${spec.kubernetes} on ${formatCount(spec.hosts.length, 'host')}\n`
+  const heading = `${paint('bold', metadata.name)}: ${formatKubernetesVersion(spec)} on ${formatCount(spec.hosts.length, 'host')}\n${formatHoldCommands(spec)}`
   const changed = plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
   const addons = formatAddonChanges(proposal.addons, options, paint)
   const { hostsToRemove, clusterChanges } = proposal

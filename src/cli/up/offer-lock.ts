@@ -51,8 +51,11 @@ function findProblem(
   lock: Lock,
   targets: ReturnType<typeof listTargets>,
 ): string | undefined {
-  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
-  const [first, ...others] = checkLock(lock, release, targets, selectImages(cluster, release.images))
+  const { kubernetes, heldUpgrade } = cluster.spec
+  const release = findKubernetesRelease(catalog, kubernetes)
+  const held = heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to)
+  const images = selectImages(cluster, release.images)
+  const [first, ...others] = checkLock(lock, { release, held, targets, images })
   if (first === undefined) return undefined
   return others.length === 0
     ? first.message

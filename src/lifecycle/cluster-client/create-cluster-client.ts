@@ -7,7 +7,7 @@ import { settleAll } from '../../kit/concurrency.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
-import { checkReadiness, getServerVersion as versionOf } from '../../kube/readiness.ts'
+import { checkReadiness, getServerVersion as versionOf, toServedVersion } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
 import type { HostAddress } from '../../plan/topology.ts'
 import { checkAddonReadiness } from '../addons/addon-status.ts'
@@ -219,7 +219,7 @@ async function readVersions(api: KubeClient, servers: readonly string[]): Promis
   )
   const responses = await Promise.allSettled(requests)
   return responses.flatMap((response) =>
-    response.status === 'fulfilled' ? [response.value.gitVersion.replace(/^v/, '')] : [],
+    response.status === 'fulfilled' ? [toServedVersion(response.value)] : [],
   )
 }
 

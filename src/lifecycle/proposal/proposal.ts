@@ -61,12 +61,14 @@ export function planFromInputs(
   ignored: readonly string[],
 ): PlanResult {
   const { cluster, catalog, lock, identity, attachments, sources, version } = inputs
-  const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
+  const { kubernetes, heldUpgrade } = cluster.spec
+  const release = findKubernetesRelease(catalog, kubernetes)
   const images = pinnedImages(lock, release)
   const input = {
     cluster,
     release,
     workersRelease: findWorkersRelease(catalog, cluster),
+    heldRelease: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
     lock,
     images: listAddonImages(cluster, images),
     addons: listHostIndependentAddons({ cluster, images, sources }),

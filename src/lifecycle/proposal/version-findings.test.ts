@@ -38,6 +38,15 @@ test('an interrupted upgrade can resume but not be downgraded', () => {
   expect(codes('1.38.0', ['1.37.1', '1.36.4'], kubelets)).toEqual(['UPGRADE_SKIPS_MINOR'])
 })
 
+test('an API server that emulates a minor can return to that minor', () => {
+  const kubelets = { w1: '1.36.4' }
+  expect(codes('1.36.4', ['1.36', '1.36.4'], kubelets)).toEqual([])
+  expect(codes('1.37.1', ['1.36', '1.37.1'], kubelets)).toEqual([])
+  // The confirmation has started, so the way back is closed.
+  expect(codes('1.36.4', ['1.36', '1.37.1'], kubelets)).toEqual(['UPGRADE_DOWNGRADE'])
+  expect(isMinorChange('1.37.1', { servers: ['1.36'], kubelets: new Map() })).toBe(true)
+})
+
 test('a kubelet more than three minors behind the desired version is refused', () => {
   expect(codes('1.37.1', ['1.36.4'], { w1: '1.34.0', w2: '1.33.9' })).toEqual(['UPGRADE_SKEW w2'])
 })

@@ -114,7 +114,7 @@ test('a node under disk pressure is ready but unhealthy, and the cluster counts 
     reason:
       'disk pressure, kubelet has DiskPressure, and it accepts no new pods (taint node.kubernetes.io/disk-pressure:NoSchedule)',
   })
-  const { nodes, nodeConditions } = summarizeClusterStatus(observation, '1.37')
+  const { nodes, nodeConditions } = summarizeClusterStatus(observation, { kubernetes: '1.37' })
   expect(nodes).toEqual({ healthy: 2, total: 2 })
   expect(nodeConditions).toEqual([{ condition: 'disk pressure', nodes: ['w1'] }])
 })
@@ -144,7 +144,7 @@ test('the cluster status has counts, the leader and recent actions', () => {
       })),
     withLostHosts(buildHealthyCluster(), 'cp3'),
   )
-  const status = summarizeClusterStatus(observation, '1.37')
+  const status = summarizeClusterStatus(observation, { kubernetes: '1.37' })
   expect(status).toMatchObject({
     hosts: { healthy: 4, total: 5 },
     nodes: { healthy: 4, total: 5 },

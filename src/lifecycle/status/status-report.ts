@@ -2,6 +2,7 @@ import type { ComponentHealth, HealAction, HealPause } from '../../contract/heal
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import { type Alarm, formatMember } from '../../etcd/member.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/certificates.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { NotReadyReason } from '../cluster-client/cluster-client.ts'
 import { explainNotReady, listNodeProblems, type Node } from '../cluster-objects/node.ts'
@@ -59,6 +60,8 @@ export interface StatusReport {
 export interface ClusterStatusReport {
   /** The Kubernetes version in cluster.yml. */
   readonly kubernetes: string
+  /** The upgrade that is held; undefined if none is. */
+  readonly heldUpgrade?: Cluster['spec']['heldUpgrade']
   readonly hosts: HealthyCount
   readonly nodes: HealthyCount
   /** Nodes under pressure or without a network, by condition; undefined if there are none. */
@@ -74,18 +77,21 @@ export interface ClusterStatusReport {
   readonly paused: readonly (HealPause & { readonly host: string })[]
 }
 
+/** Versions in cluster.yml. */
+type VersionSpec = Pick<Cluster['spec'], 'kubernetes' | 'heldUpgrade'>
+
 const maxActions = 10
 
-export function buildStatusReport(observation: ClusterHealthObservation, kubernetes: string): StatusReport {
+export function buildStatusReport(observation: ClusterHealthObservation, spec: VersionSpec): StatusReport {
   return {
     hosts: listHostStatuses(observation),
-    summary: summarizeClusterStatus(observation, kubernetes),
+    summary: summarizeClusterStatus(observation, spec),
   }
 }
 
 export function summarizeClusterStatus(
   observation: ClusterHealthObservation,
-  kubernetes: string,
+  { kubernetes, heldUpgrade }: VersionSpec,
 ): ClusterStatusReport {
   const { hosts, api, addons } = observation
   const healths = hosts.flatMap(({ endpoint: { host }, agent }) =>
@@ -95,6 +101,7 @@ export function summarizeClusterStatus(
   const expiry = hosts.flatMap(listExpiries).toSorted((a, b) => (a.until < b.until ? -1 : 1))[0]
   return {
     kubernetes,
+    ...(heldUpgrade === undefined ? {} : { heldUpgrade }),
     hosts: {
       healthy: hosts.filter(({ unreachable }) => unreachable === undefined).length,
       total: hosts.length,

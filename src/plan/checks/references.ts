@@ -101,7 +101,14 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
   })
 
 /** Checks that the lock fits the release for the platforms of all hosts. */
-export const checkLockFits: ClusterCheck = ({ lock, release, workersRelease, facts, images = [] }) => {
+export const checkLockFits: ClusterCheck = ({
+  lock,
+  release,
+  heldRelease,
+  workersRelease,
+  facts,
+  images = [],
+}) => {
   const targets = new Map<string, ArtifactTarget>()
   for (const { system } of facts.values()) {
     const { os, arch } = system
@@ -111,7 +118,12 @@ export const checkLockFits: ClusterCheck = ({ lock, release, workersRelease, fac
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)
   return [
-    ...checkLock(lock, release, inOrder, selectImages(release, images)),
+    ...checkLock(lock, {
+      release,
+      held: heldRelease,
+      targets: inOrder,
+      images: selectImages(release, images),
+    }),
     ...(workersRelease === undefined ? [] : checkWorkersLock(lock, workersRelease, inOrder)),
   ]
 }
@@ -122,7 +134,8 @@ function checkWorkersLock(
   release: KubernetesRelease,
   targets: readonly ArtifactTarget[],
 ): readonly Finding[] {
-  if (workers !== undefined) return checkLock(workers, release, targets, selectImages(release, []))
+  if (workers !== undefined)
+    return checkLock(workers, { release, targets, images: selectImages(release, []) })
   const message = `the lock has no files of Kubernetes ${release.kubernetes}, the version of workers`
   return [{ code: 'LOCK_OTHER_KUBERNETES', severity: 'error', message, hint: 'hyperkube lock' }]
 }

@@ -10,7 +10,7 @@ import {
   isEtcdMember,
   type LinuxPlanContext,
 } from '../context.ts'
-import { planDownload, planSecretFile, planTextFile } from '../files.ts'
+import { planSecretFile, planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
 import {
   renderAdmissionConfiguration,
@@ -18,7 +18,8 @@ import {
   selectAdmissionPlugins,
   selectAuditPolicy,
 } from './api-policies.ts'
-import { configRoot, linuxProgramDirectory, logRoot } from './paths.ts'
+import { planControlPlaneProgram, type PlannedProgram } from './control-plane-program.ts'
+import { configRoot, logRoot } from './paths.ts'
 import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
 import { buildSystemdService, sandboxSettings } from './unit.ts'
 
@@ -38,7 +39,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
   if (!isControlPlane(context)) return undefined
   const { cluster, identity, system } = context
   const { api } = cluster.spec
-  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
+  const program = planControlPlaneProgram(context, name)
   const own = { owner: name }
   const publicFile = { owner: name, mode: '0644' }
   const localUrl = `https://127.0.0.1:${api.port}`
@@ -53,7 +54,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
       { path: directory, owner: name, mode: '0700' },
       { path: log, owner: name, mode: '0700' },
     ],
-    artifacts: [program],
+    artifacts: program.artifacts,
     files: [
       // kube-apiserver does not reload the CAs with which it verifies kubelets (ca.crt) and etcd, so a change
       // of these two files needs a restart.
@@ -82,7 +83,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
         after: ['etcd'],
         type: 'notify',
         user: name,
-        command: [`${program.directory}/${name}`, ...toFlags(buildArgs(context))],
+        command: [`${program.directory}/${name}`, ...toFlags(buildArgs(context, program))],
         memoryFloor: formatMemoryFloor(name),
         settings: [
           ['TimeoutStopSec', String(shutdownDelay + requestTimeout + watchGrace + 10)],
@@ -114,7 +115,7 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
   })
 }
 
-function buildArgs(context: LinuxPlanContext): Args {
+function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
   const { cluster, address, topology } = context
   const { api, network, security, components } = cluster.spec
   const [services = ''] = network.services
@@ -172,6 +173,7 @@ function buildArgs(context: LinuxPlanContext): Args {
       // restarted servers. A single server does not need the flag.
       ...(topology.controlPlanes.length > 1 ? { 'goaway-chance': '0.001' } : {}),
       profiling: 'false',
+      ...program.args,
     },
     Object.fromEntries(userArgs),
   )

@@ -6,9 +6,10 @@ import {
   isControlPlane,
   type LinuxPlanContext,
 } from '../context.ts'
-import { planDownload, planSecretFile, planTextFile } from '../files.ts'
+import { planSecretFile, planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
-import { configRoot, linuxProgramDirectory, planLinuxKubeconfig } from './paths.ts'
+import { planControlPlaneProgram } from './control-plane-program.ts'
+import { configRoot, planLinuxKubeconfig } from './paths.ts'
 import { planLocalProbe } from './probe-defaults.ts'
 import { buildSystemdService, sandboxSettings } from './unit.ts'
 
@@ -21,7 +22,7 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
   const { cluster, identity, system } = context
   const { network, api, cloudProvider, components, security } = cluster.spec
   const [pods = '', services = ''] = [network.pods[0], network.services[0]]
-  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
+  const program = planControlPlaneProgram(context, name)
   const kubeconfig = `${directory}/kubeconfig`
   const args = mergeArgs(
     {
@@ -48,6 +49,7 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
       ...(security.profile === 'cis' ? { 'terminated-pod-gc-threshold': '1000' } : {}),
       ...(cloudProvider === 'external' ? { 'cloud-provider': 'external' } : {}),
       profiling: 'false',
+      ...program.args,
     },
     components.controllerManager.args,
   )
@@ -59,7 +61,7 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
     needs: ['kube-apiserver'],
     users: [name],
     directories: [{ path: directory, owner: name, mode: '0700' }],
-    artifacts: [program],
+    artifacts: program.artifacts,
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
       // kube-controller-manager signs with one CA, even while several CAs are trusted.

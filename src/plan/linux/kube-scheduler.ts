@@ -6,9 +6,10 @@ import {
   isControlPlane,
   type LinuxPlanContext,
 } from '../context.ts'
-import { planDownload, planTextFile } from '../files.ts'
+import { planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
-import { configRoot, linuxProgramDirectory, planLinuxKubeconfig } from './paths.ts'
+import { planControlPlaneProgram } from './control-plane-program.ts'
+import { configRoot, planLinuxKubeconfig } from './paths.ts'
 import { planLocalProbe } from './probe-defaults.ts'
 import { buildSystemdService, sandboxSettings } from './unit.ts'
 
@@ -20,7 +21,7 @@ export const planKubeScheduler: ComponentPlanner<LinuxPlanContext> = (context) =
   if (!isControlPlane(context)) return undefined
   const { cluster, identity, system } = context
   const { api, components } = cluster.spec
-  const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
+  const program = planControlPlaneProgram(context, name)
   const kubeconfig = `${directory}/kubeconfig`
   const args = mergeArgs(
     {
@@ -34,6 +35,7 @@ export const planKubeScheduler: ComponentPlanner<LinuxPlanContext> = (context) =
       'tls-cipher-suites': tlsCipherSuites.join(','),
       'client-ca-file': `${directory}/ca.crt`,
       profiling: 'false',
+      ...program.args,
     },
     components.scheduler.args,
   )
@@ -45,7 +47,7 @@ export const planKubeScheduler: ComponentPlanner<LinuxPlanContext> = (context) =
     needs: ['kube-apiserver'],
     users: [name],
     directories: [{ path: directory, owner: name, mode: '0700' }],
-    artifacts: [program],
+    artifacts: program.artifacts,
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
       // kube-scheduler connects only to the local API server, because it must not be newer than its server.

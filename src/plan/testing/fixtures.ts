@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
-import { type ArtifactTarget, upstreamArtifacts } from '../../catalog/artifacts.ts'
+import {
+  type ArtifactTarget,
+  controlPlaneArtifacts,
+  type UpstreamArtifact,
+  upstreamArtifacts,
+} from '../../catalog/artifacts.ts'
 import { findKubernetesRelease, listTestedReleases } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
-import { type Lock, sortLock } from '../../catalog/lock.ts'
+import { type Lock, type LockedArtifact, sortLock } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
 import type { PublicIdentity } from '../../identity/public-identity.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -34,11 +39,12 @@ export function buildPlanInput(
   cluster: Cluster,
   variation: (host: HostSpec) => FactsVariation = () => ({}),
 ): PlanInput {
-  const release = findKubernetesRelease(shippedCatalog, cluster.spec.kubernetes)
+  const { kubernetes, heldUpgrade } = cluster.spec
   return {
     cluster,
-    release,
-    lock: buildTestLock(cluster.spec.kubernetes),
+    release: findKubernetesRelease(shippedCatalog, kubernetes),
+    heldRelease: heldUpgrade && findKubernetesRelease(shippedCatalog, heldUpgrade.to),
+    lock: buildTestLock(kubernetes, heldUpgrade?.to),
     identity: testIdentity,
     facts: new Map(cluster.spec.hosts.map((host) => [host.name, buildFacts(host, variation(host))])),
     attachments: new Map(),
@@ -56,23 +62,23 @@ const locks = new Map(
   listTestedReleases(shippedCatalog).map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]),
 )
 
-export function buildTestLock(kubernetes: string): Lock {
-  return locks.get(kubernetes) ?? makeLock(kubernetes)
+/** Builds the lock of a version, with the programs of an upgrade to `held`. */
+export function buildTestLock(kubernetes: string, held?: string): Lock {
+  const lock = locks.get(kubernetes) ?? makeLock(kubernetes)
+  if (held === undefined) return lock
+  const release = findKubernetesRelease(shippedCatalog, held)
+  const artifacts = targets.flatMap((target) => controlPlaneArtifacts(release, target)).map(pinArtifact)
+  return { ...lock, heldUpgrade: { kubernetes: held, artifacts } }
+}
+
+function pinArtifact({ component, version, os, arch, url }: UpstreamArtifact): LockedArtifact {
+  const sha256 = createHash('sha256').update(url).digest('hex')
+  return { component, version, os, arch, url, sha256, trust: 'published' }
 }
 
 function makeLock(kubernetes: string): Lock {
   const release = findKubernetesRelease(shippedCatalog, kubernetes)
-  const artifacts = targets
-    .flatMap((target) => upstreamArtifacts(release, target))
-    .map(({ component, version, os, arch, url }) => ({
-      component,
-      version,
-      os,
-      arch,
-      url,
-      sha256: createHash('sha256').update(url).digest('hex'),
-      trust: 'published' as const,
-    }))
+  const artifacts = targets.flatMap((target) => upstreamArtifacts(release, target)).map(pinArtifact)
   return sortLock({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'Lock',

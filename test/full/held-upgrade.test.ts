@@ -1,0 +1,175 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Credentials } from '../../lab/cluster/kube-api.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import { BusyCluster, type BusyFigures, formatBusyFigures } from '../support/busy-cluster.ts'
+import { recordDryRun } from '../support/dry-run.ts'
+import {
+  createEveryKind,
+  expectEqualObjects,
+  listRunningPrograms,
+  listServedVersions,
+  readSettledObjects,
+} from '../support/held-upgrade.ts'
+import { parseKubeconfig } from '../support/kubeconfig.ts'
+import { setUpCluster } from '../support/suite-cluster.ts'
+import type { UpCluster } from '../support/up-cluster.ts'
+
+const shape = process.env['HELD_UPGRADE_SHAPE'] ?? '3+2'
+const [from, to] = ['1.36.4', '1.37.1'] as const
+const evidence = join(import.meta.dirname, '../../docs/evidence/held-upgrade.md')
+const testOptions = { timeout: 1_800_000 }
+
+const nodePrograms = [`kube-proxy-${from}`, `kubelet-${from}`]
+const controlPlane = (version: string) =>
+  ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'].map((name) => `${name}-${version}`)
+const oldPrograms = ['etcd-3.6.16', ...controlPlane(from), ...nodePrograms].toSorted()
+const heldPrograms = ['etcd-3.6.16', ...controlPlane(to), ...nodePrograms].toSorted()
+const newPrograms = ['etcd-3.7.3', ...controlPlane(to), `kube-proxy-${to}`, `kubelet-${to}`].toSorted()
+
+interface Round {
+  readonly cluster: UpCluster
+  readonly servers: readonly Host[]
+  readonly credentials: Credentials
+}
+
+interface Result {
+  readonly holdSeconds: number
+  readonly endSeconds: number
+  readonly objects: number
+  readonly figures: BusyFigures
+}
+
+/** Runs a command that changes the cluster, as its dry run planned it. Returns the seconds. */
+async function change({ cluster }: Round, ...args: readonly string[]): Promise<number> {
+  const dryRun = await recordDryRun(cluster.operator, cluster.hosts, args)
+  const began = performance.now()
+  await cluster.operator.must(0, ...args, '--yes')
+  await dryRun.expectDone()
+  return (performance.now() - began) / 1000
+}
+
+/** Holds the upgrade, writes an object of every kind, and ends the hold, all under load. */
+async function holdUnderLoad(round: Round, end: 'confirm' | 'rollback'): Promise<Result> {
+  const { cluster, servers, credentials } = round
+  const { operator, api, hosts } = cluster
+  const clientHost = hosts.at(-1)
+  if (clientHost === undefined) throw new Error('there is no host')
+  const busy = await BusyCluster.open(api, clientHost, credentials)
+  await busy.waitForFirstResponses()
+  const holdSeconds = await change(round, 'upgrade', '--to', to, '--hold')
+  expect(await listRunningPrograms(hosts)).toEqual(heldPrograms)
+  expect(await listServedVersions(servers, credentials)).toEqual([`v${to} as 1.36`])
+  await expectHoldIsShown(round)
+  await createEveryKind(api)
+  const objects = await readSettledObjects(api)
+  const endSeconds = await change(round, 'upgrade', end)
+  const count = await expectEqualObjects(api, objects)
+  const figures = await busy.stop(api)
+  process.stderr.write(
+    `${end}: held in ${holdSeconds.toFixed(0)} s, ended in ${endSeconds.toFixed(0)} s, ${count} objects equal; ${formatBusyFigures(figures)}\n`,
+  )
+  expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
+  expect((await operator.must(0, 'status')).stdout).not.toContain('held')
+  return { holdSeconds, endSeconds, objects: count, figures }
+}
+
+/** Another operator sees the hold, `up` keeps it, and no other upgrade can start. */
+async function expectHoldIsShown({ cluster: { operator } }: Round): Promise<void> {
+  for (const command of ['status', 'plan']) {
+    const { stdout } = await operator.must(0, command)
+    expect(stdout).toContain(`upgrade to ${to} is held since`)
+    expect(stdout).toContain('hyperkube upgrade confirm')
+    expect(stdout).toContain('hyperkube upgrade rollback')
+  }
+  expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
+  const { stderr } = await operator.must(1, 'upgrade', '--to', to, '--yes')
+  expect(stderr).toContain('UPGRADE_HELD')
+}
+
+function expectNothingFailed({ api, service, writes, lost }: BusyFigures): void {
+  expect(api.failed).toEqual([])
+  expect(service.failed).toEqual([])
+  expect(writes.refused).toBe(0)
+  expect(lost).toEqual([])
+}
+
+function setUpRound(name: string): () => Promise<Round> {
+  const clusterNow = setUpCluster(name, shape, from)
+  return async () => {
+    const cluster = clusterNow()
+    const credentials = parseKubeconfig((await cluster.operator.must(0, 'kubeconfig')).stdout)
+    return { cluster, credentials, servers: cluster.hosts.filter(({ name: host }) => host.startsWith('cp')) }
+  }
+}
+
+describe(`rolled back, ${shape}`, () => {
+  const openRound = setUpRound('hold-back')
+
+  test('no request fails, and every object is equal on the old version', testOptions, async () => {
+    const round = await openRound()
+    const result = await holdUnderLoad(round, 'rollback')
+    expectNothingFailed(result.figures)
+    expect(await listRunningPrograms(round.cluster.hosts)).toEqual(oldPrograms)
+    expect(await listServedVersions(round.servers, round.credentials)).toEqual([`v${from} as 1.36`])
+    await writeSection('Rolled back', result)
+  })
+})
+
+describe(`confirmed, ${shape}`, () => {
+  const openRound = setUpRound('hold-confirm')
+
+  test('no request fails, and only then is the new minor served', testOptions, async () => {
+    const round = await openRound()
+    const result = await holdUnderLoad(round, 'confirm')
+    expectNothingFailed(result.figures)
+    expect(await listRunningPrograms(round.cluster.hosts)).toEqual(newPrograms)
+    expect(await listServedVersions(round.servers, round.credentials)).toEqual([`v${to} as 1.37`])
+    await writeSection('Confirmed', result)
+  })
+})
+
+const introduction = `# A held upgrade, rolled back and confirmed
+
+Written by \`test/full/held-upgrade.test.ts\`: Kubernetes ${from} to ${to} with \`upgrade --hold\`, on hosts of the lab that share
+one machine with their clients. During the hold, API servers, controller managers and schedulers of ${to} emulate 1.36;
+etcd 3.6.16, kubelets and kube-proxies of ${from} stay. The suite then creates an object of every built-in kind except Node, and
+a custom resource with its definition, and ends the hold. Every object must be equal afterwards, apart from its status
+and its bookkeeping metadata.
+
+The load lasts from before the hold until after its end: 50 API requests a second and five counted writes a second through the
+proxy of the last host, and 100 requests a second to a service of four pods. A client sends an API request once more before it
+counts as failed.
+`
+
+/** Replaces one section of the evidence, so that each part of the suite can run on its own. */
+async function writeSection(
+  title: string,
+  { holdSeconds, endSeconds, objects, figures }: Result,
+): Promise<void> {
+  const { api, service, writes, lost } = figures
+  const rows = [
+    ['hosts', shape],
+    ['time of the hold', `${holdSeconds.toFixed(0)} s`],
+    ['time of its end', `${endSeconds.toFixed(0)} s`],
+    ['objects compared, all equal', objects],
+    ['API requests', api.requests],
+    ['– failed', api.failed.length],
+    ['– sent again by their clients', api.retried],
+    ['– slowest that was not throttled', `${api.worst} ms`],
+    ['requests to the service', service.requests],
+    ['– failed', service.failed.length],
+    ['writes acknowledged', writes.acknowledged.length],
+    ['– acknowledged and lost', lost.length],
+  ]
+  const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')
+  const section = `## ${title}\n\nRun on ${new Date().toISOString().slice(0, 10)}.\n\n| | |\n|---|---|\n${table}\n`
+  const text = await readFile(evidence, 'utf8').catch(() => '')
+  const others = text.split(/^(?=## )/m).filter((part) => part.startsWith('## '))
+  const sections = [...others.filter((part) => !part.startsWith(`## ${title}\n`)), section]
+  await writeFile(
+    evidence,
+    [introduction, ...sections.toSorted().toReversed()].map((one) => one.trim()).join('\n\n') + '\n',
+  )
+}

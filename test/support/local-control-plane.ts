@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sendHttps } from '../../lab/cluster/kube-api.ts'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { buildComponents } from '../../lab/components/build.ts'
+import { selectParts } from '../../lab/components/parts.ts'
+import { silentReport } from '../../lab/report.ts'
+import { pollUntil } from '../../src/kit/poll.ts'
+
+/** A response of the local API server, whatever its status is. */
+export interface LocalResponse<T> {
+  readonly status: number
+  readonly body: T
+}
+
+/** One etcd and one API server on the loopback address, without hosts. The data outlives a server. */
+export interface LocalControlPlane extends AsyncDisposable {
+  /** Starts an API server and stops the previous one. `version` is for example v1.37.1. */
+  serve(version: string, flags: readonly string[]): Promise<void>
+  send<T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>>
+}
+
+const [etcdPort, peerPort, apiPort] = [23_790, 23_800, 16_443]
+const stopTimeoutMs = 60_000
+
+export async function startLocalControlPlane(etcdVersion: string): Promise<LocalControlPlane> {
+  const stack = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'local-control-plane-'))
+  stack.defer(async () => rm(directory, { recursive: true }))
+  const token = randomBytes(16).toString('hex')
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const files = {
+    tokens: join(directory, 'tokens'),
+    key: join(directory, 'sa.key'),
+    pub: join(directory, 'sa.pub'),
+  }
+  await writeFile(files.tokens, `${token},admin,admin,system:masters\n`, { mode: 0o600 })
+  await writeFile(files.key, privateKey, { mode: 0o600 })
+  await writeFile(files.pub, publicKey)
+  const client = `http://127.0.0.1:${etcdPort}`
+  const etcd = await findProgram('etcd', etcdVersion, 'etcd')
+  const etcdFlags = [
+    `--data-dir=${join(directory, 'etcd')}`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+    '--log-level=error',
+  ]
+  const stopEtcd = startProgram(etcd, etcdFlags)
+  stack.defer(stopEtcd)
+  let stopServer: (() => Promise<void>) | undefined
+  stack.defer(async () => stopServer?.())
+
+  const send = async <T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    // The server makes its own certificate at each start, and listens only on the loopback address.
+    const options = { method, headers, rejectUnauthorized: false }
+    const { status, text } = await sendHttps(`https://127.0.0.1:${apiPort}`, path, options, body)
+    return { status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+
+  return {
+    send,
+    async serve(version, flags) {
+      await stopServer?.()
+      const program = await findProgram('kubernetes', version, 'kube-apiserver')
+      stopServer = startProgram(program, [
+        `--etcd-servers=${client}`,
+        `--secure-port=${apiPort}`,
+        '--bind-address=127.0.0.1',
+        `--cert-dir=${join(directory, 'certificates')}`,
+        `--token-auth-file=${files.tokens}`,
+        '--service-account-issuer=https://kubernetes.default.svc',
+        `--service-account-signing-key-file=${files.key}`,
+        `--service-account-key-file=${files.pub}`,
+        '--service-cluster-ip-range=10.96.0.0/24',
+        '--authorization-mode=RBAC',
+        ...flags,
+      ])
+      await pollUntil(
+        `kube-apiserver ${version} to be ready`,
+        async () => (await send('GET', '/readyz').catch(() => undefined))?.status === 200,
+        { timeoutMs: 120_000 },
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.disposeAsync()
+    },
+  }
+}
+
+async function findProgram(part: string, version: string, program: string): Promise<string> {
+  const options = { cache: cacheDirectory(), report: silentReport }
+  const [built] = await buildComponents(selectParts([`${part}@${version}`]), options)
+  if (built === undefined) throw new Error(`there is no part ${part}@${version}`)
+  return join(built.directory, program)
+}
+
+/** Starts a program and returns a function that stops it. */
+function startProgram(file: string, flags: readonly string[]): () => Promise<void> {
+  const child = spawn(file, flags, { stdio: 'ignore' })
+  const ended = once(child, 'close')
+  return async () => {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+    await ended
+    clearTimeout(timer)
+  }
+}
