@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
 import type { Host } from '../../lab/hosts/host.ts'
@@ -12,13 +10,13 @@ import {
   listServedVersions,
   readSettledObjects,
 } from '../support/held-upgrade.ts'
+import { type EvidenceRow, writeEvidenceSection } from '../support/held-upgrade-evidence.ts'
 import { parseKubeconfig } from '../support/kubeconfig.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
 import type { UpCluster } from '../support/up-cluster.ts'
 
 const shape = process.env['HELD_UPGRADE_SHAPE'] ?? '3+2'
 const [from, to] = ['1.36.4', '1.37.1'] as const
-const evidence = join(import.meta.dirname, '../../docs/evidence/held-upgrade.md')
 const testOptions = { timeout: 1_800_000 }
 
 const nodePrograms = [`kube-proxy-${from}`, `kubelet-${from}`]
@@ -113,7 +111,7 @@ describe(`rolled back, ${shape}`, () => {
     expectNothingFailed(result.figures)
     expect(await listRunningPrograms(round.cluster.hosts)).toEqual(oldPrograms)
     expect(await listServedVersions(round.servers, round.credentials)).toEqual([`v${from} as 1.36`])
-    await writeSection('Rolled back', result)
+    await writeEvidenceSection('Rolled back', load, listRows(result))
   })
 })
 
@@ -126,30 +124,16 @@ describe(`confirmed, ${shape}`, () => {
     expectNothingFailed(result.figures)
     expect(await listRunningPrograms(round.cluster.hosts)).toEqual(newPrograms)
     expect(await listServedVersions(round.servers, round.credentials)).toEqual([`v${to} as 1.37`])
-    await writeSection('Confirmed', result)
+    await writeEvidenceSection('Confirmed', load, listRows(result))
   })
 })
 
-const introduction = `# A held upgrade, rolled back and confirmed
+const load =
+  'On hosts of the lab, which share one machine with their clients. The load lasts from before the hold until after its end: 50 API requests a second and five counted writes a second through the proxy of the last host, and 100 requests a second to a service of four pods. A client sends an API request once more before it counts as failed. During the hold the suite creates an object of every built-in kind except Node, and a custom resource. Every object must be equal afterwards, apart from its status and bookkeeping metadata.'
 
-Written by \`test/full/held-upgrade.test.ts\`: Kubernetes ${from} to ${to} with \`upgrade --hold\`, on hosts of the lab that share
-one machine with their clients. During the hold, API servers, controller managers and schedulers of ${to} emulate 1.36;
-etcd 3.6.16, kubelets and kube-proxies of ${from} stay. The suite then creates an object of every built-in kind except Node, and
-a custom resource with its definition, and ends the hold. Every object must be equal afterwards, apart from its status
-and its bookkeeping metadata.
-
-The load lasts from before the hold until after its end: 50 API requests a second and five counted writes a second through the
-proxy of the last host, and 100 requests a second to a service of four pods. A client sends an API request once more before it
-counts as failed.
-`
-
-/** Replaces one section of the evidence, so that each part of the suite can run on its own. */
-async function writeSection(
-  title: string,
-  { holdSeconds, endSeconds, objects, figures }: Result,
-): Promise<void> {
+function listRows({ holdSeconds, endSeconds, objects, figures }: Result): EvidenceRow[] {
   const { api, service, writes, lost } = figures
-  const rows = [
+  return [
     ['hosts', shape],
     ['time of the hold', `${holdSeconds.toFixed(0)} s`],
     ['time of its end', `${endSeconds.toFixed(0)} s`],
@@ -160,16 +144,8 @@ async function writeSection(
     ['– slowest that was not throttled', `${api.worst} ms`],
     ['requests to the service', service.requests],
     ['– failed', service.failed.length],
+    ['– slowest', `${service.worst} ms`],
     ['writes acknowledged', writes.acknowledged.length],
     ['– acknowledged and lost', lost.length],
   ]
-  const table = rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')
-  const section = `## ${title}\n\nRun on ${new Date().toISOString().slice(0, 10)}.\n\n| | |\n|---|---|\n${table}\n`
-  const text = await readFile(evidence, 'utf8').catch(() => '')
-  const others = text.split(/^(?=## )/m).filter((part) => part.startsWith('## '))
-  const sections = [...others.filter((part) => !part.startsWith(`## ${title}\n`)), section]
-  await writeFile(
-    evidence,
-    [introduction, ...sections.toSorted().toReversed()].map((one) => one.trim()).join('\n\n') + '\n',
-  )
 }
