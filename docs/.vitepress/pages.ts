@@ -60,6 +60,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/minors',
     'evidence/upgrade-beside-3+2',
     'evidence/upgrade-chain',
+    'evidence/upgrade-chain-interruptions',
     'evidence/upgrade-interruptions',
     'evidence/rehearsal',
     'evidence/held-upgrade',

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openFreshLab } from '../support/lab.ts'
@@ -12,8 +12,9 @@ const [from] = chain
 const to = (chain.at(-1) ?? from).slice(1)
 const seed = Number(process.env['UPGRADE_SEED'] ?? Date.now() % 1_000_000)
 const kills = Number(process.env['UPGRADE_KILLS'] ?? 10)
-/** Events of one minor on this shape, about. Kills are spread over the whole chain. */
+/** Maximum number of events after which a run is killed. A minor has some hundreds. */
 const eventsPerKill = 100
+const evidence = join(import.meta.dirname, '../../docs/evidence/upgrade-chain-interruptions.md')
 
 test(
   `${from} to ${to} on ${shape}, killed ${kills} times and repeated: ends the same (UPGRADE_SEED=${seed})`,
@@ -25,20 +26,28 @@ test(
     const cluster = await createUpCluster(lab, shape, from.slice(1), { parts: listChainParts(chain) })
     try {
       const { operator } = cluster
+      const readVersions = async (): Promise<string> => {
+        const text = await readFile(join(operator.directory, 'cluster.yml'), 'utf8')
+        return text.match(/kubernetes: .*/g)?.join(', workers ') ?? ''
+      }
+      const rows: string[] = []
       for (let kill = 1; kill <= kills; kill += 1) {
         let remaining = 1 + Math.floor(random() * eventsPerKill)
+        let step = 'before the first step'
         const command = operator.startWithEvents(
-          ({ body: { type } }) => {
+          ({ body }) => {
+            if (body.type === 'step-started') ({ step } = body)
             remaining -= 1
-            if (remaining !== 0) return
-            process.stderr.write(`kill ${kill} at ${type}\n`)
-            command.kill('SIGKILL')
+            if (remaining === 0) command.kill('SIGKILL')
           },
           ...['upgrade', '--to', to, '--yes', '--no-snapshot'],
         )
         const { code, output } = await command.ended
         // A run with fewer events than the chosen number ends by itself.
         expect([0, 137], output).toContain(code)
+        const row = `| ${kill} | ${code === 0 ? 'ended by itself' : step} | ${await readVersions()} |`
+        process.stderr.write(`${row}\n`)
+        rows.push(row)
       }
       await operator.must(0, 'upgrade', '--to', to, '--yes', '--no-snapshot')
       expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
@@ -50,9 +59,23 @@ test(
       }>('/api/v1/nodes')
       expect(new Set(items.map(({ status }) => status.nodeInfo.kubeletVersion))).toEqual(new Set([`v${to}`]))
       expect(items.filter(({ spec }) => spec.unschedulable === true)).toEqual([])
+      await writeFile(evidence, formatEvidence(rows))
     } finally {
       await cluster.close()
       await lab.down()
     }
   },
 )
+
+function formatEvidence(rows: readonly string[]): string {
+  return `# An upgrade across minors, killed and repeated
+
+Written by \`test/full/upgrade-chain-interruptions.test.ts\` on ${new Date().toISOString().slice(0, 10)}, with \`UPGRADE_SEED=${seed}\`:
+\`hyperkube upgrade --to ${to}\` on a cluster of Kubernetes ${from.slice(1)}, ${shape} hosts of the lab. The command was killed with SIGKILL
+after a random number of events, and repeated. At the end all hosts had ${to}, no node was cordoned, and \`plan\` found nothing to do.
+
+| run | killed at step | versions in cluster.yml afterwards |
+|---|---|---|
+${rows.join('\n')}
+`
+}
