@@ -45,7 +45,7 @@ test('a version of an unknown minor is refused, with the nearest versions', () =
       code: 'CATALOG_UNKNOWN_VERSION',
       message:
         'this release of hyperkube does not support Kubernetes 1.31.2; it supports 1.32, 1.33, 1.34, 1.35, 1.36 and 1.37',
-      hint: 'set spec.kubernetes to a version of these minors, for example 1.32.6 or 1.33.13 or 1.34.10',
+      hint: 'set spec.kubernetes to a version of these minors, for example 1.32.5 or 1.33.13 or 1.34.10',
     }),
   )
 })
