@@ -16,7 +16,7 @@ const etcdVersions: Readonly<Record<KubernetesVersion, string>> = {
   'v1.35.8': 'v3.6.16',
   'v1.34.10': 'v3.6.16',
   'v1.33.13': 'v3.5.35',
-  'v1.32.6': 'v3.5.35',
+  'v1.32.5': 'v3.5.35',
 }
 
 export function selectVersions(kubernetes: KubernetesVersion): Versions {

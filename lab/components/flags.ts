@@ -44,6 +44,8 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
       'cluster-remove-delay',
       'cluster-sync-interval',
       'config',
+      // etcd 3.5 accepts this flag, which is not of etcd 0.4, without printing it.
+      'experimental-snapshot-catchup-entries',
       'force',
       'max-result-buffer',
       'max-retry-attempts',

@@ -36,7 +36,7 @@ export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
  * Older minors of the catalog, built only on request. Each version is the newest patch of which the Go module
  * proxy has all modules of the programs, with entries in the checksum database.
  */
-export const olderKubernetesVersions = ['v1.35.8', 'v1.34.10', 'v1.33.13', 'v1.32.6'] as const
+export const olderKubernetesVersions = ['v1.35.8', 'v1.34.10', 'v1.33.13', 'v1.32.5'] as const
 export type KubernetesVersion = (typeof kubernetesVersions)[number] | (typeof olderKubernetesVersions)[number]
 
 /** Versions of the images that the thirty conformance tests of an older minor use. */
@@ -53,7 +53,7 @@ export const olderTestImages: Readonly<Record<string, OlderTestImages>> = {
   'v1.35.8': { agnhost: '2.59', previous: 'agnhost:2.55', busybox: '1.37.0-1' },
   'v1.34.10': { agnhost: '2.56', previous: 'httpd:2.4.38-4', busybox: '1.37.0-1' },
   'v1.33.13': { agnhost: '2.53', previous: 'httpd:2.4.38-4', busybox: '1.36.1-1' },
-  'v1.32.6': { agnhost: '2.53', previous: 'httpd:2.4.38-4', busybox: '1.36.1-1' },
+  'v1.32.5': { agnhost: '2.53', previous: 'httpd:2.4.38-4', busybox: '1.36.1-1' },
 }
 
 const containerdTags = ['no_btrfs', 'no_devmapper', 'no_zfs']

@@ -12,7 +12,6 @@ import { moduleDirectory } from './recipe.ts'
  * the conformance suite uses these modules.
  */
 const unavailableModules: Readonly<Record<string, string>> = {
-  'k8s.io/sample-apiserver v0.32.6': 'v0.32.5',
   'k8s.io/sample-apiserver v0.33.13': 'v0.33.4',
   'k8s.io/sample-apiserver v0.34.10': 'v0.34.4',
 }

@@ -49,7 +49,7 @@ test('a version of an unknown minor is refused, with the nearest versions', () =
     expect.objectContaining({
       code: 'CATALOG_UNKNOWN_VERSION',
       message: 'Kubernetes 1.31.2 is not in the catalog, which has 1.32, 1.33, 1.34, 1.35, 1.36 and 1.37',
-      hint: 'set spec.kubernetes to a version of these minors, for example 1.32.6 or 1.33.13 or 1.34.10',
+      hint: 'set spec.kubernetes to a version of these minors, for example 1.32.5 or 1.33.13 or 1.34.10',
     }),
   )
 })

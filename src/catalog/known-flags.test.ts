@@ -45,14 +45,17 @@ test('findFlags returns nothing for an unknown minor or for a version of another
 })
 
 test.each<[ProgramName, string, number]>([
+  ['kube-apiserver', '1.35.8', 176],
   ['kube-apiserver', '1.36.4', 177],
   ['kube-apiserver', '1.37.1', 177],
+  ['kube-controller-manager', '1.35.8', 148],
   ['kube-controller-manager', '1.36.4', 150],
   ['kube-controller-manager', '1.37.1', 150],
   ['kubelet', '1.36.4', 149],
   ['kubelet', '1.37.1', 131],
   ['kube-proxy', '1.36.4', 59],
   ['kube-proxy', '1.37.1', 57],
+  ['etcd', '3.5.35', 126],
   ['etcd', '3.6.16', 152],
   ['etcd', '3.7.3', 127],
 ])('%s %s has %i flags', (program, version, count) => {
@@ -65,13 +68,14 @@ test('flags that a minor adds or removes are only in the minors that have them',
   ).toEqual(['1.37'])
   expect(
     listMinorsWithFlag(shippedCatalog.flags, 'kube-controller-manager', 'concurrent-service-syncs'),
-  ).toEqual(['1.36'])
-  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual(['1.36'])
+  ).toEqual(['1.35', '1.36'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual(['1.35', '1.36'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'feature-gates')).toEqual(['3.6', '3.7'])
 })
 
 test('minors with a flag are listed in ascending order', () => {
-  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual(['1.36', '1.37'])
-  expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'name')).toEqual(['3.6', '3.7'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual(['1.35', '1.36', '1.37'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'name')).toEqual(['3.5', '3.6', '3.7'])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'no-such-flag')).toEqual([])
 })
 

@@ -140,10 +140,10 @@ export function findPins(lock: Lock, version: string): LockPins | undefined {
 
 /** Returns the pins of control planes. */
 export function selectPins({
-  apiVersion: _,
-  kind: __,
-  workers: ___,
-  heldUpgrade: ____,
+  apiVersion: _apiVersion,
+  kind: _kind,
+  workers: _workers,
+  heldUpgrade: _heldUpgrade,
   ...pins
 }: Lock): LockPins {
   return pins

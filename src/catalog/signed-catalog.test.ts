@@ -87,7 +87,7 @@ test('the key and the signature have only one text', () => {
     [signature, '=='],
   ] as const) {
     const start = word.slice(0, -padding.length - 1)
-    const equal = [...base64]
+    const equal = Array.from(base64)
       .map((last) => `${start}${last}${padding}`)
       .filter((other) => other !== word && Buffer.from(other, 'base64').equals(Buffer.from(word, 'base64')))
     expect(equal.length).toBeGreaterThan(0)

@@ -144,7 +144,7 @@ spec:
   const version = await runHyperkube('validate', { 'cluster.yml': text.replace('1.37.1', '1.20.0') })
   expect(version.stdout).toContain('cluster.yml:5:15: error CATALOG_UNKNOWN_VERSION: spec.kubernetes')
   expect(version.stdout).toContain(
-    '→ set spec.kubernetes to a version of these minors, for example 1.32.6 or 1.33.13 or 1.34.10',
+    '→ set spec.kubernetes to a version of these minors, for example 1.32.5 or 1.33.13 or 1.34.10',
   )
 })
 

@@ -51,7 +51,7 @@ async function countOperatorRequests(): Promise<number> {
   const [host] = clusterNow().hosts
   if (host === undefined) throw new Error('there are no hosts')
   const { stdout } = await host.script(
-    `cat $(find /var/log -name 'audit*.log') | grep '"stage":"ResponseComplete"' | grep -cE '"username":"(hyperkube:|test)' || true`,
+    `cat $(find /var/log -name 'audit*.log') | grep '"stage":"ResponseComplete"' | grep -cE '"username":"(hyperkube:operator|test)' || true`,
   )
   return Number(stdout)
 }

@@ -7,7 +7,7 @@ import { listChain, listChainParts } from '../support/upgrade-chain.ts'
 import { createUpCluster } from '../support/up-cluster.ts'
 
 const shape = process.env['UPGRADE_SHAPE'] ?? '3+2'
-const chain = listChain(process.env['UPGRADE_FROM'] ?? 'v1.32.6')
+const chain = listChain(process.env['UPGRADE_FROM'] ?? 'v1.32.5')
 const [from] = chain
 const to = (chain.at(-1) ?? from).slice(1)
 const seed = Number(process.env['UPGRADE_SEED'] ?? Date.now() % 1_000_000)

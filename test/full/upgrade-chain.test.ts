@@ -10,7 +10,7 @@ import { runHyperkubeUpgrade, type UpgradeResult } from '../support/upgrade-comp
 import { VersionSamples } from '../support/version-samples.ts'
 
 const shape = process.env['UPGRADE_SHAPE'] ?? '3+2'
-const chain = listChain(process.env['UPGRADE_FROM'] ?? 'v1.32.6')
+const chain = listChain(process.env['UPGRADE_FROM'] ?? 'v1.32.5')
 const [from] = chain
 const to = chain.at(-1) ?? from
 const workers = listHostNames(parseShape(shape)).filter((name) => name.startsWith('w'))

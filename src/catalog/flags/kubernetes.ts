@@ -1,9 +1,9 @@
 import type { FlagTable } from '../program-flags.ts'
 
-/** Made by npm run flags from the programs of kubernetes 1.36.4 and 1.37.1; do not edit. */
+/** Made by npm run flags from the programs of kubernetes 1.35.8, 1.36.4, 1.37.1; do not edit. */
 export const kubernetesFlagTable = {
   base: {
-    minor: '1.36',
+    minor: '1.35',
     flags: {
       'kube-apiserver': {
         'admission-control': 'value',
@@ -172,7 +172,6 @@ export const kubernetesFlagTable = {
         'strict-transport-security-directives': 'value',
         'tls-cert-file': 'value',
         'tls-cipher-suites': 'value',
-        'tls-curve-preferences': 'value',
         'tls-min-version': 'value',
         'tls-private-key-file': 'value',
         'tls-sni-cert-key': 'value',
@@ -230,7 +229,6 @@ export const kubernetesFlagTable = {
         'concurrent-rc-syncs': 'value',
         'concurrent-replicaset-syncs': 'value',
         'concurrent-resource-quota-syncs': 'value',
-        'concurrent-resourceclaim-syncs': 'value',
         'concurrent-service-endpoint-syncs': 'value',
         'concurrent-service-syncs': 'value',
         'concurrent-serviceaccount-token-syncs': 'value',
@@ -326,7 +324,6 @@ export const kubernetesFlagTable = {
         'terminated-pod-gc-threshold': 'value',
         'tls-cert-file': 'value',
         'tls-cipher-suites': 'value',
-        'tls-curve-preferences': 'value',
         'tls-min-version': 'value',
         'tls-private-key-file': 'value',
         'tls-sni-cert-key': 'value',
@@ -391,7 +388,6 @@ export const kubernetesFlagTable = {
         'show-hidden-metrics-for-version': 'value',
         'tls-cert-file': 'value',
         'tls-cipher-suites': 'value',
-        'tls-curve-preferences': 'value',
         'tls-min-version': 'value',
         'tls-private-key-file': 'value',
         'tls-sni-cert-key': 'value',
@@ -615,6 +611,27 @@ export const kubernetesFlagTable = {
     },
   },
   changes: [
+    {
+      minor: '1.36',
+      programs: {
+        'kube-apiserver': {
+          added: {
+            'tls-curve-preferences': 'value',
+          },
+        },
+        'kube-controller-manager': {
+          added: {
+            'concurrent-resourceclaim-syncs': 'value',
+            'tls-curve-preferences': 'value',
+          },
+        },
+        'kube-scheduler': {
+          added: {
+            'tls-curve-preferences': 'value',
+          },
+        },
+      },
+    },
     {
       minor: '1.37',
       programs: {

@@ -30,8 +30,8 @@ const kubelets = (cp1: string, workers: string) =>
   ])
 
 test('the whole path is shown, with etcd, drains and snapshots', () => {
-  const cluster = buildCluster('kubernetes: 1.32.6')
-  const running = { servers: ['1.32.6'], kubelets: kubelets('1.32.6', '1.32.6') }
+  const cluster = buildCluster('kubernetes: 1.32.5')
+  const running = { servers: ['1.32.5'], kubelets: kubelets('1.32.5', '1.32.5') }
   const plan = planUpgrade(
     shippedCatalog,
     cluster,
@@ -39,9 +39,9 @@ test('the whole path is shown, with etcd, drains and snapshots', () => {
     running,
   )
   expect(formatUpgradePlan(cluster, plan, { snapshot: true })).toMatchInlineSnapshot(`
-    "upgrade of shop from Kubernetes 1.32.6 to 1.37.1, in 5 steps:
-      1. control planes 1.33.13, etcd 3.5.35, workers stay at 1.32.6, after a snapshot
-      2. control planes 1.34.10, etcd 3.6.16, workers stay at 1.32.6, after a snapshot
+    "upgrade of shop from Kubernetes 1.32.5 to 1.37.1, in 5 steps:
+      1. control planes 1.33.13, etcd 3.5.35, workers stay at 1.32.5, after a snapshot
+      2. control planes 1.34.10, etcd 3.6.16, workers stay at 1.32.5, after a snapshot
       3. control planes 1.35.8, etcd 3.6.16, workers 1.35.8, after a snapshot
       4. control planes 1.36.4, etcd 3.6.16, workers stay at 1.35.8, after a snapshot
       5. control planes 1.37.1, etcd 3.7.3, workers 1.37.1, after a snapshot

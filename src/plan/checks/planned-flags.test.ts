@@ -19,7 +19,7 @@ test.each([
   ['kubelet', 'config', '1.37.1'],
   ['etcd', 'data-dir', '3.7.3'],
 ])('%s without --%s is reported once for all hosts', (program, flag, version) => {
-  const remove = ({ [flag]: _, ...others }: Flags): Flags => others
+  const remove = ({ [flag]: _removed, ...others }: Flags): Flags => others
   const byMinor = flags.byMinor.map(({ minor, flags: programs }) => ({
     minor,
     flags: { ...programs, ...(programs[program] && { [program]: remove(programs[program]) }) },

@@ -12,7 +12,7 @@ require (
 	github.com/JeffAshton/win_pdh v0.0.0-20161109143554-76bb4ee9f0ab // indirect
 	github.com/MakeNowJust/heredoc v1.0.0 // indirect
 	github.com/Microsoft/go-winio v0.6.2 // indirect
-	github.com/Microsoft/hnslib v0.1.1 // indirect
+	github.com/Microsoft/hnslib v0.0.8 // indirect
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.0 // indirect
 	github.com/armon/circbuf v0.0.0-20190214190532-5111143e8da2 // indirect
@@ -50,6 +50,7 @@ require (
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/jsonreference v0.20.2 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
+	github.com/go-task/slim-sprig/v3 v3.0.0 // indirect
 	github.com/godbus/dbus/v5 v5.1.0 // indirect
 	github.com/gogo/protobuf v1.3.2 // indirect
 	github.com/golang/protobuf v1.5.4 // indirect
@@ -59,6 +60,7 @@ require (
 	github.com/google/gnostic-models v0.6.8 // indirect
 	github.com/google/go-cmp v0.6.0 // indirect
 	github.com/google/gofuzz v1.2.0 // indirect
+	github.com/google/pprof v0.0.0-20241029153458-d1b30febd7db // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/gorilla/websocket v1.5.0 // indirect
@@ -88,6 +90,8 @@ require (
 	github.com/monochromegane/go-gitignore v0.0.0-20200626010858-205db1a8cc00 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/mxk/go-flowrate v0.0.0-20140419014527-cca7078d478f // indirect
+	github.com/onsi/ginkgo/v2 v2.21.0 // indirect
+	github.com/onsi/gomega v1.35.1 // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
 	github.com/opencontainers/runc v1.2.1 // indirect
 	github.com/opencontainers/runtime-spec v1.2.0 // indirect
@@ -146,27 +150,34 @@ require (
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	gopkg.in/square/go-jose.v2 v2.6.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	k8s.io/api v0.32.6 // indirect
+	k8s.io/api v0.32.5 // indirect
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
-	k8s.io/apimachinery v0.32.6 // indirect
-	k8s.io/apiserver v0.32.6 // indirect
-	k8s.io/cli-runtime v0.32.6 // indirect
-	k8s.io/client-go v0.32.6 // indirect
-	k8s.io/cloud-provider v0.32.6 // indirect
-	k8s.io/component-base v0.32.6 // indirect
-	k8s.io/component-helpers v0.32.6 // indirect
-	k8s.io/controller-manager v0.32.6 // indirect
-	k8s.io/cri-api v0.32.6 // indirect
+	k8s.io/apimachinery v0.32.5 // indirect
+	k8s.io/apiserver v0.32.5 // indirect
+	k8s.io/cli-runtime v0.32.5 // indirect
+	k8s.io/client-go v0.32.5 // indirect
+	k8s.io/cloud-provider v0.32.5 // indirect
+	k8s.io/cluster-bootstrap v0.0.0 // indirect
+	k8s.io/component-base v0.32.5 // indirect
+	k8s.io/component-helpers v0.32.5 // indirect
+	k8s.io/controller-manager v0.32.5 // indirect
+	k8s.io/cri-api v0.32.5 // indirect
+	k8s.io/cri-client v0.0.0 // indirect
+	k8s.io/csi-translation-lib v0.0.0 // indirect
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
+	k8s.io/endpointslice v0.0.0 // indirect
+	k8s.io/externaljwt v0.0.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
-	k8s.io/kms v0.32.6 // indirect
+	k8s.io/kms v0.32.5 // indirect
+	k8s.io/kube-aggregator v0.0.0 // indirect
 	k8s.io/kube-controller-manager v0.0.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20241105132330-32ad38e42d3f // indirect
+	k8s.io/kube-proxy v0.0.0 // indirect
 	k8s.io/kube-scheduler v0.0.0 // indirect
 	k8s.io/kubectl v0.0.0 // indirect
-	k8s.io/kubelet v0.32.6 // indirect
-	k8s.io/kubernetes v1.32.6 // indirect
-	k8s.io/metrics v0.32.6 // indirect
+	k8s.io/kubelet v0.32.5 // indirect
+	k8s.io/kubernetes v1.32.5 // indirect
+	k8s.io/metrics v0.32.5 // indirect
 	k8s.io/mount-utils v0.0.0 // indirect
 	k8s.io/pod-security-admission v0.0.0 // indirect
 	k8s.io/system-validators v1.9.1 // indirect
@@ -182,34 +193,34 @@ require (
 )
 
 replace (
-	k8s.io/api => k8s.io/api v0.32.6
-	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.32.6
-	k8s.io/apimachinery => k8s.io/apimachinery v0.32.6
-	k8s.io/apiserver => k8s.io/apiserver v0.32.6
-	k8s.io/cli-runtime => k8s.io/cli-runtime v0.32.6
-	k8s.io/client-go => k8s.io/client-go v0.32.6
-	k8s.io/cloud-provider => k8s.io/cloud-provider v0.32.6
-	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.32.6
-	k8s.io/code-generator => k8s.io/code-generator v0.32.6
-	k8s.io/component-base => k8s.io/component-base v0.32.6
-	k8s.io/component-helpers => k8s.io/component-helpers v0.32.6
-	k8s.io/controller-manager => k8s.io/controller-manager v0.32.6
-	k8s.io/cri-api => k8s.io/cri-api v0.32.6
-	k8s.io/cri-client => k8s.io/cri-client v0.32.6
-	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.32.6
-	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.6
-	k8s.io/endpointslice => k8s.io/endpointslice v0.32.6
-	k8s.io/externaljwt => k8s.io/externaljwt v0.32.6
-	k8s.io/kms => k8s.io/kms v0.32.6
-	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.32.6
-	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.32.6
-	k8s.io/kube-proxy => k8s.io/kube-proxy v0.32.6
-	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.32.6
-	k8s.io/kubectl => k8s.io/kubectl v0.32.6
-	k8s.io/kubelet => k8s.io/kubelet v0.32.6
-	k8s.io/metrics => k8s.io/metrics v0.32.6
-	k8s.io/mount-utils => k8s.io/mount-utils v0.32.6
-	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.32.6
+	k8s.io/api => k8s.io/api v0.32.5
+	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.32.5
+	k8s.io/apimachinery => k8s.io/apimachinery v0.32.5
+	k8s.io/apiserver => k8s.io/apiserver v0.32.5
+	k8s.io/cli-runtime => k8s.io/cli-runtime v0.32.5
+	k8s.io/client-go => k8s.io/client-go v0.32.5
+	k8s.io/cloud-provider => k8s.io/cloud-provider v0.32.5
+	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.32.5
+	k8s.io/code-generator => k8s.io/code-generator v0.32.5
+	k8s.io/component-base => k8s.io/component-base v0.32.5
+	k8s.io/component-helpers => k8s.io/component-helpers v0.32.5
+	k8s.io/controller-manager => k8s.io/controller-manager v0.32.5
+	k8s.io/cri-api => k8s.io/cri-api v0.32.5
+	k8s.io/cri-client => k8s.io/cri-client v0.32.5
+	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.32.5
+	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.5
+	k8s.io/endpointslice => k8s.io/endpointslice v0.32.5
+	k8s.io/externaljwt => k8s.io/externaljwt v0.32.5
+	k8s.io/kms => k8s.io/kms v0.32.5
+	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.32.5
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.32.5
+	k8s.io/kube-proxy => k8s.io/kube-proxy v0.32.5
+	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.32.5
+	k8s.io/kubectl => k8s.io/kubectl v0.32.5
+	k8s.io/kubelet => k8s.io/kubelet v0.32.5
+	k8s.io/metrics => k8s.io/metrics v0.32.5
+	k8s.io/mount-utils => k8s.io/mount-utils v0.32.5
+	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.32.5
 	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.32.5
 )
 
