@@ -23,7 +23,7 @@ export function renderVersionsReference(
   return `# Supported versions
 
 Made by \`npm run reference\` from the catalog in src/catalog; do not edit. \`spec.kubernetes\` selects a Kubernetes version, and with it the
-versions of all other components. The test suites of hyperkube run the versions of this page. Every other patch version of these minors is
+versions of all other components. The lab pins the versions of this page. Every other patch version of these minors is
 accepted too, with the components of its minor: a new patch needs no new release of hyperkube.
 [What ran on each minor](../evidence/minors.md) is recorded.
 

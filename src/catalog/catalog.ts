@@ -5,12 +5,12 @@ import { buildUnknownVersionError, toMinor } from './version.ts'
 export type KubernetesRelease = KubernetesMinor['components'] &
   Pick<KubernetesMinor, 'images' | 'flags' | 'apiVersions'> & { readonly kubernetes: string }
 
-/** Lists the Kubernetes releases that the test suites of hyperkube run, newest first. */
+/** Lists one Kubernetes release of each minor, the one that the lab builds, newest first. */
 export function listTestedReleases(): readonly KubernetesRelease[] {
   return shippedMinors.map((minor) => buildRelease(minor, minor.tested))
 }
 
-/** Lists the Kubernetes versions that the test suites of hyperkube run, newest first. */
+/** Lists one Kubernetes version of each minor, the one that the lab builds, newest first. */
 export function listTestedVersions(): readonly string[] {
   return shippedMinors.map(({ tested }) => tested)
 }

@@ -25,7 +25,7 @@ const document = z
     apiVersion: z.literal('hyperkube.dev/v1'),
     kind: z.literal('KubernetesMinor'),
     minor: z.string().regex(/^\d+\.\d+$/, 'must be a minor version such as 1.37'),
-    /** The patch version that the test suites of hyperkube run. */
+    /** The patch version that the lab builds. docs/evidence/minors.md records what ran on it. */
     tested: versionSchema,
     /** Component versions for every patch version of the minor, without a leading v. */
     components,

@@ -116,7 +116,7 @@ function suggestFix({ errors }: AggregateError, version: string): string {
   const tested = listTestedVersions()
   return tested.includes(version)
     ? 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)'
-    : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a tested version: ${tested.join(', ')}`
+    : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a version of the catalog: ${tested.join(', ')}`
 }
 
 function logFetches(fetcher: Fetcher, report: ReportLine): Fetcher {

@@ -29,7 +29,7 @@ export const upgradeCommand: LeafCommand = {
   configure(command) {
     command.requiredOption(
       '--to <version>',
-      `upgrade to this Kubernetes version; tested: ${listTestedVersions().join(', ')}`,
+      `upgrade to this Kubernetes version, for example ${listTestedVersions().join(', ')}`,
     )
     command.option('--no-snapshot', 'skip the etcd snapshot and its test restore')
     addUpFlags(addRunFlags(command))
