@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalogTargets, type UpstreamArtifact, upstreamArtifacts } from '../src/catalog/artifacts.ts'
-import { type KubernetesRelease, listTestedReleases } from '../src/catalog/catalog.ts'
+import { type KubernetesRelease, listDefaultReleases } from '../src/catalog/catalog.ts'
 import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from '../src/catalog/checksum.ts'
 import { type Fetcher, httpFetcher, retryingFetcher } from '../src/catalog/fetcher.ts'
@@ -99,7 +99,7 @@ function keepPrevious<T>(name: string, found: T, previous: T | undefined, digest
 if (import.meta.main) {
   const file = join(import.meta.dirname, '../src/catalog/release-digests.json')
   const previous = readVersioned(releaseDigestsFormat, JSON.parse(await readFile(file, 'utf8')))
-  const collected = await collectDigests(previous, listTestedReleases(shippedCatalog), {
+  const collected = await collectDigests(previous, listDefaultReleases(shippedCatalog), {
     fetcher: retryingFetcher(httpFetcher()),
     registry: remoteRegistry(retryingTransport(httpTransport()), () => []),
     today: new Date().toISOString().slice(0, 10),

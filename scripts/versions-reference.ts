@@ -1,5 +1,5 @@
 import { catalogTargets, upstreamArtifacts } from '../src/catalog/artifacts.ts'
-import { type KubernetesRelease, listTestedReleases } from '../src/catalog/catalog.ts'
+import { type KubernetesRelease, listDefaultReleases } from '../src/catalog/catalog.ts'
 import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { compareVersions, parseVersion, upgradePath } from '../src/catalog/version.ts'
 import { errorCodes } from '../src/error-codes/error-codes.ts'
@@ -18,13 +18,14 @@ const refusalCodes = [
 
 /** Renders docs/reference/versions.md from the catalog and from the rules that the code enforces. */
 export function renderVersionsReference(
-  releases: readonly KubernetesRelease[] = listTestedReleases(shippedCatalog),
+  releases: readonly KubernetesRelease[] = listDefaultReleases(shippedCatalog),
 ): string {
   const versions = releases.map(({ kubernetes }) => kubernetes)
   return `# Supported versions
 
 Made by \`npm run reference\` from the catalog in src/catalog; do not edit. \`spec.kubernetes\` selects a Kubernetes version, and with it the
-versions of all other components. The test suites of hyperkube run the versions of this page. Every other patch version of these minors is
+versions of all other components. The lab builds the versions of this page; [evidence](../evidence/minors.md) lists
+what ran on each minor. Every other patch version of these minors is
 accepted too, with the components of its minor: a new patch needs no new release of hyperkube. A [signed
 catalog](../how-to/update-catalog.md) adds minors and changes components; \`hyperkube catalog list\` shows those of your cluster.
 [What ran on each minor](../evidence/minors.md) is recorded.

@@ -78,12 +78,12 @@ function findInconsistencies({ minors, flags }: Pick<CatalogDocument, 'minors' |
   const lacksFlags = (table: FlagTable, program: ProgramName, version: string): boolean =>
     compareVersions(toMinor(version), table.base.minor) >= 0 &&
     findFlags(known, program, version) === undefined
-  return minors.flatMap(({ minor, tested, components: { etcd, flannel }, images }, index) => [
+  return minors.flatMap(({ minor, defaultPatch, components: { etcd, flannel }, images }, index) => [
     ...(minors.findIndex((one) => one.minor === minor) < index ? [`${minor} occurs twice`] : []),
     ...imageNames
       .filter((name) => !Object.hasOwn(images, name))
       .map((name) => `${minor} has no image ${name}`),
-    ...(lacksFlags(flags.kubernetes, 'kubelet', tested)
+    ...(lacksFlags(flags.kubernetes, 'kubelet', defaultPatch)
       ? [`the flags of Kubernetes ${minor} are missing`]
       : []),
     ...(lacksFlags(flags.etcd, 'etcd', etcd) ? [`the flags of etcd ${etcd} are missing`] : []),

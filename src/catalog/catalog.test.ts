@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { findKubernetesRelease, listTestedReleases } from './catalog.ts'
+import { findKubernetesRelease, listDefaultReleases } from './catalog.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
 import { compareVersions, parseVersion, toMinor } from './version.ts'
 
-test('a Kubernetes release names the component versions tested with it', () => {
+test('a Kubernetes release names the component versions that belong to it', () => {
   expect(findKubernetesRelease(shippedCatalog, '1.37.1')).toMatchObject({
     etcd: '3.7.3',
     containerd: '2.3.7',
@@ -28,12 +28,12 @@ test.each([
 })
 
 test('minors have no gaps, because an upgrade skips none', () => {
-  const minors = listTestedReleases(shippedCatalog).map(({ kubernetes }) => parseVersion(kubernetes)[1])
+  const minors = listDefaultReleases(shippedCatalog).map(({ kubernetes }) => parseVersion(kubernetes)[1])
   expect(minors).toEqual(minors.map((_, index) => (minors[0] ?? 0) - index))
 })
 
-test('tested releases are sorted newest first, without duplicates', () => {
-  const versions = listTestedReleases(shippedCatalog).map(({ kubernetes }) => kubernetes)
+test('default releases are sorted newest first, without duplicates', () => {
+  const versions = listDefaultReleases(shippedCatalog).map(({ kubernetes }) => kubernetes)
   expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => compareVersions(b, a)))
 })
 

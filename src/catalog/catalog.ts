@@ -40,14 +40,14 @@ export type KubernetesRelease = KubernetesMinor['components'] &
     readonly catalog: CatalogSource
   }
 
-/** Lists the Kubernetes releases that the test suites of hyperkube run, newest first. */
-export function listTestedReleases({ minors, source }: Catalog): readonly KubernetesRelease[] {
-  return minors.map((minor) => buildRelease(minor, minor.tested, source))
+/** Lists one Kubernetes release of each minor, the default patch version, newest first. */
+export function listDefaultReleases({ minors, source }: Catalog): readonly KubernetesRelease[] {
+  return minors.map((minor) => buildRelease(minor, minor.defaultPatch, source))
 }
 
-/** Lists the Kubernetes versions that the test suites of hyperkube run, newest first. */
-export function listTestedVersions({ minors }: Pick<Catalog, 'minors'>): readonly string[] {
-  return minors.map(({ tested }) => tested)
+/** Lists the default patch version of each minor, newest first. */
+export function listDefaultVersions({ minors }: Pick<Catalog, 'minors'>): readonly string[] {
+  return minors.map(({ defaultPatch }) => defaultPatch)
 }
 
 function buildRelease(
@@ -65,5 +65,5 @@ function buildRelease(
 export function findKubernetesRelease(catalog: Catalog, version: string): KubernetesRelease {
   const found = catalog.minors.find(({ minor }) => minor === toMinor(version))
   if (found !== undefined) return buildRelease(found, version, catalog.source)
-  throw buildUnknownVersionError(version, listTestedVersions(catalog))
+  throw buildUnknownVersionError(version, listDefaultVersions(catalog))
 }

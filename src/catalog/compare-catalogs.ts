@@ -19,9 +19,9 @@ function listVersions({ minors }: Catalog): ReadonlyMap<string, string> {
   return new Map(minors.flatMap(listMinorVersions))
 }
 
-function listMinorVersions({ minor, tested, components, images }: KubernetesMinor): [string, string][] {
+function listMinorVersions({ minor, defaultPatch, components, images }: KubernetesMinor): [string, string][] {
   return [
-    [`${minor} tested version`, tested],
+    [`${minor} default patch`, defaultPatch],
     ...Object.entries(components).map(([name, version]): [string, string] => [`${minor} ${name}`, version]),
     ...Object.entries(images).map(([name, image]): [string, string] => [`${minor} image ${name}`, image]),
   ]

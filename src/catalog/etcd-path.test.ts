@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listTestedReleases } from './catalog.ts'
+import { listDefaultReleases } from './catalog.ts'
 import { checkEtcdPath } from './etcd-path.ts'
 import { compareVersions } from './version.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
@@ -32,7 +32,7 @@ test('an older minor of etcd is refused', () => {
 })
 
 test('the catalog keeps these rules from its oldest to its newest minor', () => {
-  const releases = listTestedReleases(shippedCatalog).toSorted((a, b) =>
+  const releases = listDefaultReleases(shippedCatalog).toSorted((a, b) =>
     compareVersions(a.kubernetes, b.kubernetes),
   )
   expect(checkEtcdPath(releases[0]?.etcd ?? '', releases)).toEqual([])

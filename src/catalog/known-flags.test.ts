@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listTestedReleases } from './catalog.ts'
+import { listDefaultReleases } from './catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
 import type { ProgramName } from './program-flags.ts'
@@ -14,7 +14,7 @@ const kubernetes: readonly ProgramName[] = [
   'kube-proxy',
 ]
 
-const ofReleases = listTestedReleases(shippedCatalog)
+const ofReleases = listDefaultReleases(shippedCatalog)
   .flatMap((release) => [
     ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
     { program: 'etcd' as const, version: release.etcd },

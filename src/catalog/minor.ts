@@ -26,8 +26,8 @@ export const kubernetesMinorSchema = z
     apiVersion: z.literal('hyperkube.dev/v1'),
     kind: z.literal('KubernetesMinor'),
     minor: z.string().regex(/^\d+\.\d+$/, 'must be a minor version such as 1.37'),
-    /** The patch version that the test suites of hyperkube run. */
-    tested: versionSchema,
+    /** The patch version that the lab builds. docs/evidence/minors.md records what ran on it. */
+    defaultPatch: versionSchema,
     /** Component versions for every patch version of the minor, without a leading v. */
     components,
     /** Image references with a tag, by the name that hyperkube uses. */
@@ -37,7 +37,10 @@ export const kubernetesMinorSchema = z
     /** Value of apiVersion in configuration files whose newest version is not in all minors, by kind. */
     apiVersions: z.strictObject({ AuthenticationConfiguration: z.string().min(1) }),
   })
-  .refine(({ minor, tested }) => toMinor(tested) === minor, 'the tested version must belong to the minor')
+  .refine(
+    ({ minor, defaultPatch }) => toMinor(defaultPatch) === minor,
+    'the default patch must belong to the minor',
+  )
 
 export type KubernetesMinor = z.infer<typeof kubernetesMinorSchema>
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { readVersioned } from '../contract/versioned.ts'
 import { catalogTargets, upstreamArtifacts } from './artifacts.ts'
-import { listTestedReleases } from './catalog.ts'
+import { listDefaultReleases } from './catalog.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
 import {
   findArtifactDigest,
@@ -19,12 +19,12 @@ test('the shipped release digests are formatted, and refer only to artifacts and
     formatReleaseDigests(shipped),
   )
   const urls = new Set(
-    listTestedReleases(shippedCatalog).flatMap((release) =>
+    listDefaultReleases(shippedCatalog).flatMap((release) =>
       catalogTargets.flatMap((target) => upstreamArtifacts(release, target).map(({ url }) => url)),
     ),
   )
   const images = new Set(
-    listTestedReleases(shippedCatalog).flatMap((release) => Object.values(release.images)),
+    listDefaultReleases(shippedCatalog).flatMap((release) => Object.values(release.images)),
   )
   expect(shipped.artifacts.map(({ url }) => url).filter((url) => !urls.has(url))).toEqual([])
   expect(

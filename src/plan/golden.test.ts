@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { listTestedReleases } from '../catalog/catalog.ts'
+import { listDefaultReleases } from '../catalog/catalog.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readRke1 } from '../spec/rke1/read-rke1.ts'
@@ -86,7 +86,7 @@ describe('the golden difference to an ordinary host', () => {
   })
 
   test.each(
-    listTestedReleases(shippedCatalog)
+    listDefaultReleases(shippedCatalog)
       .slice(1)
       .map(({ kubernetes }) => kubernetes),
   )('in Kubernetes %s', async (kubernetes) => {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
-import { type Catalog, findKubernetesRelease, listTestedVersions } from '../catalog/catalog.ts'
+import { type Catalog, findKubernetesRelease, listDefaultVersions } from '../catalog/catalog.ts'
 import { findOlderCatalog } from '../catalog/check-lock.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
@@ -113,7 +113,7 @@ async function resolveDigests(
         images,
         digests: hasOwnBuilds(artifacts) ? undefined : await context.releaseDigests(),
       },
-      listTestedVersions(catalog),
+      listDefaultVersions(catalog),
       report,
     )
   }
@@ -131,7 +131,7 @@ async function resolveFromNetwork(
   context: WorkspaceContext,
   cluster: Cluster,
   options: ResolveLockOptions,
-  tested: readonly string[],
+  defaults: readonly string[],
   report: ReportLine,
 ): Promise<Lock> {
   const { fetcher, signal } = context
@@ -146,17 +146,17 @@ async function resolveFromNetwork(
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
       'cannot resolve all versions and checksums; cluster.lock was not written',
-      { hint: suggestFix(error, options.release.kubernetes, tested), cause: error },
+      { hint: suggestFix(error, options.release.kubernetes, defaults), cause: error },
     )
   }
 }
 
-function suggestFix({ errors }: AggregateError, version: string, tested: readonly string[]): string {
+function suggestFix({ errors }: AggregateError, version: string, defaults: readonly string[]): string {
   const isRefused = errors.some((one) => one instanceof HyperkubeError && one.code === 'LOCK_DIGEST_REFUSED')
   if (isRefused) return digestRefusedHint
-  return tested.includes(version)
+  return defaults.includes(version)
     ? 'check the network; without internet access, set mirrors in spec.artifacts (files) and spec.registries (images)'
-    : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a tested version: ${tested.join(', ')}`
+    : `check that the source has Kubernetes ${version}, or set spec.kubernetes to a version of the catalog: ${defaults.join(', ')}`
 }
 
 function logFetches(fetcher: Fetcher, report: ReportLine): Fetcher {

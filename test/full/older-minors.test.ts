@@ -15,7 +15,7 @@ import { startDnsServer } from '../support/test-dns-server.ts'
 import { createUpCluster, type UpCluster } from '../support/up-cluster.ts'
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/minors.md')
-const versions = [...kubernetesVersions, ...olderKubernetesVersions].slice(1)
+const versions = [...kubernetesVersions, ...olderKubernetesVersions]
 
 const nodeList = z.object({
   items: z.array(z.object({ status: z.object({ nodeInfo: z.object({ kubeletVersion: z.string() }) }) })),

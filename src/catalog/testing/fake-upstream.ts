@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
-import { type Catalog, findKubernetesRelease, listTestedReleases } from '../catalog.ts'
+import { type Catalog, findKubernetesRelease, listDefaultReleases } from '../catalog.ts'
 import { shippedCatalog } from '../shipped-catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
 import { type FakeImage, fakeImage } from '../registry/testing/fake-registry.ts'
@@ -30,7 +30,7 @@ export function fakeUpstreamOf(catalog: Catalog, ...versions: readonly string[])
 
 /** Returns a fake image for each image of every release. The key is the image reference. */
 export function fakeImages(): Readonly<Record<string, FakeImage>> {
-  const names = listTestedReleases(shippedCatalog).flatMap(({ images }) => Object.values(images))
+  const names = listDefaultReleases(shippedCatalog).flatMap(({ images }) => Object.values(images))
   return Object.fromEntries(names.map((name) => [name, fakeImage(name)]))
 }
 

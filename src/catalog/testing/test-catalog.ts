@@ -24,7 +24,12 @@ export function buildTestCatalog(serial = testCatalogSerial): CatalogDocument {
     ...shippedDocument,
     serial,
     minors: [
-      { ...newest, minor: '1.99', tested: '1.99.3', components: { ...newest.components, etcd: '3.99.1' } },
+      {
+        ...newest,
+        minor: '1.99',
+        defaultPatch: '1.99.3',
+        components: { ...newest.components, etcd: '3.99.1' },
+      },
       ...minors.map((one) =>
         one.minor === '1.36' ? { ...one, components: { ...one.components, etcd: '3.6.99' } } : one,
       ),

@@ -64,11 +64,13 @@ test('catalog list shows the catalog of the release or of the signed file', asyn
   expect(collapse(file.stdout)).toContain(`1.99 1.99.3 3.99.1 2.3.7 file ${serial}\n`)
   expect(collapse(file.stdout)).toContain(`1.36 1.36.4 3.6.99 2.3.7 file ${serial}\n`)
   const wide = await run('catalog list -o wide', {})
-  expect(wide.stdout).toMatch(/^MINOR +TESTED +ETCD +CONTAINERD +RUNC +CNI +FLANNEL +CRICTL +SHAWL +SOURCE\n/)
+  expect(wide.stdout).toMatch(
+    /^MINOR +DEFAULT +ETCD +CONTAINERD +RUNC +CNI +FLANNEL +CRICTL +SHAWL +SOURCE\n/,
+  )
   expect(JSON.parse((await run('catalog list -o json', adopted)).stdout)).toMatchObject({
     kind: 'CatalogList',
     source: { from: 'file', serial, publicKey: key },
-    items: expect.arrayContaining([expect.objectContaining({ minor: '1.99', tested: '1.99.3' })]),
+    items: expect.arrayContaining([expect.objectContaining({ minor: '1.99', defaultPatch: '1.99.3' })]),
   })
 })
 
@@ -80,7 +82,7 @@ test('catalog update shows all changes, and writes the catalog and its key only 
   expect(dry.stdout).toContain(`~ catalog: serial ${shippedDocument.serial} (`)
   expect(dry.stdout).toContain(`+ trusted key: ${key}\n`)
   expect(dry.stdout).toContain('~ 1.36 etcd: 3.6.16 → 3.6.99\n')
-  expect(dry.stdout).toContain('+ 1.99 tested version: 1.99.3\n')
+  expect(dry.stdout).toContain('+ 1.99 default patch: 1.99.3\n')
   expect(dry.stdout).toContain('+ flags of kubelet 1.99: 131 flags\n')
   expect(await run(words, files)).toMatchObject({ code: 2, files: new Map(Object.entries(files)) })
   const written = await run(`${words} --yes`, files)

@@ -25,16 +25,16 @@ const flags = z.object({
 
 const listCommand: LeafCommand = {
   examples: [
-    ['hyperkube catalog list', 'list the supported minors with their tested versions'],
+    ['hyperkube catalog list', 'list the supported minors with a default patch of each'],
     ['hyperkube catalog list -o wide', 'include the versions of all components'],
   ],
   sharedFlags: ['file', 'output'],
   configure: () => undefined,
   async run(context, { options }) {
     const { source, minors } = await loadCatalog(context, options.file)
-    const items = minors.map(({ minor, tested, components, images }) => ({
+    const items = minors.map(({ minor, defaultPatch, components, images }) => ({
       minor,
-      tested,
+      defaultPatch,
       components,
       images,
     }))
@@ -119,7 +119,7 @@ function buildColumns(source: CatalogSource, wide: boolean): readonly TableColum
   })
   return [
     column('MINOR', ({ minor }) => minor),
-    column('TESTED', ({ tested }) => tested),
+    column('DEFAULT', ({ defaultPatch }) => defaultPatch),
     column('ETCD', ({ components }) => components.etcd),
     column('CONTAINERD', ({ components }) => components.containerd),
     ...(wide

@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import { listTestedVersions } from '../../catalog/catalog.ts'
+import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { exitCodes, type LeafCommand } from '../command/command.ts'
@@ -20,7 +20,7 @@ export function buildCompleteCommand(table: CompletionTable): LeafCommand {
             () => undefined,
           ),
         versions: async (file = options.file) =>
-          loadCatalog(context, file).then(listTestedVersions, () => []),
+          loadCatalog(context, file).then(listDefaultVersions, () => []),
       })
       context.stdout.write(candidates.map(({ word, about }) => `${word}\t${about}\n`).join(''))
       return exitCodes.ok

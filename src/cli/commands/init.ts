@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
-import { listTestedVersions } from '../../catalog/catalog.ts'
+import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import { readCluster } from '../../spec/read-cluster.ts'
@@ -107,7 +107,7 @@ async function createClusterText(
 ): Promise<string | ExitCode> {
   const { name = 'cluster', host: hosts, fromRke, defaults } = initFlags
   if (fromRke !== undefined) return (await translateRke1(context, fromRke)) ?? exitCodes.failure
-  const versions = listTestedVersions(await loadCatalog(context, options.file))
+  const versions = listDefaultVersions(await loadCatalog(context, options.file))
   const [kubernetes = ''] = versions
   if (defaults === true) return renderExampleFile(name, kubernetes)
   if (hosts !== undefined) return renderClusterDraft({ name, kubernetes, hosts })

@@ -212,7 +212,7 @@ test.each([
   [
     'a version that the source does not have',
     { 'cluster.yml': cluster.replace('1.37.1', '1.37.9') },
-    'check that the source has Kubernetes 1.37.9, or set spec.kubernetes to a tested version: 1.37.1, 1.36.4, 1.35.8, 1.34.10, 1.33.13, 1.32.5',
+    'check that the source has Kubernetes 1.37.9, or set spec.kubernetes to a version of the catalog: 1.37.1, 1.36.4, 1.35.8, 1.34.10, 1.33.13, 1.32.5',
   ],
   [
     'a bundle without an identity',

@@ -49,7 +49,7 @@ export const upgradeCommand: LeafCommand = {
     command.addArgument(new Argument('[action]', 'finish or undo a held upgrade').choices(heldUpgradeActions))
     command.option(
       '--to <version>',
-      'upgrade to this Kubernetes version; hyperkube catalog list shows the tested ones',
+      'upgrade to this Kubernetes version; hyperkube catalog list shows one of each minor',
     )
     command.option('--no-snapshot', 'skip the etcd snapshots before the steps and their test restores')
     command.option(

@@ -20,7 +20,7 @@ export interface CompletionTable {
 export interface CompletionFiles {
   /** Reads the cluster; undefined if there is none or it is invalid. */
   readonly cluster: (file: string | undefined) => Promise<Cluster | undefined>
-  /** Reads the tested Kubernetes versions of the catalog; empty if it is invalid. */
+  /** Reads the default Kubernetes versions of the catalog; empty if it is invalid. */
   readonly versions: (file: string | undefined) => Promise<readonly string[]>
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { mkdir } from 'node:fs/promises'
 import type { UpgradeStep } from '../../actions/plan-upgrade.ts'
 import { lockSteps } from '../../actions/upgrade.ts'
-import { listTestedVersions } from '../../catalog/catalog.ts'
+import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { type Lock, readLock } from '../../catalog/lock.ts'
 import { upgradePath } from '../../catalog/version.ts'
 import { hasErrors } from '../../contract/finding.ts'
@@ -80,7 +80,7 @@ export async function runRehearsal(
     extracted.small['cluster.lock'].toString('utf8'),
   )
   const current = await preparePrograms(currentLock)
-  const path = upgradePath(currentLock.kubernetes, to, listTestedVersions(catalog))
+  const path = upgradePath(currentLock.kubernetes, to, listDefaultVersions(catalog))
   const deps = { context, files: options, report: (line: string) => progress.writeLine(line) }
   const next: RehearsalPrograms[] = []
   for (const { lock } of await lockSteps(deps, path.map(toWholeStep))) next.push(await preparePrograms(lock))

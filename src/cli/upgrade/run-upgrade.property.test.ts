@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ActionStatus } from '../../actions/phases/action-run.ts'
 import { checkUpgradePath, planUpgrade, type RunningCluster } from '../../actions/plan-upgrade.ts'
 import { lockSteps, upgrade, type UpgradeFilesDeps } from '../../actions/upgrade.ts'
-import { listTestedVersions } from '../../catalog/catalog.ts'
+import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { readLock } from '../../catalog/lock.ts'
 import { fakeRegistries } from '../../catalog/registry/testing/fake-registry.ts'
 import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
@@ -14,7 +14,7 @@ import { requireLock } from '../../workspace/load-lock.ts'
 import { createInMemoryContext, runHyperkube } from '../testing/run-in-memory.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 
-const [oldest = '', ...others] = listTestedVersions(shippedCatalog).toSorted(compareVersions)
+const [oldest = '', ...others] = listDefaultVersions(shippedCatalog).toSorted(compareVersions)
 const newest = others.at(-1) ?? oldest
 const sites = new Map(fakeUpstream(oldest, ...others))
 const options = {
@@ -59,7 +59,7 @@ async function createCluster(more = '') {
       if (remaining < 0) throw killed
     }
     const cluster = await load()
-    const path = upgradePath(cluster.spec.kubernetes, newest, listTestedVersions(shippedCatalog))
+    const path = upgradePath(cluster.spec.kubernetes, newest, listDefaultVersions(shippedCatalog))
     const { steps } = planUpgrade(shippedCatalog, cluster, path, running)
     return upgrade({
       ...deps,
@@ -133,7 +133,7 @@ test('all problems of the path are reported at once, each with the first version
 `)
   const { context, deps, load } = cluster
   const loaded = await load()
-  const path = upgradePath(oldest, newest, listTestedVersions(shippedCatalog))
+  const path = upgradePath(oldest, newest, listDefaultVersions(shippedCatalog))
   const plan = planUpgrade(shippedCatalog, loaded, path, cluster.getRunning())
   const lock = await requireLock(context, 'cluster.yml')
   const artifacts = lock.artifacts.map((one) =>

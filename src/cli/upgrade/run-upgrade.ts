@@ -5,7 +5,7 @@ import {
   type UpgradePlan,
 } from '../../actions/plan-upgrade.ts'
 import { lockSteps, upgrade, type UpgradeFilesDeps } from '../../actions/upgrade.ts'
-import { type Catalog, listTestedVersions } from '../../catalog/catalog.ts'
+import { type Catalog, listDefaultVersions } from '../../catalog/catalog.ts'
 import { upgradePath } from '../../catalog/version.ts'
 import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/finding.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -40,7 +40,7 @@ export async function runUpgrade(
   { cluster, catalog, to, snapshot }: UpgradeCommand,
 ): Promise<ExitCode> {
   const { dryRun, ignore, progress } = upFlags.parse(options)
-  const path = upgradePath(cluster.spec.kubernetes, to, listTestedVersions(catalog))
+  const path = upgradePath(cluster.spec.kubernetes, to, listDefaultVersions(catalog))
   const observed = await observe(context, options, cluster, to)
   const plan = planUpgrade(catalog, cluster, path, observed.running)
   const lock = await requireLock(context, options.file)

@@ -1,5 +1,5 @@
 import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
-import { listTestedVersions } from '../../catalog/catalog.ts'
+import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
@@ -39,7 +39,7 @@ export function buildHosts({ controlPlanes, etcd, workers, windows }: ClusterSha
 }
 
 const settings = record({
-  kubernetes: constantFrom(...listTestedVersions(shippedCatalog)),
+  kubernetes: constantFrom(...listDefaultVersions(shippedCatalog)),
   api: record(
     { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
     { requiredKeys: [] },

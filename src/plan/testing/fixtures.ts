@@ -5,7 +5,7 @@ import {
   type UpstreamArtifact,
   upstreamArtifacts,
 } from '../../catalog/artifacts.ts'
-import { findKubernetesRelease, listTestedReleases } from '../../catalog/catalog.ts'
+import { findKubernetesRelease, listDefaultReleases } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Lock, type LockedArtifact, sortLock } from '../../catalog/lock.ts'
 import type { Facts } from '../../contract/facts.ts'
@@ -59,7 +59,7 @@ const targets: readonly ArtifactTarget[] = [
 ]
 
 const locks = new Map(
-  listTestedReleases(shippedCatalog).map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]),
+  listDefaultReleases(shippedCatalog).map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]),
 )
 
 /** Builds the lock of a version, with the programs of an upgrade to `held`. */
