@@ -28,7 +28,8 @@ test(
       const { operator } = cluster
       const readVersions = async (): Promise<string> => {
         const text = await readFile(join(operator.directory, 'cluster.yml'), 'utf8')
-        return text.match(/kubernetes: .*/g)?.join(', workers ') ?? ''
+        const [control, workers] = text.match(/(?<=kubernetes: "?)[\d.]+/g) ?? []
+        return workers === undefined ? `${control}` : `${control}, workers ${workers}`
       }
       const rows: string[] = []
       for (let kill = 1; kill <= kills; kill += 1) {
