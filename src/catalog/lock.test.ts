@@ -63,7 +63,7 @@ test('a lock must agree with cluster.yml about a held upgrade', async () => {
       release: findKubernetesRelease('1.36.4'),
       held: version,
       targets: [linux],
-      images: lock.images,
+      images: {},
     }).map(({ code }) => code)
   expect(codes(held, '1.37.1')).toEqual([])
   expect(codes(plain)).toEqual([])
