@@ -64,6 +64,16 @@ export async function expectEqualObjects(api: KubeApi, before: ReadonlyMap<strin
   return before.size
 }
 
+/**
+ * Fails unless every object has all that it had. A new minor shows defaults of fields that the old one does not
+ * know, for example `maxUnavailable` of a StatefulSet. Returns the number of objects.
+ */
+export async function expectKeptObjects(api: KubeApi, before: ReadonlyMap<string, object>): Promise<number> {
+  const after = await readEveryKind(api)
+  for (const [path, object] of before) expect(after.get(path), path).toMatchObject(object)
+  return before.size
+}
+
 /** Lists the versions of the programs that run on hosts, for example `etcd-3.6.16`. */
 export async function listRunningPrograms(hosts: readonly Host[]): Promise<string[]> {
   const names = 'etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy'
