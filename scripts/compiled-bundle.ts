@@ -1,21 +1,27 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { runProgram } from '../src/kit/command.ts'
 
-/** Files from which an executable starts without compiling the program again. */
-export interface CompiledBundle {
-  /** The script that Node runs. It runs the program with its compiled code. */
-  readonly loader: string
+/** Files of a program that starts without being compiled again. */
+export interface CompiledProgram {
   /** The program as one function expression. */
   readonly program: string
   /** Compiled code of all functions that the recorded commands called. */
   readonly code: string
 }
 
-/** Names of the files inside the executable. */
-export const programAsset = 'program.js'
-export const codeAsset = 'program.code'
+/**
+ * Commands of services, each of which is also a program of its own inside the executable. A service would keep the
+ * source and the compiled code of all other commands in memory.
+ */
+export const serviceCommands = ['agent', 'apiserver-proxy', 'controller-manager'] as const
+
+/** Names of the files inside the executable. `command` is one of `serviceCommands`; otherwise the whole program. */
+export function nameAssets(command?: string): CompiledProgram {
+  const name = command === undefined ? 'program' : `program-${command}`
+  return { program: `${name}.js`, code: `${name}.code` }
+}
 
 /**
  * Command lines that load most of the program. Node's own code cache contains only functions that run at once, and
@@ -31,34 +37,43 @@ const recordedCommands: readonly (readonly string[])[] = [
   ['agent-call', '--help'],
 ]
 
-/** Runs the bundle of hyperkube and saves the code that V8 has compiled meanwhile. */
-export async function compileBundle(bundle: string, work: string): Promise<CompiledBundle> {
-  const [program, code] = [join(work, programAsset), join(work, codeAsset)]
-  const [loader, recorder] = [join(work, 'loader.cjs'), join(work, 'recorder.cjs')]
+/** Runs commands of a bundle of hyperkube and saves the code that V8 has compiled meanwhile. */
+export async function compileBundle(
+  bundle: string,
+  work: string,
+  commands: readonly (readonly string[])[] = recordedCommands,
+): Promise<CompiledProgram> {
+  const name = basename(bundle, '.cjs')
+  const [program, code] = [join(work, `${name}.js`), join(work, `${name}.code`)]
+  const recorder = join(work, 'recorder.cjs')
   const source = await readFile(bundle, 'latin1')
   if (/[^\0-\x7f]/.test(source)) throw new Error(`${bundle} has characters outside ASCII`)
   await writeFile(program, `(function (exports, require, module, __filename, __dirname) {${source}\n})`)
-  await writeFile(loader, loaderScript)
   await writeFile(recorder, recorderScript)
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-record-'))
   try {
-    await runProgram([process.execPath, recorder, program, code, JSON.stringify(recordedCommands)], {
+    await runProgram([process.execPath, recorder, program, code, JSON.stringify(commands)], {
       cwd: directory,
       env: { HOME: directory, XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory },
     })
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-  return { loader, program, code }
+  return { program, code }
 }
 
-/** The source is ASCII, so one byte is one character. V8 ignores compiled code of another V8 version. */
-const loaderScript = `
+/**
+ * The script that Node runs. It runs the program of the command with its compiled code. The source is ASCII, so one
+ * byte is one character. V8 ignores compiled code of another V8 version.
+ */
+export const loaderScript = `
 const { getRawAsset } = require('node:sea')
 const { Script } = require('node:vm')
-const script = new Script(Buffer.from(getRawAsset('${programAsset}')).latin1Slice(), {
+const command = process.argv[2]
+const name = ${JSON.stringify(serviceCommands)}.includes(command) ? 'program-' + command : 'program'
+const script = new Script(Buffer.from(getRawAsset(name + '.js')).latin1Slice(), {
   filename: 'hyperkube',
-  cachedData: Buffer.from(getRawAsset('${codeAsset}')),
+  cachedData: Buffer.from(getRawAsset(name + '.code')),
 })
 script.runInThisContext()(exports, require, module, __filename, __dirname)
 `

@@ -2,11 +2,11 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { constants, createGzip } from 'node:zlib'
 import { build, type Plugin } from 'esbuild'
 import { fileExists } from '../src/kit/files.ts'
 import { runProgram } from '../src/kit/command.ts'
-import { codeAsset, compileBundle, type CompiledBundle, programAsset } from './compiled-bundle.ts'
+import { compileBundle, loaderScript, nameAssets, serviceCommands } from './compiled-bundle.ts'
 import { fetchPackage, findLockedPackage } from './npm-package.ts'
 
 /**
@@ -82,10 +82,32 @@ async function prepareBlob(
   await bundleProgram(bundle, { entry, node: 24, version })
   // Compiled code is valid only on the system that compiled it. Programs of tests start without it.
   const canCompile = isCurrentTarget && entry === hyperkube.entry
-  const compiled = canCompile ? await compileBundle(bundle, work) : undefined
+  const compiled = canCompile ? await compilePrograms(bundle, work, version) : undefined
   await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, compiled }))
   await runProgram([process.execPath, '--experimental-sea-config', config])
   return blob
+}
+
+/** Compiles the whole program, and one program for each command of a service. */
+async function compilePrograms(
+  bundle: string,
+  work: string,
+  version: string | undefined,
+): Promise<CompiledPrograms> {
+  const loader = join(work, 'loader.cjs')
+  await writeFile(loader, loaderScript)
+  const whole = await compileBundle(bundle, work)
+  const assets: Record<string, string> = {
+    [nameAssets().program]: whole.program,
+    [nameAssets().code]: whole.code,
+  }
+  for (const command of serviceCommands) {
+    const file = join(work, `${command}.cjs`)
+    await bundleProgram(file, { entry: hyperkube.entry, node: 24, version, command })
+    const { program, code } = await compileBundle(file, work, [[command, '--help']])
+    Object.assign(assets, { [nameAssets(command).program]: program, [nameAssets(command).code]: code })
+  }
+  return { loader, assets }
 }
 
 export interface BundleOptions {
@@ -93,6 +115,8 @@ export interface BundleOptions {
   /** Major version of Node that runs the bundle. */
   readonly node: number
   readonly version?: string | undefined
+  /** Leaves out all other commands. */
+  readonly command?: string | undefined
   /** A module that provides what this version of Node lacks. */
   readonly polyfill?: string
 }
@@ -100,7 +124,7 @@ export interface BundleOptions {
 /** Bundles the program into one file. */
 export async function bundleProgram(
   file: string,
-  { entry, node, version, polyfill }: BundleOptions,
+  { entry, node, version, command, polyfill }: BundleOptions,
 ): Promise<void> {
   await build({
     entryPoints: [join(root, entry)],
@@ -116,7 +140,11 @@ export async function bundleProgram(
     // Lets the bundle also run outside an executable. It then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
-    plugins: [dropTranslations, ...(version === undefined ? [] : [overrideVersion(version)])],
+    plugins: [
+      dropTranslations,
+      ...(version === undefined ? [] : [overrideVersion(version)]),
+      ...(command === undefined ? [] : [dropOtherCommands(command)]),
+    ],
     logLevel: 'error',
   })
 }
@@ -126,8 +154,15 @@ export interface SeaFiles {
   readonly blob: string
   /** Path of host.ps1, the PowerShell script of the agent. */
   readonly script: string
-  /** Files of an executable that contains compiled code. */
-  readonly compiled?: CompiledBundle | undefined
+  readonly compiled?: CompiledPrograms | undefined
+}
+
+/** Files of an executable that contains compiled code. */
+interface CompiledPrograms {
+  /** The script that Node runs. */
+  readonly loader: string
+  /** Path of each file of a program; the key is its name inside the executable. */
+  readonly assets: Readonly<Record<string, string>>
 }
 
 /** Renders Node's configuration file for a single executable application. */
@@ -139,7 +174,7 @@ export function renderSeaConfig({ bundle, blob, script, compiled }: SeaFiles): s
     // Files that the program reads from inside the executable.
     assets: {
       'host.ps1': script,
-      ...(compiled && { [programAsset]: compiled.program, [codeAsset]: compiled.code }),
+      ...compiled?.assets,
     },
     // A program that runs as root must not obey NODE_OPTIONS.
     execArgvExtension: 'none',
@@ -160,6 +195,18 @@ const dropTranslations: Plugin = {
   setup(bundling) {
     bundling.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: '', loader: 'js' }))
   },
+}
+
+/** Leaves out the modules of all other commands. The table of commands loads a module only to run or describe it. */
+function dropOtherCommands(command: string): Plugin {
+  return {
+    name: 'drop-other-commands',
+    setup(bundling) {
+      bundling.onLoad({ filter: /\/src\/cli\/commands\/[^/]+\.ts$/ }, ({ path }) =>
+        path.endsWith(`/${command}.ts`) ? undefined : { contents: '', loader: 'js' },
+      )
+    },
+  }
 }
 
 /** Makes the bundle report the given version instead of the version in package.json. */
@@ -196,7 +243,7 @@ async function findNodeExecutable(name: string, target: Target, work: string): P
  */
 export async function compressExecutable(file: string): Promise<string> {
   const output = `${file}.gz`
-  await pipeline(createReadStream(file), createGzip(), createWriteStream(output))
+  await pipeline(createReadStream(file), createGzip({ level: constants.Z_BEST_COMPRESSION }), createWriteStream(output))
   return output
 }
 
