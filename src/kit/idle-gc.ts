@@ -4,9 +4,10 @@ import { z } from 'zod'
 
 /**
  * Regularly runs a full garbage collection if memory use has grown. The returned function stops the timer. V8
- * collects only when a program allocates, which an idle service hardly does.
+ * collects only when a program allocates, which an idle service hardly does. A shorter interval would cost more than
+ * the work of an idle service.
  */
-export function startIdleGc(intervalMs = 20_000): () => void {
+export function startIdleGc(intervalMs = 60_000): () => void {
   const collect = exposeGc()
   let usedAfterGc = 0
   const timer = setInterval(() => {

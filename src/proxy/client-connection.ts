@@ -31,14 +31,17 @@ export class ProxiedConnection implements ClientConnection {
   readonly #server: Socket
   #closing = false
 
-  /** `closed` is called when both sides are closed. */
-  constructor(client: Socket, server: Socket, jitter: number, closed: () => void) {
+  /** `onSend` is called when the client sends data, `closed` when both sides are closed. */
+  constructor(client: Socket, server: Socket, jitter: number, onSend: () => void, closed: () => void) {
     this.jitter = jitter
     this.#client = client
     this.#server = server
     client.pipe(server)
     server.pipe(client)
-    client.on('data', () => (this.clientSentAt = performance.now()))
+    client.on('data', () => {
+      this.clientSentAt = performance.now()
+      onSend()
+    })
     server.on('data', () => (this.serverSentAt = performance.now()))
     let open = 2
     for (const [side, other] of [
@@ -118,8 +121,11 @@ export class ConnectionHandshake implements ClientConnection {
   readonly #server: Socket
   #closing = false
 
-  /** `buffered` contains all data that the client has sent so far; the handshake appends to it. */
-  constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number) {
+  /**
+   * `buffered` contains all data that the client has sent so far; the handshake appends to it. `onSend` is called
+   * when data is sent to the server.
+   */
+  constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number, onSend: () => void) {
     this.jitter = jitter
     this.#server = server
     const { promise, resolve } = Promise.withResolvers<HandshakeResult>()
@@ -128,6 +134,7 @@ export class ConnectionHandshake implements ClientConnection {
     const send = (data: Buffer): void => {
       server.write(data)
       this.clientSentAt = performance.now()
+      onSend()
     }
     const onClientData = (data: Buffer): void => {
       buffered.push(data)

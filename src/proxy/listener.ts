@@ -14,12 +14,15 @@ export class ProxyListener {
   readonly #pool: UpstreamPool
   readonly #timing: ProxyTiming
   readonly #random: () => number
+  readonly #onWait: () => void
   readonly #closing = new AbortController()
 
-  constructor(pool: UpstreamPool, timing: ProxyTiming, random: () => number) {
+  /** `onWait` is called when a client begins to wait for a server. */
+  constructor(pool: UpstreamPool, timing: ProxyTiming, random: () => number, onWait: () => void) {
     this.#pool = pool
     this.#timing = timing
     this.#random = random
+    this.#onWait = onWait
     // A client's data stays in the kernel buffer until a server is found, so memory use is limited.
     this.#listener = createServer(
       { pauseOnConnect: true, allowHalfOpen: true, ...socketOptions },
@@ -85,8 +88,12 @@ export class ProxyListener {
       onUnreachable: (name, observation, startedAt) => {
         tried.add(name)
         this.#pool.recordMiss(name, observation, startedAt, performance.now())
+        this.#onWait()
       },
-      onSlow: (name, startedAt) => this.#pool.recordSlow(name, startedAt),
+      onSlow: (name, startedAt) => {
+        this.#pool.recordSlow(name, startedAt)
+        this.#onWait()
+      },
     }
     while (!client.destroyed) {
       const untried = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
@@ -112,7 +119,7 @@ export class ProxyListener {
     server: ApiServer,
     buffered: Buffer[],
   ): Promise<HandshakeResult> {
-    const handshake = new ConnectionHandshake(client, socket, buffered, this.#random())
+    const handshake = new ConnectionHandshake(client, socket, buffered, this.#random(), this.#onWait)
     server.connections.add(handshake)
     const outcome = await handshake.outcome
     server.connections.delete(handshake)
@@ -121,11 +128,12 @@ export class ProxyListener {
 
   #connect(client: Socket, socket: Socket, server: ApiServer): void {
     server.totals.connections++
-    const connection: ProxiedConnection = new ProxiedConnection(client, socket, this.#random(), () => {
+    const closed = (): void => {
       server.connections.delete(connection)
       server.totals.sent += connection.sent
       server.totals.received += connection.received
-    })
+    }
+    const connection = new ProxiedConnection(client, socket, this.#random(), this.#onWait, closed)
     server.connections.add(connection)
   }
 }

@@ -123,6 +123,20 @@ describe('an open connection', () => {
     expect(proxy.status().servers[0]?.totals.cut).toBe(1)
   })
 
+  test('makes the proxy probe its server at once if it waits for a response', async () => {
+    const server = await bed.apiServer()
+    // The next regular probe is later than the timeout of this test.
+    const proxy = await bed.proxy(bed.settings([server.name]), { probeInterval: 60_000 })
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    const client = bed.client(proxy.port, true)
+    await client.get()
+    server.mode = 'mute'
+    const pending = client.get().catch(() => undefined)
+    await waitForHealth(proxy, { [server.name]: 'unhealthy' })
+    client.close()
+    await pending
+  })
+
   test('stays open if its server stops responding and no other server is healthy', async () => {
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([server.name, await findFreePort()]), {

@@ -32,11 +32,12 @@ export class ApiserverProxy {
   #agents: ServerAgents | undefined
   #discovered: readonly string[]
   #timer: NodeJS.Timeout | undefined
+  #isResting = false
 
   constructor(spec: ProxySpec, discovered: readonly string[], deps: ProxyDeps) {
     this.#deps = deps
     this.#pool = new UpstreamPool(Math.floor(deps.random() * 1000), deps.timing, deps.log)
-    this.#listener = new ProxyListener(this.#pool, deps.timing, deps.random)
+    this.#listener = new ProxyListener(this.#pool, deps.timing, deps.random, () => this.#wake())
     this.#discovered = discovered
     this.#configuration = spec.configuration
     this.applySpec(spec)
@@ -44,7 +45,7 @@ export class ApiserverProxy {
 
   async start(): Promise<void> {
     await this.#listener.listen(this.#configuration.listen, this.#deps.log)
-    this.#timer = setInterval(() => this.#tick(performance.now()), this.#deps.timing.tick)
+    this.#schedule(this.#deps.timing.tick)
   }
 
   /** Applies a new configuration. Existing connections stay open. */
@@ -94,7 +95,8 @@ export class ApiserverProxy {
   /** Stops accepting clients and lets existing connections finish until the stop timeout. */
   async stop(): Promise<void> {
     const { tick, stopTimeout } = this.#deps.timing
-    clearInterval(this.#timer)
+    clearTimeout(this.#timer)
+    this.#isResting = false
     const closed = this.#listener.close().then(() => true)
     const deadline = performance.now() + stopTimeout
     while (performance.now() < deadline) {
@@ -110,6 +112,26 @@ export class ApiserverProxy {
   #setMembers(): void {
     const { servers, local } = this.#configuration
     this.#pool.setMembers(mergeMembers(servers, this.#discovered), local, performance.now())
+    this.#wake()
+  }
+
+  #schedule(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      const { tick, probeInterval } = this.#deps.timing
+      this.#tick(performance.now())
+      // Ten ticks a second cost more processor time than the probes.
+      const restMs = this.#pool.findRestTime(performance.now(), probeInterval)
+      this.#isResting = restMs > tick
+      this.#schedule(Math.max(restMs, tick))
+    }, delayMs)
+  }
+
+  /** Ends a rest, because a server or a connection must be checked at the next tick. */
+  #wake(): void {
+    if (!this.#isResting) return
+    this.#isResting = false
+    clearTimeout(this.#timer)
+    this.#schedule(this.#deps.timing.tick)
   }
 
   #tick(now: number): void {

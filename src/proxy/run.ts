@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ProxyConfiguration,
@@ -55,8 +55,11 @@ async function watchSettings(
 ): Promise<void> {
   const logOnce = createChangeLog(log)
   let settings = first
+  let knownStamp: string | undefined
   while (await pause(timing.reloadInterval, signal)) {
     try {
+      const stamp = await readStamp([file, ...listFiles(settings.configuration)], timing.reloadInterval)
+      if (stamp !== undefined && stamp === knownStamp) continue
       const read = await readProxySettings(file)
       if (!isSameSettings(settings, read)) {
         proxy.applySpec(read)
@@ -65,12 +68,27 @@ async function watchSettings(
           log('a new listen address needs a restart')
       }
       settings = read
+      knownStamp = stamp
       logOnce('')
     } catch (error) {
       // The previous settings stay in use: outdated servers are better than no servers.
       logOnce(`the previous configuration stays in use: ${formatError(error)}`)
     }
   }
+}
+
+/**
+ * Describes the versions of files without reading them. Returns undefined if a file has changed so recently that a
+ * further change could have the same timestamp.
+ */
+async function readStamp(paths: readonly string[], settleMs: number): Promise<string | undefined> {
+  const files = await Promise.all(
+    paths.map(async (path) => stat(path, { bigint: true }).catch(() => undefined)),
+  )
+  if (files.some((one) => one !== undefined && Date.now() - Number(one.ctimeMs) < settleMs)) return undefined
+  return files
+    .map((one) => (one === undefined ? '' : [one.ino, one.size, one.mtimeNs, one.ctimeNs].join(' ')))
+    .join('\n')
 }
 
 async function watchServers(
@@ -147,16 +165,16 @@ export interface ProxySettings extends ProxyCertificates {
 
 async function readProxySettings(file: string): Promise<ProxySettings> {
   const configuration = await readConfiguration(file)
-  const paths = [
-    configuration.caFile,
-    configuration.credentials.certificate,
-    configuration.credentials.privateKey,
-  ]
   const [caCertificate, certificate, privateKey] = await Promise.all(
-    paths.map(async (path) => readFile(path, 'utf8').catch(() => undefined)),
+    listFiles(configuration).map(async (path) => readFile(path, 'utf8').catch(() => undefined)),
   )
   const whole = certificate !== undefined && privateKey !== undefined
   return { configuration, caCertificate, credentials: whole ? { certificate, privateKey } : undefined }
+}
+
+/** Lists the files that the configuration names: CA, certificate and private key. */
+function listFiles({ caFile, credentials }: ProxyConfiguration): readonly string[] {
+  return [caFile, credentials.certificate, credentials.privateKey]
 }
 
 async function readConfiguration(file: string): Promise<ProxyConfiguration> {

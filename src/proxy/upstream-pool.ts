@@ -119,6 +119,23 @@ export class UpstreamPool {
     this.#dropUnused()
   }
 
+  /**
+   * Returns the milliseconds until the next probe is due; 0 if a server fails, has a probe in flight, is retired or
+   * lets a client wait. Each of these must be checked at every tick.
+   */
+  findRestTime(now: number, probeIntervalMs: number): number {
+    const times = this.servers.map((server) => {
+      const { upstream, lastProbeAt, probesInFlight, retiredSince, waitingSince } = server
+      const isQuiet =
+        upstream.failures === 0 &&
+        probesInFlight === 0 &&
+        retiredSince === undefined &&
+        waitingSince === undefined
+      return isQuiet && lastProbeAt !== undefined ? lastProbeAt + probeIntervalMs - now : 0
+    })
+    return Math.max(0, Math.min(...times))
+  }
+
   #dropUnused(): void {
     for (const { name, retiredSince, connections } of this.#servers.values()) {
       if (retiredSince !== undefined && connections.size === 0) this.#servers.delete(name)

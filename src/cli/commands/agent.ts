@@ -103,9 +103,7 @@ export const agentCommand: LeafCommand = {
         return formatAgentMetrics({ version, health, counters, process: await readProcessStats() })
       },
     })
-    // The agent is never idle, because its probes allocate memory all the time. With the default interval,
-    // garbage collection would cost more than the probes.
-    const stopIdleGc = startIdleGc(60_000)
+    const stopIdleGc = startIdleGc()
     const [renewal, mutex] = [{ ...deps, intervals: defaultRenewalIntervals }, createMutex()]
     const renew = async (logLine = log): Promise<TickResult> =>
       mutex(async () => renewLocalCertificates({ ...renewal, log: logLine }))
