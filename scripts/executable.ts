@@ -243,7 +243,11 @@ async function findNodeExecutable(name: string, target: Target, work: string): P
  */
 export async function compressExecutable(file: string): Promise<string> {
   const output = `${file}.gz`
-  await pipeline(createReadStream(file), createGzip({ level: constants.Z_BEST_COMPRESSION }), createWriteStream(output))
+  await pipeline(
+    createReadStream(file),
+    createGzip({ level: constants.Z_BEST_COMPRESSION }),
+    createWriteStream(output),
+  )
   return output
 }
 

@@ -75,7 +75,13 @@ test('a client that does not read stops its server from sending', async () => {
   const client = connect(front).pause()
   bed.onClose(async () => client.destroy())
   const ours = await accepted.promise
-  const connection = new ProxiedConnection(ours, connect(parseAddress(name)), 0, () => undefined, () => undefined)
+  const connection = new ProxiedConnection(
+    ours,
+    connect(parseAddress(name)),
+    0,
+    () => undefined,
+    () => undefined,
+  )
   let before = -1
   const waits = async (): Promise<boolean> => sent > 0 && before === (before = sent)
   await pollUntil('the server to wait', waits, { timeoutMs: 20_000, intervalMs: 300 })
