@@ -56,6 +56,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/bench',
     'evidence/bench-addons',
     'evidence/where-the-time-goes',
+    'evidence/cost-at-rest',
     'evidence/interruptions',
     'evidence/minors',
     'evidence/upgrade-beside-3+2',
