@@ -72,9 +72,16 @@ export const everyKind: readonly KindObject[] = [
   }),
   namespaced('v1', 'secrets', 'Secret', { type: 'Opaque', data: { password: 'c2VjcmV0' } }),
   namespaced('v1', 'serviceaccounts', 'ServiceAccount', { automountServiceAccountToken: false }),
-  namespaced('v1', 'endpoints', 'Endpoints', {
-    subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports: [{ port: 80 }] }],
-  }),
+  // Another name than that of the Service, because the endpoints controller owns the object of a Service.
+  namespaced(
+    'v1',
+    'endpoints',
+    'Endpoints',
+    {
+      subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports: [{ port: 80 }] }],
+    },
+    'kinds-manual',
+  ),
   namespaced('v1', 'events', 'Event', {
     involvedObject: { kind: 'ConfigMap', namespace, name: 'kinds' },
     reason: 'Written',
