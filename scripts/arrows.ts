@@ -115,6 +115,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/identity',
     'src/pki',
     'src/conformance',
+    'src/catalog',
     'src/kube',
     'src/rehearsal',
     'src/snapshot',

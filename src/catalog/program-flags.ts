@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** A program whose flags cluster.yml can set. */
-const programNameSchema = z.enum([
+export const programNameSchema = z.enum([
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
