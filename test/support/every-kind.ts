@@ -72,7 +72,8 @@ export const everyKind: readonly KindObject[] = [
   }),
   namespaced('v1', 'secrets', 'Secret', { type: 'Opaque', data: { password: 'c2VjcmV0' } }),
   namespaced('v1', 'serviceaccounts', 'ServiceAccount', { automountServiceAccountToken: false }),
-  // Another name than that of the Service, because the endpoints controller owns the object of a Service.
+  // The endpoints controller changes Endpoints of a Service with a selector, and deletes those without a Service.
+  namespaced('v1', 'services', 'Service', { spec: { ports: [{ port: 80 }] } }, 'kinds-manual'),
   namespaced(
     'v1',
     'endpoints',
