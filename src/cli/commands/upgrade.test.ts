@@ -15,13 +15,16 @@ test.each([
   ['upgrade', cluster, 2, 'needs --to VERSION, confirm or rollback'],
   ['upgrade confirm --to 1.37.1', cluster, 2, 'needs --to VERSION, confirm or rollback'],
   ['upgrade rollback --hold', cluster, 2, 'needs --to VERSION, confirm or rollback'],
+  ['upgrade rollback --rehearse', cluster, 2, '--rehearse needs --to VERSION'],
+  ['upgrade --to 1.37.1 --hold --rehearse', cluster, 2, 'cannot be used with --hold'],
+  ['upgrade --to 1.36.4 --rehearse', cluster, 0, 'there is nothing to rehearse'],
   ['upgrade undo', cluster, 2, 'confirm, rollback'],
   ['upgrade confirm', cluster, 1, 'UPGRADE_NOT_HELD'],
   ['upgrade rollback', cluster, 1, 'UPGRADE_NOT_HELD'],
   ['upgrade --to 1.36.5 --hold', cluster, 1, 'UPGRADE_HOLD_UNSUPPORTED'],
   ['upgrade --to 1.37.1', held, 1, 'hyperkube upgrade rollback'],
   ['upgrade --to 1.37.1 --hold', held, 1, 'UPGRADE_HELD'],
-])('%s is refused, and nothing is written', async (words, file, code, message) => {
+])('%s ends with a reason, and nothing is written', async (words, file, code, message) => {
   const result = await runHyperkube(words, { 'cluster.yml': file })
   expect({ code: result.code, files: result.files }).toMatchObject({ code })
   expect(result.stderr).toContain(message)

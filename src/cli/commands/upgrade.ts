@@ -67,6 +67,11 @@ export const upgradeCommand: LeafCommand = {
       context.stderr.write('  → hyperkube upgrade --help\n')
       return exitCodes.usage
     }
+    if (rehearse && (hold || to === undefined)) {
+      context.stderr.write('USAGE: --rehearse needs --to VERSION, and cannot be used with --hold\n')
+      context.stderr.write('  → hyperkube upgrade --to VERSION --rehearse\n')
+      return exitCodes.usage
+    }
     const { cluster, findings, catalog } = await loadCluster(context, options.file)
     if (cluster === undefined) {
       context.stderr.write(formatFindings(findings))

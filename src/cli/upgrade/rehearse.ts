@@ -37,6 +37,11 @@ export async function runRehearsal(
   { cluster, catalog, to, snapshot: saveFirst }: UpgradeCommand,
 ): Promise<ExitCode> {
   const { signal, stderr } = context
+  const path = upgradePath(cluster.spec.kubernetes, to, listDefaultVersions(catalog))
+  if (path.length === 0) {
+    stderr.write(`${options.file} already has Kubernetes ${to}; there is nothing to rehearse\n`)
+    return exitCodes.ok
+  }
   const identity = await openIdentity(context, options, cluster.metadata.name)
   const invocation: EtcdInvocation = {
     // The saved snapshot is not the result of this command.
@@ -80,7 +85,6 @@ export async function runRehearsal(
     extracted.small['cluster.lock'].toString('utf8'),
   )
   const current = await preparePrograms(currentLock)
-  const path = upgradePath(currentLock.kubernetes, to, listDefaultVersions(catalog))
   const deps = { context, files: options, report: (line: string) => progress.writeLine(line) }
   const next: RehearsalPrograms[] = []
   for (const { lock } of await lockSteps(deps, path.map(toWholeStep))) next.push(await preparePrograms(lock))
