@@ -55,7 +55,7 @@ export function renderChart({ title, groups, notes, nameWidth }: Chart): string 
   return renderSvg(width, y + 4, title, shapes)
 }
 
-/** Reads the rows of the first table with a column. */
+/** Reads the rows of the first table that has the column `column`. */
 function readTable(markdown: string, column: string): Map<string, string>[] {
   const lines = markdown.split('\n')
   const start = lines.findIndex((line) => line.startsWith('|') && splitRow(line).includes(column))

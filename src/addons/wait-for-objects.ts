@@ -20,7 +20,7 @@ export interface AddonWaitOptions {
 export interface PendingObject {
   readonly name: string
   readonly reason: string
-  /** Finds the cause with additional requests. */
+  /** Requests the cause of `reason` from the API. Called only for objects that a message names. */
   readonly explain?: () => Promise<string | undefined>
 }
 

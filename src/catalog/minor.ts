@@ -34,7 +34,7 @@ export const kubernetesMinorSchema = z
     images: z.record(z.string(), imageReferenceSchema),
     /** Flags that hyperkube sets and that have other names in other minors, by program and without dashes. */
     flags: z.strictObject({ etcd: z.record(z.string(), z.string()) }),
-    /** Value of apiVersion in configuration files whose newest version is not in all minors, by kind. */
+    /** apiVersion of configuration files, by kind. Only for kinds whose apiVersion differs between minors. */
     apiVersions: z.strictObject({ AuthenticationConfiguration: z.string().min(1) }),
   })
   .refine(

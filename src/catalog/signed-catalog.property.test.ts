@@ -29,7 +29,10 @@ function readOutcome(signed: string): string {
   }
 }
 
-/** Formats a value; undefined if it is too deep. Another test has texts that are deeper. */
+/**
+ * Formats a value as JSON. Returns undefined if the nesting is too deep for JSON.stringify. The last test of
+ * this file covers deeper nesting, because it builds its JSON without JSON.stringify.
+ */
 function formatJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)

@@ -46,8 +46,8 @@ const stateSchema = z.strictObject({
    */
   dataInode: z.string().optional(),
   /**
-   * Inode of a data directory that an earlier, unfinished restore left behind. It is deleted, because etcd
-   * never started with this data.
+   * Inode of a data directory that an earlier, unfinished restore left behind. The next restore deletes this
+   * directory, because etcd never started with its data.
    */
   discardedInode: z.string().optional(),
 })

@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import { z } from 'zod'
 
 /**
- * Regularly runs a full garbage collection if memory use has grown. The returned function stops the timer. V8
- * collects only when a program allocates, which an idle service hardly does. A shorter interval would cost more than
- * the work of an idle service.
+ * Regularly runs a full garbage collection if memory use has grown. The timer is necessary because V8
+ * collects only when a program allocates memory, and an idle service allocates little. A shorter interval
+ * would use more processor time than the idle service itself. The returned function stops the timer.
  */
 export function startIdleGc(intervalMs = 60_000): () => void {
   const collect = exposeGc()

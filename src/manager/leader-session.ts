@@ -179,8 +179,8 @@ export class LeaderSession {
   }
 
   /**
-   * Returns a signal that aborts hanging requests after the end of the term, early enough to release the
-   * lease.
+   * Returns the abort signal for requests. The signal aborts when the lease is lost, or after 75% of the
+   * grace period that follows the end of the term. Hanging requests then end in time to release the lease.
    */
   #abortLate({ signal, lost }: LeaderTerm): Disposable & { readonly signal: AbortSignal } {
     const late = new AbortController()

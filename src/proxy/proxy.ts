@@ -153,8 +153,9 @@ export class ApiserverProxy {
     if (agents !== this.#agents) return
     if (observation.kind === 'ready')
       server.responseTime = updateResponseTime(server.responseTime, performance.now() - now)
-    // A server that rejects anonymous probes may accept the proxy's certificate. The proxy switches only
-    // after several inconclusive probes, because a server that has just started rejects both.
+    // Some servers reject anonymous probes and accept probes with the proxy's certificate. The proxy changes
+    // the kind of probe only after several unclear results, because a server that has just started rejects
+    // both kinds.
     server.unclearCount = observation.kind === 'unclear' ? server.unclearCount + 1 : 0
     if (server.unclearCount % 5 === 4) server.authenticated = !server.authenticated
     this.#pool.observe(server.name, observation, now, performance.now())

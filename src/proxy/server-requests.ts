@@ -21,8 +21,8 @@ export interface ProxyCertificates {
 }
 
 /**
- * Creates the agents, or returns undefined without a CA. Servers are then not probed, but clients are still
- * connected, because clients verify the server themselves.
+ * Creates the HTTPS agents. Returns undefined without a usable CA certificate, and the proxy then does not
+ * probe servers. The proxy still connects clients, because clients verify the server themselves.
  */
 export function createServerAgents(
   { caCertificate, credentials }: ProxyCertificates,

@@ -73,7 +73,7 @@ export const metricsSchema = settingsOrNone(
     .meta({ id: 'Metrics', description: 'metrics-server, for `kubectl top` and autoscalers.' }),
 )
 
-/** Port of Traefik's health endpoint. It is bound on the host and not reachable from outside. */
+/** Port of Traefik's health endpoint. Traefik binds it to 127.0.0.1, so other machines cannot reach it. */
 export const traefikHealthPort = 10_254
 
 export const ingressSchema = settingsOrNone(

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { buildExecutable, compressExecutable, currentTarget } from '../../scripts/executable.ts'
 
-/** Size of suites that both `npm run e2e` and `npm run e2e:full` run; vitest.config.ts sets it. */
+/**
+ * Selects how much a suite tests: `ci` in `npm run e2e`, `full` in `npm run e2e:full`. vitest.config.ts sets
+ * the size.
+ */
 export type SuiteSize = 'ci' | 'full'
 
 declare module 'vitest' {

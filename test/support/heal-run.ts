@@ -9,7 +9,10 @@ import { compareServiceRuns, readServiceRuns } from './service-runs.ts'
 import { HealObserver } from './heal-observer.ts'
 
 const countedWritesPath = '/api/v1/namespaces/default/configmaps?labelSelector=counted'
-/** Timeouts in milliseconds until `doctor` names a lasting fault, and until it has no findings again. */
+/**
+ * Maximum time until `doctor` names a fault that the agent cannot heal, and maximum time until `doctor` has
+ * no findings again.
+ */
 const [namingTimeoutMs, quietTimeoutMs] = [150_000, 240_000]
 
 /**

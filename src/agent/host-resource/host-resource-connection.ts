@@ -17,7 +17,7 @@ export type HostResourceConnectionDeps = Omit<
   readonly plan: () => Promise<WatchedPlan | undefined>
 }
 
-/** Milliseconds between checks for a plan, and between checks whether the connection is still up to date. */
+/** Milliseconds between checks of the plan and the node certificate. A change closes the connection. */
 const checkIntervalMs = 60_000
 /**
  * First and longest delay before the next try if the cluster does not have the Host kind, in milliseconds.

@@ -56,8 +56,8 @@ export function* reconcileSwitch(
 }
 
 /**
- * Finds the physical adapter. A switch takes over its address and is named after it, for example vEthernet
- * (Ethernet).
+ * Finds the physical adapter. If a virtual switch has taken over the host's address, the switch's name
+ * contains the name of the physical adapter, for example vEthernet (Ethernet).
  */
 function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): string | undefined {
   const adapter = findAdapter(spec, observed)

@@ -1,8 +1,9 @@
 import { quoteShellIfNeeded } from '../../kit/text.ts'
 
 /**
- * Flags that are not repeated, with the number of their values: those that change only how a command asks and
- * prints, and those by which an operator accepts a risk once.
+ * Flags that formatTypedCommand omits, with the number of their values. Most of them change only prompts,
+ * output or the timeout. With the others an operator accepts a risk once, so the new command must not repeat
+ * them.
  */
 const omittedFlags: ReadonlyMap<string, number> = new Map([
   ['-y', 0],

@@ -21,7 +21,7 @@ export interface SuiteProcessOptions {
   readonly graceMs?: number
 }
 
-/** Three times the half minute that the suite gives each part of an interrupted test to clean up. */
+/** Time for three parts of an interrupted test to clean up. The suite gives each part 30 seconds. */
 const defaultGraceMs = 90_000
 
 /**

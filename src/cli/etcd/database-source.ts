@@ -92,8 +92,8 @@ export interface HostDatabase {
 }
 
 /**
- * Lists the databases on a host, oldest first. The directory does not exist on a host that keeps no
- * databases.
+ * Lists the saved etcd databases on a host, oldest first. Returns an empty list if `find` fails, because a
+ * host without databases does not have the directory.
  */
 async function listHostDatabases(remote: Remote, signal: AbortSignal): Promise<HostDatabase[]> {
   const argv = [

@@ -21,7 +21,7 @@ export interface TimelineOp {
   readonly outcome: StepOutcome['outcome']
 }
 
-/** A run as its event log tells it. */
+/** The course of a run, read from its event log. */
 export interface Timeline {
   readonly command: string
   readonly start: number

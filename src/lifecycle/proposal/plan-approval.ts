@@ -119,8 +119,8 @@ function serializeChange(
 }
 
 /**
- * Formats the identity of an op. `because` is left out, because the reasons may change while other ops are
- * done.
+ * Formats the identity of an op. The identity does not include the field `because`: its causes may change
+ * when other ops finish.
  */
 function formatOpKey({ component, stage, action, target, name }: Op): string {
   return [component, stage, action, target, name].join(' ')

@@ -11,7 +11,7 @@ export interface PlannedProgram {
   readonly version: string
   readonly directory: string
   readonly artifacts: PlannedArtifact[]
-  /** Flags that the version of the program needs. */
+  /** Flags that only a held upgrade needs; otherwise empty. */
   readonly args: Args
 }
 

@@ -60,7 +60,10 @@ interface FoundValue {
 }
 
 interface ReadSettings extends ComponentSettings {
-  /** True if the configuration is one text, in which positions are not known. */
+  /**
+   * True if the configuration is one string in cluster.yml. Findings then name only `config`, because
+   * cluster.yml has no paths inside a string.
+   */
   readonly isText: boolean
 }
 

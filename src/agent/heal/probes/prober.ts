@@ -164,8 +164,8 @@ async function runOne<K extends CheckKind>(
 }
 
 /**
- * Returns the result for a probe that timed out. The result is `unknown` for probe kinds that query another
- * server.
+ * Returns the result for a probe that timed out. The probe fails only if its kind is in `timeoutCodes`. For
+ * other kinds the result is `unknown`, because the timeout does not prove that the component is unhealthy.
  */
 function toTimeoutResult({ check: { kind }, timeoutMs }: Probe): ProbeResult {
   const code = timeoutCodes.get(kind)

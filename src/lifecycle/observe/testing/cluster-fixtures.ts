@@ -223,7 +223,10 @@ export function withLostHosts(
   return withUnreadyHosts(unreachable, ...hosts)
 }
 
-/** For tests: makes the nodes, API servers and etcd members of these hosts unready for the operator. */
+/**
+ * For tests: makes the nodes, API servers and etcd members of these hosts unready. If etcd loses its quorum,
+ * no API server is ready, so nodes and addons are unknown.
+ */
 export function withUnreadyHosts(
   cluster: ClusterHealthObservation,
   ...hosts: readonly string[]
