@@ -27,14 +27,17 @@ function joinLists(defaults: string, overrides: string): string {
   return [...new Map(entries.map((entry) => [entry.split('=')[0], entry])).values()].join(',')
 }
 
-/** Formats flags as --name=value. A value with a leading dash is then not mistaken for a flag. */
+/**
+ * Formats flags as --name=value. With a space instead of =, a program would read a value with a leading dash
+ * as a flag.
+ */
 export function toFlags(args: Args): string[] {
   return Object.entries(args).map(([name, value]) => `--${name}=${value}`)
 }
 
 /**
- * TLS 1.2 cipher suites with forward secrecy and authenticated encryption. TLS 1.3 has only such suites, and
- * they cannot be configured.
+ * TLS 1.2 cipher suites with forward secrecy and authenticated encryption. TLS 1.3 needs no such list,
+ * because all its suites have both properties.
  */
 export const tlsCipherSuites: readonly string[] = [
   'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',

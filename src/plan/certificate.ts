@@ -48,8 +48,8 @@ function planCertificate(
 }
 
 /**
- * Splits the names of a server into DNS names and IP addresses and removes duplicates. A node name may be an
- * IP address.
+ * Splits the names of a server into DNS names and IP addresses and removes duplicates. Every name is tested,
+ * because even a node name may be an IP address.
  */
 export function splitAlternativeNames(...names: readonly string[]): PlannedCertificate['names'] {
   const unique = [...new Set(names)]

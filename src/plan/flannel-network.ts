@@ -1,6 +1,6 @@
 import type { PlanContext } from './context.ts'
 
-/** Renders flannel's net-conf.json. Hosts differ only in whether nftables is used. */
+/** Renders flannel's net-conf.json. Only the setting for nftables can differ between hosts. */
 export function renderFlannelNetwork(
   { cluster }: PlanContext,
   { nftables }: { readonly nftables: boolean },

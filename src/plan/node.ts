@@ -27,8 +27,8 @@ function sortLabels(labels: Readonly<Record<string, string>>): Record<string, st
 }
 
 /**
- * Reserved label prefixes that a kubelet may nevertheless set on its own node. `allowedKeys` are single
- * labels of this kind.
+ * Label prefixes that Kubernetes reserves but that a kubelet may still set on its own node. `allowedKeys`
+ * lists single reserved labels that a kubelet may also set.
  */
 const allowedPrefixes = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const allowedKeys = new Set([

@@ -1,6 +1,6 @@
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
-/** Lists the components of a host that have a memory floor. */
+/** Lists the components of a host that have an entry in `memoryFloors`. */
 export function listFlooredComponents(
   context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
 ): FlooredComponent[] {
@@ -40,7 +40,7 @@ function mergeAmounts(
 
 /**
  * Memory that each program needs to keep working, in MiB: slightly more than measured in a small cluster. The
- * kubelet cannot measure these values, so the plan makes it reserve their sum for its host.
+ * kubelet does not know these values, so the plan sets their sum as its `kubeReserved`.
  */
 export const memoryFloors = {
   'hyperkube-agent': 128,

@@ -54,8 +54,8 @@ export function resolveInternalAddress(host: HostSpec, facts: Facts | undefined)
 }
 
 /**
- * Lists the addresses of an interface. On Windows a virtual switch takes over the addresses of its adapter
- * and is named after the adapter.
+ * Lists the addresses of an interface. On Windows a virtual switch takes over the addresses of its adapter.
+ * The switch is named `vEthernet (adapter)`, so this name is tried too.
  */
 export function listInterfaceAddresses(
   { addresses }: Pick<Facts['system'], 'addresses'>,

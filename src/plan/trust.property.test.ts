@@ -56,7 +56,7 @@ function listVerifiers(plans: readonly NodePlan[]): Verifier[] {
         const pems = content.kind === 'text' ? (content.text.match(onePem) ?? []) : []
         const certificates = pems.map((pem) => new X509Certificate(pem))
         const ca = certificates[0]?.subject.replace(/^CN=|-ca$/g, '')
-        // The signing certificate is not used to verify peers.
+        // The signing certificate only signs. No program verifies peers with this file, so it is left out.
         return ca === undefined || path.endsWith('signer.crt')
           ? []
           : [{ file: `${host}:${path}`, ca, trusted: certificates.map((one) => one.fingerprint256) }]

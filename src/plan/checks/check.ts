@@ -71,7 +71,8 @@ export function hostWarning(
 }
 
 /**
- * A range of IPv4 addresses as numbers, because comparing numbers is fast. Cluster networks are IPv4 only.
+ * A range of IPv4 addresses. The bounds are numbers, because comparing numbers is fast. IPv6 is not needed,
+ * because cluster networks are IPv4 only.
  */
 interface Ipv4Range {
   readonly first: number

@@ -44,8 +44,8 @@ export const checkHostNetworks: SystemCheck = (subject) => {
 }
 
 /**
- * True if the interface may belong to a foreign network plugin. Such interfaces have pod addresses and
- * unknown names.
+ * True if the interface may belong to a foreign network plugin. Such an interface may have a pod address
+ * without being an overlap, and its name is not known.
  */
 function isPluginInterface(
   { cluster, address, system }: SystemSubject,

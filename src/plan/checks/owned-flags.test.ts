@@ -86,7 +86,7 @@ describe('flag tables', () => {
     const flags = weakeningSettings.flatMap((setting) =>
       setting.component === program && setting.code === 'FLAG_WEAKENS' ? [setting.flag] : [],
     )
-    // This flag was removed, but files from old clusters still have it.
+    // Kubernetes removed the flag insecure-port, but files from old clusters still have it.
     const unknown = flags.filter(
       (flag) => listMinorsWithFlag(shippedCatalog.flags, program, flag).length === 0,
     )

@@ -100,7 +100,7 @@ export const firewallCommands: Readonly<Record<'firewalld' | 'ufw', FirewallComm
         'firewall-cmd --permanent',
         ...ports.map(({ port, protocol }) => `--add-port=${port}/${protocol}`),
       ].join(' '),
-      // Pod traffic is forwarded, so port rules do not allow it.
+      // Port rules allow only traffic to the host itself. Pod traffic is forwarded, so it needs its own rule.
       ...pods.map((network) => `firewall-cmd --permanent --zone=trusted --add-source=${network}`),
       'firewall-cmd --reload',
     ].join(' && '),

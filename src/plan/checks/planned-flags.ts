@@ -6,8 +6,8 @@ import type { ServiceSpec } from '../../contract/service.ts'
 import { ownedFlags } from './owned-flags-table.ts'
 
 /**
- * Reports flags in plans that the planned program does not have, once for each flag. A catalog can name a
- * minor that is newer than this release of hyperkube, and that has removed a flag which hyperkube sets.
+ * Reports flags in plans that the planned program does not have, once for each flag. A catalog can contain a
+ * minor that is newer than this release of hyperkube. That minor may have removed a flag that hyperkube sets.
  */
 export function checkPlannedFlags(plans: readonly NodePlan[], flags: KnownFlags): readonly Finding[] {
   const findings = new Map<string, Finding>()

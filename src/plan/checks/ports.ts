@@ -51,7 +51,10 @@ const node: readonly RequiredPort[] = [
   tcpPort('apiserver-proxy', 6445, 'itself'),
 ]
 
-/** True if Traefik can be scheduled to the host. Which nodes a custom selector matches is not known here. */
+/**
+ * True if Traefik may be scheduled to the host. A custom node selector may match any node, because the check
+ * does not compare it with the labels of nodes.
+ */
 function mayRunTraefik(
   context: Pick<PlanContext, 'host'>,
   { nodeSelector }: Pick<IngressSettings, 'nodeSelector'>,

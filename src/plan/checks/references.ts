@@ -100,7 +100,7 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
     return [{ ...common, message, hint, path: `${path}.password` }]
   })
 
-/** Checks that the lock fits the release for the platforms of all hosts. */
+/** Checks that the lock pins everything that the release needs on the platforms of all hosts. */
 export const checkLockFits: ClusterCheck = ({
   lock,
   release,
@@ -113,7 +113,7 @@ export const checkLockFits: ClusterCheck = ({
   for (const { system } of facts.values()) {
     const { os, arch } = system
     if (os === 'linux') targets.set(`${os}/${arch}`, { os, arch })
-    // Other Windows architectures are reported by a host check.
+    // A host check reports other Windows architectures.
     else if (arch === 'amd64') targets.set(`${os}/${arch}`, { os, arch })
   }
   const inOrder = [...targets].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, target]) => target)

@@ -55,7 +55,10 @@ export const checkWindowsDrive: WindowsCheck = (subject) => {
   return [hostError(subject, 'HOST_WINDOWS_NO_DISK', message, { hint: 'Get-Volume', path })]
 }
 
-/** Images that every Windows pod needs. Built-in addons run on Linux only. */
+/**
+ * Images that every Windows pod needs. Images of built-in addons are not listed, because these addons run on
+ * Linux only.
+ */
 const requiredImages = ['pause']
 
 /**

@@ -1,8 +1,8 @@
 import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 
 /**
- * Plans the pulls of addon images, so that addons can start without access to a registry. The images come
- * last, because a node can be ready without them.
+ * Plans the pulls of addon images, so that addons can start without access to a registry. These pulls come
+ * after the other components, because a node can be ready without them.
  */
 export const planAddonImages: ComponentPlanner<LinuxPlanContext> = (context) => {
   const uniqueImages = [...new Set(context.images)].toSorted()

@@ -4,8 +4,9 @@ import { selectPodSecurity } from '../../spec/security.ts'
 import type { LinuxPlanContext } from '../context.ts'
 
 /**
- * Allows anonymous requests for health endpoints only. The OIDC flags of cluster.yml become an authenticator
- * of this file, because kube-apiserver accepts only one of file and flags.
+ * Renders the authentication file, which allows anonymous requests for health endpoints only. OIDC flags of
+ * cluster.yml become an authenticator of this file, because kube-apiserver refuses such flags together with
+ * the file.
  */
 export function renderAuthenticationConfiguration({
   cluster,
@@ -41,7 +42,7 @@ function buildJwtAuthenticator(oidc: OidcSettings, attachments: ReadonlyMap<stri
 export function selectAdmissionPlugins({ cluster }: LinuxPlanContext): string[] {
   const { security, components, artifacts } = cluster.spec
   const disabled = new Set(components.apiServer.args['disable-admission-plugins']?.split(/[\s,]+/))
-  // Nodes cannot pull the images of an air-gap bundle again.
+  // AlwaysPullImages is left out with an air-gap bundle, because nodes cannot pull its images again.
   const canPull = typeof artifacts === 'string' || !('bundle' in artifacts)
   const plugins = [
     'NodeRestriction',

@@ -71,7 +71,8 @@ export const planLinuxApiserverProxy: ComponentPlanner<LinuxPlanContext> = (cont
         name: 'healthz',
         check: { kind: 'http', url: `http://127.0.0.1:${apiserverProxyHealthPort}/healthz` },
       }),
-      // The responding API server may run on another host, so a failure must not restart the proxy.
+      // The proxy forwards this probe to an API server that may run on another host. A failure must therefore
+      // not restart the proxy.
       planRemoteProbe({
         name: 'api',
         check: { kind: 'http', url: `https://127.0.0.1:${apiserverProxyPort}/readyz`, caFile: files.caFile },

@@ -88,7 +88,7 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
         timeoutMs: 10_000,
       }),
       // The network is ready once flanneld has written its CNI configuration. A restart of containerd does
-      // not help.
+      // not help, so the probe is remote.
       planRemoteProbe({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
     ],
   })
@@ -104,8 +104,8 @@ function renderRuntimeTables({ system }: LinuxPlanContext, runc: string): string
   return [
     "[plugins.'io.containerd.cri.v1.runtime']",
     `  enable_selinux = ${system.selinux === 'enforcing'}`,
-    // Without CAP_SYS_RESOURCE containerd cannot lower an OOM score. Unless this setting limits the score, a
-    // pod that requests a lower one would not start.
+    // Without CAP_SYS_RESOURCE containerd cannot lower an OOM score, and a pod that requests a lower score
+    // would not start. With this setting containerd uses its own score as the lower bound.
     `  restrict_oom_score_adj = ${system.missingCapabilities.includes('CAP_SYS_RESOURCE')}`,
     '',
     "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]",

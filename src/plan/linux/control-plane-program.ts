@@ -31,8 +31,8 @@ export function planControlPlaneProgram(
     return { version: current.version, directory: current.directory, artifacts: [current], args: {} }
   }
   const next = planDownload({ ...context, locked: context.held }, name, linuxProgramDirectory, unpack)
-  // The minimum compatibility version is left at its default: the program then derives it from the emulated
-  // minor, as the previous version does.
+  // The flag for the minimum compatibility version is not set. The program then derives this version from the
+  // emulated minor, as the previous version does.
   return {
     version: next.version,
     directory: next.directory,

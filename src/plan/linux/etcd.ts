@@ -104,11 +104,11 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
         check: { kind: 'http', url: `${metricsUrl}/livez` },
         failureThreshold: 6,
       }),
-      // readyz fails without a quorum, which a restart cannot repair. A failing readyz responds only after
-      // seven seconds, which the default timeout allows.
+      // readyz fails without a quorum, and a restart cannot restore a quorum. A failing readyz responds after
+      // seven seconds, so the default timeout of ten seconds is long enough.
       planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
-      // Measures how long writes take on the disk that holds the data, without touching the data. A slow disk
-      // delays heartbeats, which members expect every 100 ms.
+      // This probe measures how long writes take on the disk with the data of etcd, without touching the
+      // data. A slow disk delays heartbeats, which members expect every 100 ms.
       planRemoteProbe({
         name: 'disk-latency',
         check: { kind: 'disk-latency', directory: data, maxMs: 150 },
@@ -139,8 +139,8 @@ const startGuard = renderUnit([
 const bootstrapPath = `${directory}/bootstrap.env`
 
 /**
- * Plans the file with the initial members. etcd reads it only when a member is initialized, so it is written
- * once and later members do not change it.
+ * Plans the file with the initial members. etcd reads the file only when a member is initialized. The file is
+ * therefore written once and does not change when other members join later.
  */
 function planBootstrapFile(text: string): PlannedFile {
   return { ...planTextFile(bootstrapPath, text, { owner: name, restart: false }), once: true }

@@ -103,8 +103,8 @@ export function buildLinuxAgentService(): ServiceSpec {
         // Node.js has no Unix datagram sockets, so the child process systemd-notify sends the notifications.
         ['NotifyAccess', 'all'],
         ['ExecStart', `${hyperkubeProgram} agent`],
-        // systemd restarts an agent that is stopped or hangs. The agent notifies three times in this time, and
-        // extends it during a run.
+        // systemd restarts an agent that is stopped or hangs. The agent sends three notifications in these 20
+        // seconds, and extends the time during a run.
         ['WatchdogSec', '20'],
         // The default signal, SIGABRT, can write a core dump and leaves a hung process 90 s to exit.
         ['WatchdogSignal', 'SIGKILL'],

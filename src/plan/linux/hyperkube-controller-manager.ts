@@ -66,8 +66,8 @@ export const planHyperkubeControllerManager: ComponentPlanner<LinuxPlanContext> 
           `--listen=127.0.0.1:${managerPort}`,
         ],
         memoryFloor: formatMemoryFloor(name),
-        // RBAC rules depend on the release, so a new release restarts the service. systemd ignores settings
-        // that start with X-.
+        // The RBAC rules of the service depend on the hyperkube release. The release is in the unit, so that
+        // a new release restarts the service. systemd ignores settings that start with X-.
         settings: [...sandboxSettings(), mallocThreshold, ['X-Hyperkube-Release', version]],
       },
       system,

@@ -119,7 +119,7 @@ function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
   const { cluster, address, topology } = context
   const { api, network, security, components } = cluster.spec
   const [services = ''] = network.services
-  // OIDC flags are part of the authentication file.
+  // OIDC flags are left out, because the authentication file already contains their values.
   const userArgs = Object.entries(components.apiServer.args).filter(([flag]) => !isOidcFlag(flag))
   return mergeArgs(
     {
@@ -145,7 +145,7 @@ function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
       'kubelet-certificate-authority': `${directory}/ca.crt`,
       'kubelet-client-certificate': `${directory}/kubelet-client.crt`,
       'kubelet-client-key': `${directory}/kubelet-client.key`,
-      // Host names of nodes may not resolve.
+      // kube-apiserver connects to kubelets by IP address, because host names of nodes may not resolve.
       'kubelet-preferred-address-types': 'InternalIP',
       'proxy-client-cert-file': `${directory}/front-proxy-client.crt`,
       'proxy-client-key-file': `${directory}/front-proxy-client.key`,

@@ -70,7 +70,7 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
 
 /**
  * Builds the probe of the service rules. If rules were deleted, the probe fails and healing restarts
- * kube-proxy, which writes them again at once. Without a restart this takes up to an hour.
+ * kube-proxy. After a restart kube-proxy writes the rules at once, otherwise only after up to an hour.
  */
 function buildRuleProbes(mode: unknown): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []

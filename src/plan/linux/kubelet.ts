@@ -86,7 +86,8 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
       planLocalProbe({ name: 'healthz', check: { kind: 'http', url: 'http://127.0.0.1:10248/healthz' } }),
       planRemoteProbe({
         name: 'node-lease',
-        // The kubelet renews its lease every 10 seconds. Kubernetes marks the node NotReady after 40 seconds.
+        // The kubelet renews its lease every 10 seconds. Kubernetes marks the node NotReady after 40 seconds,
+        // so a lease older than 60 seconds is a real problem.
         check: { kind: 'node-lease', node: node.name, kubeconfig: files.kubeconfig, maxMs: 60_000 },
         intervalMs: 30_000,
         failureThreshold: 2,

@@ -88,14 +88,14 @@ export function environmentSetting(name: string, value: string): UnitSetting {
 }
 
 /**
- * For hyperkube programs: malloc returns freed blocks of this size or larger to the system. Node.js uses such
- * blocks for I/O, and after a burst they would stay allocated.
+ * Setting for hyperkube programs: malloc returns freed blocks of at least this size to the system. Node.js
+ * uses such blocks for I/O. Without the setting they would stay allocated after a burst.
  */
 export const mallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '8192')
 
 /**
- * The same for the agent, with a threshold above 64 kB. Sockets are read in blocks of that size, and a new mapping
- * for each block would double the processor time of a download.
+ * Setting for the agent, like `mallocThreshold`, but with a threshold above 64 kB. Node.js reads sockets in
+ * blocks of 64 kB. A new mapping for each block would double the CPU time of a download.
  */
 export const agentMallocThreshold: UnitSetting = environmentSetting('MALLOC_MMAP_THRESHOLD_', '73728')
 

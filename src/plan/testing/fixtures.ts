@@ -62,7 +62,10 @@ const locks = new Map(
   listDefaultReleases(shippedCatalog).map(({ kubernetes }) => [kubernetes, makeLock(kubernetes)]),
 )
 
-/** Builds the lock of a version, with the programs of an upgrade to `held`. */
+/**
+ * Builds the lock of a Kubernetes version. If `held` is given, the lock also pins the programs of the held
+ * upgrade to `held`.
+ */
 export function buildTestLock(kubernetes: string, held?: string): Lock {
   const lock = locks.get(kubernetes) ?? makeLock(kubernetes)
   if (held === undefined) return lock

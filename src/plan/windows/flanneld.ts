@@ -108,7 +108,8 @@ export const planWindowsFlanneld: ComponentPlanner<WindowsPlanContext> = (contex
         check: { kind: 'hns-network', name: formatOverlayName(context), type: 'overlay' },
         intervalMs: 10_000,
         timeoutMs: 10_000,
-        // Creating the HNS network interrupts the adapter, and flanneld waits almost a minute for it.
+        // Creating the HNS network interrupts the adapter, and flanneld waits almost a minute until the
+        // adapter is back.
         failureThreshold: 9,
       },
     ],

@@ -56,7 +56,7 @@ export const planWindowsKubeProxy: ComponentPlanner<WindowsPlanContext> = (conte
       planWindowsKubeconfig(context, name),
       ...(flannel ? [] : [planTextFile(path, config, { owner: systemAccount })]),
     ],
-    // When this file changes, kube-proxy exits and is started again.
+    // When this file changes, kube-proxy exits, and the service manager starts it again.
     derivedFiles: flannel
       ? [{ path, owner: systemAccount, mode: '0600', from: sourceVipFile, template: config }]
       : [],

@@ -85,7 +85,8 @@ export const planWindowsKubelet: ComponentPlanner<WindowsPlanContext> = (context
       arguments: toFlags(args),
       native: true,
       runner,
-      // On shutdown Windows stops the kubelet, which ends its pods, before it stops containerd.
+      // Because of this dependency, Windows stops the kubelet before containerd on shutdown. The kubelet can
+      // then still end its pods.
       dependsOn: ['containerd'],
     }),
     probes: [
@@ -110,7 +111,8 @@ function buildPlatformSettings(context: WindowsPlanContext): JsonObject {
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     hairpinMode: 'promiscuous-bridge',
-    // Windows does not kill processes when memory runs out; it pages until the host hangs.
+    // Memory is reserved for the system, because Windows does not kill processes when memory runs out. It
+    // pages until the host hangs.
     systemReserved: { memory: '2Gi', ...computeReservedResources(context).systemReserved },
   }
 }

@@ -16,7 +16,7 @@ export interface ScmServiceOptions {
   readonly runner?: Runner
   /**
    * Services that this service cannot run without. When the service manager stops one of them, it also stops
-   * this service, so weaker dependencies must not be listed.
+   * this service. Services that it can run without must therefore not be listed.
    */
   readonly dependsOn?: readonly string[]
 }
