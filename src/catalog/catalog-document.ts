@@ -17,7 +17,10 @@ const documentSchema = z
   .strictObject({
     apiVersion: z.literal('hyperkube.dev/v1'),
     kind: z.literal('Catalog'),
-    /** Grows with every published catalog. A date with a counter, such as 2026111701, sorts all signers. */
+    /**
+     * Number that grows with every published catalog. Use a date with a counter, such as 2026111701, so that
+     * the serials of all signers sort by time.
+     */
     serial: z.int().min(1),
     issued: z.iso.date(),
     /** Newest first. */
@@ -74,7 +77,7 @@ export function expandKnownFlags({ flags }: Pick<CatalogDocument, 'flags'>): Kno
 function findInconsistencies({ minors, flags }: Pick<CatalogDocument, 'minors' | 'flags'>): string[] {
   const known = expandKnownFlags({ flags })
   const imageNames = Object.keys(shippedMinors[0]?.images ?? {})
-  // Tables begin with their oldest minor, so older minors cannot have flags.
+  // A table begins with its oldest minor. Minors before it have no flags and are not reported.
   const lacksFlags = (table: FlagTable, program: ProgramName, version: string): boolean =>
     compareVersions(toMinor(version), table.base.minor) >= 0 &&
     findFlags(known, program, version) === undefined

@@ -79,7 +79,10 @@ function artifactFindings(
   })
 }
 
-/** A plan takes the held programs from the lock, so the lock must agree with cluster.yml about the hold. */
+/**
+ * Reports a lock that disagrees with cluster.yml about the held upgrade. A plan takes the programs of a held
+ * upgrade from the lock.
+ */
 function heldFindings(
   { heldUpgrade }: Pick<Lock, 'heldUpgrade'>,
   held: KubernetesRelease | undefined,

@@ -53,7 +53,7 @@ function countFlags(flags: Flags): string {
   return formatCount(Object.keys(flags).length, 'flag')
 }
 
-/** Lists the flags of each program and minor, those on Windows, and the removed ones. */
+/** Lists the flags of each program in each minor, the additional flags on Windows, and the removed flags. */
 function listFlags({ flags }: Catalog): ReadonlyMap<string, Flags> {
   const { byMinor, windows, removed } = flags
   return new Map<string, Flags>([

@@ -8,8 +8,8 @@ export interface EtcdStep {
 }
 
 /**
- * First patch of etcd 3.5 from which an upgrade to 3.6 is safe: it corrects membership data that 3.6 would read
- * as removed members or as learners. Source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
+ * First patch of etcd 3.5 from which an upgrade to 3.6 is safe. It corrects membership data that etcd 3.6
+ * would read as removed members or as learners. Source: https://etcd.io/docs/v3.6/upgrades/upgrade_3_6/
  */
 const firstSafe35 = '3.5.26'
 

@@ -3,7 +3,10 @@ import { removedFeatureGates } from './flags/removed-feature-gates.ts'
 import type { ProgramName } from './program-flags.ts'
 import { compareVersions } from './version.ts'
 
-/** Programs that have upstream's feature gates. etcd has gates of its own. */
+/**
+ * Programs that have the feature gates of Kubernetes. etcd is not listed, because its feature gates are its
+ * own.
+ */
 const gatedPrograms: ReadonlySet<ProgramName> = new Set([
   'kube-apiserver',
   'kube-controller-manager',

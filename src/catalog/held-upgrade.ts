@@ -8,8 +8,9 @@ import { toMinor } from './version.ts'
 export const emulationFlag = 'emulated-version'
 
 /**
- * Upgrades that can be held. `test/full/emulated-version.test.ts` shows for each that the programs of the old
- * minor read everything that the emulating programs of the new minor stored, on the etcd of the old minor.
+ * Upgrades that can be held. `test/full/emulated-version.test.ts` verifies each of them. Emulating programs
+ * of the new minor store data in the etcd of the old minor. The programs of the old minor must then read all
+ * of it.
  */
 const holdableUpgrades: readonly { readonly from: string; readonly to: string }[] = [
   { from: '1.36', to: '1.37' },

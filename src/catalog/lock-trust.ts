@@ -3,7 +3,9 @@ import { formatCount } from '../kit/text.ts'
 import { artifactId, listLockedArtifacts, type Lock } from './lock.ts'
 import { findImageDigest, type ReleaseDigests } from './release-digests.ts'
 
-/** What the digests in a lock rest on. Each list has ids such as `kubelet linux/amd64` or `image pause`. */
+/**
+ * How the digests in a lock were verified. Each list has ids such as `kubelet linux/amd64` or `image pause`.
+ */
 export interface LockTrust {
   /** The digest is part of this hyperkube release. */
   readonly release: readonly string[]
@@ -34,7 +36,7 @@ export function listLockTrust(lock: Lock, digests: ReleaseDigests): LockTrust {
   }
 }
 
-/** Describes what the digests rest on, one line for each kind. Unverified entries are named. */
+/** Describes how the digests were verified, one line for each way. Unverified entries are named. */
 export function describeLockTrust({ release, published, firstDownload }: LockTrust): readonly string[] {
   const total = release.length + published.length + firstDownload.length
   return [

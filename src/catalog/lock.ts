@@ -131,7 +131,7 @@ function sortPins({ kubernetes, catalog, artifacts, images, windowsBuilds }: Loc
 
 /**
  * Returns the pins of a Kubernetes version that a lock already has, for control planes or for workers. An
- * upgrade keeps them for workers that stay at their version.
+ * upgrade keeps these pins for workers that stay at their version.
  */
 export function findPins(lock: Lock, version: string): LockPins | undefined {
   if (lock.kubernetes === version) return selectPins(lock)
@@ -196,7 +196,10 @@ export function readLock(file: string, text: string): Lock {
   return parsed.data
 }
 
-/** Parses one YAML document in linear time. `parse` of the library compares each key with all others. */
+/**
+ * Parses one YAML document in linear time. `parse` of the YAML library takes quadratic time, because it
+ * compares each key with all others.
+ */
 function parseYaml(text: string): unknown {
   const documents = parseBoundedYaml(text, new LineCounter())
   const [document, ...more] = documents ?? []

@@ -32,7 +32,10 @@ export const kubernetesMinorSchema = z
     components,
     /** Image references with a tag, by the name that hyperkube uses. */
     images: z.record(z.string(), imageReferenceSchema),
-    /** Flags that hyperkube sets and that have other names in other minors, by program and without dashes. */
+    /**
+     * Flags that hyperkube sets and whose names differ between minors. For each program: flag names without
+     * dashes, and their values.
+     */
     flags: z.strictObject({ etcd: z.record(z.string(), z.string()) }),
     /** apiVersion of configuration files, by kind. Only for kinds whose apiVersion differs between minors. */
     apiVersions: z.strictObject({ AuthenticationConfiguration: z.string().min(1) }),

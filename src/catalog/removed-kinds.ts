@@ -48,7 +48,7 @@ export const removedKinds: readonly RemovedKind[] = [
   ...list('1.37', 'storage.k8s.io/v1beta1', 'storage.k8s.io/v1', 'VolumeAttributesClass'),
 ]
 
-/** Lists the kinds that an upgrade to this version loses, from any older version. */
+/** Lists the kinds that this version or an older version removed. */
 export function listKindsRemovedUntil(version: string): RemovedKind[] {
   const [, minor] = parseVersion(version)
   return removedKinds.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
@@ -64,8 +64,9 @@ export interface KeptManifest {
 }
 
 /**
- * Finds manifests whose API version a later version no longer serves. A manifest of an addon is an error, because
- * hyperkube itself could no longer apply it. An object is a warning: it stays, but its file cannot be applied.
+ * Finds manifests whose API version this Kubernetes version no longer serves. A manifest in a file is an
+ * error, because hyperkube could no longer apply the file. For an object in the cluster it is a warning: the
+ * object stays, but its manifest can no longer be applied.
  */
 export function findRemovedManifests(version: string, manifests: readonly KeptManifest[]): Finding[] {
   const removed = new Map(listKindsRemovedUntil(version).map((one) => [`${one.apiVersion} ${one.kind}`, one]))

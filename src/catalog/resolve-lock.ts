@@ -106,7 +106,8 @@ async function resolveArtifact(
 ): Promise<LockedArtifact> {
   const artifact = { component, version, os, arch, url }
   if (checksum === undefined) {
-    // Without a checksum file there is nothing to compare; hosts check each download against the lock.
+    // If upstream publishes no checksum file, the lock gets the digest of this release without a download.
+    // Hosts compare each download with the lock.
     if (expected !== undefined) return { ...artifact, sha256: expected, trust: 'release' }
     const sha256 = await fetcher.sha256(location, maxArtifactBytes, signal)
     return { ...artifact, sha256, trust: 'first-download' }

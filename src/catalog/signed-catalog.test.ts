@@ -81,7 +81,7 @@ test('a file without a signature, or with that of another key, is refused', () =
 test('the key and the signature have only one text', () => {
   const [, , , publicKey = '', signature = ''] = text.slice(0, text.indexOf('\n')).split(' ')
   const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-  // The last character before = has bits that do not belong to the bytes.
+  // The last character before = has unused bits, so several texts decode to the same bytes.
   for (const [word, padding] of [
     [publicKey, '='],
     [signature, '=='],

@@ -36,7 +36,8 @@ export function readSignedCatalog(
   const [, publicKey = '', signature = ''] = header.exec(text.slice(0, Math.max(end, 0))) ?? []
   const key = parsePublicKey(publicKey)
   const signatureBytes = Buffer.from(signature, 'base64')
-  // Base64 has several texts for the same bytes. Only one of them is accepted, so no byte can be changed.
+  // Several base64 texts can decode to the same bytes. Only one of them is accepted, so that no character of
+  // the first line can be changed.
   if (key === undefined || signatureBytes.toString('base64') !== signature) {
     throw notTrusted(location, 'is not a signed catalog: its first line has no key and signature')
   }

@@ -2,8 +2,8 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { parsePublicKey } from '../kit/signature.ts'
 
 /**
- * Public keys of the maintainers. The list is empty until the first release of hyperkube: only keys that the
- * operator names are trusted.
+ * Public keys of the maintainers. The list is empty until the first release of hyperkube. Until then, only
+ * keys that the operator names are trusted.
  */
 export const releaseCatalogKeys: readonly string[] = []
 

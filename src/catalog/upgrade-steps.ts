@@ -22,7 +22,8 @@ export function planUpgradeSteps(from: ClusterVersions, path: readonly string[])
     if (next === undefined || exceedsSkew(next, workers)) workers = kubernetes
     return { kubernetes, workers }
   })
-  // The first state is that of the cluster, unless workers must follow before control planes may continue.
+  // The first entry is the present state of the cluster, which needs no rollout. It stays only if workers
+  // must be upgraded before control planes may continue.
   return steps.filter((step, index) => index > 0 || step.workers !== from.workers)
 }
 

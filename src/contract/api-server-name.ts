@@ -1,5 +1,6 @@
 /**
- * Name in the certificate of every API server that clients verify instead of the address they connect to. No
- * other certificate has this name, so no node can pose as an API server, whatever its address is.
+ * DNS name in the certificate of every API server. Clients verify this name instead of the address they
+ * connect to. No other certificate has this name, so no node can pose as an API server, whatever its address
+ * is.
  */
 export const apiServerTlsName = 'kubernetes.default.svc'

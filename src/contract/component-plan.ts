@@ -18,8 +18,8 @@ export function compareStages(a: Stage, b: Stage): number {
 }
 
 /**
- * Owner and mode of a file or directory. On Windows, a mode without permissions for others restricts access
- * to the system and administrators.
+ * Owner and mode of a file or directory. On Windows, a mode without permissions for others, such as 0600,
+ * means that only the system account and administrators have access.
  */
 const access = {
   owner: z.string().min(1),

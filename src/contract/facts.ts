@@ -77,7 +77,7 @@ const linux = z.strictObject({
 const adapter = z.strictObject({
   name: z.string(),
   up: z.boolean(),
-  /** True for the host's adapter of a virtual switch: `vEthernet (NAME)`. */
+  /** True if the adapter connects the host to a virtual switch. Windows names it `vEthernet (NAME)`. */
   virtual: z.boolean(),
 })
 

@@ -109,8 +109,9 @@ export const hostHealth = z.strictObject({
   /** Why healing is suspended, for example because an operator is working or a restore is running. */
   suspended: z.string().optional(),
   /**
-   * Number of recent disruptive actions, and how many are allowed per time window. On Windows: rounds without
-   * success of one component, how many are allowed, and the pause after them.
+   * Number of recent disruptive actions (`used`), and how many are allowed (`max`) in a time window. On
+   * Windows `used` counts healing rounds of one component without success. After `max` rounds, healing pauses
+   * for `windowMs`.
    */
   budget: z.strictObject({ used: z.int(), max: z.int(), windowMs: z.int() }),
   components: z.array(componentHealth),
@@ -120,7 +121,10 @@ export const hostHealth = z.strictObject({
 })
 export type HostHealth = z.infer<typeof hostHealth>
 
-/** Healing progress of an unhealthy service. It is deleted after the service has been healthy for a while. */
+/**
+ * Healing progress of an unhealthy service. The agent deletes it after the service has been healthy for a
+ * while.
+ */
 const escalation = z.strictObject({
   /** When the service became unhealthy. */
   since: z.iso.datetime(),

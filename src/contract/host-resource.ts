@@ -83,7 +83,7 @@ export const hostSpec = z.object({
   names: subjectAltNames.optional(),
   /** Certificates of the plan. Control planes renew no other certificate for the host. */
   certificates: z.array(renewableCertificate).optional(),
-  /** True if the plan has an etcd member. What the host reports about etcd counts only then. */
+  /** True if the plan has an etcd member. Otherwise controllers ignore what the host reports about etcd. */
   etcdMember: z.boolean().optional(),
   /**
    * Each request is parsed separately, so an agent that does not know one action still runs the other
@@ -176,7 +176,10 @@ export type HostSnapshot = z.infer<typeof snapshot>
  */
 export const hostStatus = z.object({
   agent: z.string().optional(),
-  /** Time of the last report, read from the host's clock. Readers only check whether the value changes. */
+  /**
+   * Time of the last report, by the host's clock. Readers only check whether the value changes, because
+   * clocks may differ.
+   */
   heartbeat: z.iso.datetime().optional(),
   /** Highest generation of the operator lock that the host knows. */
   generation: z.int().min(0).optional(),

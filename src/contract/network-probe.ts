@@ -10,8 +10,8 @@ const ip = z.union([z.ipv4(), z.ipv6()])
 export const probeToken = z.string().regex(/^[0-9a-f]{32}$/)
 
 /**
- * Ports to open for probes of other hosts. The number of ports and the duration are limited, because the
- * programs that normally use these ports cannot listen during the probes.
+ * Ports that this host opens so that other hosts can probe them. The number of ports and the duration are
+ * limited, because the programs that normally use these ports cannot listen during the probes.
  */
 export const listenSpec = z.strictObject({
   address: ip,

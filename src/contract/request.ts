@@ -129,7 +129,7 @@ const requestBody = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('end-restore'), claim: claimSchema, id: z.uuid() }),
   /**
    * Starts a provisional change: the host rolls back to its current plan unless the change is confirmed. A
-   * repeated request with the same id keeps the plan to roll back to.
+   * repeated request with the same id does not replace the plan to roll back to.
    */
   z.strictObject({
     type: z.literal('begin-provisional'),
@@ -165,8 +165,8 @@ const requestBody = z.discriminatedUnion('type', [
   /** Reads the host's clock. */
   z.strictObject({ type: z.literal('clock') }),
   /**
-   * Opens ports for probes of other hosts. They are closed when the time is over, the connection ends, or
-   * `stop-listening` arrives.
+   * Opens ports so that other hosts can probe them. The ports are closed when the time is over, the
+   * connection ends, or `stop-listening` arrives.
    */
   z.strictObject({ type: z.literal('listen'), ...listenSpec.shape }),
   /** Closes only the ports that were opened with this token. */

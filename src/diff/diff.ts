@@ -68,7 +68,8 @@ function startFor(
 ): Op[] {
   if (rows === undefined) return [opFor(unit, 'start')]
   const states = rows.flatMap(({ service }) => service ?? [])
-  // An interrupted run may have changed a file without restarting the service that reads it.
+  // A service also restarts for its pending changes: an interrupted run may have changed a file without
+  // restarting the service that reads it.
   const names = new Set([
     ...because.map(({ name }) => name),
     ...states.flatMap(({ pendingChanges }) => pendingChanges),

@@ -87,7 +87,10 @@ function listContents(component: ComponentPlan): ResourceContent[] {
   ]
 }
 
-/** The URL is not part of the content: the same bytes from another mirror are the same artifact. */
+/**
+ * Returns the content of an artifact without its URL, because the same bytes from another mirror are the same
+ * artifact.
+ */
 function artifactContent(artifact: PlannedArtifact): ResourceContent {
   const { name, version, directory } = artifact
   const content =

@@ -17,7 +17,7 @@ export interface PlanResource {
 
 /**
  * A resource on the host, described as in the plan that created it. A shared resource has one entry per
- * owner, so that it stays until the last owner is gone.
+ * owner, so that only the removal of its last owner removes it.
  */
 export interface PresentResource extends PlanResource {
   /** State of a service. Absent means that the service runs and has read all changes. */

@@ -68,7 +68,7 @@ export function formatEnvelope({ header: head, ciphertext }: Sealed): string {
  * whitespace counts as damage.
  */
 export function parseEnvelope(text: string): Sealed {
-  // Git may convert line endings on Windows.
+  // Git may have converted line endings on Windows, so they are converted back.
   const plain = text.replaceAll('\r\n', '\n')
   const value = parseJson(plain)
   checkVersion(value)

@@ -84,7 +84,7 @@ export const identitySchema = z.strictObject({
     .optional(),
   /**
    * Keys that no host has: `signing` signs bundles and snapshots, `tags` computes tags of secret files. They
-   * are random, because control planes could repeat a derivation from a CA key.
+   * are random and not derived from a CA key, because control planes have the CA keys.
    */
   operatorKeys: z.strictObject({
     signing: key32(signingName),

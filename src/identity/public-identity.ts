@@ -37,8 +37,8 @@ export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, 
 }
 
 /**
- * Computes the tag of a secret file. It uses a secret key, because a plain digest of a short password could
- * be guessed offline.
+ * Computes the tag of a secret file. The tag depends on a secret key, because a short password could be
+ * guessed offline from a plain digest.
  */
 function tag(key: Uint8Array, name: string, content: Secret): string {
   const mac = createHmac('sha256', key).update(`${name}\n`).update(content.reveal())

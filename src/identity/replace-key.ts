@@ -16,7 +16,7 @@ export function findReplacementPhase(identity: Identity, key: KeyName): Replacem
 
 /**
  * Returns the identity in the next phase of a key's replacement: `trust`, `switch`, `distrust`, then
- * finished. Advance only after all hosts have applied the current phase.
+ * finished. Call it only after all hosts have applied the current phase.
  */
 export async function advanceReplacement(
   identity: Identity,

@@ -14,8 +14,8 @@ import { advanceReplacement, keyNames, findReplacementPhase } from './replace-ke
 import { unsealIdentity, sealIdentity } from './seal.ts'
 import { encryptionKeys } from './trusted-keys.ts'
 
-// A test below inspects hidden properties, which loads node:tls only partially and would break the next test
-// file. This import loads node:tls completely.
+// This import loads node:tls completely. Otherwise a test below that inspects hidden properties would load
+// node:tls only partially and break the next test file.
 await import('node:tls')
 
 const now = new Date('2026-11-15T12:00:00Z')

@@ -72,7 +72,8 @@ function unreadableKeyError(what: string): HyperkubeError {
  */
 const minScryptParameters = { cost: 2 ** 17, blockSize: 8, parallelization: 1 } as const
 /**
- * Files with higher values are refused, because a forged header could otherwise cause hours of computation.
+ * Maximum scrypt parameters. Files with higher values are refused, because a forged header could otherwise
+ * cause hours of computation.
  */
 const maxScryptParameters = { cost: 2 ** 20, blockSize: 16, parallelization: 4 } as const
 

@@ -68,8 +68,8 @@ function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
 }
 
 /**
- * Builds a part of containerd's configuration with a registry login. JSON strings are also valid TOML
- * strings.
+ * Builds a part of containerd's configuration with a registry login. Values are written as JSON strings,
+ * which are also valid TOML strings.
  */
 function registryLogin(host: string, username: string, password: Secret): Secret {
   const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${JSON.stringify(host)}.auth`

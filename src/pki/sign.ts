@@ -27,7 +27,10 @@ export async function signRequest(
 /** Signs the key of a request with one CA. See `signRequest`. */
 export type SignRequest = (request: string, spec: CertificateSpec) => Promise<string>
 
-/** Checks a CA once and returns a function that signs with it, because an operator signs for thousands of hosts. */
+/**
+ * Checks a CA once and returns a function that signs with it. Checking the CA for each request would be slow,
+ * because an operator signs for thousands of hosts.
+ */
 export async function createSigner(ca: Ca, now: Date, random: Random = systemRandom): Promise<SignRequest> {
   const issuer = checkCa(ca, now)
   const x509 = await loadX509()

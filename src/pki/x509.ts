@@ -11,8 +11,8 @@ export async function loadX509() {
 export type X509 = Awaited<ReturnType<typeof loadX509>>
 
 /**
- * Creates a random positive serial number of 127 bits in hex. Its highest bit is set, so all serial numbers
- * have the same length.
+ * Creates a random serial number of 16 bytes in hex. The first bit is 0, so the number is positive. The
+ * second bit is 1, so all serial numbers have the same length.
  */
 export function serialNumber(random: Random = systemRandom): string {
   const bytes = Uint8Array.from(random.bytes(16))

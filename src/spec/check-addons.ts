@@ -30,8 +30,8 @@ function addonFiles({ spec }: Cluster): Problem[] {
 }
 
 /**
- * Reports DNS servers to which CoreDNS would forward its own queries in a loop. CoreDNS exits when it detects
- * such a loop.
+ * Reports DNS servers on loopback or in the service network. CoreDNS would forward queries to itself, and it
+ * exits when it detects such a loop.
  */
 function dnsLoop({ spec }: Cluster): Problem[] {
   if (spec.dns === 'none') return []

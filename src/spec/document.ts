@@ -130,7 +130,7 @@ function locator(
   }
 }
 
-/** A key such as `1` is a number in YAML and a text in a path. */
+/** Converts a path part such as `1` to a number, because YAML parses such a key as a number. */
 function numberOrSame(part: string | number): unknown {
   const number = Number(part)
   return part === String(number) ? number : part

@@ -1,7 +1,7 @@
 import { isAbsolute, win32 } from 'node:path'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
 
-/** A token claim and the prefix of its values, as the authentication file of kube-apiserver has them. */
+/** A token claim and the prefix of its values, in the form of kube-apiserver's authentication file. */
 interface PrefixedClaim {
   readonly claim: string
   readonly prefix: string
@@ -119,7 +119,7 @@ function checkIssuer(issuer: string, serviceAccountIssuer: string): Problem[] {
   if (issuer === '') return []
   const path = flagPath('oidc-issuer-url')
   const url = URL.parse(issuer)
-  // The table of weakening settings reports http.
+  // Plain http is accepted here, because the table of weakening settings already reports it.
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return [problem('OIDC_INVALID', path, 'must be an https URL', 'copy `issuer` from the provider')]
   }

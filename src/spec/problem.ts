@@ -3,8 +3,8 @@ import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 
 /**
- * A problem that a rule found in a cluster.yml whose fields are each valid on their own, for example a
- * conflict between two fields.
+ * A problem that a rule found in a cluster.yml, for example a conflict between two fields. Rules run only if
+ * each field is valid on its own.
  */
 export type Problem = Pick<Finding, 'code' | 'severity' | 'message' | 'hint' | 'component' | 'host'> & {
   readonly path: Path

@@ -249,7 +249,7 @@ test.each([
   const keys = Array.from({ length: 20_000 }, (__, index) => `${indent}key${index}: ${value}\n`)
   const start = process.cpuUsage()
   const { findings } = readCluster({ file: 'cluster.yml', text: head + keys.join('') })
-  // Processor time, because other programs may run at the same time.
+  // The test measures CPU time, because other programs may run at the same time.
   const elapsed = process.cpuUsage(start).user / 1000
   process.stdout.write(`${findings.length} findings in ${Math.round(elapsed)} ms\n`)
   expect(findings.length).toBeGreaterThan(0)

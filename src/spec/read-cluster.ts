@@ -47,8 +47,8 @@ function schemaFindings(document: LocatedDocument, issues: readonly Issue[]): Fi
 }
 
 /**
- * Replaces the issue of a failed union by the issues inside the alternative whose outer shape matches the
- * value.
+ * Replaces the issue of a failed union by more precise issues, if one alternative of the union has the outer
+ * shape of the value. The result then has only the issues inside this alternative.
  */
 function narrowUnionIssue(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue]

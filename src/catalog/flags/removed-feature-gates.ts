@@ -1,7 +1,7 @@
 /**
- * Feature gates that a minor removed. A program of that minor or a newer one refuses to start with them.
- * Taken from the lists of versioned and unversioned features in upstream's sources of each minor, by comparing
- * a minor with the previous one.
+ * Feature gates that a minor removed. A program of that minor or a newer one refuses to start with them. The
+ * list was made by comparing each minor with the previous one. The source is upstream's lists of versioned
+ * and unversioned features.
  */
 export const removedFeatureGates: Readonly<Record<string, readonly string[]>> = {
   '1.33': [

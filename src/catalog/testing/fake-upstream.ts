@@ -11,7 +11,7 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
   return fakeUpstreamOf(shippedCatalog, ...versions)
 }
 
-/** Returns the same for versions of another catalog. */
+/** Returns the same kind of files as `fakeUpstream`, for versions of another catalog. */
 export function fakeUpstreamOf(catalog: Catalog, ...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {

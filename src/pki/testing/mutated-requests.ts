@@ -4,7 +4,7 @@ import { parseElements } from '../der.ts'
 const ecdsaWithSha256 = Buffer.from('300a06082a8648ce3d040302', 'hex')
 const requestLabel = 'CERTIFICATE REQUEST'
 
-/** For tests: the signed part of a certificate request. */
+/** For tests: returns the signed part of a certificate request. */
 export function readSignedPart(pem: string): Buffer {
   const [frame] = parseElements(Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64'))
   const [signed] = parseElements(frame?.content ?? new Uint8Array())
@@ -33,8 +33,8 @@ export function encodeElement(tag: number, content: Buffer): Buffer {
 }
 
 /**
- * For tests: all texts and addresses in a request, without its key. Found by a walk over all DER elements, so
- * that the result does not depend on the library that the product uses.
+ * For tests: returns all texts and addresses in a request, without its key. The function walks over all DER
+ * elements, so that the result does not depend on the library that the product uses.
  */
 export function listRequestedValues(signedPart: Uint8Array): string[] {
   const [frame] = parseElements(signedPart)

@@ -105,7 +105,10 @@ function children(value: unknown): [string | number, unknown][] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
-/** True for empty values. `rke config` writes every key it knows, most of them empty. */
+/**
+ * True for empty values. Such keys are dropped, because `rke config` writes every key it knows, most of them
+ * empty.
+ */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === '') return true
   return typeof value === 'object' && Object.keys(value).length === 0

@@ -137,7 +137,10 @@ type KeyResult =
   | { readonly verdict: 'mapped'; readonly to: string; readonly note?: string }
   | { readonly verdict: Exclude<KeyVerdict, 'mapped'>; readonly note: string }
 
-/** Result of one key of an RKE1 file, including its children. It never contains the value. */
+/**
+ * Result of one key of an RKE1 file, including its children. It never contains the value, which may be
+ * secret.
+ */
 export type KeyReport = KeyResult & { readonly path: string; readonly position: Position }
 
 /**

@@ -97,7 +97,10 @@ const auditing: KeyRule = ({ value }) =>
     ? refuseKey('auditing is always on; provide disk space for its files')
     : dropKey('auditing is always on')
 
-/** hyperkube reads this file next to cluster.yml and writes its contents into the authentication file. */
+/**
+ * Rule for the CA file of the OIDC provider. hyperkube reads the file from the directory of cluster.yml and
+ * writes its content into the authentication file.
+ */
 const oidcCaFile: KeyRule = ({ value }) =>
   parseValue(looseText, value, (file) =>
     mapKey(

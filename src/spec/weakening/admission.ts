@@ -20,7 +20,7 @@ function disabledPlugin(
   })
 }
 
-/** Admission plugins of kube-apiserver: what they forbid, and what happens without them. */
+/** Rules for admission plugins of kube-apiserver: which of them cluster.yml must not disable, and why. */
 export const admissionRules: readonly WeakeningSetting[] = [
   disabledPlugin('NodeRestriction', 'error', 'a kubelet could then change other nodes and their pods'),
   disabledPlugin(

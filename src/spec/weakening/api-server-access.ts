@@ -16,7 +16,7 @@ import { flagRule, type JudgedRule, type WeakeningSetting } from './setting.ts'
 const flag = (name: string, rule: JudgedRule): WeakeningSetting => flagRule('kube-apiserver', name, rule)
 const authenticationFile = '/etc/hyperkube/kube-apiserver/authentication.yaml'
 
-/** Who may send requests to the API server, and what they may do. */
+/** Rules for settings that decide who may send requests to the API server, and what these clients may do. */
 export const apiServerAccessRules: readonly WeakeningSetting[] = [
   flag('anonymous-auth', {
     severity: 'error',

@@ -16,7 +16,7 @@ import { servingRules, verbosityRule } from './shared.ts'
 const component = 'kube-apiserver'
 const flag = (name: string, rule: JudgedRule): WeakeningSetting => flagRule(component, name, rule)
 
-/** Data that leaves the API server, and what it records. */
+/** Rules for data that leaves the API server, and for what the API server records. */
 const dataRules: readonly WeakeningSetting[] = [
   flag('encryption-provider-config', {
     severity: 'error',
@@ -92,7 +92,7 @@ const dataRules: readonly WeakeningSetting[] = [
   }),
 ]
 
-/** Protection of other clients against one client that sends too many requests. */
+/** Rules for settings that protect other clients against one client that sends too many requests. */
 const loadRules: readonly WeakeningSetting[] = [
   flag('enable-priority-and-fairness', {
     severity: 'warning',

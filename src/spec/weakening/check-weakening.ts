@@ -67,7 +67,10 @@ interface ReadSettings extends ComponentSettings {
   readonly isText: boolean
 }
 
-/** Reads a configuration that is a text, such as that of containerd. An unreadable one has no values. */
+/**
+ * Parses the configuration of a component if it is TOML text, as for containerd. Invalid TOML gives no
+ * values.
+ */
 function readConfig(settings: ComponentSettings): ReadSettings {
   const { config } = settings
   return typeof config === 'string'
@@ -87,8 +90,8 @@ function findValues(setting: WeakeningSetting, { args, config, isText }: ReadSet
 }
 
 /**
- * Finds the values at a path. If a map on the way is null, the value is null, because cluster.yml then removes
- * the setting of hyperkube.
+ * Finds the values at a path. If a map on the path is null, the value counts as null too: null in cluster.yml
+ * removes the settings of hyperkube below it.
  */
 function findInConfig(value: SettingValue, [key, ...rest]: readonly string[], path: Path): FoundValue[] {
   if (key === undefined || value === null) return [{ path, value }]

@@ -13,7 +13,7 @@ import { oldTls, suites, verbosityRule, weakCiphers } from './shared.ts'
 const config = (path: string, rule: JudgedRule): WeakeningSetting =>
   configRule('kubelet', path.split('.'), rule)
 
-/** Who may use the API of the kubelet. */
+/** Rules for settings that decide who may use the API of the kubelet. */
 export const kubeletAccessRules: readonly WeakeningSetting[] = [
   ...kubeletRules('anonymous-auth', 'authentication.anonymous.enabled', {
     severity: 'error',

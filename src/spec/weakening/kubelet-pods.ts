@@ -14,7 +14,7 @@ import { configRule, flagRule, type JudgedRule, kubeletRules, type WeakeningSett
 const config = (path: string, rule: JudgedRule): WeakeningSetting =>
   configRule('kubelet', path.split('.'), rule)
 
-/** What pods may do to the node and to other pods. */
+/** Rules for settings that decide what pods may do to the node and to other pods. */
 export const kubeletPodRules: readonly WeakeningSetting[] = [
   ...kubeletRules('protect-kernel-defaults', 'protectKernelDefaults', {
     severity: 'warning',

@@ -12,7 +12,10 @@ export function isFalse(value: SettingValue): boolean {
   return value === false || (typeof value === 'string' && /^(?:0|f|F|false|FALSE|False)$/.test(value))
 }
 
-/** For settings that are on only by the configuration of hyperkube: a removed setting is off too. */
+/**
+ * True for any value but true. It is for settings that only hyperkube's configuration turns on, so a removed
+ * setting (null) is off too.
+ */
 export function isNotTrue(value: SettingValue): boolean {
   return !isTrue(value)
 }
@@ -61,7 +64,7 @@ export function isZeroDuration(value: SettingValue): boolean {
 
 const hoursPerUnit: Readonly<Record<string, number>> = { h: 1, m: 1 / 60, s: 1 / 3600 }
 
-/** True for durations such as 8760h30m that are longer than `hours`. Fractions of a second do not count. */
+/** True for durations such as 8760h30m that are longer than `hours`. Units below a second are ignored. */
 export function isLongerThan(hours: number): Predicate {
   return (value) => {
     const parts = [...toSettingText(value).matchAll(/([\d.]+)(h|m|s)(?!s)/g)]
@@ -79,7 +82,10 @@ export function isOldTls(value: SettingValue): boolean {
 const strongSuite =
   /^TLS_(?:ECDHE_(?:ECDSA|RSA)_WITH_)?(?:AES_128_GCM|AES_256_GCM|CHACHA20_POLY1305)(?:_SHA256|_SHA384)?$/
 
-/** True for lists with a weak suite, and for no list, because Go's defaults contain CBC suites. */
+/**
+ * True for a list with a weak suite. It is also true without a list, because Go's default suites include CBC
+ * suites.
+ */
 export function hasWeakCipher(value: SettingValue): boolean {
   return isEmpty(value) || toList(value).some((suite) => !strongSuite.test(suite))
 }
@@ -93,7 +99,7 @@ export function hasPlainHttp(value: SettingValue): boolean {
   return toList(value).some((url) => /^http:\/\//i.test(url))
 }
 
-/** True for URLs of which one is neither https nor limited to the host itself. */
+/** True if one of the URLs uses http with an address that other hosts can reach. */
 export function hasReachableHttp(value: SettingValue): boolean {
   return toList(value).some((url) => {
     const [, host] = /^http:\/\/(\[[^\]]*\]|[^:/]*)/i.exec(url) ?? []
@@ -101,13 +107,13 @@ export function hasReachableHttp(value: SettingValue): boolean {
   })
 }
 
-/** True if one of the patterns matches an origin that no operator would list. */
+/** True if one of the patterns matches a foreign origin. Such a pattern allows nearly every origin. */
 export function matchesAnyOrigin(value: SettingValue): boolean {
   return toList(value).some((pattern) => {
     try {
       return new RegExp(pattern).test('https://attacker.invalid')
     } catch {
-      // kube-apiserver refuses a pattern that is not valid.
+      // An invalid pattern weakens nothing, because kube-apiserver refuses it.
       return false
     }
   })
@@ -122,7 +128,7 @@ export function setsGate(gate: string, on: boolean): Predicate {
     })
 }
 
-/** Splits a comma-separated value. The parts of a list in a configuration are its entries. */
+/** Splits a comma-separated value into its entries. A value that is already a list keeps its entries. */
 function toList(value: SettingValue): string[] {
   if (value === null) return []
   const entries = Array.isArray(value) ? value.map(toSettingText) : toSettingText(value).split(',')

@@ -12,7 +12,7 @@ export type WeakenedComponent =
   | 'kube-proxy'
   | 'containerd'
 
-/** What a rule says of one setting, whatever the kind of setting. */
+/** Fields that rules for flags and rules for configuration values share. */
 interface WeakeningRule {
   /** True for values that weaken the cluster. A configuration value is null if cluster.yml removes it. */
   readonly weakens: (value: SettingValue) => boolean
@@ -25,7 +25,10 @@ interface WeakeningRule {
   readonly hint?: string
 }
 
-/** `error` is refused and `warning` is reported. `allowed` is accepted silently, for the given reason. */
+/**
+ * What hyperkube does with a value that weakens the cluster. `error` refuses it, `warning` reports it.
+ * `allowed` accepts it without a message, for the given reason.
+ */
 type Verdict =
   | { readonly severity: 'error' | 'warning' }
   | { readonly severity: 'allowed'; readonly reason: string }

@@ -40,7 +40,10 @@ export function servingRules(
   ]
 }
 
-/** From level 8 on, Kubernetes programs log the contents of requests and responses. */
+/**
+ * Builds the rule for the log level. From level 8 on, Kubernetes programs log the contents of requests and
+ * responses.
+ */
 export function verbosityRule(component: WeakenedComponent): WeakeningSetting {
   return flagRule(component, 'v', {
     severity: 'warning',

@@ -6,7 +6,7 @@ import { kubeletPodRules } from './kubelet-pods.ts'
 import { containerdRules, kubeProxyRules } from './node.ts'
 import type { WeakeningSetting } from './setting.ts'
 
-/** All settings of cluster.yml of which some values weaken the cluster, in the order of the reference. */
+/** All settings of cluster.yml that can weaken the cluster, in the order of the reference documentation. */
 export const weakeningSettings: readonly WeakeningSetting[] = [
   ...apiServerRules,
   ...admissionRules,
