@@ -59,8 +59,8 @@ function buildRelease(
 }
 
 /**
- * Returns the component versions of a Kubernetes version. Every patch version of a known minor is accepted, so
- * that a security patch needs no new catalog. Throws if the minor is unknown.
+ * Returns the component versions of a Kubernetes version. Every patch version of a known minor is accepted,
+ * so that a security patch needs no new catalog. Throws if the minor is unknown.
  */
 export function findKubernetesRelease(catalog: Catalog, version: string): KubernetesRelease {
   const found = catalog.minors.find(({ minor }) => minor === toMinor(version))

@@ -11,11 +11,14 @@ export interface LockTrust {
   readonly release: readonly string[]
   /** The digest is from a checksum file at the source of the file. */
   readonly published: readonly string[]
-  /** The digest is that of the first download, or for an image that of the first read. */
+  /** The digest comes from the first download of a file, or from the first read of an image. */
   readonly firstDownload: readonly string[]
 }
 
-/** Lists the trust of the pins of all hosts. Pins of workers that stay at their version were listed before. */
+/**
+ * Lists how the pins of a lock were verified. Pins of workers at an older version are left out, because they
+ * were listed when that version was locked.
+ */
 export function listLockTrust(lock: Lock, digests: ReleaseDigests): LockTrust {
   const { images } = lock
   const idsWith = (trust: Lock['artifacts'][number]['trust']): string[] =>

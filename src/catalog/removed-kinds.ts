@@ -19,8 +19,8 @@ const list = (
 ): RemovedKind[] => kinds.map((kind) => ({ apiVersion, kind, removedIn, successor }))
 
 /**
- * Kinds that minors from 1.33 on removed, from the lifecycle of each type in upstream's module k8s.io/api.
- * Where the module of a minor already lacks the type, that minor counts.
+ * Kinds that Kubernetes 1.33 or a later minor removed. The source is the lifecycle of each type in the module
+ * k8s.io/api. If the module of a minor no longer has the type, this minor is `removedIn`.
  */
 export const removedKinds: readonly RemovedKind[] = [
   ...list('1.33', 'authentication.k8s.io/v1beta1', 'authentication.k8s.io/v1', 'SelfSubjectReview'),
@@ -54,12 +54,12 @@ export function listKindsRemovedUntil(version: string): RemovedKind[] {
   return removedKinds.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
 }
 
-/** A manifest that a person keeps, and where it is. */
+/** A manifest that an operator maintains: in a file of an addon, or applied to the cluster with kubectl. */
 export interface KeptManifest {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Position in cluster.yml, or undefined for an object in the cluster. */
+  /** File of the addon with the manifest, or undefined for an object in the cluster. */
   readonly source?: string
 }
 

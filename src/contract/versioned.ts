@@ -43,7 +43,7 @@ export function readVersionedLenient<T>(format: Format<T>, value: unknown): T {
   return parse(apiVersion, schema, dropUnknownKeys(schema, toNewest(format, value)))
 }
 
-/** Maximum nesting of a document. Addons have the deepest ones, with about 60 levels. */
+/** Maximum nesting of a document. Manifests of addons have the deepest nesting, about 60 levels. */
 const maxDepth = 200
 
 function toNewest<T>({ kind, newest, older }: Format<T>, value: unknown): unknown {

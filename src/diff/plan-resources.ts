@@ -113,8 +113,8 @@ export function buildEmptyPlan(cluster: NodePlan['cluster'], host: string): Node
 }
 
 /**
- * Returns the plan with the specs of the existing certificates instead of its own. Certificates that do not
- * exist yet keep the plan's spec.
+ * Replaces the certificate specs of a plan by those of the existing certificates, so that a rollback issues
+ * no certificates. Certificates that do not exist yet keep the plan's spec.
  */
 export function keepCertificates(plan: NodePlan, existing: readonly PlannedCertificate[]): NodePlan {
   const known = new Map(existing.map((certificate) => [certificate.certificateFile, certificate]))

@@ -36,7 +36,7 @@ function parsed({ certificate }: { readonly certificate: string }): X509Certific
 const client = { names: { dns: [], ip: [] }, usages: ['client'] } as const
 const server = { names: { dns: ['w1'], ip: ['10.0.0.4', 'fd00::4'] }, usages: ['server'] } as const
 
-/** Subjects and names of certificates. Nodes may renew some of them. */
+/** Subjects and names of certificates. The host w1 may renew those that are not in `forbidden`. */
 const holders = {
   kubelet: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...client },
   kubeletServer: { commonName: 'system:node:w1', organizations: ['system:nodes'], ...server },

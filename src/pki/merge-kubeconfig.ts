@@ -32,8 +32,8 @@ export interface KubeconfigMerge {
 }
 
 /**
- * Merges the kubeconfig of a cluster into an existing one. All other entries, comments and the current context
- * stay. Throws if an entry of the same name belongs to another cluster.
+ * Merges the kubeconfig of a cluster into an existing one. All other entries, comments and the current
+ * context stay. Throws if an entry of the same name belongs to another cluster.
  */
 export function mergeKubeconfig(existing: string, added: string): KubeconfigMerge {
   const document = parseDocument(existing)
@@ -50,7 +50,7 @@ export function mergeKubeconfig(existing: string, added: string): KubeconfigMerg
   const known = new Set(before.contexts.map(({ name }) => name))
   const names = addition.contexts.map(({ name }) => name)
   return {
-    // An empty file has no contents to change.
+    // An empty file has no map to merge into, so the result is the added kubeconfig.
     text: isMap(document.contents) ? document.toString({ lineWidth: 0 }) : added,
     added: names.filter((name) => !known.has(name)),
     updated: names.filter((name) => known.has(name)),

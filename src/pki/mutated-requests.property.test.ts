@@ -32,7 +32,10 @@ const allowed = new Set(listRequestedValues(signedPart))
 const previous = await makeRequest('previous', subject, names)
 const previousCertificate = await signRequest(ca, previous.request, spec, new Date(now.getTime() - 250 * day))
 
-/** Text with changes, signed as `how` says: with the key of the attacker, or not again. */
+/**
+ * What a case changes. `signed`: the signed part, which the attacker then signs again. `unsigned`: any bytes
+ * of the request, which keeps its signature. `text`: the PEM text.
+ */
 const how = constantFrom('signed', 'signed', 'signed', 'unsigned', 'text')
 
 function mutateRequest(mutate: (bytes: Buffer) => Buffer, kind: string): string {
@@ -57,7 +60,10 @@ async function countOutcomes(
   return outcomes
 }
 
-/** Expects exactly the content of the spec, whatever the request says, and the key of the request. */
+/**
+ * Expects that a certificate has exactly the content of the spec, whatever the request contains, and the key
+ * of the request.
+ */
 function expectGranted(pem: string): void {
   const { commonName, organizations, names: granted, usages, isCa } = inspectCertificate(pem)
   expect({ commonName, organizations, names: granted, usages, isCa }).toEqual({
@@ -100,7 +106,7 @@ test('serving: a granted request contains only planned names', { timeout: 120_00
     }
     const decision = checkServingRequest(x509, serving, names)
     if (decision.verdict === 'refused') return decision.reason
-    // Kubernetes signs what the request says, so nothing else may be in it.
+    // Kubernetes signs the content of the request, so a granted request may contain only allowed values.
     for (const value of listRequestedValues(readSignedPart(request))) expect(allowed).toContain(value)
     return 'granted'
   })
@@ -115,7 +121,7 @@ test(
     const previousKey = previous.privateKey.revealText()
     const certificate = Buffer.from(new X509Certificate(previousCertificate).raw)
     const outcomes = await countOutcomes('renewal requests', async (mutate, kind) => {
-      // The holder of the previous key can prove any request.
+      // The holder of the previous key can create a valid proof for any request.
       const request = kind === 'signed' ? mutateRequest(mutate, kind) : attacker.request
       const proof = proveRenewal(request, previousCertificate, previousKey)
       const renewal = {

@@ -30,8 +30,8 @@ export function planSecretFile(
   { tags }: PublicIdentity,
   { owner, mode = '0600', restart = true }: FileOptions,
 ): PlannedFile {
-  // A secret without a value gets the tag `missing`. checkRegistryLogins reports a missing registry password
-  // as an error.
+  // A secret without a value gets the tag `missing`, so that planning continues. checkRegistryLogins reports
+  // a missing registry password as an error.
   return {
     path,
     owner,

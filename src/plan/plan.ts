@@ -49,7 +49,10 @@ export function planCluster(input: PlanInput, ignored: readonly string[] = []): 
 /** Release and pins of a host. */
 type HostVersion = Pick<PlanContext, 'release' | 'lock' | 'locked' | 'held' | 'yaml'>
 
-/** Returns a function that selects the version of a host: workers may have an older one than control planes. */
+/**
+ * Returns a function that selects the version of a host. Workers may have an older version than control
+ * planes.
+ */
 function buildHostVersions({ release, lock, workersRelease }: PlanInput): (host: HostSpec) => HostVersion {
   const current = { release, lock, ...buildSharedPlanData(lock) }
   if (workersRelease === undefined || lock.workers === undefined) return () => current

@@ -4,8 +4,8 @@ import { listFlooredComponents } from '../reserved-resources.ts'
 import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './check.ts'
 
 /**
- * Finds foreign services that have the name of a hyperkube service. Only services that this host will run are
- * checked.
+ * Finds foreign services that have the name of a hyperkube service. Only names of services that this host
+ * will run are checked.
  */
 export const checkForeignServices: LinuxCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)

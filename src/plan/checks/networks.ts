@@ -13,7 +13,10 @@ import {
 /** Names of interfaces that the cluster itself creates, and of loopback. */
 const clusterInterfaces = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
 
-/** Names of Docker bridges. Their networks can be changed, and an overlap affects only Docker containers. */
+/**
+ * Names of Docker bridges. An overlap with such a bridge is only a warning, because it affects only Docker
+ * containers and can be corrected in Docker.
+ */
 const dockerBridges = /^(docker0|br-[0-9a-f]{12})$/
 
 /**

@@ -135,7 +135,7 @@ export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
       'hostname-override': 'nodeName of the host',
       'cluster-cidr': 'spec.network.pods',
       'proxy-mode': 'spec.components.kubeProxy.mode',
-      // kube-proxy ignores flags if it has a configuration file.
+      // kube-proxy ignores these flags, because it has a configuration file.
       'metrics-*': 'spec.components.kubeProxy.config',
     },
     others: ['config', 'kubeconfig', 'master', 'healthz-*', 'network-name', 'source-vip', 'windows-service'],

@@ -36,8 +36,8 @@ function buildJwtAuthenticator(oidc: OidcSettings, attachments: ReadonlyMap<stri
 }
 
 /**
- * Lists the admission plugins that are off by default in Kubernetes. kube-apiserver refuses a plugin that is
- * both enabled and disabled, so plugins that cluster.yml disables are left out.
+ * Lists the admission plugins to enable that are off by default in Kubernetes. kube-apiserver refuses a
+ * plugin that is both enabled and disabled, so plugins that cluster.yml disables are left out.
  */
 export function selectAdmissionPlugins({ cluster }: LinuxPlanContext): string[] {
   const { security, components, artifacts } = cluster.spec
@@ -109,8 +109,8 @@ const rbac = 'rbac.authorization.k8s.io'
 
 /**
  * Audit policy that records the metadata of most requests. Changes to RBAC objects and certificate signing
- * requests are recorded with their content. The content of Secrets and ConfigMaps is never recorded. The first
- * matching rule applies.
+ * requests are recorded with their content. The content of Secrets and ConfigMaps is never recorded. The
+ * first matching rule applies.
  */
 const defaultAuditPolicy: string = stringify({
   apiVersion: 'audit.k8s.io/v1',

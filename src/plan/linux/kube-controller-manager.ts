@@ -64,7 +64,8 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
     artifacts: program.artifacts,
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.kubernetes, { owner: name, mode: '0644' }),
-      // kube-controller-manager signs with one CA, even while several CAs are trusted.
+      // This file holds only the signing CA, because kube-controller-manager signs with one CA even while
+      // several CAs are trusted.
       planTextFile(`${directory}/signer.crt`, identity.kubernetesSigner, { owner: name, mode: '0644' }),
       planSecretFile(`${directory}/ca.key`, 'kubernetes-ca-key', identity, own),
       planSecretFile(`${directory}/service-account.key`, 'service-account-key', identity, own),

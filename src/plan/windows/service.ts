@@ -95,8 +95,8 @@ export function planServiceWrapper(context: RunnerContext, name: string): Planne
         '--restart-delay=2000',
         // This timeout must be shorter than the time after which the agent kills a stopping process.
         '--stop-timeout=30000',
-        // Exit statuses that count as a normal stop. After any other status the service manager would start
-        // the service again.
+        // Exit statuses that count as normal when the service is stopped. After any other status the service
+        // manager would start the service again.
         `--pass=0,1,${ctrlCStatus}`,
         `--log-dir=${buildWindowsPlanPaths(context).logs}`,
         `--log-as=${name}-service`,
