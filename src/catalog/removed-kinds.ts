@@ -54,12 +54,14 @@ export function listKindsRemovedUntil(version: string): RemovedKind[] {
   return removedKinds.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
 }
 
-/** A manifest that an operator maintains: in a file of an addon, or applied to the cluster with kubectl. */
+/**
+ * A manifest that an operator maintains: in an addon of cluster.yml, or applied to the cluster with kubectl.
+ */
 export interface KeptManifest {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** File of the addon with the manifest, or undefined for an object in the cluster. */
+  /** File or URL of the addon, or undefined for an object in the cluster. */
   readonly source?: string
 }
 

@@ -54,8 +54,8 @@ export function buildUnknownVersionError(version: string, known: readonly string
 }
 
 /**
- * Returns the versions to upgrade through, in order, without skipping a minor. For each minor before the last
- * one, this is its newest known version. Empty if both versions are equal.
+ * Returns the versions to upgrade through, in order, without skipping a minor. Each minor in between has its
+ * newest known version. The result is empty if both versions are equal.
  */
 export function upgradePath(from: string, to: string, known: readonly string[]): readonly string[] {
   if (from === to) return []

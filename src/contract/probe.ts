@@ -48,8 +48,8 @@ const check = z.discriminatedUnion('kind', [
   /** The node's lease was renewed at most `maxMs` ago. */
   z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, maxMs: milliseconds }),
   /**
-   * The kubelet ports of the next `count` nodes are reachable. Nodes are ordered by name. The probes of all
-   * nodes together check every node.
+   * The kubelet ports of the `count` nodes after this node are reachable. Nodes are ordered by name. The
+   * probes of all nodes together check every node.
    */
   z.strictObject({ kind: z.literal('peer-nodes'), node: z.string(), kubeconfig, count: z.int().min(1) }),
   /** A write to the directory reaches the disk within `maxMs`. */

@@ -47,8 +47,8 @@ export const checkHostNetworks: SystemCheck = (subject) => {
 }
 
 /**
- * True if the interface may belong to a foreign network plugin. Such an interface may have a pod address
- * without being an overlap, and its name is not known.
+ * True if the interface may belong to a foreign network plugin. Its pod address is then no conflict. Such
+ * interfaces cannot be recognized by name.
  */
 function isPluginInterface(
   { cluster, address, system }: SystemSubject,

@@ -20,7 +20,10 @@ function disabledPlugin(
   })
 }
 
-/** Rules for admission plugins of kube-apiserver: which of them cluster.yml must not disable, and why. */
+/**
+ * Rules for admission plugins of kube-apiserver: which plugins should stay enabled, and what happens without
+ * them.
+ */
 export const admissionRules: readonly WeakeningSetting[] = [
   disabledPlugin('NodeRestriction', 'error', 'a kubelet could then change other nodes and their pods'),
   disabledPlugin(
