@@ -8,7 +8,10 @@ interface AdmissionPolicyOptions {
   readonly paramRef?: { readonly namespace: string; readonly name: string }
 }
 
-/** Builds a ValidatingAdmissionPolicy that denies requests, and its binding. An error in it denies, too. */
+/**
+ * Builds a ValidatingAdmissionPolicy that denies requests, and its binding. If an expression of the policy
+ * fails with an error, the request is denied, too.
+ */
 export function buildAdmissionPolicy(name: string, { spec, paramRef }: AdmissionPolicyOptions): Manifest[] {
   return [
     {

@@ -6,9 +6,9 @@ import type { Manifest } from './object.ts'
 const annotationPrefix = 'flannel.alpha.coreos.com/'
 
 /**
- * Limits what flanneld may change. RBAC allows its users to patch `nodes/status`, which includes labels,
- * annotations, addresses and conditions of every node, and NodeRestriction applies to kubelets only. Root on
- * a worker has the certificate of its flanneld, and could otherwise redirect traffic of other nodes.
+ * Limits what flanneld may change. RBAC allows flanneld to patch `nodes/status` of every node, including
+ * labels, annotations, addresses and conditions. NodeRestriction applies to kubelets only. Without this
+ * policy, root on one worker could use its flanneld certificate to redirect traffic of other nodes.
  */
 export const flannelPolicy: readonly Manifest[] = buildAdmissionPolicy('flannel.hyperkube.dev', {
   spec: {

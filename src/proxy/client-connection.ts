@@ -6,7 +6,7 @@ export interface ClientConnection extends ConnectionActivity {
   /** `sent` counts the bytes to the server, `received` the bytes from the server. */
   readonly sent: number
   readonly received: number
-  /** True if the connection was already ended or cut. */
+  /** True if `end` or `cut` was already called. */
   readonly closing: boolean
   /** Closes the connection gracefully. Used for connections without requests in flight. */
   end(): void

@@ -10,7 +10,7 @@ import { waitUnlessAborted } from './deadline.ts'
 export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
   const [program, ...args] = argv
   // The program gets its own process group, so its children can be killed with it. Ctrl-C in the terminal
-  // does not reach it.
+  // does not reach this group.
   const child = spawn(program, args, { env, detached: true })
   const killed = new AbortController()
   const ended = waitUnlessAborted<number>([killed.signal], ({ succeed }) => {

@@ -133,8 +133,8 @@ export async function openMaster(
 }
 
 /**
- * Returns the timeout in milliseconds for opening the shared connection, in case the ssh program's own
- * timeout has no effect.
+ * Returns the timeout in milliseconds for opening the shared connection. It is longer than the ssh program's
+ * own timeout, and takes effect only if that timeout does not.
  */
 export function masterTimeoutMs({ bastions }: SshRoute, { timeout }: ConnectSettings): number {
   return timeout * (bastions.length + 1) + 2000
