@@ -17,7 +17,10 @@ export interface CommandOptions {
   readonly maxOutputBytes?: number
 }
 
-/** Larger than any expected output. Part of it may come from a host, which must not fill the memory. */
+/**
+ * Larger than any expected output. The limit is needed, because output may come from a host, which must not
+ * fill the memory.
+ */
 const defaultMaxOutputBytes = 64 << 20
 
 export interface CommandResult {

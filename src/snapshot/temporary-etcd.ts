@@ -59,7 +59,8 @@ export async function restoreDatabase(
 
 /**
  * Starts etcd on a restored data directory. etcd listens only on sockets in the private directory, because it
- * serves all data without authentication. A later start may use a newer version on the same data.
+ * serves all data without authentication. A caller may start a newer etcd version on a directory that an
+ * older version used before.
  */
 export async function startRestoredEtcd(
   programs: Pick<EtcdPrograms, 'etcd'>,
