@@ -138,7 +138,7 @@ export async function bundleProgram(
     format: 'cjs',
     // Native parts of libraries are not bundled; the libraries have a JavaScript fallback.
     external: ['*.node', 'cpu-features'],
-    // Lets the bundle also run outside an executable. It then reads files from its own directory.
+    // Lets the bundle also run outside an executable. The bundle then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
     plugins: [

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { runProgram } from '../src/kit/command.ts'
 
-/** A package of the npm registry. `integrity` is the hash of its archive, in the format of npm's lock files. */
+/**
+ * A package of the npm registry. `integrity` is the hash of the archive, in the format of npm's lock files.
+ */
 export interface PinnedPackage {
   readonly name: string
   readonly version: string

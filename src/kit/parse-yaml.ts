@@ -6,7 +6,10 @@ import { Composer, type Document, isScalar, Lexer, type LineCounter, Parser, vis
  */
 const maxTokens = 400_000
 
-/** Parses YAML documents like `parseAllDocuments` of the library. Returns undefined if there are too many tokens. */
+/**
+ * Parses YAML documents like `parseAllDocuments` of the library. Returns undefined if there are too many
+ * tokens.
+ */
 export function parseBoundedYaml(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
   const composer = new Composer({
     // The library's own check is off, because it compares each key with all others. `findDuplicateKeys` takes

@@ -4,7 +4,10 @@ const group = 'admissionregistration.k8s.io'
 
 interface AdmissionPolicyOptions {
   readonly spec: Readonly<Record<string, unknown>>
-  /** ConfigMap that the expressions of the policy read as `params`. Without it the policy allows everything. */
+  /**
+   * ConfigMap that the expressions of the policy read as `params`. If this ConfigMap does not exist, the
+   * policy allows everything.
+   */
   readonly paramRef?: { readonly namespace: string; readonly name: string }
 }
 

@@ -7,7 +7,7 @@ const name = 'default-accounts.hyperkube.dev'
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 /**
- * Disables token mounting for the default service accounts of these namespaces. With the profile cis, a pod
+ * Disables token mounting for the default service accounts of `systemNamespaces`. With the profile cis, a pod
  * that needs the API must name its own account.
  */
 export const defaultAccounts: readonly Manifest[] = systemNamespaces.map((namespace) => ({

@@ -44,7 +44,9 @@ export const flannelPolicy: readonly Manifest[] = buildAdmissionPolicy('flannel.
   },
 })
 
-/** Builds an expression that is true if all entries of a metadata map whose key matches are unchanged. */
+/**
+ * Builds an expression that is true if the labels or annotations whose keys match `condition` are unchanged.
+ */
 function compareMaps(field: 'labels' | 'annotations', condition: string): string {
   const includes = (one: string, other: string): string =>
     `(!has(${one}) || ${one}.all(key, !(${condition}) || (has(${other}) && key in ${other} && ${other}[key] == ${one}[key])))`

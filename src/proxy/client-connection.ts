@@ -122,8 +122,8 @@ export class ConnectionHandshake implements ClientConnection {
   #closing = false
 
   /**
-   * `buffered` contains all data that the client has sent so far; the handshake appends to it. `onSend` is called
-   * when data is sent to the server.
+   * `buffered` contains all data that the client has sent so far; the handshake appends further data.
+   * `onSend` is called when data is sent to the server.
    */
   constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number, onSend: () => void) {
     this.jitter = jitter

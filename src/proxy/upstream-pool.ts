@@ -119,7 +119,7 @@ export class UpstreamPool {
 
   /**
    * Returns the milliseconds until the next probe is due. Returns 0 if a server fails, has a probe in flight,
-   * is retired or lets a client wait, because each of these must be checked at every tick.
+   * is retired or lets a client wait. Such a server must be checked at every tick.
    */
   findRestTime(now: number, probeIntervalMs: number): number {
     const times = this.servers.map((server) => {

@@ -25,7 +25,7 @@ export interface TemporaryEtcd extends AsyncDisposable {
 const startTimeoutMs = 600_000
 
 const memberName = 'scratch'
-/** etcd requires a peer URL. It is never contacted, because there is only one member. */
+/** etcd requires a peer URL. The URL is never used, because there is only one member. */
 const peerUrl = 'http://localhost:2380'
 const membership = [`--initial-cluster=${memberName}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`]
 

@@ -154,7 +154,8 @@ export async function explainConnectionFailure(
   const { offers, encrypted, broken } = await gatherCredentials(hop, settings.agent, settings.signal)
   const missing = broken.find(({ kind }) => kind === 'missing')
   if (missing !== undefined) return buildKeyNotReadError(reach.name, missing.path, missing.why)
-  // The ssh program may have offered keys that hyperkube cannot read, such as those of a hardware token.
+  // Keys that hyperkube cannot read are listed, too, because the ssh program may have offered them. An
+  // example is the key of a hardware token.
   const offered = [...offers.map(({ label }) => label), ...broken.map(({ path }) => path)]
   return explainSystemError(
     toPrintable(stderr.replaceAll('\r', '')),

@@ -21,7 +21,7 @@ export interface TestKeyPair {
 }
 
 /**
- * Generates key pairs until ssh2 can read one. It cannot read about 17 of 3000 ed25519 keys that it
+ * Generates key pairs until ssh2 can read one. ssh2 cannot read about 17 of 3000 ed25519 keys that it
  * generates.
  */
 export function generateTestKeyPair(type: 'ed25519' | 'ecdsa'): TestKeyPair {
