@@ -32,7 +32,8 @@ const createScreen = (stream: typeof stdout | typeof stderr) =>
   stream.isTTY && env['TERM'] !== 'dumb'
     ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }
     : undefined
-// A reader such as `head` may close the pipe early. That is not an error of this program.
+// A reader such as `head` may close the pipe early. This is not an error of this program, so EPIPE is
+// ignored.
 for (const stream of [stdout, stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

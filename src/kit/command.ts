@@ -32,7 +32,10 @@ export interface CommandResult {
 
 export type Argv = readonly [string, ...string[]]
 
-/** Runs a program without a shell and waits until it exits. After an abort it also waits for the exit. */
+/**
+ * Runs a program without a shell and waits until it exits. After an abort, the call also waits until the
+ * program has exited.
+ */
 export async function runProgram(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
   const [program, ...args] = argv
   const child = spawn(program, args, {

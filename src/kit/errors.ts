@@ -48,8 +48,8 @@ export function formatError(error: unknown): string {
 }
 
 /**
- * Describes any thrown value for an event, a response or the journal. The message contains no control
- * characters.
+ * Describes any thrown value for an event, a response or the journal. `toPrintable` makes the message safe
+ * for a terminal.
  */
 export function toFailure(error: unknown): { code: string; message: string; hint?: string } {
   const known = error instanceof HyperkubeError ? error : undefined

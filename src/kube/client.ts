@@ -96,8 +96,8 @@ export class KubeClient implements Disposable {
       timeout: 60_000,
       ...tls,
     })
-    // Streams use a separate agent, because each stream occupies a connection until the stream ends. With a
-    // shared agent, streams could use up all connections.
+    // Streams use a separate HTTPS agent, because each stream occupies a connection until the stream ends.
+    // With a shared HTTPS agent, streams could use up all connections.
     this.#streamAgent = createHttpsAgent(dial, { keepAlive: false, ...tls })
   }
 

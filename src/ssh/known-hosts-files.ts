@@ -56,8 +56,8 @@ async function readLines(file: string): Promise<readonly KnownHostsLine[]> {
   try {
     return parseKnownHosts(await readFile(file, 'utf8'))
   } catch (error) {
-    // Missing and unreadable files are skipped, as in ssh. Their keys are then unknown, which never means
-    // accepted.
+    // Missing and unreadable files are skipped, as in ssh. This is safe, because the keys in these files only
+    // become unknown.
     if (['ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR'].some((code) => hasCode(error, code))) return []
     throw error
   }
