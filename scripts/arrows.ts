@@ -138,8 +138,9 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Folders from which each subfolder of a large top-level folder (room) may import. No two subfolders may
- * import each other. Files directly in a room may import from the subfolders that the row of the room names.
+ * Lists the folders from which each subfolder of a large top-level folder (room) may import. No two
+ * subfolders may import each other. Files directly in a room may import from the folders in the row of the
+ * room.
  */
 const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/actions': ['src/actions/phases'],

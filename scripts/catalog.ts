@@ -14,7 +14,10 @@ interface CatalogStamp {
   readonly sha256: string
 }
 
-/** Builds the stamp of a document with a serial of this day, or with the next serial. */
+/**
+ * Builds the stamp of a document. The serial is the first one of this day, or the previous serial plus one if
+ * that is higher.
+ */
 export function stampCatalog(document: CatalogDocument, today: string): CatalogStamp {
   const serial = Math.max(document.serial + 1, Number(`${today.replaceAll('-', '')}01`))
   return { serial, issued: today, sha256: digestCatalog({ ...document, serial, issued: today }) }

@@ -3,7 +3,10 @@ import type { CommandEntry } from '../src/cli/command/command.ts'
 import { buildSilentCommand, listExampleLines, type NamedCommand } from '../src/cli/command/help.ts'
 import { listOperatorCommands, operatorCommands } from '../src/cli/command-table.ts'
 
-/** Renders docs/reference/cli.md from the command table, so it lists exactly the existing commands and flags. */
+/**
+ * Renders docs/reference/cli.md from the command table, so the page lists exactly the existing commands and
+ * flags.
+ */
 export async function renderCliReference(): Promise<string> {
   const entries = operatorCommands()
   const commands = (await listOperatorCommands()).map((named) => ({

@@ -18,8 +18,8 @@ async function compile(source: string): ReturnType<typeof compileBundle> {
 }
 
 /**
- * Loads compiled code as the executable does. The process is new, because V8 rejects code of a process with other
- * flags, and another test may have set a flag in this one.
+ * Loads compiled code as the executable does. A new process is needed, because V8 rejects code that was
+ * compiled by a process with other flags. Another test may have set a flag in this process.
  */
 async function isRejected(program: string, code: string): Promise<string> {
   const script = `

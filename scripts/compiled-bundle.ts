@@ -12,20 +12,24 @@ export interface CompiledProgram {
 }
 
 /**
- * Commands of services, each of which is also a program of its own inside the executable. A service would keep the
- * source and the compiled code of all other commands in memory.
+ * Commands of services. The executable contains a separate program for each of them. With the whole program,
+ * a service would keep the source and the compiled code of all other commands in memory.
  */
 export const serviceCommands = ['agent', 'apiserver-proxy', 'controller-manager'] as const
 
-/** Names of the files inside the executable. `command` is one of `serviceCommands`; otherwise the whole program. */
+/**
+ * Returns the names of a program's files inside the executable. `command` is one of `serviceCommands`;
+ * undefined means the whole program.
+ */
 export function nameAssets(command?: string): CompiledProgram {
   const name = command === undefined ? 'program' : `program-${command}`
   return { program: `${name}.js`, code: `${name}.code` }
 }
 
 /**
- * Command lines that load most of the program. Node's own code cache contains only functions that run at once, and
- * the others would be compiled at every start.
+ * Command lines that load most of the program, so that V8 compiles most functions. Node's own code cache
+ * contains only functions that run while the program is loaded. All other functions would be compiled at
+ * every start.
  */
 const recordedCommands: readonly (readonly string[])[] = [
   ['init', '--file', 'cluster.yml', '--host', 'root@192.0.2.1=control-plane', '--no-input'],
@@ -37,7 +41,7 @@ const recordedCommands: readonly (readonly string[])[] = [
   ['agent-call', '--help'],
 ]
 
-/** Runs commands of a bundle of hyperkube and saves the code that V8 has compiled meanwhile. */
+/** Runs commands of a hyperkube bundle and saves the code that V8 has compiled for these commands. */
 export async function compileBundle(
   bundle: string,
   work: string,
@@ -63,8 +67,9 @@ export async function compileBundle(
 }
 
 /**
- * The script that Node runs. It runs the program of the command with its compiled code. The source is ASCII, so one
- * byte is one character. V8 ignores compiled code of another V8 version.
+ * The script that Node runs. It runs the program of the command with its compiled code. It reads the source
+ * as Latin-1, because the source is ASCII and each byte is one character. V8 ignores code that another V8
+ * version compiled.
  */
 export const loaderScript = `
 const { getRawAsset } = require('node:sea')

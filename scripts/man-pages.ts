@@ -52,7 +52,7 @@ function renderPage(named: NamedCommand): string {
   return joinLines([
     renderTitle(`hyperkube-${name.replaceAll(' ', '-')}`),
     '.SH NAME',
-    // whatis and apropos read this line, and the name must be the name of the page.
+    // whatis and apropos read this line, so the line must begin with the name of the page.
     String.raw`${escapeText(buildPageName(name).slice(0, -2))} \- ${escapeText(summary)}`,
     '.SH SYNOPSIS',
     String.raw`.B hyperkube ${escapeText(name)}\fR ${escapeText(command.usage())}`,

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { runProgram } from '../src/kit/command.ts'
 
-/** A package of the npm registry. `integrity` is the hash of its archive, in the format of npm's lock files. */
+/**
+ * A package of the npm registry. `integrity` is the hash of the archive, in the format of npm's lock files.
+ */
 export interface PinnedPackage {
   readonly name: string
   readonly version: string
@@ -18,7 +20,10 @@ const lockFile = z.object({
   ),
 })
 
-/** Finds a package in package-lock.json. npm locks packages for all systems, also those it does not install. */
+/**
+ * Finds a package in package-lock.json. This file lists packages for all systems, including packages that npm
+ * does not install on this system.
+ */
 export async function findLockedPackage(name: string): Promise<PinnedPackage> {
   const text = await readFile(join(import.meta.dirname, '../package-lock.json'), 'utf8')
   const { version, integrity } = lockFile.parse(JSON.parse(text)).packages[`node_modules/${name}`] ?? {}
@@ -27,7 +32,10 @@ export async function findLockedPackage(name: string): Promise<PinnedPackage> {
   return { name, version, integrity }
 }
 
-/** Unpacks a package of the npm registry into the folder `package` of a directory. Other content is refused. */
+/**
+ * Unpacks a package of the npm registry into the folder `package` of a directory. Throws if the archive does
+ * not have the pinned hash.
+ */
 export async function fetchPackage(pinned: PinnedPackage, work: string, directory: string): Promise<void> {
   const id = `${pinned.name}@${pinned.version}`
   const packed = await runProgram(['npm', 'pack', '--silent', id, '--pack-destination', work])

@@ -19,7 +19,7 @@ test('a recording has stacked frames, shortened pauses and escaped text', () => 
     { at: 60_000, text: 'three' },
   ]
   const svg = renderRecording(frames, { columns: 10, rows: 2 })
-  // 0 s, 0.5 s, 2 s, and six more seconds for the last frame.
+  // The frames appear at 0 s, 0.5 s and 2 s, and the last frame stays for six more seconds.
   expect(svg).toContain('play 8.0s')
   expect(svg).toContain('0.000%{transform:translateY(0px)}6.250%')
   expect(svg).toContain('$ a &lt; b')

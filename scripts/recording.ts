@@ -16,7 +16,10 @@ export interface RecordingSize {
 const charWidth = 8.4
 const lineHeight = 18
 const padding = 14
-/** A longer pause between two frames is shortened, because nothing moves meanwhile. */
+/**
+ * Longer pauses between two frames are shortened to this time, because the screen does not change during a
+ * pause.
+ */
 const maxPauseMs = 1500
 /** Time that the last frame stays before the recording repeats. */
 const lastFrameMs = 6000
@@ -33,8 +36,8 @@ const colours: Readonly<Record<string, string>> = {
 }
 
 /**
- * Renders frames as an animated SVG without scripts. All frames are stacked, and the animation moves the stack.
- * With reduced motion only the last frame is shown.
+ * Renders frames as an animated SVG without scripts. All frames are stacked, and the animation moves the
+ * stack. If the reader prefers reduced motion, only the last frame is shown.
  */
 export function renderRecording(frames: readonly TerminalFrame[], { columns, rows }: RecordingSize): string {
   const width = Math.ceil(columns * charWidth + 2 * padding)

@@ -13,7 +13,7 @@ import { renderWeakeningReference } from './weakening-reference.ts'
 
 type Schema = ReturnType<typeof clusterJsonSchema>
 
-/** Renders docs/reference/cluster.md from the schema, so it lists exactly the existing settings. */
+/** Renders docs/reference/cluster.md from the schema, so the page lists exactly the existing settings. */
 export function renderClusterReference(): string {
   const root = clusterJsonSchema()
   const named = Object.entries(root.$defs ?? {}).filter(([name]) => !name.startsWith('__'))

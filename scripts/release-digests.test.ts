@@ -21,7 +21,8 @@ async function collect(
   changes: Readonly<Record<string, FakeResponse>> = {},
 ): Promise<ReleaseDigests> {
   const sites = new Map([...fakeUpstream('1.37.1'), ...Object.entries(changes)])
-  // Only `pause`, because other images of the catalog may change while the format stays the same.
+  // The test uses only the image `pause`, because other images of the catalog may change while the format
+  // stays the same.
   const { pause = '' } = findKubernetesRelease(shippedCatalog, '1.37.1').images
   return collectDigests(
     previous,

@@ -4,9 +4,9 @@ export const searchOptions = {
   prefix: true,
   boost: { title: 4, text: 2, titles: 1 },
   /**
-   * Ranks guides before long lists with one short section per error code, command or setting: words of a
-   * query are in many titles of these lists. VitePress sends the text of this function to the browser, so it
-   * must not use anything outside itself.
+   * Ranks guides before long lists with one short section per error code, command or setting. Otherwise these
+   * lists would come first, because many of their titles contain words of a query. VitePress sends the text
+   * of this function to the browser, so the function must not use anything outside itself.
    */
   boostDocument: (id: string): number => {
     if (/^\/reference\/(?:errors|cli|cluster)#/.test(id) && !/#(?:error-codes|commands|clusteryml)$/.test(id))

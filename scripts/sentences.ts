@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** Longest sentence, in words, that a reader understands at once. */
 const maxWords = 30
 
-/** Splits the prose of a Markdown document into sentences. Code, tables, headings and diagrams are left out. */
+/** Splits the prose of a Markdown document into sentences. Leaves out code, tables, headings and diagrams. */
 export function listSentences(markdown: string): string[] {
   const prose = markdown
     .replaceAll(/^```[\s\S]*?^```/gm, '')
@@ -21,7 +21,7 @@ export function countWords(text: string): number {
   return text.split(/\s+/).filter((word) => /\w/.test(word)).length
 }
 
-/** True for documents that people read to use hyperkube. Records of measurements are not. */
+/** True for documents that people read to use hyperkube. False for records of measurements. */
 const isUserDocument = (file: string): boolean => !/^docs\/(?:evidence|node_modules)\//.test(file)
 
 if (import.meta.main) {

@@ -18,7 +18,7 @@ export interface Shape {
 const maxLines = 400
 /** Top-level folders whose subfolders are checked for imports in both directions. */
 const dividedRooms = ['src/agent', 'src/lifecycle', 'src/actions', 'src/cli']
-/** True for modules with one row per flag, code or operation, which may be long. */
+/** True for modules that are tables with one row per flag, code or operation. Such modules may be long. */
 const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)\//.test(file)
 
 export function measureShape(modules: ReadonlyMap<string, string>): Shape {

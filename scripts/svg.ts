@@ -1,6 +1,6 @@
 /**
- * Colours that are readable on a white and on a dark page. A picture in an `img` element does not learn which
- * of the two the reader chose.
+ * Colours that are readable on a white and on a dark page. A picture in an `img` element cannot detect which
+ * of the two pages shows it.
  */
 export const colours = {
   blue: '#3467c9',

@@ -8,8 +8,8 @@ interface Report {
 }
 
 /**
- * Renders one summary line for several test reports. In a report without failed tests, suites that could not
- * start count as failures.
+ * Renders one summary line for several test reports. If a report has no failed tests, its failed suites are
+ * counted instead, because these suites could not start.
  */
 export function tally(reports: readonly Report[]): string {
   const passed = sum(reports.map(({ numPassedTests }) => numPassedTests))

@@ -7,7 +7,7 @@ import { maxKubeletSkew } from '../src/kit/version-skew.ts'
 import { computeSkew } from '../src/manager/controllers/version-skew.ts'
 import { renderTable } from './markdown-table.ts'
 
-/** Codes of refusals that follow from versions, in the order of the page. */
+/** Codes of refusals that depend on versions, in the order in which the page lists them. */
 const refusalCodes = [
   'CATALOG_UNKNOWN_VERSION',
   'UPGRADE_DOWNGRADE',
@@ -117,7 +117,10 @@ const skewTexts: Readonly<Record<ReturnType<typeof computeSkew>, string>> = {
   unknown: 'unknown',
 }
 
-/** Rates kubelets from one minor version above the newest API server to one below the limit. */
+/**
+ * Rates each kubelet minor version, from one above the newest API server to one below the oldest that is
+ * allowed.
+ */
 function listSkews(versions: readonly string[]): string[][] {
   const newest = versions.toSorted(compareVersions).at(-1) ?? ''
   const [major, minor] = parseVersion(newest)

@@ -17,8 +17,8 @@ import { runForeground } from './cli/environment/run-foreground.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { formatError } from './kit/errors.ts'
 
-// A single executable is called by its own name or by a link. Otherwise Node.js runs this file, and
-// `process.argv[1]` is the path of this file.
+// In a single executable, `process.argv0` is the name or link by which it was called. Otherwise Node.js runs
+// this file, and `process.argv[1]` is the path of this file.
 const programPath = isSea() ? process.argv0 : (process.argv[1] ?? 'hyperkube')
 
 // Only the first Ctrl-C is handled, so the second one ends the process at once.
@@ -26,12 +26,14 @@ const interruption = new AbortController()
 process.once('SIGINT', () => interruption.abort())
 
 const { stdin, stdout, stderr, platform, env } = process
-// Describes a terminal that can move the cursor. A terminal that does not know its size reports 0.
+// Describes a terminal that can move the cursor. A terminal that does not know its size reports 0, and a
+// default size is used.
 const createScreen = (stream: typeof stdout | typeof stderr) =>
   stream.isTTY && env['TERM'] !== 'dumb'
     ? { size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }) }
     : undefined
-// A reader such as `head` may close the pipe early. That is not an error of this program.
+// A reader such as `head` may close the pipe early. This is not an error of this program, so EPIPE is
+// ignored.
 for (const stream of [stdout, stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -62,7 +64,8 @@ runCommandLine(programPath, process.argv.slice(2), {
   },
   fetcher: retryingFetcher(httpFetcher()),
   web: retryingTransport(httpTransport()),
-  // Loaded when needed: every service starts this program, and few commands read the digests.
+  // The digests are loaded only when needed, because every service starts this program and few commands read
+  // the digests.
   releaseDigests: async () => (await import('./catalog/release-digests.ts')).readShippedDigests(),
   bundles: bundleDisk(),
   now: () => new Date(),

@@ -49,7 +49,7 @@ export async function resolveImageParts(
         open: async (from, stop) => from.blob(image, digest, stop),
       })),
     )
-    // An image may contain the same layer twice.
+    // Duplicates are removed, because an image may contain the same layer twice.
     blobs[kind] = [...new Set([...manifests.map(({ digest }) => digest), ...rest])]
   }
   const bundled = { reference, mediaType: root.content.mediaType, size: root.bytes.length, blobs }

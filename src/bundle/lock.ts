@@ -29,7 +29,7 @@ export function extractLock(
     targets.some((target) => target.os === os && target.arch === arch)
   return sortLock({
     ...lock,
-    // The versions are those of the cluster's catalog, whatever catalog the bundle was made with.
+    // The result names the cluster's catalog, even if the bundle was made with another catalog.
     catalog: describeCatalog(release.catalog).catalog,
     artifacts: lock.artifacts.filter(isWanted),
     images: Object.fromEntries(Object.entries(lock.images).filter(([name]) => name in images)),

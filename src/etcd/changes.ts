@@ -56,8 +56,8 @@ export async function memberPromote(
 }
 
 /**
- * Removes a member permanently. Fails if the remaining voters would have no quorum. Succeeds if the member is
- * already gone.
+ * Removes a member permanently. Fails if the remaining voters would have no quorum. Succeeds if the member
+ * was already removed.
  */
 export async function memberRemove(
   client: EtcdClient,
@@ -187,7 +187,7 @@ function checkRemoval({ members, health }: EtcdObservation, id: string): void {
 
 /**
  * Throws if the other members would have no quorum while this member serves no requests. A cluster with a
- * single voter is exempt.
+ * single voter is exempt, because its downtime cannot be avoided.
  */
 function checkDowntime({ members, health }: EtcdObservation, id: string): void {
   const member = members.find((one) => one.id === id)

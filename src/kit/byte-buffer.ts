@@ -1,6 +1,6 @@
 /**
- * Collects bytes in one block that doubles as it fills. A list of chunks would take far more memory than the
- * bytes if a sender writes them one by one.
+ * Collects bytes in one block that doubles in size when it is full. A list of chunks could take far more
+ * memory than the bytes themselves, because a sender may send one byte per chunk.
  */
 export class ByteBuffer {
   #block = Buffer.alloc(0)
@@ -21,7 +21,7 @@ export class ByteBuffer {
     this.#length = length
   }
 
-  /** Returns the collected bytes and begins again with none. */
+  /** Returns the collected bytes and empties the buffer. */
   take(): Buffer {
     const taken = this.#block.subarray(0, this.#length)
     this.#block = Buffer.alloc(0)

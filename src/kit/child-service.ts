@@ -4,18 +4,21 @@ import { formatError } from './errors.ts'
 import { pollUntil } from './poll.ts'
 
 export interface ChildServiceOptions {
-  /** What is waited for, for messages. */
+  /** Describes the awaited state in messages, for example `the restored etcd to be ready`. */
   readonly what: string
   readonly argv: readonly [program: string, ...args: string[]]
   readonly cwd: string
   readonly isReady: (signal: AbortSignal) => Promise<boolean>
   readonly startTimeoutMs: number
-  /** Converts the last output of a process that exited before it was ready. */
+  /** Builds the error for a process that exited before it was ready, from the last output of the process. */
   readonly toStartError: (output: string) => Error
   readonly signal: AbortSignal
 }
 
-/** Starts a program that serves until it is disposed. Returns when it is ready. An abort kills it at once. */
+/**
+ * Starts a program that serves until it is disposed. Returns when the program is ready. An abort kills the
+ * program at once.
+ */
 export async function startChildService(options: ChildServiceOptions): Promise<AsyncDisposable> {
   const { what, argv, cwd, isReady, startTimeoutMs, toStartError, signal } = options
   const [program, ...args] = argv

@@ -17,7 +17,10 @@ export interface CommandOptions {
   readonly maxOutputBytes?: number
 }
 
-/** Larger than any expected output. Part of it may come from a host, which must not fill the memory. */
+/**
+ * Larger than any expected output. The limit is needed, because output may come from a host, which must not
+ * fill the memory.
+ */
 const defaultMaxOutputBytes = 64 << 20
 
 export interface CommandResult {
@@ -29,7 +32,10 @@ export interface CommandResult {
 
 export type Argv = readonly [string, ...string[]]
 
-/** Runs a program without a shell and waits until it exits. After an abort it also waits for the exit. */
+/**
+ * Runs a program without a shell and waits until it exits. After an abort, the call also waits until the
+ * program has exited.
+ */
 export async function runProgram(argv: Argv, options: CommandOptions = {}): Promise<CommandResult> {
   const [program, ...args] = argv
   const child = spawn(program, args, {

@@ -47,7 +47,10 @@ export function formatError(error: unknown): string {
   return error.cause === undefined ? message : `${message}: ${formatError(error.cause)}`
 }
 
-/** Describes any thrown value for an event, a response or the journal. The message is safe to print. */
+/**
+ * Describes any thrown value for an event, a response or the journal. `toPrintable` makes the message safe
+ * for a terminal.
+ */
 export function toFailure(error: unknown): { code: string; message: string; hint?: string } {
   const known = error instanceof HyperkubeError ? error : undefined
   return {

@@ -54,8 +54,8 @@ async function writeAtomically({ path, text, mode, suffix }: Content, publish: P
 }
 
 /**
- * Flushes a directory to disk. Only then does a new file name survive a power cut. Windows neither allows nor
- * needs this.
+ * Flushes a directory to disk, because a new file name survives a power cut only after a flush. Windows
+ * neither allows nor needs the flush.
  */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return

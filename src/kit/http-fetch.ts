@@ -13,8 +13,8 @@ export interface Redirectable<R> {
 }
 
 /**
- * Sends a request, follows its redirects and returns the final response, whatever its status, with its URL.
- * `fetch` would also follow a redirect from https to http, which is not allowed here.
+ * Sends a request, follows its redirects and returns the final response and its URL. The response may have
+ * any status. `fetch` would also follow a redirect from https to http, which is not allowed here.
  */
 export async function followLocations<R>(
   url: string,

@@ -4,7 +4,7 @@ import { HyperkubeError } from './errors.ts'
 
 /** Default limit of a line in bytes. A plan with all its secrets is far smaller. */
 const defaultMaxBytes = 32 * 2 ** 20
-/** Limit of a line that is only compared with known messages, in bytes. */
+/** Default limit of a line in `watchLines`, in bytes. Callers expect short messages. */
 const defaultMaxWatchedBytes = 64 * 2 ** 10
 
 export class LineTooLongError extends HyperkubeError {
@@ -71,7 +71,7 @@ class LineSplitter {
   readonly #maxBytes: number
   readonly #onTooLong: () => void
   readonly #pending = new ByteBuffer()
-  /** True until the end of a line that is too long. */
+  /** True while the rest of a line that is too long is skipped. */
   #skipping = false
 
   constructor(maxBytes: number, onTooLong: () => void) {

@@ -158,7 +158,7 @@ const tails = ['bearer', 'token', 'authorization', 'cookie:', 'x://', 'token:"']
 )
 
 test.each([...bombs, ...tails])('120 kB of $name are masked in under 50 ms', ({ text }) => {
-  // Processor time, the least of three, because other programs run at the same time.
+  // The test uses the lowest processor time of three runs, because other programs can slow down a run.
   const times = [1, 2, 3].map(() => {
     const start = process.cpuUsage()
     mask.text(text)

@@ -29,12 +29,12 @@ export interface SecretMask {
  */
 const minSecretLength = 6
 /**
- * Maximum number of lines that are masked as one private key. Real keys are shorter; the limit matters for a
- * key without an end line.
+ * Maximum number of lines that are masked as one private key. Real keys are shorter. Without the limit, a key
+ * without an end line would mask the rest of the text.
  */
 const maxKeyLines = 200
 
-/** A line from the middle of a private key whose beginning is missing. Hex digests do not match. */
+/** A line from the middle of a private key whose beginning is missing. Hex digests are excluded. */
 const base64KeyLine = /^(?![0-9a-f]+$)[\w+/-]{40,}={0,2}$/
 const base64KeyRest = /^[\w+/-]+={0,2}$/
 
@@ -81,7 +81,8 @@ function createLineMasker(maskText: (text: string) => string): (line: string) =>
   let keyLinesLeft = 0
   let isBare = false
   const maskOutsideKey = (line: string): string => {
-    // No secret is shorter than `pwd=x`; many short lines must not take long.
+    // Lines shorter than `pwd=x` cannot contain a secret. They are skipped, so that many short lines do not
+    // take long.
     if (line.length < 5 && !isBare) return line
     const bare = line.trim()
     isBare = base64KeyLine.test(bare) || (isBare && base64KeyRest.test(bare))

@@ -6,10 +6,14 @@ import { Composer, type Document, isScalar, Lexer, type LineCounter, Parser, vis
  */
 const maxTokens = 400_000
 
-/** Parses YAML documents like `parseAllDocuments` of the library. Returns undefined if there are too many tokens. */
+/**
+ * Parses YAML documents like `parseAllDocuments` of the library. Returns undefined if there are too many
+ * tokens.
+ */
 export function parseBoundedYaml(text: string, lines: LineCounter): readonly Document.Parsed[] | undefined {
   const composer = new Composer({
-    // The check of the library compares each key with all others; `findDuplicateKeys` takes linear time.
+    // The library's own check is off, because it compares each key with all others. `findDuplicateKeys` takes
+    // linear time.
     uniqueKeys: false,
     // By default the YAML library prints warnings to the terminal.
     logLevel: 'error',
@@ -17,7 +21,7 @@ export function parseBoundedYaml(text: string, lines: LineCounter): readonly Doc
   const parser = new Parser(lines.addNewLine)
   const documents: Document.Parsed[] = []
   let tokenCount = 0
-  // The parser reports only the beginnings of later lines.
+  // The start of the first line is added here, because the parser reports only the starts of later lines.
   lines.addNewLine(0)
   for (const source of new Lexer().lex(text)) {
     tokenCount += 1
@@ -28,7 +32,7 @@ export function parseBoundedYaml(text: string, lines: LineCounter): readonly Doc
   return [...documents, ...composer.end()]
 }
 
-/** Returns the offsets of keys that occur before in the same map. */
+/** Returns the offsets of keys that already occurred earlier in the same map. */
 export function findDuplicateKeys(document: Document.Parsed): number[] {
   const duplicates: number[] = []
   visit(document, {

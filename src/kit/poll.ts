@@ -101,8 +101,8 @@ export interface ProgressPollOptions {
 const maxPauseMs = 2000
 
 /**
- * Polls until findPendingReason returns undefined. A slow check is followed by a pause of the same length, so that
- * polling takes at most half of the time. Reports the current reason meanwhile.
+ * Polls until `findPendingReason` returns undefined. After a slow check, pauses for as long as the check
+ * took, so that checks take at most half of the time. Reports the current reason during the wait.
  */
 export async function pollWithProgress(
   findPendingReason: () => Promise<string | undefined>,

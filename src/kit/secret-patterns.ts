@@ -11,7 +11,10 @@ const secretNames = new RegExp(
   'gi',
 )
 const secretName = new RegExp(secretNames.source, 'i')
-/** Occurs in every secret name. Most words do not contain it, and this test is faster than the exact one. */
+/**
+ * Matches every secret name and some other words. This test runs first, because it is faster than the exact
+ * test and most words do not match.
+ */
 const secretHint = new RegExp(`${secretNames.source}|_KEY`, 'i')
 /** Ends of names that hold a file name or object name, such as `token-file`. */
 const referenceNames = /(?:file|path|name|ref|dir)(?!\w)/gi
@@ -32,7 +35,10 @@ export function isSecretName(name: string): boolean {
   return isSecretWord(/(?<![\w-])[\w-]+$/.exec(name)?.[0] ?? '')
 }
 
-/** True unless the last secret part of the word belongs to a reference. */
+/**
+ * True unless the last secret part of the word is followed by a word such as `file` or `name`. The value is
+ * then only a reference to a secret.
+ */
 function isSecretWord(word: string): boolean {
   if (!secretHint.test(word)) return false
   if (environmentKey.test(word)) return true
@@ -53,8 +59,9 @@ function findLast(
 }
 
 /**
- * Rules that mask one text, in order. Each takes linear time, because anyone who can write a log line or an
- * event chooses the text: no pattern may begin inside of a run of characters that it repeats.
+ * Rules that mask a text, applied in this order. Each rule must take linear time, because an attacker who can
+ * write log lines or events chooses the text. So no pattern may start to match inside a run of characters
+ * that the pattern repeats.
  */
 export const maskRules: readonly ((text: string) => string)[] = [
   maskWholeKeys,

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** Command that shows the keys of a Linux machine. Only its console proves whose keys they are. */
+/**
+ * Command that shows the host keys of a Linux machine. The operator must run it on the console, because a
+ * connection to an unknown machine proves nothing.
+ */
 export const listKeysCommand = 'for f in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf $f; done'
 
 /**

@@ -12,8 +12,8 @@ export function toPrintable(text: string): string {
 }
 
 /**
- * Format characters (Cf) are zero-width, bidirectional and tag characters. The other ranges are controls, line
- * separators, fillers without width and variation selectors.
+ * Format characters (Cf) are zero-width, bidirectional and tag characters. The other ranges are controls,
+ * line separators, fillers without width and variation selectors.
  */
 const unprintable =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- these are the very characters to find

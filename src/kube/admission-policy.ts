@@ -4,11 +4,17 @@ const group = 'admissionregistration.k8s.io'
 
 interface AdmissionPolicyOptions {
   readonly spec: Readonly<Record<string, unknown>>
-  /** ConfigMap that the expressions of the policy read as `params`. Without it the policy allows everything. */
+  /**
+   * ConfigMap that the expressions of the policy read as `params`. If this ConfigMap does not exist, the
+   * policy allows everything.
+   */
   readonly paramRef?: { readonly namespace: string; readonly name: string }
 }
 
-/** Builds a ValidatingAdmissionPolicy that denies requests, and its binding. An error in it denies, too. */
+/**
+ * Builds a ValidatingAdmissionPolicy that denies requests, and its binding. If an expression of the policy
+ * fails with an error, the request is denied, too.
+ */
 export function buildAdmissionPolicy(name: string, { spec, paramRef }: AdmissionPolicyOptions): Manifest[] {
   return [
     {

@@ -39,7 +39,10 @@ export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
   ]
 }
 
-/** flanneld reads the pod networks of all nodes. `flannelPolicy` limits the patch to its own node. */
+/**
+ * Lets flanneld read all nodes and patch the status of any node. `flannelPolicy` then limits each flanneld to
+ * patches of its own node.
+ */
 const flannelRbac: readonly Manifest[] = [
   buildRole(flannelGroup, [
     { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
@@ -78,9 +81,9 @@ const apiserverProxyRbac: readonly Manifest[] = [
 ]
 
 /**
- * Lets agents on control planes approve and sign certificate renewal requests of nodes. Agents read these
- * requests with the permissions of their node. The Host object of a node lists the certificates that it may
- * renew.
+ * Lets agents on control planes approve and sign certificate renewal requests of nodes. These agents read the
+ * requests with the permissions of their own node. They read Host objects, because the Host object of a node
+ * lists the certificates that the node may renew.
  */
 const agentRbac: readonly Manifest[] = [
   buildRole(agentUser, [

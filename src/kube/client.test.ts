@@ -276,7 +276,7 @@ describe('several servers', () => {
     const server = await serveResponses(fine, fine)
     const client = createClient([server.url], { serverName: 'kubernetes.default.svc' })
     expect(await client.request(get)).toEqual({ fine: true })
-    // The certificate has the address 127.0.0.1, and not this name.
+    // The certificate of the server is valid for 127.0.0.1 and not for this name.
     await expect(
       createClient([server.url], { serverName: 'other.example' }).request(get),
     ).rejects.toMatchObject({
@@ -369,7 +369,7 @@ describe('an abort ends a request with the reason of the signal', () => {
   test('while waiting for a retry', async () => {
     const controller = new AbortController()
     const server = await serveResponses({ status: 429, headers: { 'retry-after': '4' }, text: 'crowd' })
-    // `random` is called directly before the wait begins, so the abort arrives during the wait.
+    // The client calls `random` directly before it waits for a retry, so the abort arrives during the wait.
     const random = (): number => {
       setImmediate(() => controller.abort(reason))
       return 0

@@ -12,8 +12,8 @@ import { type KubeRequestContext, openKubeStream, sendKubeRequest } from './send
 
 export interface KubeClientOptions {
   /**
-   * Base URLs such as https://10.0.0.1:6443. They are tried in this order, starting with the server that
-   * responded last.
+   * Base URLs such as https://10.0.0.1:6443. Each request starts with the server that responded last, and
+   * tries the other servers in the given order.
    */
   readonly servers: readonly string[]
   /** Name that the certificates of the servers must have. Default: the host of the URL. */
@@ -96,8 +96,8 @@ export class KubeClient implements Disposable {
       timeout: 60_000,
       ...tls,
     })
-    // Streams use a separate agent, because each stream occupies a connection until the stream ends. With a
-    // shared agent, streams could use up all connections.
+    // Streams use a separate HTTPS agent, because each stream occupies a connection until the stream ends.
+    // With a shared HTTPS agent, streams could use up all connections.
     this.#streamAgent = createHttpsAgent(dial, { keepAlive: false, ...tls })
   }
 

@@ -3,12 +3,12 @@ import type { Manifest } from './object.ts'
 const group = 'admissionregistration.k8s.io'
 const name = 'default-accounts.hyperkube.dev'
 
-/** Namespaces that Kubernetes creates before hyperkube can apply the policy. */
+/** Namespaces that Kubernetes creates before hyperkube can apply `defaultAccountsPolicy`. */
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
 /**
- * Default service accounts whose tokens pods do not mount. With the profile cis, a pod that needs the API must
- * name its own account.
+ * Disables token mounting for the default service accounts of `systemNamespaces`. With the profile cis, a pod
+ * that needs the API must name its own account.
  */
 export const defaultAccounts: readonly Manifest[] = systemNamespaces.map((namespace) => ({
   apiVersion: 'v1',
@@ -17,7 +17,7 @@ export const defaultAccounts: readonly Manifest[] = systemNamespaces.map((namesp
   automountServiceAccountToken: false,
 }))
 
-/** Sets the same for the default service account of each new namespace. */
+/** Disables token mounting for the default service account of each namespace that is created later. */
 export const defaultAccountsPolicy: readonly Manifest[] = [
   {
     apiVersion: `${group}/v1`,

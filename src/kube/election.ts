@@ -114,8 +114,8 @@ async function acquireLease(
     } catch (error) {
       if (!signal.aborted) onError?.(error)
     }
-    // The random delay prevents contenders from sending requests at the same time. The wait ends soon after
-    // the lease expires.
+    // The random delay prevents contenders from sending requests at the same time. `left` ends the wait soon
+    // after the current lease expires.
     const jitter = random() * (timing.retry / 2)
     await sleepUnlessAborted(time, Math.min(timing.retry, left) + jitter, signal)
   }

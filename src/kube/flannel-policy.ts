@@ -6,9 +6,9 @@ import type { Manifest } from './object.ts'
 const annotationPrefix = 'flannel.alpha.coreos.com/'
 
 /**
- * Limits what flanneld may change. RBAC allows its users to patch `nodes/status`, which includes labels,
- * annotations, addresses and conditions of every node, and NodeRestriction applies to kubelets only. Root on
- * a worker has the certificate of its flanneld, and could otherwise redirect traffic of other nodes.
+ * Limits what flanneld may change. RBAC allows flanneld to patch `nodes/status` of every node, including
+ * labels, annotations, addresses and conditions. NodeRestriction applies to kubelets only. Without this
+ * policy, root on one worker could use its flanneld certificate to redirect traffic of other nodes.
  */
 export const flannelPolicy: readonly Manifest[] = buildAdmissionPolicy('flannel.hyperkube.dev', {
   spec: {
@@ -44,7 +44,9 @@ export const flannelPolicy: readonly Manifest[] = buildAdmissionPolicy('flannel.
   },
 })
 
-/** Builds an expression that is true if all entries of a metadata map whose key matches are unchanged. */
+/**
+ * Builds an expression that is true if the labels or annotations whose keys match `condition` are unchanged.
+ */
 function compareMaps(field: 'labels' | 'annotations', condition: string): string {
   const includes = (one: string, other: string): string =>
     `(!has(${one}) || ${one}.all(key, !(${condition}) || (has(${other}) && key in ${other} && ${other}[key] == ${one}[key])))`

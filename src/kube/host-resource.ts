@@ -49,7 +49,8 @@ export function buildHostRbac(host: string): Manifest[] {
   const ownObject = { apiGroups: [crdGroup], resourceNames: [host] }
   return [
     buildRole(name, [
-      // A watch with a field selector on one name is authorized by resourceNames.
+      // RBAC authorizes a list or watch by resourceNames if the field selector of the request names one
+      // object.
       { ...ownObject, resources: ['hosts'], verbs: ['list', 'watch'] },
       { ...ownObject, resources: ['hosts/status'], verbs: ['patch'] },
     ]),

@@ -126,8 +126,8 @@ export function buildNoResponseError(
 }
 
 /**
- * Parses an error response. If it is not a Status object, its text becomes the message: proxies and stopping
- * servers send plain text.
+ * Parses an error response. Proxies and stopping servers send plain text instead of a Status object. This
+ * text then becomes the message.
  */
 export function parseErrorResponse(code: number, text: string): ApiStatus {
   return (

@@ -18,8 +18,8 @@ export type LeaseHold =
    */
   | { readonly held: true; readonly until: number; readonly fence: Fence }
   /**
-   * Another contender holds the lease. `holder` is undefined if another contender wrote the lease during this
-   * attempt.
+   * Another contender holds the lease. `holder` is undefined if this contender could not write the lease,
+   * because another contender wrote it first.
    */
   | {
       readonly held: false

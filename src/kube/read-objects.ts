@@ -69,8 +69,8 @@ export async function listObjects<T extends KubeObject>(
     return { items, resourceVersion }
   }
   return listAll(options.limit ?? 500).catch(async (error: unknown) => {
-    // etcd compacts the revision of the pages after some minutes. A single large page is slow but cannot
-    // expire.
+    // If etcd compacted the revision between two pages, all objects are listed again in one page. A single
+    // large page is slow but cannot expire.
     if (isKubeError(error, 'KUBE_EXPIRED')) return listAll(undefined)
     throw error
   })

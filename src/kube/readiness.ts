@@ -44,7 +44,7 @@ export async function checkReadiness(
 
 /**
  * Maximum number of failing checks that a message names. A server that has just started fails about a dozen
- * checks.
+ * checks, which would make the message too long.
  */
 const maxNamed = 2
 

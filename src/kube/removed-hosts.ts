@@ -15,12 +15,16 @@ const schema = kubeObject.extend({ data: z.record(z.string(), z.string()).option
 export type RemovedHosts = z.infer<typeof schema>
 const removedHostsKind: Kind<RemovedHosts> = { apiVersion: 'v1', kind: 'ConfigMap', schema }
 
-/** User prefixes of the credentials that a removed host keeps. The node name follows. */
+/**
+ * Prefixes of the users whose certificates a removed host still has. A user name is a prefix followed by the
+ * node name.
+ */
 const userPrefixes = [formatAgentUser(''), formatFlannelUser(''), formatKubeProxyUser('')]
 
 /**
  * Refuses writes of hosts that were removed from the cluster. Their certificates stay valid for up to a year,
- * because the API server knows no revocation, and a kubelet could register its node again.
+ * because the API server cannot revoke certificates. Without this policy, the kubelet of a removed host could
+ * register its node again.
  */
 export const removedHostsPolicy: readonly Manifest[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: reference },
@@ -68,10 +72,12 @@ export function isRemovedHosts({ kind, metadata }: Manifest): boolean {
 export async function refuseRemovedHost(api: KubeClient, node: string, now: Date): Promise<void> {
   const data = { [node]: now.toISOString() }
   try {
-    // etcd may be electing a leader, because the removed host was the leader.
+    // `idempotent` allows retries. If the removed host was the leader of etcd, writes fail until etcd has
+    // elected a new leader.
     await patchObject(api, removedHostsKind, reference, { data }, { idempotent: true })
   } catch (error) {
-    // Lost hosts are removed before the objects of the cluster are applied.
+    // The ConfigMap may not exist yet, because lost hosts are removed before the objects of the cluster are
+    // applied.
     if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error
     const { apiVersion, kind } = removedHostsKind
     await createObject(api, { apiVersion, kind, metadata: reference, data })

@@ -23,7 +23,7 @@ export interface KubeRequest extends KubeCallOptions {
   readonly server?: string
   /** True to try each server only once. */
   readonly once?: boolean
-  /** True if the request may be sent again although its kind of request usually may not. */
+  /** True to allow retries of a request that `isIdempotent` would otherwise reject, such as a merge patch. */
   readonly idempotent?: boolean | undefined
 }
 
@@ -34,8 +34,8 @@ export const applyPatchType = 'application/apply-patch+yaml'
 export const mergePatchType = 'application/merge-patch+json'
 
 /**
- * True if the request may be sent again when its result is unknown. A PUT with a resourceVersion can take
- * effect only once.
+ * True if the request may be sent again when its result is unknown. A PUT with a resourceVersion is safe,
+ * because it can take effect only once.
  */
 export function isIdempotent({ method, body, contentType, idempotent = false }: KubeRequest): boolean {
   if (idempotent) return true

@@ -126,7 +126,8 @@ type ResourcesByKind = ReadonlyMap<string, ApiResource>
 type FetchJson = (path: string, options: KubeCallOptions) => Promise<unknown>
 
 /**
- * Finds the API resource of each kind. Kinds that were found are cached; missing kinds are looked up again.
+ * Finds the API resource of each kind. Kinds that were found are cached. Kinds that were not found are looked
+ * up again at the next call.
  */
 export class Discovery {
   readonly #fetch: FetchJson

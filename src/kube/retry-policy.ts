@@ -56,7 +56,10 @@ export function isServerSpecific(failure: KubeRequestFailure): boolean {
   return failure.status === 429 ? failure.closing : failure.status >= 500
 }
 
-/** True if another server may be tried after this failure. A request that was not sent has had no effect. */
+/**
+ * True if another server may be tried after this failure. A request that was not sent may always be sent to
+ * another server, because it has had no effect.
+ */
 export function canTryNextServer(idempotent: boolean, failure: KubeRequestFailure): boolean {
   const unsent = failure.kind === 'unanswered' && !failure.sent
   return isServerSpecific(failure) && (unsent || shouldRetry(idempotent, failure))
@@ -79,8 +82,8 @@ export interface Backoff {
 }
 
 /**
- * Returns the delay after round `round`, which counts from 0. The delay doubles each round. Its upper half is
- * random (`random` from 0 to 1), so clients that failed together do not retry together.
+ * Returns the delay after round `round`, which counts from 0. The delay doubles each round. The upper half of
+ * the delay is random (`random` from 0 to 1), so clients that failed together do not retry together.
  */
 export function backoffDelay(round: number, { initial, max }: Backoff, random: number): number {
   const ceiling = Math.min(initial * 2 ** Math.min(round, 30), max)

@@ -52,7 +52,7 @@ const defaultTiming: WatchTiming = {
 
 /**
  * Number of failures in a row after which the watch lists again, because the resourceVersion itself may cause
- * them.
+ * the failures.
  */
 const failuresBeforeRelist = 5
 
@@ -142,8 +142,8 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     if (wasStable && ended) return 0
     const pause = backoffDelay(this.#failures++, backoff, this.#random())
     if (this.#failures >= failuresBeforeRelist) this.#resourceVersion = undefined
-    // The server may request the same delay from all clients. The random backoff is added, so that they do
-    // not all return at once.
+    // The server may request the same delay from all clients. The random backoff is added, so that the
+    // clients do not all return at once.
     return wait + pause
   }
 

@@ -86,7 +86,7 @@ test('each added key is processed in time, by one worker at a time, and no more 
         for (const { key: one, from, due } of requestedRuns) {
           const next = runs.find(({ key: other, began }) => other === one && began >= from)
           expect(next, `${one} was not processed after ${from}`).toBeDefined()
-          // A run may start late only if other runs kept the workers busy after its due time.
+          // A run may start late only if other runs kept the workers busy after the due time of this run.
           const began = next?.began ?? Infinity
           const idle = runs.filter((run) => run.began < began && run.ended > due)
           expect(began <= due || idle.length > 0, `${one} waited though a worker was idle`).toBe(true)

@@ -26,7 +26,9 @@ export interface QueueWorkerOptions {
   readonly onFailure?: (key: string, error: unknown, failures: number) => void
 }
 
-/** With this maximum, a key is retried at most five minutes after its problem was fixed. */
+/**
+ * The maximum of five minutes is also the longest time until a retry after the cause of a failure was fixed.
+ */
 const defaultBackoff: Backoff = { initial: 5, max: 300_000 }
 
 interface DelayedKey {

@@ -6,7 +6,7 @@ export interface ClientConnection extends ConnectionActivity {
   /** `sent` counts the bytes to the server, `received` the bytes from the server. */
   readonly sent: number
   readonly received: number
-  /** True if the connection was already ended or cut. */
+  /** True if `end` or `cut` was already called. */
   readonly closing: boolean
   /** Closes the connection gracefully. Used for connections without requests in flight. */
   end(): void
@@ -122,8 +122,8 @@ export class ConnectionHandshake implements ClientConnection {
   #closing = false
 
   /**
-   * `buffered` contains all data that the client has sent so far; the handshake appends to it. `onSend` is called
-   * when data is sent to the server.
+   * `buffered` contains all data that the client has sent so far; the handshake appends further data.
+   * `onSend` is called when data is sent to the server.
    */
   constructor(client: Socket, server: Socket, buffered: Buffer[], jitter: number, onSend: () => void) {
     this.jitter = jitter

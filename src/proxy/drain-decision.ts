@@ -47,7 +47,8 @@ export function decideDrain(
     now - activity.serverSentAt >= timing.urgentProbeTimeout
   if (isDead(upstream) && silent) return 'cut'
   const jitterMs = activity.jitter * timing.drainSpread
-  // A draining server lets its clients finish and closes connections itself.
+  // A draining server lets its clients finish and closes the connections itself, so the proxy does not cut
+  // them.
   const useless = unhealthy && !upstream.draining
   if (useless && now - upstream.since >= timing.unreadyGrace + jitterMs) return 'cut'
   const drainingSince = unhealthy ? upstream.since : retiredSince
@@ -56,8 +57,8 @@ export function decideDrain(
 }
 
 /**
- * True if the other server is healthy and has responded since the current server began to fail. Otherwise
- * both may have the same problem, which the proxy has not detected yet.
+ * True if the other server is healthy and has responded since the current server began to fail. An older
+ * response proves nothing: both servers may have the same problem, which the proxy has not detected yet.
  */
 function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
   return other.health === 'healthy' && (other.lastResponse ?? -Infinity) > failingSince

@@ -24,7 +24,10 @@ export function createHealthServer(status: () => ProxyStatus): Server {
   return server
 }
 
-/** Starts to listen and retries while the port is taken. The proxy itself works without its health server. */
+/**
+ * Starts to listen and retries while the port is taken. An error is not fatal, because the proxy itself works
+ * without its health server.
+ */
 export function listenWithRetry(
   server: Server,
   address: string,

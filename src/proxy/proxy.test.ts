@@ -125,7 +125,8 @@ describe('an open connection', () => {
 
   test('makes the proxy probe its server at once if it waits for a response', async () => {
     const server = await bed.apiServer()
-    // The next regular probe is later than the timeout of this test.
+    // With this interval, the next regular probe comes after the end of this test. Only an urgent probe can
+    // detect the failure.
     const proxy = await bed.proxy(bed.settings([server.name]), { probeInterval: 60_000 })
     await waitForHealth(proxy, { [server.name]: 'healthy' })
     const client = bed.client(proxy.port, true)

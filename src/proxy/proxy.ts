@@ -119,14 +119,18 @@ export class ApiserverProxy {
     this.#timer = setTimeout(() => {
       const { tick, probeInterval } = this.#deps.timing
       this.#tick(performance.now())
-      // Ten ticks a second cost more processor time than the probes.
+      // The next tick waits until a probe is due, because ten ticks a second would cost more processor time
+      // than the probes.
       const restMs = this.#pool.findRestTime(performance.now(), probeInterval)
       this.#isResting = restMs > tick
       this.#schedule(Math.max(restMs, tick))
     }, delayMs)
   }
 
-  /** Ends a rest, because a server or a connection must be checked at the next tick. */
+  /**
+   * Ends a rest, which is a longer wait for the next tick. Called when a server or a connection must be
+   * checked soon.
+   */
   #wake(): void {
     if (!this.#isResting) return
     this.#isResting = false
@@ -149,7 +153,8 @@ export class ApiserverProxy {
     server.probesInFlight++
     const observation = await probeReadiness(agents, server.name, server.authenticated, timeoutMs)
     server.probesInFlight--
-    // The agents were replaced during the probe (new configuration or CA), which cut the probe.
+    // A new configuration or CA has replaced the HTTPS agents and cut this probe. Its result does not show
+    // the state of the server.
     if (agents !== this.#agents) return
     if (observation.kind === 'ready')
       server.responseTime = updateResponseTime(server.responseTime, performance.now() - now)

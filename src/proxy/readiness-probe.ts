@@ -4,8 +4,8 @@ import type { ProxyTiming } from './timing.ts'
 import type { Upstream, UpstreamObservation } from './upstreams.ts'
 
 /**
- * Probes whether a server is ready. If `authenticated`, the probe sends the proxy's client certificate. Most
- * servers also respond to anonymous probes and then need not verify a certificate every second.
+ * Probes whether a server is ready. If `authenticated`, the probe sends the proxy's client certificate.
+ * Anonymous probes are preferred, because the server then need not verify a certificate every second.
  */
 export async function probeReadiness(
   agents: ServerAgents,

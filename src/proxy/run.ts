@@ -78,8 +78,8 @@ async function watchSettings(
 }
 
 /**
- * Describes the versions of files without reading them. Returns undefined if a file has changed so recently that a
- * further change could have the same timestamp.
+ * Describes the versions of files without reading them. Returns undefined if a file has changed so recently
+ * that a further change could have the same timestamp.
  */
 async function readStamp(paths: readonly string[], settleMs: number): Promise<string | undefined> {
   const files = await Promise.all(

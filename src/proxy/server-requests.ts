@@ -33,8 +33,8 @@ export function createServerAgents(
       // Connections are kept open, because a TLS handshake per second from every node would load the servers.
       return new Agent({ keepAlive: true, maxFreeSockets: 1, secureContext: createSecureContext(options) })
     } catch (error) {
-      // The error also occurs during a renewal, when the new certificate is already written but its key is
-      // not.
+      // The error also occurs during a renewal, when the new certificate is already written but the new key
+      // is not.
       log(`${what} not usable: ${formatError(error)}`)
       return undefined
     }
@@ -96,7 +96,8 @@ export async function httpGet(options: HttpGetOptions): Promise<HttpGetResponse>
     const timer = setTimeout(onTimeout, timeoutMs)
     outgoing.on('close', () => clearTimeout(timer))
     outgoing.on('error', (error) => {
-      // The server closed an idle connection at the moment of its reuse. This is not a failure of the server.
+      // The server closed an idle connection while the client reused it. This is not a failure of the server,
+      // so the request is sent again.
       if (outgoing.reusedSocket && hasCode(error, 'ECONNRESET')) resolve(httpGet(options))
       else reject(error)
     })

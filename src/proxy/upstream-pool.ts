@@ -37,9 +37,7 @@ export class UpstreamPool {
     return this.#servers.get(name)
   }
 
-  /**
-   * Finds a server. If the server was removed from the pool in the meantime, it is added again as retired.
-   */
+  /** Finds a server. A server that is no longer in the pool is added again as retired. */
   findOrAdd(name: string, now: number): ApiServer {
     const server = this.#servers.get(name) ?? new ApiServer(name, now)
     if (!this.#servers.has(name)) server.retiredSince = now
@@ -120,8 +118,8 @@ export class UpstreamPool {
   }
 
   /**
-   * Returns the milliseconds until the next probe is due; 0 if a server fails, has a probe in flight, is retired or
-   * lets a client wait. Each of these must be checked at every tick.
+   * Returns the milliseconds until the next probe is due. Returns 0 if a server fails, has a probe in flight,
+   * is retired or lets a client wait. Such a server must be checked at every tick.
    */
   findRestTime(now: number, probeIntervalMs: number): number {
     const times = this.servers.map((server) => {

@@ -53,8 +53,8 @@ async function readSmallFile(reader: ByteReader, name: string): Promise<Buffer> 
 }
 
 /*
- * The functions below read the parts of a snapshot. They accept only what hyperkube writes, so that nothing
- * can be hidden in a snapshot.
+ * The functions below read the parts of a snapshot. They accept only the exact bytes that hyperkube writes,
+ * so that no other data can be hidden in a snapshot.
  */
 
 async function takeExactly(reader: ByteReader, size: number, part: string): Promise<Buffer> {

@@ -24,7 +24,7 @@ const manifestSchema = z.strictObject({
   member: z.strictObject({ name: z.string(), id: z.string().regex(/^[0-9a-f]{1,16}$/) }),
   /**
    * A revision that the database certainly contains, and the number of keys at that revision. Both are read
-   * just before the database is saved, so it may contain later revisions.
+   * just before the database is saved, so the database may also contain later revisions.
    */
   revision: nonNegativeInt,
   keys: nonNegativeInt,

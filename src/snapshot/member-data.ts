@@ -60,7 +60,7 @@ export async function buildMemberArchive(
     `--initial-cluster-token=${token}`,
     `--initial-advertise-peer-urls=${buildPeerUrl(address)}`,
   ]
-  // Marks all previous revisions as compacted, so that watchers must list everything again.
+  // These flags mark all previous revisions as compacted, so that watchers must list everything again.
   const revision = [`--bump-revision=${revisionBump}`, '--mark-compacted']
   try {
     await runProgram([...argv, ...membership, ...revision], { cwd: directory, env: {}, signal })

@@ -112,7 +112,8 @@ interface MemberSource {
 
 /**
  * Picks the member whose database is saved. A ready member is preferred, then a member that is not the
- * leader, then the member with the highest applied index. Without a quorum no member is ready.
+ * leader, then the member with the highest applied index. Without a quorum no member is ready, so only the
+ * other two rules apply.
  */
 export function pickMember({ members, health, statuses }: EtcdObservation): MemberSource {
   const candidates = members.flatMap((member) => {

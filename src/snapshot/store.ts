@@ -6,8 +6,8 @@ export interface SnapshotStore {
   /** Name in messages: the path of a directory, or s3://BUCKET/PREFIX. */
   readonly title: string
   /**
-   * Stores a file as `name`, which the store must not contain yet. The name becomes visible only when the file
-   * is complete.
+   * Stores a file as `name`, which the store must not contain yet. The name becomes visible only when the
+   * file is complete.
    */
   put(name: string, file: string, progress: ReportBytes, signal: AbortSignal): Promise<void>
   /** Lists all snapshots, sorted by name. */
@@ -34,7 +34,7 @@ const extension = '.snapshot'
 export const snapshotName = z.string().regex(/^[a-z0-9][\w.-]{0,99}\.snapshot$/i)
 
 /**
- * Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. With the version of an upgrade it is
+ * Builds a name such as shop-2026-11-15T12-00-00Z.snapshot. With `beforeVersion`, the name is for example
  * shop-before-1.37.1-2026-11-15T12-00-00Z.snapshot.
  */
 export function buildSnapshotName(cluster: string, taken: Date, beforeVersion?: string): string {

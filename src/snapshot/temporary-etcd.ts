@@ -25,7 +25,7 @@ export interface TemporaryEtcd extends AsyncDisposable {
 const startTimeoutMs = 600_000
 
 const memberName = 'scratch'
-/** etcd requires a peer URL. It is never contacted, because there is only one member. */
+/** etcd requires a peer URL. The URL is never used, because there is only one member. */
 const peerUrl = 'http://localhost:2380'
 const membership = [`--initial-cluster=${memberName}=${peerUrl}`, `--initial-advertise-peer-urls=${peerUrl}`]
 
@@ -59,7 +59,8 @@ export async function restoreDatabase(
 
 /**
  * Starts etcd on a restored data directory. etcd listens only on sockets in the private directory, because it
- * serves all data without authentication. A later start may use a newer version on the same data.
+ * serves all data without authentication. A caller may start a newer etcd version on a directory that an
+ * older version used before.
  */
 export async function startRestoredEtcd(
   programs: Pick<EtcdPrograms, 'etcd'>,

@@ -116,7 +116,7 @@ async function dialSocket(
   return opened instanceof Duplex ? opened : undefined
 }
 
-/** Why the host did not open a channel, in the words of the ssh program. */
+/** Reason why the host did not open a channel, worded like the messages of the ssh program. */
 interface ChannelRefusal {
   readonly refusal: string
 }
@@ -145,8 +145,8 @@ async function openTunnel(
 }
 
 /**
- * Wraps the library's stream in one that reports errors and is destroyed at once. The library's stream
- * reports no errors, and waits until the host confirms that the channel is closed.
+ * Wraps the library's stream in a stream that reports errors and that can be destroyed at once. The library's
+ * stream reports no errors, and waits until the host confirms that the channel is closed.
  */
 function createTunnel(channel: ClientChannel, signals: readonly AbortSignal[]): Duplex {
   const ends = { readable: channel, writable: channel, close: () => channel.destroy() }

@@ -7,8 +7,8 @@ import type { Hop } from './hop.ts'
 export type UnreachableReason =
   | { readonly kind: 'refused' | 'no-route' | 'no-name' | 'closed' | 'not-ssh'; readonly after?: number }
   /**
-   * `no-response`: the host or bastion sent no packet. `silent`: it accepted the connection but sent no ssh
-   * banner. `slow-login`: the login did not complete after the handshake.
+   * `no-response`: the host or bastion sent no packet. `silent`: the host or bastion accepted the connection
+   * but sent no ssh banner. `slow-login`: the login did not complete after the handshake.
    */
   | { readonly kind: 'no-response' | 'silent' | 'slow-login'; readonly after: number }
   | { readonly kind: 'other'; readonly message: string }

@@ -40,7 +40,8 @@ export function createRemote(transport: Transport): Remote {
     },
     dialSocket: async (path, { signal }) => {
       signal.throwIfAborted()
-      // The kernel would refuse other users, and sshd would log each refusal.
+      // Only root may connect to these sockets. For other users, no connection is tried, because sshd would
+      // log each refusal.
       return transport.user === 'root' ? transport.dialSocket?.(path, signal) : undefined
     },
     close: async () => transport.close(),

@@ -15,7 +15,8 @@ import { formatHostKey } from './host-key-format.ts'
 import type { Hop, KeyFile } from './hop.ts'
 
 /**
- * Lists the keys of an ssh agent, each wrapped as its own agent. Returns an empty list if no agent responds.
+ * Lists the keys of an ssh agent. Each key is wrapped as an agent with only this key. Returns an empty list
+ * if the ssh agent does not respond.
  */
 async function listAgentKeys(socket: string, signal: AbortSignal): Promise<readonly AgentKey[]> {
   const agent = ssh2.createAgent(socket)

@@ -3,9 +3,7 @@ export interface Deadline {
   readonly clear: () => void
 }
 
-/**
- * Returns a signal that is also aborted after a timeout. The reason of the abort names what was waited for.
- */
+/** Returns a signal that is also aborted after a timeout. `reason` then creates the abort reason. */
 export function startDeadline(signal: AbortSignal, timeoutMs: number, reason: () => Error): Deadline {
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(reason()), timeoutMs)

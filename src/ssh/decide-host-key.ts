@@ -9,21 +9,27 @@ import {
 import { isSupportedKey } from './host-key-format.ts'
 import type { KnownHostKeys } from './known-hosts.ts'
 
-/** Everything that decides whether the key of one machine is accepted. */
+/** All data that decides whether the key of one machine is accepted. */
 export interface HostKeyEvidence {
   readonly hop: Pick<Hop, 'name' | 'hostKey' | 'knownHosts'>
   readonly pins: PinnedHostKeys
-  /** True if the operator forgot the previous key of this machine with a flag, to accept the next one. */
+  /**
+   * True if the operator dropped the pinned key of this machine with a flag, so that the next key is
+   * accepted.
+   */
   readonly forgotten: boolean
   readonly known: KnownHostKeys
 }
 
-/** Why a key is accepted. `unknown`: nothing speaks for the key, and nothing against it. */
+/**
+ * Why a key is accepted. `unknown` means that no source lists a key of the machine, so the operator must
+ * decide.
+ */
 export type HostKeyDecision = 'required' | 'pinned' | 'forgotten' | 'known-hosts' | 'unknown'
 
 /**
- * Decides whether a host key is accepted. Throws if the key is revoked or if another one is expected. The
- * first source that knows the machine decides: cluster.yml, the pins, then known_hosts.
+ * Decides whether a host key is accepted. Throws if the key is revoked or if a source expects another key.
+ * The first source that knows the machine decides: cluster.yml, the pins, then known_hosts.
  */
 export function decideHostKey(
   key: string,
@@ -55,8 +61,8 @@ export function listAcceptedPins({
 }
 
 /**
- * Lists keys that the machine probably has, so that ssh asks for their types first. A machine with several
- * keys could otherwise offer one that no source knows.
+ * Lists keys that the machine probably has, so that ssh requests keys of these types first. A machine with
+ * several keys could otherwise present a key that no source knows.
  */
 export function listLikelyKeys(evidence: HostKeyEvidence): readonly string[] {
   const { hop, forgotten, known } = evidence

@@ -30,7 +30,7 @@ export interface Hop {
 }
 
 export interface KnownHostsEntry {
-  /** Name of the machine in these files, with the port if it is not 22. */
+  /** Name of the machine in `files`, with the port if it is not 22. */
   readonly name: string
   readonly files: readonly string[]
 }

@@ -22,8 +22,8 @@ export function pinnedAlgorithms(pinned: readonly string[]): ServerHostKeyAlgori
 }
 
 /**
- * Lists all accepted algorithms, best first, with those of pinned keys at the start. Otherwise a host with an
- * additional key could send that key and appear changed.
+ * Lists all accepted algorithms: first those of pinned keys, then all others, best first. Otherwise a host
+ * with an additional key could send that key, and its host key would appear changed.
  */
 export function hostKeyAlgorithms(pinned: readonly string[]): ServerHostKeyAlgorithm[] {
   return [...new Set([...pinnedAlgorithms(pinned), ...keyTypes.flatMap(([, algorithms]) => algorithms)])]

@@ -8,7 +8,10 @@ import type { KnownHostKeys } from './known-hosts.ts'
 /** Host keys of a cluster during one command. Keys that are accepted for the first time are pinned. */
 export class HostKeyStore {
   readonly #loaded: Identity
-  /** Keys pinned during this command, by name. Collected apart, because each change copies an identity. */
+  /**
+   * Keys pinned during this command, by name. They are not added to the identity one by one, because each
+   * addition copies the whole identity.
+   */
   readonly #pins = new Map<string, string[]>()
   readonly #forgotten: ReadonlySet<string>
   readonly #unknown = new Map<string, UnknownHostKey>()
@@ -20,8 +23,8 @@ export class HostKeyStore {
   }
 
   /**
-   * Checks the key of a machine. A key that is accepted for another reason than a pin is pinned. Throws if
-   * another key is expected.
+   * Checks the key of a machine. An accepted key that is not pinned yet is pinned. Throws if another key is
+   * expected.
    */
   verify(key: string, hop: Hop, known: KnownHostKeys): 'known' | 'unknown' {
     const evidence = this.#collectEvidence(hop, known)

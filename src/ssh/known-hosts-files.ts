@@ -34,8 +34,8 @@ export function createKnownHostsLookup(): FindKnownHostKeys {
 type FindLines = (name: string) => readonly KnownHostsLine[]
 
 /**
- * Indexes lines by name, because a file may have a line for each of thousands of hosts. Lines are found in the
- * order of the file. Lines with patterns or hashed names may match any name.
+ * Indexes lines by name, because a file may have a line for each of thousands of hosts. Lines are found in
+ * the order of the file. Lines with patterns or hashed names may match any name.
  */
 export function indexLines(lines: readonly KnownHostsLine[]): FindLines {
   const byName = new Map<string, number[]>()
@@ -56,7 +56,8 @@ async function readLines(file: string): Promise<readonly KnownHostsLine[]> {
   try {
     return parseKnownHosts(await readFile(file, 'utf8'))
   } catch (error) {
-    // Missing and unreadable files are skipped, as in ssh: their keys are then unknown, never accepted.
+    // Missing and unreadable files are skipped, as in ssh. This is safe, because the keys in these files only
+    // become unknown.
     if (['ENOENT', 'ENOTDIR', 'EACCES', 'EISDIR'].some((code) => hasCode(error, code))) return []
     throw error
   }

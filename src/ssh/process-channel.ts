@@ -10,7 +10,7 @@ import { waitUnlessAborted } from './deadline.ts'
 export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process.env): Channel {
   const [program, ...args] = argv
   // The program gets its own process group, so its children can be killed with it. Ctrl-C in the terminal
-  // does not reach it.
+  // does not reach this group.
   const child = spawn(program, args, { env, detached: true })
   const killed = new AbortController()
   const ended = waitUnlessAborted<number>([killed.signal], ({ succeed }) => {
@@ -27,7 +27,7 @@ export function startProcessChannel(argv: Argv, env: NodeJS.ProcessEnv = process
     killed.abort(reason)
     killGroup(child)
   }
-  // A program that could not be started gets the error message of a shell.
+  // If the program could not be started, stderr contains the message that a shell would print.
   const stderr =
     child.pid === undefined ? Readable.from([Buffer.from(`${program}: not found\n`)]) : child.stderr
   return { stdin: child.stdin, stdout: child.stdout, stderr, ended, kill }
@@ -41,7 +41,7 @@ function killGroup(child: ChildProcessWithoutNullStreams): void {
     try {
       process.kill(-pid, signal)
     } catch (error) {
-      // The process has already ended or belongs to root.
+      // The error is ignored if the process has already ended or belongs to root.
       if (!hasCode(error, 'ESRCH') && !hasCode(error, 'EPERM')) throw error
     }
   }

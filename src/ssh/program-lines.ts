@@ -2,7 +2,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { LineTooLongError, readLines } from '../kit/lines.ts'
 import type { RunningProgram } from './remote.ts'
 
-/** What the error of a line that is too long names. */
+/** Describes the program in the error for a line that is too long. */
 export interface ProgramOrigin {
   readonly host: string
   /** The program in messages, such as `journalctl`. */
@@ -13,7 +13,8 @@ export interface ProgramOrigin {
 
 /**
  * Yields the lines that a program on a host writes. A line that exceeds the limit kills the program, so that
- * no host can fill the memory. If the connection is lost, the lines end, and `ended` of the program tells why.
+ * no host can fill the memory. If the connection is lost, the lines end, and `ended` of the program rejects
+ * with the cause.
  */
 export function readProgramLines(
   program: Pick<RunningProgram, 'stdout' | 'kill'>,

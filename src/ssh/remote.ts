@@ -18,7 +18,8 @@ export interface Remote {
   dial(address: string, port: number, options: Pick<OpenOptions, 'signal'>): Promise<Duplex>
   /**
    * Connects as root to a Unix socket of the host, without starting a program there. Returns undefined if the
-   * login is not root, or if sshd or the socket refuses. Missing if the transport cannot do it.
+   * login is not root, or if sshd or the socket refuses. The method is undefined if the transport does not
+   * support Unix sockets.
    */
   dialSocket?(path: string, options: Pick<OpenOptions, 'signal'>): Promise<Duplex | undefined>
   close(): Promise<void>

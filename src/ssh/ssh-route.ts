@@ -4,7 +4,7 @@ import type { SshConfig } from './ssh-config.ts'
 
 /** Route to a host: the host itself and its bastions. */
 export interface SshRoute extends Hop {
-  /** Bastions in the order in which they are passed. */
+  /** Bastions in the order in which a connection passes them. */
   readonly bastions: readonly Hop[]
 }
 

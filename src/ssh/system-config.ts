@@ -10,7 +10,7 @@ export interface SystemConfig {
   readonly keepalive: Keepalive
   /** File with the verified host keys. Other host keys are not accepted. */
   readonly knownHosts: string
-  /** Name of each machine in that file. */
+  /** Name of each machine in the file `knownHosts`. */
   readonly aliases: readonly string[]
   /** Control socket of the shared connection. */
   readonly control: string

@@ -133,8 +133,8 @@ export async function openMaster(
 }
 
 /**
- * Returns the timeout in milliseconds for opening the shared connection, in case the ssh program's own
- * timeout has no effect.
+ * Returns the timeout in milliseconds for opening the shared connection. It is longer than the ssh program's
+ * own timeout, and takes effect only if that timeout does not.
  */
 export function masterTimeoutMs({ bastions }: SshRoute, { timeout }: ConnectSettings): number {
   return timeout * (bastions.length + 1) + 2000
@@ -154,7 +154,8 @@ export async function explainConnectionFailure(
   const { offers, encrypted, broken } = await gatherCredentials(hop, settings.agent, settings.signal)
   const missing = broken.find(({ kind }) => kind === 'missing')
   if (missing !== undefined) return buildKeyNotReadError(reach.name, missing.path, missing.why)
-  // The ssh program may have offered keys that hyperkube cannot read, such as those of a hardware token.
+  // Keys that hyperkube cannot read are listed, too, because the ssh program may have offered them. An
+  // example is the key of a hardware token.
   const offered = [...offers.map(({ label }) => label), ...broken.map(({ path }) => path)]
   return explainSystemError(
     toPrintable(stderr.replaceAll('\r', '')),

@@ -100,7 +100,10 @@ async function writeKnownHost(route: SystemRoute, index: number, hop: Hop): Prom
   await write(keys.map((key) => `${alias} ${key}`))
 }
 
-/** True if a CA may vouch for a machine. A pinned key goes first, so that another key counts as changed. */
+/**
+ * True if a CA decides about the host key of a machine. A pinned key has precedence over a CA, so that a
+ * different key is reported as changed.
+ */
 function needsCertificate({ pinned, hostCas }: ConnectSettings, hop: Hop): boolean {
   return hop.hostKey === undefined && pinned(hop).length === 0 && hostCas(hop).cas.length > 0
 }

@@ -47,8 +47,8 @@ export function createSystemTransport(
 }
 
 /**
- * Makes `ended` reject if the connection was lost. ssh exits with 255 in this case, but a remote program may
- * do so, too.
+ * Makes `ended` reject if the connection was lost. ssh exits with 255 in this case. A remote program may also
+ * exit with 255, so the shared connection is checked.
  */
 function withLossDetection(channel: Channel, master: SshMaster, host: string): Channel {
   const ended = channel.ended.then(async (code) => {

@@ -12,8 +12,8 @@ export interface Transport {
   start(argv: Argv, signal: AbortSignal): Promise<Channel>
   dial(target: DialTarget, signal: AbortSignal): Promise<Duplex>
   /**
-   * Connects to a Unix socket of the host as the login user. Returns undefined if the host refuses. Missing if
-   * the transport cannot do it.
+   * Connects to a Unix socket of the host as the login user. Returns undefined if the host refuses. The
+   * method is undefined if the transport does not support Unix sockets.
    */
   dialSocket?(path: string, signal: AbortSignal): Promise<Duplex | undefined>
   close(): Promise<void>
@@ -60,8 +60,8 @@ export function buildDialError(host: string, { address, port }: DialTarget, mess
 }
 
 /**
- * Returns why a channel was not opened, in the words of the ssh program. Returns undefined if the host did
- * not respond.
+ * Returns why a channel was not opened, worded like the messages of the ssh program. Returns undefined if the
+ * host did not respond.
  */
 export function parseOpenFailure(error: Error): string | undefined {
   if (!('reason' in error) || typeof error.reason !== 'number') return undefined

@@ -11,10 +11,10 @@ import { toPrintable } from '../kit/text.ts'
 import type { RunningProgram, UploadOptions, UploadSource } from './remote.ts'
 
 /**
- * Script that writes standard input to a temporary file in the target's directory and prints the digest. It
- * renames the file only after the caller has confirmed the digest with `keep`. On any failure, including a
- * lost connection, it removes the temporary file. openssl hashes four times as fast as sha256sum, but not every
- * host has it.
+ * Script that writes standard input to a temporary file in the target's directory and prints the digest. The
+ * script renames the file only after the caller has confirmed the digest with `keep`. On any failure,
+ * including a lost connection, the script removes the temporary file. openssl hashes four times as fast as
+ * sha256sum, but not every host has openssl.
  */
 const script = `set -eu
 export LC_ALL=C
@@ -100,7 +100,8 @@ async function send({ stream, size, host, options }: UploadJob, { stdin }: Runni
   stream.on('data', (chunk: Buffer) => {
     hash?.update(chunk)
     sent += chunk.length
-    // The remote script would read excess bytes as the confirmation (`keep`).
+    // The stream is destroyed, because the remote script would read excess bytes as the confirmation
+    // (`keep`).
     if (sent > size) stream.destroy(buildSourceChangedError(host, size))
     else options.onProgress?.(sent, size)
   })

@@ -4,7 +4,10 @@ import { type Arbitrary, array, constantFrom, nat, record } from 'fast-check'
 type Json = unknown
 type Path = readonly string[]
 
-/** JSON texts of values that rarely are what a reader expects. JSON.parse makes `__proto__` an own key. */
+/**
+ * JSON texts of unusual values that a parser may not expect. They are texts, because JSON.parse makes
+ * `__proto__` an own key and an object literal does not.
+ */
 const strangeValues: readonly string[] = [
   'null',
   'true',
@@ -26,7 +29,7 @@ const strangeValues: readonly string[] = [
   '{"constructor":{"prototype":{"polluted":true}}}',
   '{"toString":1,"valueOf":null}',
   '{"length":1e9}',
-  // Deeper than the stack of a recursive reader allows.
+  // This nesting is too deep for the stack of a recursive reader.
   `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
 ]
 const strangeKeys = [
@@ -82,7 +85,9 @@ function applyChange(document: Json, { at, how, key, ...change }: Change): Json 
   return document
 }
 
-/** Lists the paths of all values, without those inside of values that an earlier change added. */
+/**
+ * Lists the paths of all values except deeply nested ones, because one of `strangeValues` has 20,000 levels.
+ */
 function listPaths(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null || path.length > 12) return [path]
   return [path, ...Object.keys(value).flatMap((key) => listPaths(getValue(value, key), [...path, key]))]

@@ -14,7 +14,7 @@ export function createFlood(size: number, chunkSize = 64 << 10): Flood {
       if (done >= size) this.push(null)
       else {
         done += chunk.length
-        // A sender's chunks are separate objects.
+        // Each chunk is a new buffer, like the chunks of a real sender.
         this.push(Buffer.from(chunk))
       }
     },

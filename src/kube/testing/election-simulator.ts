@@ -21,7 +21,7 @@ export interface SimulatedContender extends TimeSpan {
   readonly cut: readonly (TimeSpan & { readonly way: 'there' | 'back' })[]
   /** Durations of the contender's requests, used in rotation. */
   readonly delays: readonly number[]
-  /** `killed`: the process dies at `to`. `stopped`: it is asked to stop at `to`. */
+  /** `killed`: the process dies at `to`. `stopped`: the election gets the stop signal at `to`. */
   readonly end: 'killed' | 'stopped'
 }
 

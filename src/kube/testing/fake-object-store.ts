@@ -55,7 +55,10 @@ export class FakeObjectStore {
   readonly #onEvent: (event: StoreEvent) => void
   #revision: number
 
-  /** Without `now`, each revision is one second later, so that tests can tell the times of writes apart. */
+  /**
+   * Without `now`, the time advances by one second with each revision, so that each write has a different
+   * time.
+   */
   constructor(revision: number, now: (() => Date) | undefined, onEvent: (event: StoreEvent) => void) {
     this.#revision = revision
     this.#now = now

@@ -21,7 +21,7 @@ function buildConfigMap(
   data: Record<string, string>,
   labels?: Readonly<Record<string, string>>,
 ): Manifest {
-  // An empty map would make its manager the owner of all labels.
+  // Without labels, the field is left out. An empty map would make the field manager the owner of all labels.
   const metadata = { ...toRef(name), ...(labels === undefined ? {} : { labels }) }
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
 }

@@ -38,8 +38,8 @@ export class FakeUpstream {
       ca: certificate,
       cert: server.certificate,
       key: server.privateKey,
-      // In TLS 1.3 the server also sends data after the handshake, possibly later than the client's request.
-      // The proxy would then count the connection as idle before the response.
+      // TLS 1.3 is off, because its servers also send data after the handshake, possibly later than the
+      // client's request. The proxy would then count the connection as idle before the response.
       maxVersion: 'TLSv1.2',
       requestCert: true,
       rejectUnauthorized: false,

@@ -20,7 +20,10 @@ export interface TestKeyPair {
   readonly public: string
 }
 
-/** Generates a key pair. ssh2 cannot read some of the ed25519 keys that it generates, 17 of 3000. */
+/**
+ * Generates key pairs until ssh2 can read one. ssh2 cannot read about 17 of 3000 ed25519 keys that it
+ * generates.
+ */
 export function generateTestKeyPair(type: 'ed25519' | 'ecdsa'): TestKeyPair {
   for (;;) {
     const pair =

@@ -58,7 +58,7 @@ export class SftpClient {
         read(chunk)
       } catch (error) {
         sftp.#end(error)
-        // Further data would only fill the memory.
+        // The channel is killed, because further data would only fill the memory.
         channel.kill(error)
       }
     })

@@ -14,7 +14,10 @@ export interface SftpAccess {
   readonly withSftp: <T>(signal: AbortSignal, use: (sftp: SftpClient) => Promise<T>) => Promise<T>
 }
 
-/** Milliseconds for the removal of the temporary file, which also happens after an abort. */
+/**
+ * Timeout in milliseconds for the removal of the temporary file. The removal needs its own timeout, because
+ * it also runs after an abort.
+ */
 const cleanupTimeoutMs = 10_000
 
 /**
