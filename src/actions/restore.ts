@@ -58,7 +58,7 @@ export interface RestoreOptions extends Pick<
   readonly programs: EtcdPrograms
   /** Local directory for the data of members until it is uploaded. */
   readonly directory: string
-  /** Called with the planned changes before the operator is asked. */
+  /** Called with the planned changes before the operator is prompted. */
   readonly onPlanned?: (changes: PlannedChanges) => void
 }
 
@@ -110,7 +110,7 @@ export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<Act
   if (confirmation !== 'confirmed') return buildUnconfirmedOutcome(confirmation)
   const peers = endpoints.map(({ host, address }) => ({ name: host, address }))
   await replaceEtcdData(deps, proposal, peers)
-  // Services that the restore has just stopped would be reported as drift.
+  // Ignores HOST_DRIFT, because services that the restore has just stopped would be reported as drift.
   const ignore = [...options.ignore, 'HOST_DRIFT']
   return changeConnectedHosts({
     ...stopped,
@@ -264,7 +264,7 @@ const stoppedCluster: ProposalClient = {
 }
 
 interface CurrentEtcd {
-  /** Members as reported by one member, without a quorum. */
+  /** Member list of a single etcd member. It was read without a quorum, so it may be outdated. */
   readonly members: readonly EtcdMember[]
   /** Key count of the member with the highest revision; undefined if no member responds. */
   readonly current: KeyCount | undefined

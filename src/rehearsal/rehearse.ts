@@ -108,7 +108,10 @@ interface ReadObjects {
   readonly definitions: readonly StoredObject[]
 }
 
-/** Takes an inventory and keeps the objects that are checked one by one. */
+/**
+ * Takes an inventory. Also keeps the complete webhook configurations, endpoint slices and CRDs, which are
+ * checked one by one.
+ */
 async function readObjects(
   client: TemporaryApiServer['client'],
   previous: ApiInventory | undefined,

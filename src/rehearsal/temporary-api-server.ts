@@ -31,12 +31,12 @@ export interface TemporaryApiServerOptions {
   readonly signal: AbortSignal
 }
 
-/** A kube-apiserver without a cluster around it: no controllers, no nodes, no way to webhooks. */
+/** A kube-apiserver without a cluster: there are no controllers or nodes, and webhooks are unreachable. */
 export interface TemporaryApiServer extends AsyncDisposable {
   readonly client: KubeClient
 }
 
-/** Milliseconds for the start. A large database takes long to load into the watch caches. */
+/** Timeout of the start. It is long, because a large database takes long to load into the watch caches. */
 const startTimeoutMs = 600_000
 
 export async function startTemporaryApiServer(
@@ -142,7 +142,7 @@ async function writeConfiguration(
     'service-account-key-file': path('service-account.pub'),
     'service-account-signing-key-file': path('service-account.key'),
     'service-cluster-ip-range': serviceRange,
-    // Without the reconciler, the copy keeps the addresses of the cluster's own API servers.
+    // The reconciler is off, because it would replace the cluster's API server addresses in the copied data.
     'endpoint-reconciler-type': 'none',
   }
   return {
@@ -152,8 +152,8 @@ async function writeConfiguration(
 }
 
 /**
- * Sends every connection to nodes, webhooks and aggregated API servers to a socket that does not exist. The
- * entry for etcd is omitted, because a configured dialer would not accept a socket path.
+ * Sends every connection to nodes, webhooks and aggregated API servers to a socket that does not exist. etcd
+ * has no entry: it listens on a Unix socket, and a dialer for etcd would not accept its path.
  */
 function buildEgressConfiguration(missingSocket: string): object {
   const connection = { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: missingSocket } } }
