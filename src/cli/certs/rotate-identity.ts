@@ -13,7 +13,8 @@ export const rotateIdentityKey: CertsAction = async ({ context, options, cluster
   const paths = buildIdentityPaths(context, options, name)
   const file = certsFlags.parse(options).to ?? `${paths.key}.new`
   const identity = await openIdentity(context, options, name)
-  // An existing file is from an interrupted run, or it is a key for several clusters.
+  // If the file exists, its key is used. An interrupted run may have created it, or several clusters share
+  // it.
   const key = (await context.exists(file))
     ? await readKeyFile(context.privateFiles, file)
     : await createKeyFile(context.privateFiles, file)

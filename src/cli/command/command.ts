@@ -145,7 +145,9 @@ export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** What runs this command instead of operators. Help does not list such a command. */
+  /**
+   * Set if a service or a shell runs this command, and not an operator. Help does not list such a command.
+   */
   readonly runBy?: 'service' | 'shell'
   /** True if all arguments after the name belong to another program. */
   readonly passesArguments?: true
@@ -158,7 +160,7 @@ export interface GlobalOptions extends ClusterFiles {
   readonly input: boolean
   readonly yes?: true
   readonly debug?: true
-  /** True if all events of hosts are printed, not only the current ones. */
+  /** True if all ops of all hosts are printed as lines. */
   readonly verbose?: true
   /** True if no progress is printed. */
   readonly quiet?: true

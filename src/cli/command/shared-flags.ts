@@ -76,7 +76,8 @@ export async function findClusterFile(
   let relative = fileName
   for (let directory = workingDirectory; ; directory = dirname(directory)) {
     if (await exists(relative)) return relative
-    // Without a file, the command reports that cluster.yml is missing in the working directory.
+    // No directory has the file. The command will report that cluster.yml is missing in the working
+    // directory.
     if (dirname(directory) === directory) return fileName
     relative = join('..', relative)
   }

@@ -194,7 +194,8 @@ async function createBundle(
       cluster: name,
       lock,
       source: toNetworkSource(cluster),
-      // Without internet access the bundle may be the only way to transfer a newer catalog.
+      // Includes a signed catalog, because without internet access the bundle may be the only way to transfer
+      // it.
       catalog:
         catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
     },

@@ -59,7 +59,10 @@ export const kubectlCommand: LeafCommand = {
   },
 }
 
-/** Returns the kubectl that cluster.lock pins, from the cache or verified after a download. */
+/**
+ * Returns the path of the kubectl that cluster.lock pins. If the cache lacks it, it is downloaded and
+ * verified.
+ */
 async function prepareKubectl(
   context: CommandContext,
   clusterFile: string,
