@@ -19,8 +19,8 @@ export type HeldUpgradeDeps = Pick<UpgradeDeps, 'context' | 'files' | 'report'>
 type HeldUpgrade = NonNullable<Cluster['spec']['heldUpgrade']>
 
 /**
- * Prepares an upgrade that can be undone: control planes get the programs of the new version, which emulate the
- * previous minor. etcd, kubelets and everything else stay at `spec.kubernetes`.
+ * Prepares an upgrade that can be undone. Control planes get the programs of the new version, which emulate
+ * the previous minor. etcd, kubelets and everything else stay at `spec.kubernetes`.
  */
 export async function prepareHold(
   deps: HeldUpgradeDeps,

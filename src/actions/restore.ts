@@ -84,8 +84,8 @@ export interface ConnectedRestore extends Omit<ConnectedUp, 'options' | 'restore
 }
 
 /**
- * Phases of a restore on connected hosts: propose the state after the restore, check the snapshot against the
- * cluster, show, confirm by name, replace the data of etcd, run `up`.
+ * Restores etcd on connected hosts. Phases: propose the state after the restore, check the snapshot against
+ * the cluster, show, confirm by name, replace the data of etcd, run `up`.
  */
 export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<ActionOutcome> {
   const { context, options, inputs, connected, run } = deps
@@ -252,7 +252,7 @@ function findNewMembers({ plans, ops }: Proposal, members: ReadonlySet<string>):
     )
 }
 
-/** Client of a cluster in which nothing responds. */
+/** Client of a stopped cluster. Every method returns what a cluster without running services would return. */
 const stoppedCluster: ProposalClient = {
   members: async () => [],
   unconfirmedMembers: async () => [],

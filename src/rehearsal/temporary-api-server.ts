@@ -19,9 +19,12 @@ export interface TemporaryApiServerOptions {
   readonly version: string
   /** URL of the temporary etcd. */
   readonly etcd: string
-  /** Configuration that decrypts what the cluster has stored. */
+  /** Encryption configuration of the cluster. kube-apiserver needs it to decrypt stored objects. */
   readonly encryption: Secret
-  /** Network range of services; kube-apiserver repairs the addresses of services outside of it. */
+  /**
+   * Network range of the cluster's services. kube-apiserver reports service addresses outside of this range
+   * as errors.
+   */
   readonly serviceRange: string
   /** Flags of the cluster that decide which APIs are served, without leading dashes. */
   readonly args: Readonly<Record<string, string>>

@@ -7,7 +7,10 @@ import type { Cluster } from '../spec/cluster.ts'
 
 const path = ['spec', 'heldUpgrade']
 
-/** Checks that this release can hold the upgrade, and that the held programs accept the flags of cluster.yml. */
+/**
+ * Checks that this release can hold the upgrade. Also checks that the held programs accept the flags of
+ * cluster.yml.
+ */
 export function checkHeldUpgrade(catalog: Catalog, { spec }: Pick<Cluster, 'spec'>): Problem[] {
   if (spec.heldUpgrade === undefined) return []
   const { to } = spec.heldUpgrade

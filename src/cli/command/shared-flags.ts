@@ -52,7 +52,10 @@ export function addSharedFlags(command: Command, sharedFlags: readonly SharedFla
     .option('--debug', 'print stack traces of unexpected errors')
 }
 
-/** Names of shared flags that have a value. They may come before the command. */
+/**
+ * Names of shared flags that have a value. They may come before the command, so their values are skipped when
+ * the command is searched.
+ */
 export const sharedFlagsWithValue: ReadonlySet<string> = new Set([
   '-f',
   '--file',

@@ -27,8 +27,8 @@ const omittedFlags: ReadonlyMap<string, number> = new Map([
 const combinedShortFlags = /^-[yvq]{2,}$/
 
 /**
- * Formats the typed arguments as a command that is safe to run again: it keeps all arguments that decide what
- * is changed, such as --dry-run, and asks before it changes anything.
+ * Formats the typed arguments as a command that is safe to run again. The command keeps all arguments that
+ * decide what is changed, such as --dry-run. It prompts before it changes anything.
  */
 export function formatTypedCommand(args: readonly string[]): string {
   const kept: string[] = []

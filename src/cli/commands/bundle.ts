@@ -226,8 +226,8 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
 }
 
 /**
- * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers with
- * another version are left out, because a bundle has one version of each file.
+ * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers
+ * with another version are left out, because a bundle has one version of each file.
  */
 function selectLock(
   cluster: Cluster,

@@ -17,7 +17,7 @@ import { createTemporaryDirectory, writeTemporary } from '../environment/tempora
 import { openTunnelServer } from '../kubectl/tunnel-server.ts'
 import { openByteProgress } from '../render/byte-progress.ts'
 
-/** Lifetime of the credentials. A longer `kubectl logs -f` must be started again. */
+/** Lifetime of the credentials. A `kubectl logs -f` that runs longer must be started again. */
 const lifetimeMs = 3_600_000
 
 export const kubectlCommand: LeafCommand = {

@@ -24,8 +24,8 @@ export interface RunState {
   /** Id of the running step. */
   readonly running: string | undefined
   /**
-   * Index of the running step; -1 if no step is running. It is stored, because a run may have thousands of
-   * steps.
+   * Index of the running step; -1 if no step is running. Searching for the step would be slow, because a run
+   * may have thousands of steps.
    */
   readonly runningIndex: number
   /** Hosts of the running step that have started. */

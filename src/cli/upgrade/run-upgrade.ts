@@ -31,8 +31,8 @@ export interface UpgradeCommand {
 }
 
 /**
- * Upgrades a cluster through all minors up to the requested version. All checks of the whole path run before the
- * first change, and the operator confirms the path once.
+ * Upgrades a cluster through all minors up to the requested version. All checks of the whole path run before
+ * the first change, and the operator confirms the path once.
  */
 export async function runUpgrade(
   context: CommandContext,
