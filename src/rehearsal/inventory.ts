@@ -135,7 +135,8 @@ async function listResources(
   const path = versionPath(apiVersion)
   const response = await client.request({ method: 'GET', path, signal }).catch((error: unknown) => {
     signal.throwIfAborted()
-    // Skips aggregated APIs. Pods serve them, but no pods run here, and their objects are not in this etcd.
+    // An aggregated API is skipped, because the pod that serves it does not run here. This etcd has none of
+    // its objects.
     if (isKubeError(error, 'KUBE_SERVER') || isKubeError(error, 'KUBE_NOT_FOUND')) return { resources: [] }
     throw error
   })

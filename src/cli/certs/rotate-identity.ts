@@ -13,8 +13,7 @@ export const rotateIdentityKey: CertsAction = async ({ context, options, cluster
   const paths = buildIdentityPaths(context, options, name)
   const file = certsFlags.parse(options).to ?? `${paths.key}.new`
   const identity = await openIdentity(context, options, name)
-  // If the file exists, its key is used. An interrupted run may have created it, or several clusters share
-  // it.
+  // An existing key file is used: an interrupted run created the file, or several clusters share the key.
   const key = (await context.exists(file))
     ? await readKeyFile(context.privateFiles, file)
     : await createKeyFile(context.privateFiles, file)

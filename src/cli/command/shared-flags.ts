@@ -53,8 +53,8 @@ export function addSharedFlags(command: Command, sharedFlags: readonly SharedFla
 }
 
 /**
- * Names of shared flags that have a value. They may come before the command, so their values are skipped when
- * the command is searched.
+ * Names of shared flags that have a value. They may come before the command, so the search for the command
+ * must skip their values.
  */
 export const sharedFlagsWithValue: ReadonlySet<string> = new Set([
   '-f',

@@ -194,8 +194,8 @@ async function createBundle(
       cluster: name,
       lock,
       source: toNetworkSource(cluster),
-      // Includes a signed catalog, because without internet access the bundle may be the only way to transfer
-      // it.
+      // Includes the signed catalog. Without internet access, the bundle may be the only way to transfer a
+      // catalog.
       catalog:
         catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
     },

@@ -107,7 +107,7 @@ function readLines({ commandLogs }: CommandContext, cluster: string, name: strin
 }
 
 /**
- * Selects the lines that contain the command, start and end of a log. A log may have thousands of other
+ * Selects the lines that contain the command, start and end of a run. Its log may have thousands of other
  * lines.
  */
 function selectOuterLines(lines: readonly string[]): readonly string[] {
