@@ -32,7 +32,10 @@ async function listCodes(text: string): Promise<string[]> {
   return findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)
 }
 
-/** Files of a cluster, and a context that has nothing else: a rollback must not need the network. */
+/**
+ * Creates the files of a cluster, and a context that can access only these files. A rollback must not need
+ * the network.
+ */
 function openFiles(text: string) {
   const files = new Map([
     ['cluster.yml', text],

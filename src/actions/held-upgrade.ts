@@ -19,8 +19,8 @@ export type HeldUpgradeDeps = Pick<UpgradeDeps, 'context' | 'files' | 'report'>
 type HeldUpgrade = NonNullable<Cluster['spec']['heldUpgrade']>
 
 /**
- * Prepares an upgrade that can be undone: control planes get the programs of the new version, which emulate the
- * previous minor. etcd, kubelets and everything else stay at `spec.kubernetes`.
+ * Prepares an upgrade that can be undone. Control planes get the programs of the new version, which emulate
+ * the previous minor. etcd, kubelets and everything else stay at `spec.kubernetes`.
  */
 export async function prepareHold(
   deps: HeldUpgradeDeps,
@@ -43,8 +43,8 @@ export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluste
 }
 
 /**
- * Prepares the return to the version before a held upgrade. The lock still has its programs, so nothing is
- * looked up.
+ * Prepares the return to the version before a held upgrade. The lock still has the programs of that version,
+ * so no network access is needed.
  */
 export async function prepareRollback(deps: FileChangeDeps, cluster: Cluster): Promise<UpgradeChange> {
   requireHeldUpgrade(cluster)
@@ -60,7 +60,7 @@ export function editHold(text: string, held: HeldUpgrade | undefined): string {
   return setScalar(text, ['spec'], 'heldUpgrade', `{ to: "${held.to}", since: "${held.since}" }`)
 }
 
-/** Throws if an upgrade is held: only its end can follow. */
+/** Throws if an upgrade is held, because it must be confirmed or rolled back before another upgrade. */
 export function refuseDuringHold({ spec }: Cluster): void {
   if (spec.heldUpgrade === undefined) return
   const { to, since } = spec.heldUpgrade

@@ -15,9 +15,9 @@ import { setVersions } from '../workspace/set-versions.ts'
 /** One state of a cluster during an upgrade. It is rolled out completely before the next one. */
 export interface UpgradeStep extends ClusterVersions {
   readonly etcd: string
-  /** True if cluster.yml already describes this state: an interrupted upgrade is finished first. */
+  /** True if cluster.yml already describes this state. Such a step finishes an interrupted upgrade. */
   readonly isCurrent: boolean
-  /** True if the step cannot be undone, so a snapshot precedes it. */
+  /** True if the step changes control planes. Such a step cannot be undone, so a snapshot is saved first. */
   readonly needsSnapshot: boolean
 }
 
@@ -34,8 +34,8 @@ export interface RunningCluster {
 }
 
 /**
- * Plans the states from cluster.yml to the last version of the path. If hosts have other versions than
- * cluster.yml, or if there is nothing else to do, the current state comes first.
+ * Plans the states from cluster.yml to the last version of the path. The first step applies the current
+ * cluster.yml if hosts may not have its versions yet, or if there is no other step.
  */
 export function planUpgrade(
   catalog: Catalog,
@@ -62,8 +62,8 @@ function buildStep(
 }
 
 /**
- * True if all servers and kubelets have the versions of cluster.yml. Kubelets of control planes change last on
- * their hosts, so the other components then have their versions too.
+ * True if all API servers and kubelets have the versions of cluster.yml. A control plane updates its kubelet
+ * last, so its other components then have their versions too.
  */
 function hasVersions(cluster: Cluster, { servers, kubelets }: RunningCluster): boolean {
   const { kubernetes, hosts } = cluster.spec
@@ -84,8 +84,8 @@ export interface CheckPathDeps {
 }
 
 /**
- * Finds what would break in cluster.yml and the addons, at any version of the path. Each problem is reported
- * once, for the first version at which it breaks.
+ * Finds what an upgrade would break: settings in cluster.yml, the path of etcd versions, and APIs that addons
+ * use. A setting is reported once, for the first version that does not accept it.
  */
 export async function checkUpgradePath(
   { context, files, catalog }: CheckPathDeps,
@@ -123,7 +123,7 @@ const manifestHeader = z.looseObject({
   metadata: z.looseObject({ name: z.string() }),
 })
 
-/** Lists the objects of the operator's own addons. Invalid documents are reported by `up`. */
+/** Lists the objects of the operator's own addons. Skips invalid documents, because `up` reports them. */
 async function listAddonManifests(
   context: WorkspaceContext,
   files: ClusterFiles,

@@ -28,7 +28,7 @@ export async function endProvisional(
 export interface EndProvisionalDeps extends OperatorLockDeps {
   readonly action: 'confirm' | 'rollback'
   readonly run: Pick<ActionRun, 'emit' | 'show'>
-  /** After this call, an interrupt no longer stops the wait for hosts. */
+  /** Makes the command wait for hosts even after an interrupt. */
   readonly deferAbort: () => void
 }
 
@@ -52,7 +52,8 @@ export async function endProvisionalChange(deps: EndProvisionalDeps): Promise<En
     action === 'confirm'
       ? await confirmAll(deps, pendingChanges)
       : (await rollbackAll(deps, pendingChanges), [])
-  // Unreachable hosts may also have the change, and would then roll back by themselves.
+  // An unreachable host may also have the change and would then roll back by itself, so the result is
+  // incomplete.
   const isComplete = alreadyRolledBack.length === 0 && unreachableFindings.length === 0
   if (alreadyRolledBack.length > 0) run.show({ type: 'already-rolled-back', hosts: alreadyRolledBack })
   return {

@@ -58,7 +58,7 @@ export interface RestoreOptions extends Pick<
   readonly programs: EtcdPrograms
   /** Local directory for the data of members until it is uploaded. */
   readonly directory: string
-  /** Called with the planned changes before the operator is asked. */
+  /** Called with the planned changes before the operator is prompted. */
   readonly onPlanned?: (changes: PlannedChanges) => void
 }
 
@@ -84,8 +84,8 @@ export interface ConnectedRestore extends Omit<ConnectedUp, 'options' | 'restore
 }
 
 /**
- * Phases of a restore on connected hosts: propose the state after the restore, check the snapshot against the
- * cluster, show, confirm by name, replace the data of etcd, run `up`.
+ * Restores etcd on connected hosts. Phases: propose the state after the restore, check the snapshot against
+ * the cluster, show, confirm by name, replace the data of etcd, run `up`.
  */
 export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<ActionOutcome> {
   const { context, options, inputs, connected, run } = deps
@@ -110,7 +110,7 @@ export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<Act
   if (confirmation !== 'confirmed') return buildUnconfirmedOutcome(confirmation)
   const peers = endpoints.map(({ host, address }) => ({ name: host, address }))
   await replaceEtcdData(deps, proposal, peers)
-  // Services that the restore has just stopped would be reported as drift.
+  // Ignores HOST_DRIFT, because services that the restore has just stopped would be reported as drift.
   const ignore = [...options.ignore, 'HOST_DRIFT']
   return changeConnectedHosts({
     ...stopped,
@@ -252,7 +252,7 @@ function findNewMembers({ plans, ops }: Proposal, members: ReadonlySet<string>):
     )
 }
 
-/** Client of a cluster in which nothing responds. */
+/** Client of a stopped cluster. Every method returns what a cluster without running services would return. */
 const stoppedCluster: ProposalClient = {
   members: async () => [],
   unconfirmedMembers: async () => [],
@@ -264,7 +264,7 @@ const stoppedCluster: ProposalClient = {
 }
 
 interface CurrentEtcd {
-  /** Members as reported by one member, without a quorum. */
+  /** Member list of a single etcd member. It was read without a quorum, so it may be outdated. */
   readonly members: readonly EtcdMember[]
   /** Key count of the member with the highest revision; undefined if no member responds. */
   readonly current: KeyCount | undefined

@@ -25,16 +25,16 @@ export interface KeyRotationDeps {
 export interface KeyRotationResult {
   readonly status: ActionStatus
   /**
-   * The rotated keys. If a rotation was already in progress, the call finishes only that rotation, and these
-   * are its keys.
+   * Keys that this call rotated. If some of the requested keys were already being rotated, the call finishes
+   * only those.
    */
   readonly keys: readonly KeyName[]
 }
 
 /**
  * Takes keys through all phases of their replacement, with one rollout per phase. The identity records the
- * phase, so the same call resumes after an interrupt. If some of the keys are already being rotated, only
- * these are rotated.
+ * phase, so the same call resumes after an interrupt. If some of the keys are already being rotated, the call
+ * finishes only those.
  */
 export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResult> {
   const { keys, load, save, applyIdentity, finishPhase, reportPhases, dryRun, now } = deps
@@ -60,7 +60,7 @@ export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResu
       const phaseStatus = await finishPhase(key, phase)
       if (phaseStatus !== 'ok') return buildResult(phaseStatus)
     }
-    // Another process may have changed the identity meanwhile.
+    // Loads the identity again, because another process may have changed it during the rollout.
     identity = await advanceAll(await load(), [...phases.keys()], now())
   }
 }

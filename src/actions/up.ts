@@ -51,7 +51,7 @@ export interface UpOptions extends ConnectClusterOptions {
   readonly persist?: (() => Promise<void>) | undefined
   /** Called when all reachable hosts are connected. */
   readonly onConnected?: (connected: ClusterConnection['connected']) => void
-  /** Called with the planned changes before the operator is asked. */
+  /** Called with the planned changes before the operator is prompted. */
   readonly onProposed?: (proposal: Proposal) => void
 }
 

@@ -12,7 +12,7 @@ export interface UpdateCatalogOptions {
   readonly files: ClusterFiles
   /** File or URL. Default: the mirror or bundle in spec.artifacts. */
   readonly from: string | undefined
-  /** A key to trust from now on. */
+  /** Public key to trust from now on, in addition to the keys that are already trusted. */
   readonly publicKey: string | undefined
   readonly acceptOlderCatalog: boolean
 }
@@ -22,7 +22,7 @@ export interface CatalogUpdate {
   readonly before: CatalogSource
   readonly after: CatalogSource
   readonly changes: readonly CatalogChange[]
-  /** Key that will be trusted from now on; undefined if it already is. */
+  /** Key that `persist` adds to the trusted keys; undefined if there is no new key. */
   readonly newKey: string | undefined
   /** False if the cluster already has this catalog and trusts its key. */
   readonly isChange: boolean
@@ -47,7 +47,7 @@ export async function prepareCatalogUpdate(
   const isSame = isSameFile(current.source, catalog.source)
   if (!isSame && !acceptOlderCatalog) checkSerial(location, current.source, catalog.source)
   const writes: readonly (readonly [path: string, text: string])[] = [
-    // The key comes first, so that an interruption never leaves a catalog without its key.
+    // The key is written before the catalog, so an interruption never leaves a catalog without its key.
     ...(newKey === undefined
       ? []
       : [[buildCatalogKeysPath(files.file), addCatalogKey(trusted.text, newKey)] as const]),

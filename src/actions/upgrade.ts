@@ -26,7 +26,7 @@ export interface LockedStep extends UpgradeStep {
   readonly lock: Lock
 }
 
-/** What a change of cluster.yml and the lock needs if nothing is looked up. */
+/** Deps of a change of cluster.yml and the lock that needs no network access. */
 export interface FileChangeDeps {
   readonly context: Pick<WorkspaceContext, 'readFile' | 'replaceFile'>
   readonly files: Pick<ClusterFiles, 'file'>
@@ -50,8 +50,9 @@ export interface UpgradeDeps extends UpgradeFilesDeps {
 }
 
 /**
- * Upgrades a cluster. Phases of each step: save a snapshot, change cluster.yml and the lock, run `up`. Both files
- * are written together, so `up` or the same upgrade can resume after an interruption.
+ * Upgrades a cluster. Phases of each step: save a snapshot, change cluster.yml and the lock, run `up`.
+ * cluster.yml and the lock are written together, so `up` or the same upgrade can resume after an
+ * interruption.
  */
 export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
   for (const step of deps.steps) {
@@ -64,8 +65,8 @@ export async function upgrade(deps: UpgradeDeps): Promise<ActionStatus> {
 }
 
 /**
- * Resolves the locks of all steps before the first change, so that a version that the source lacks is found in
- * time. Each lock keeps the pins of the previous one for workers that stay behind.
+ * Resolves the locks of all steps before the first change, so that a version that the source lacks is found
+ * in time. Workers that a step leaves at the previous version keep their pins from the previous lock.
  */
 export async function lockSteps(
   { context, files, report }: UpgradeFilesDeps,
@@ -91,7 +92,7 @@ export async function lockSteps(
   return locked
 }
 
-/** Changes the text of cluster.yml that is on disk now, because the operator may edit it between two steps. */
+/** Reads cluster.yml from disk for each step, because the operator may edit it between two steps. */
 async function prepareStep(
   { context, files, report }: UpgradeFilesDeps,
   { lock, ...step }: LockedStep,
@@ -117,7 +118,10 @@ export async function prepareUpgradeChange(
   return toUpgradeChange({ context, files, report }, change, lock)
 }
 
-/** Writes cluster.yml and the lock together, so that `up` can resume. */
+/**
+ * Combines a change of cluster.yml with its lock. `persist` writes both files, so `up` can resume an
+ * interrupted run.
+ */
 export function toUpgradeChange(
   { context, files, report }: FileChangeDeps,
   change: ClusterFileChange,

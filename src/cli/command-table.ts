@@ -241,8 +241,8 @@ export const commandTable: readonly CommandEntry[] = [
 ]
 
 /**
- * Finds a command by its name or alias. Also finds the command for a link to the executable, because such
- * links are named after commands.
+ * Finds a command by its name or alias. Links to the executable are named after commands, so this function
+ * also resolves the name of such a link.
  */
 export function findCommand(name: string): CommandEntry | undefined {
   return commandTable.find((entry) => entry.name === name || entry.aliases.includes(name))

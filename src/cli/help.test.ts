@@ -40,7 +40,8 @@ describe.each(commands.map((named) => [named.name, named] as const))('%s', (name
       const value = option.argChoices?.[0] ?? '1m'
       const flag = option.long ?? option.short ?? ''
       const args = option.required ? [flag, value] : [flag]
-      // Values with a parser of their own are checked by the tests of that parser.
+      // Values of a flag with its own parser are not tested here, because the tests of that parser check
+      // them.
       if (option.parseArg === undefined || option.argChoices !== undefined)
         command.parse(args, { from: 'user' })
       expect(flag).toMatch(/^--[a-z]/)
@@ -48,7 +49,7 @@ describe.each(commands.map((named) => [named.name, named] as const))('%s', (name
   })
 
   test.each(named.definition.examples.map(([line]) => line))('has a valid example: %s', (line) => {
-    // The arguments of kubectl are passed on without parsing.
+    // Examples of kubectl are skipped, because hyperkube does not parse the arguments of kubectl.
     if (!line.startsWith('hyperkube ') || name === 'kubectl') return
     const words = splitShellWords(line)
     const own = commands.find((one) => startsWith(words, one.name.split(' ')))

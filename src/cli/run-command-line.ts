@@ -136,8 +136,8 @@ async function runEntry(
 }
 
 /**
- * Makes zod interpret schemas. Parsers that it generates at the first use of a schema are faster only in
- * processes that run for long. Must be called before a schema is created.
+ * Makes zod interpret schemas instead of generating a parser at the first use of each schema. Generated
+ * parsers are faster only in long-running processes. Must be called before a schema is created.
  */
 async function configureShortProcess(): Promise<void> {
   const { config } = await import('zod')

@@ -60,7 +60,7 @@ export async function checkDefinitions(
   return findings
 }
 
-/** Finds problems that the CRD itself shows. */
+/** Finds problems in the stored versions and the conditions of a CRD. */
 export function findDefinitionProblems({ spec, status }: Definition): string[] {
   const served = new Set(spec.versions.map(({ name }) => name))
   const unknown = (status?.storedVersions ?? []).filter((name) => !served.has(name))
@@ -74,8 +74,9 @@ export function findDefinitionProblems({ spec, status }: Definition): string[] {
 }
 
 /**
- * Sends the CRD to the API server as an update that is not stored. Returns the refusal, if any. Other errors say
- * nothing about the CRD, for example a webhook that cannot be called here.
+ * Sends the CRD to the API server as a dry-run update. Returns the reason if the CRD is refused as invalid.
+ * Other errors are dropped, because they say nothing about the CRD, for example a webhook that cannot be
+ * called.
  */
 async function tryUpdate(
   client: KubeClient,

@@ -33,7 +33,7 @@ const endpointSlice = z.looseObject({
     .nullish(),
 })
 
-/** Resources that an upgrade writes: cordons, evictions, leases of components, pods that start again. */
+/** Resources that an upgrade writes when it cordons nodes, evicts and restarts pods, and renews leases. */
 const writtenByUpgrade: readonly (readonly [group: string, resource: string])[] = [
   ['', 'nodes'],
   ['', 'nodes/status'],
@@ -51,8 +51,8 @@ export const webhookResources: ReadonlySet<string> = new Set([
 export const endpointSliceResource = 'endpointslices.discovery.k8s.io'
 
 /**
- * Finds webhooks that would block an upgrade: they must succeed for a write of the upgrade, and no endpoint of
- * their service is ready.
+ * Finds webhooks that would block an upgrade. Such a webhook has failurePolicy Fail and matches a resource
+ * that the upgrade writes, and its service has no ready endpoint.
  */
 export function findBlockingWebhooks(
   configurations: readonly StoredObject[],
@@ -88,7 +88,7 @@ function findWrittenResource({ rules }: Webhook): string | undefined {
   )?.[1]
 }
 
-/** Matches a resource pattern of a webhook rule. `*` stands for all resources without subresources. */
+/** Matches a resource pattern of a webhook rule. `*` matches all resources but no subresources. */
 function matchesResource(pattern: string, resource: string): boolean {
   if (pattern === resource || pattern === '*/*') return true
   const [main, sub] = resource.split('/')

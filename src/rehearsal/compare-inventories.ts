@@ -15,7 +15,10 @@ export interface InventoryComparison {
   readonly changes: readonly ResourceChange[]
 }
 
-/** Resources of which kube-apiserver removes objects of earlier versions by itself. */
+/**
+ * Resources whose default objects kube-apiserver manages. A newer kube-apiserver removes default objects of
+ * earlier versions, so missing objects are not reported.
+ */
 const managedByServer: ReadonlySet<string> = new Set([
   'apiservices.apiregistration.k8s.io',
   'flowschemas.flowcontrol.apiserver.k8s.io',
@@ -94,7 +97,7 @@ function countChanges(
   now: ResourceInventory,
 ): ResourceChange | undefined {
   const added = [...now.objects.keys()].filter((key) => !old.objects.has(key)).length
-  // Another API version of the same object has other fields, which is no change of the object.
+  // Objects are compared only in the same API version, because another API version has other fields.
   const isComparable = old.apiVersion === now.apiVersion
   const changed = isComparable
     ? [...old.objects].filter(([key, { digest }]) => (now.objects.get(key)?.digest ?? digest) !== digest)
@@ -103,7 +106,7 @@ function countChanges(
   return added + changed === 0 ? undefined : { resource, added, changed }
 }
 
-/** Finds API versions that are no longer served, although clients wrote stored objects with them. */
+/** Finds API versions that are not served after the upgrade and with which clients wrote stored objects. */
 function findRemovedVersions(before: ApiInventory, after: ApiInventory, version: string): Finding[] {
   const removed = new Map<string, { readonly objects: string[]; readonly clients: Set<string> }>()
   for (const [resource, { objects }] of before.resources) {

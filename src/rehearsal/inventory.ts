@@ -26,18 +26,20 @@ export interface ResourceInventory {
 export interface ObjectRecord {
   /** Digest of the object without its status and without fields that every write changes. */
   readonly digest: string
-  /** API versions with which clients wrote the object, with the name of the last of these clients. */
+  /** Key: API version with which clients wrote the object. Value: name of the last of these clients. */
   readonly writers: ReadonlyMap<string, string>
 }
 
-/** Resources whose objects expire or are renewed all the time. */
+/** Resources that an inventory leaves out, because their objects expire or are renewed all the time. */
 const shortLived: ReadonlySet<string> = new Set([
   'events',
   'events.events.k8s.io',
   'leases.coordination.k8s.io',
 ])
 
-/** An object as an inventory reads it. Other fields are kept for the digest. */
+/**
+ * Fields of an object that an inventory reads. All other fields are kept, because the digest includes them.
+ */
 const storedObject = z.looseObject({
   metadata: z.looseObject({
     name: z.string(),
@@ -51,14 +53,20 @@ const storedObject = z.looseObject({
 export type StoredObject = z.infer<typeof storedObject>
 
 export interface InventoryOptions {
-  /** API version in which to list a resource, if the server still serves it. Default: the preferred one. */
+  /**
+   * API version in which to list each resource, if the server still serves it. Default: the preferred
+   * version.
+   */
   readonly apiVersionOf?: ReadonlyMap<string, string>
-  /** Called for each object, because an inventory keeps only digests. */
+  /** Called with each complete object, because an inventory keeps only digests. */
   readonly onObject?: (resource: string, object: StoredObject) => void
   readonly signal: AbortSignal
 }
 
-/** Lists every object of an API server once. A resource that cannot be listed stops nothing. */
+/**
+ * Lists every object of an API server once. If a resource cannot be listed, the inventory records the error
+ * and continues.
+ */
 export async function takeInventory(client: KubeClient, options: InventoryOptions): Promise<ApiInventory> {
   const { signal, apiVersionOf = new Map<string, string>() } = options
   const groups = await listGroups(client, signal)
@@ -115,7 +123,10 @@ interface ListedResource {
   readonly resource: string
 }
 
-/** Lists the resources of an API version that are stored. What cannot be created is computed. */
+/**
+ * Lists the stored resources of an API version. Skips resources without the verb create, because they are
+ * computed and not stored.
+ */
 async function listResources(
   client: KubeClient,
   apiVersion: string,
@@ -124,7 +135,8 @@ async function listResources(
   const path = versionPath(apiVersion)
   const response = await client.request({ method: 'GET', path, signal }).catch((error: unknown) => {
     signal.throwIfAborted()
-    // An aggregated API is served by a pod, which does not run here. Its objects are not in etcd.
+    // An aggregated API is skipped, because the pod that serves it does not run here. This etcd has none of
+    // its objects.
     if (isKubeError(error, 'KUBE_SERVER') || isKubeError(error, 'KUBE_NOT_FOUND')) return { resources: [] }
     throw error
   })
@@ -177,7 +189,7 @@ export function computeObjectDigest({ status: _status, metadata, ...content }: S
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 const appliedObject = z.looseObject({ apiVersion: z.string() })
 
-/** Returns the API versions in which clients wrote an object. */
+/** Returns the API versions with which clients wrote an object, each with the name of the last client. */
 export function listWriters({ metadata }: StoredObject): ReadonlyMap<string, string> {
   const writers = new Map<string, string>()
   for (const { apiVersion, manager = 'unknown client' } of metadata.managedFields ?? []) {
@@ -188,7 +200,10 @@ export function listWriters({ metadata }: StoredObject): ReadonlyMap<string, str
   return writers
 }
 
-/** Returns the API version of the manifest that kubectl applied last. Any client may write this annotation. */
+/**
+ * Returns the API version of the manifest that kubectl applied last. Returns undefined for invalid text,
+ * because any client may write this annotation.
+ */
 function parseApplied(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   try {

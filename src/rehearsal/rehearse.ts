@@ -18,7 +18,7 @@ export interface RehearsalPrograms {
 }
 
 export interface RehearsalOptions {
-  /** Path of an etcd database. It is not changed. */
+  /** Path of an etcd database. The file itself is not changed. */
   readonly database: string
   /** An empty private directory. The caller removes it. */
   readonly directory: string
@@ -51,7 +51,7 @@ export interface RehearsalStep {
 
 /**
  * Upgrades a copy of the cluster's data through all versions of a path and compares what each version serves.
- * Only etcd and kube-apiserver run, and they reach nothing outside of the directory.
+ * Only etcd and kube-apiserver run, and they connect to no other program.
  */
 export async function rehearseUpgrade(options: RehearsalOptions): Promise<RehearsalReport> {
   const { database, directory, current, path, now, report, signal } = options
@@ -108,7 +108,10 @@ interface ReadObjects {
   readonly definitions: readonly StoredObject[]
 }
 
-/** Takes an inventory and keeps the objects that are checked one by one. */
+/**
+ * Takes an inventory. Also keeps the complete webhook configurations, endpoint slices and CRDs, which are
+ * checked one by one.
+ */
 async function readObjects(
   client: TemporaryApiServer['client'],
   previous: ApiInventory | undefined,

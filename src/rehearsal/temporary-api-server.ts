@@ -19,9 +19,12 @@ export interface TemporaryApiServerOptions {
   readonly version: string
   /** URL of the temporary etcd. */
   readonly etcd: string
-  /** Configuration that decrypts what the cluster has stored. */
+  /** Encryption configuration of the cluster. kube-apiserver needs it to decrypt stored objects. */
   readonly encryption: Secret
-  /** Network range of services; kube-apiserver repairs the addresses of services outside of it. */
+  /**
+   * Network range of the cluster's services. kube-apiserver reports service addresses outside of this range
+   * as errors.
+   */
   readonly serviceRange: string
   /** Flags of the cluster that decide which APIs are served, without leading dashes. */
   readonly args: Readonly<Record<string, string>>
@@ -31,12 +34,12 @@ export interface TemporaryApiServerOptions {
   readonly signal: AbortSignal
 }
 
-/** A kube-apiserver without a cluster around it: no controllers, no nodes, no way to webhooks. */
+/** A kube-apiserver without a cluster: there are no controllers or nodes, and webhooks are unreachable. */
 export interface TemporaryApiServer extends AsyncDisposable {
   readonly client: KubeClient
 }
 
-/** Milliseconds for the start. A large database takes long to load into the watch caches. */
+/** Timeout of the start. It is long, because a large database takes long to load into the watch caches. */
 const startTimeoutMs = 600_000
 
 export async function startTemporaryApiServer(
@@ -142,7 +145,7 @@ async function writeConfiguration(
     'service-account-key-file': path('service-account.pub'),
     'service-account-signing-key-file': path('service-account.key'),
     'service-cluster-ip-range': serviceRange,
-    // Without the reconciler, the copy keeps the addresses of the cluster's own API servers.
+    // The reconciler is off, because it would replace the cluster's API server addresses in the copied data.
     'endpoint-reconciler-type': 'none',
   }
   return {
@@ -152,8 +155,8 @@ async function writeConfiguration(
 }
 
 /**
- * Sends every connection to nodes, webhooks and aggregated API servers to a socket that does not exist. The
- * entry for etcd is omitted, because a configured dialer would not accept a socket path.
+ * Sends every connection to nodes, webhooks and aggregated API servers to a socket that does not exist. etcd
+ * has no entry: it listens on a Unix socket, and a dialer for etcd would not accept its path.
  */
 function buildEgressConfiguration(missingSocket: string): object {
   const connection = { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: missingSocket } } }

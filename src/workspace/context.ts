@@ -10,7 +10,7 @@ import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
 export interface WorkspaceContext extends LocalFiles {
   readonly fetcher: Fetcher
   readonly web: HttpTransport
-  /** Returns the digests of catalogued files and images that are part of this release. */
+  /** Returns the digests of files and images in the catalog. These digests are part of this release. */
   readonly releaseDigests: () => Promise<ReleaseDigests>
   readonly bundles: BundleDisk
   readonly now: () => Date

@@ -7,7 +7,10 @@ import type { Cluster } from '../spec/cluster.ts'
 
 const path = ['spec', 'heldUpgrade']
 
-/** Checks that this release can hold the upgrade, and that the held programs accept the flags of cluster.yml. */
+/**
+ * Checks that this release can hold the upgrade. Also checks that the held programs accept the flags of
+ * cluster.yml.
+ */
 export function checkHeldUpgrade(catalog: Catalog, { spec }: Pick<Cluster, 'spec'>): Problem[] {
   if (spec.heldUpgrade === undefined) return []
   const { to } = spec.heldUpgrade
@@ -23,7 +26,10 @@ export function checkHeldUpgrade(catalog: Catalog, { spec }: Pick<Cluster, 'spec
   ]
 }
 
-/** A bundle has one version of each file, and a held upgrade needs two versions of the control plane. */
+/**
+ * Refuses to hold an upgrade from a bundle. A bundle has one version of each file, but a held upgrade needs
+ * two.
+ */
 function checkSource({ artifacts }: Cluster['spec']): Problem[] {
   if (artifacts === 'upstream' || !('bundle' in artifacts)) return []
   return [
@@ -37,7 +43,10 @@ function checkSource({ artifacts }: Cluster['spec']): Problem[] {
   ]
 }
 
-/** Workers that are behind would be more than one minor behind the held programs. */
+/**
+ * Refuses to hold an upgrade while workers are older than the control planes. These workers could be more
+ * than one minor behind the held programs.
+ */
 function checkWorkers({ kubernetes, workers }: Cluster['spec']): Problem[] {
   if (workers.kubernetes === undefined || workers.kubernetes === kubernetes) return []
   return [
@@ -59,7 +68,10 @@ const sections = {
   'kube-scheduler': 'scheduler',
 } as const satisfies Record<Program, keyof Cluster['spec']['components']>
 
-/** Flags that change what an emulating program serves, and so would take the way back. */
+/**
+ * Flags that change which APIs an emulating program serves. With them, the held upgrade might not be
+ * reversible.
+ */
 const emulationFlags = [
   emulationFlag,
   'min-compatibility-version',

@@ -7,8 +7,8 @@ import { buildCatalogKeysPath, buildCatalogPath } from './cluster-paths.ts'
 import type { LocalFiles } from './context.ts'
 
 /**
- * Loads the catalog of a cluster: the signed file beside cluster.yml, whose signature is checked at every
- * load. Without such a file it is the catalog of this release.
+ * Loads the catalog of a cluster. This is the signed file beside cluster.yml, or the catalog of this release
+ * if there is no such file. The signature is checked at every load.
  */
 export async function loadCatalog(
   files: Pick<LocalFiles, 'readFile'>,
@@ -23,7 +23,7 @@ export async function loadCatalog(
 export interface CatalogKeys {
   /** Keys of this release and of the operator. */
   readonly keys: readonly string[]
-  /** Text of the operator's file; undefined if it does not exist. */
+  /** Text of the file with the operator's keys; undefined if the file does not exist. */
   readonly text: string | undefined
 }
 

@@ -108,7 +108,10 @@ interface ComponentSettings {
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Reports a catalog file that is older than the catalog of this release, because it holds versions back. */
+/**
+ * Reports a catalog file that is older than the catalog of this release, because newer versions may be
+ * missing in it.
+ */
 function checkCatalogAge({ source }: Catalog): Problem[] {
   if (source.serial >= shippedCatalog.source.serial) return []
   const message = `is valid, but cluster.catalog has the serial ${source.serial}, and this release of hyperkube has the newer catalog ${shippedCatalog.source.serial}`

@@ -28,8 +28,8 @@ export async function loadClusterInputs(
 }
 
 /**
- * Loads what a removal needs. Agents know what they have installed, so neither the lock nor the files that
- * cluster.yml refers to are needed, and their loss must not prevent a reset.
+ * Loads what a reset needs. The lock and the files that cluster.yml refers to are not needed, because agents
+ * know what they have installed. The loss of these files must not prevent a reset.
  */
 export async function loadResetInputs(
   context: WorkspaceContext,

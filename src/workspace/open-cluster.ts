@@ -180,13 +180,13 @@ export async function openApi(
 }
 
 /**
- * Throws if all connections have failed. A client retries lost connections, so it would report the same only
- * after its timeout.
+ * Throws if all connections have failed. Without this check, the client would retry and report the failure
+ * only after its timeout.
  */
 async function requireReachable(remotes: readonly Promise<Remote>[], what: string): Promise<void> {
   await Promise.any(remotes).catch((error: unknown) => {
     if (!(error instanceof AggregateError)) throw error
-    // An unknown key has its own next command, which would be lost in a list of reasons.
+    // An unknown host key is thrown alone, because its hint names the command that accepts the key.
     for (const one of error.errors) {
       if (one instanceof HyperkubeError && one.code === 'SSH_HOST_KEY_UNKNOWN') throw one
     }

@@ -9,7 +9,7 @@ import type { WorkspaceContext } from './context.ts'
 import { readClusterSource } from './load-cluster.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
 
-/** A mirror serves the catalog under this public URL, as it serves other files. */
+/** Public URL of the catalog. A mirror serves the catalog under a path that is derived from this URL. */
 const publicUrl = 'https://hyperkube.dev/catalog'
 
 export interface CatalogText {
@@ -43,8 +43,8 @@ export async function readCatalogSource(
 }
 
 /**
- * Reads cluster.yml without the checks that need a catalog, because the new catalog may be the one that
- * makes it valid.
+ * Reads cluster.yml without the checks that need a catalog, because cluster.yml may be valid only with the
+ * new catalog.
  */
 async function requireUncheckedCluster(context: WorkspaceContext, clusterFile: string): Promise<Cluster> {
   const { cluster } = readCluster(await readClusterSource(context, clusterFile))
@@ -68,7 +68,10 @@ async function findMirrorUrl(context: WorkspaceContext, clusterFile: string): Pr
   })
 }
 
-/** Reads the catalog in the bundle. Its own signature is checked later, so the key of the bundle is not needed. */
+/**
+ * Reads the catalog in the bundle. The key of the bundle is not needed, because the signature of the catalog
+ * itself is checked later.
+ */
 async function readBundledCatalog(context: WorkspaceContext, clusterFile: string): Promise<CatalogText> {
   const cluster = await requireUncheckedCluster(context, clusterFile)
   await using bundle = await openClusterBundle(context, clusterFile, cluster)

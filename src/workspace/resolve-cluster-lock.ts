@@ -42,7 +42,10 @@ export interface ClusterLockOptions extends AcceptDigestsOptions {
   readonly acceptOlderCatalog?: boolean
 }
 
-/** Resolves the lock of a cluster, reports what its digests rest on, and refuses replaced content. */
+/**
+ * Resolves the lock of a cluster and reports how its digests were verified. Throws if content changed without
+ * a new version.
+ */
 export async function resolveClusterLock(
   context: WorkspaceContext,
   options: ClusterLockOptions,
@@ -64,8 +67,8 @@ export async function resolveClusterLock(
 }
 
 /**
- * Resolves the pins of workers that have another version than control planes. Pins of the previous lock are
- * kept, because these hosts run that content.
+ * Resolves the pins of workers that have another version than control planes. If the previous lock pins that
+ * version, its pins are kept, because workers already run this content.
  */
 async function resolveWorkersPins(
   context: WorkspaceContext,

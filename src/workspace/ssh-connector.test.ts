@@ -23,7 +23,7 @@ const other = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C
 
 let identity: Identity
 let logins = 0
-/** Connections that have not logged in yet, and the most of them at the same time. */
+/** Number of connections that have not logged in yet, and the highest such number so far. */
 let [pendingLogins, mostPending] = [0, 0]
 let port = 0
 let home = ''
@@ -225,7 +225,7 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
     await writeKnown(`@cert-authority * ${other}\n`)
     await expect((await open()).connect()).rejects.toMatchObject({
       code: 'SSH_HOST_KEY_UNKNOWN',
-      // Only the built-in client lacks certificates.
+      // The built-in client does not support host certificates, so its hint suggests the system client.
       hint: expect.stringMatching(
         client === 'system' ? /shop\.yml$/ : /set ssh\.client to system in cluster\.yml$/,
       ),

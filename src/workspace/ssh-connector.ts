@@ -22,8 +22,8 @@ export interface SshConnector {
   /** Connects to a host. Throws SSH_HOST_KEY_UNKNOWN if a key on the route has not been accepted yet. */
   connect(host: HostSpec, signal: AbortSignal): Promise<Remote>
   /**
-   * Reads the keys of hosts and bastions that no source knows. A host behind an unknown bastion is found only
-   * after the bastion's key was accepted.
+   * Connects to hosts and returns the unknown keys of these hosts and their bastions. A host behind an
+   * unknown bastion is found only after the bastion's key was accepted.
    */
   findUnknownKeys(hosts: readonly HostSpec[], signal: AbortSignal): Promise<readonly UnknownHostKey[]>
   close(): void
@@ -77,7 +77,8 @@ export async function openSshConnector(
       signal,
       agent: sshAgent,
       verify: (key: string, hop: Hop) => {
-        // The ssh program has checked the certificate already, so the CA needs no mention.
+        // A CA in the evidence makes the error suggest the system ssh client, which checks host certificates.
+        // CAs are left out if the system client is already in use.
         const { cas, ...listed } = known(hop)
         const evidence = { ...listed, cas: client === 'system' ? [] : cas }
         if (keys.verify(key, hop, evidence) === 'known') return 'known' as const
@@ -106,7 +107,7 @@ export async function openSshConnector(
         const remote = await connect(host, signal)
         await remote.close()
       })
-      // Hosts that cannot be reached are reported when they are needed.
+      // Connection errors are dropped here. Unreachable hosts are reported when they are needed.
       await Promise.allSettled(attempts)
       signal.throwIfAborted()
       return keys.unknown

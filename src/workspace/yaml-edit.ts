@@ -20,7 +20,7 @@ export function setScalar(text: string, path: Path, key: string, scalar: string)
   return splice(text, last.end, last.end, `${last.indent}${key}: ${scalar}\n`)
 }
 
-/** Removes a key that has a scalar value, together with its line. */
+/** Removes a key and its value. In a block map, all other text is kept. */
 export function removeKey(text: string, path: Path, key: string): string {
   const document = parseDocument(text)
   const map = document.getIn(path)

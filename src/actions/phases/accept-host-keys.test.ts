@@ -17,7 +17,7 @@ interface AcceptResult {
   readonly error: unknown
 }
 
-/** Runs the phase; each round of hosts is what one search finds. */
+/** Runs the phase. Each entry of `rounds` lists the hosts with unknown keys that one search finds. */
 async function runPhase(
   rounds: readonly string[][],
   reply: Confirmation | 'read-only',

@@ -7,14 +7,15 @@ import type { ActionRun } from './action-run.ts'
 export interface AcceptHostKeysDeps {
   readonly connector: Pick<SshConnector, 'findUnknownKeys'>
   readonly keys: Pick<HostKeyStore, 'accept'>
-  /** Command that accepts the keys, for the error of an operator who declined them. */
+  /** Command that accepts the keys. The error after a declined prompt suggests it. */
   readonly acceptCommand: string
   readonly signal: AbortSignal
 }
 
 /**
  * Shows all unknown host keys and asks once whether to accept them. Throws if they are not accepted, before
- * any host gets data. Hosts behind an unknown bastion need a further question, after its key was accepted.
+ * any host gets data. Hosts behind an unknown bastion need another prompt, because they are reachable only
+ * after the bastion's key was accepted.
  */
 export async function acceptHostKeys(
   { connector, keys, acceptCommand, signal }: AcceptHostKeysDeps,
@@ -31,7 +32,9 @@ export async function acceptHostKeys(
   }
 }
 
-/** Completes the run of an action that only reads: it never accepts an unknown host key. */
+/**
+ * Builds the run of an action that only reads. It declines every prompt, so unknown host keys are refused.
+ */
 export function refuseUnknownHostKeys({
   emit,
 }: Pick<ActionRun, 'emit'>): Pick<ActionRun, 'emit' | 'show' | 'confirm'> {

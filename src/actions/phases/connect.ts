@@ -25,15 +25,18 @@ export interface ClusterConnection extends AsyncDisposable {
    * versions.
    */
   readonly inputs: ClusterInputs
-  /** After this call, an interrupt no longer stops the wait for hosts. */
+  /** Makes the command wait for hosts even after an interrupt. */
   readonly deferAbort: () => void
-  /** After deferAbort, an interrupt does not abort this signal, so work in the cluster can be cleaned up. */
+  /**
+   * Signal for work in the cluster. After `deferAbort`, an interrupt does not abort it, so the work can clean
+   * up.
+   */
   readonly deferredSignal: AbortSignal
 }
 
 export interface ConnectClusterOptions {
   readonly files: ClusterFiles
-  /** Hosts whose stored ssh host key is dropped, so the key that they present now is stored. */
+  /** Hosts whose stored ssh host key is discarded. The key that the host presents now is stored instead. */
   readonly forgetHostKeys: readonly string[]
   /** Hosts that cluster.yml contained before this action. */
   readonly previousHosts?: readonly HostSpec[] | undefined
@@ -73,8 +76,8 @@ export async function connectCluster(
     emit({ type: 'waiting', for: 'an ssh connection', since }, subject)
     const remote = await connector.connect(host, connectSignal)
     remotes.add(remote)
-    // Only the first connection starts the host's step. A later connection replaces a lost one during another
-    // step.
+    // Only the first connection to a host starts its connect step. Later connections replace lost ones while
+    // other steps run.
     if (!connectedHosts.has(host.name)) emit({ type: 'step-started', step }, subject)
     connectedHosts.add(host.name)
     return remote
@@ -100,7 +103,7 @@ export async function connectCluster(
           connect,
           release,
           readBundledFile: createBundledFileReader(context, files.file, loaded),
-          // Windows hosts are workers.
+          // Uses the pins of workers, because all Windows hosts are workers.
           setup: {
             ...buildSharedPlanData(loaded.lock.workers ?? loaded.lock),
             cluster,

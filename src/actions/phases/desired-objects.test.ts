@@ -20,7 +20,7 @@ test('enabled controllers, the user of the manager certificate and the kubelet u
   expect(names).not.toContain('hyperkube:controller:etcd-maintenance')
   const manager = plans[0]?.components.find(({ name }) => name === 'hyperkube-controller-manager')
   expect(names).toContain(manager?.certificates[0]?.subject.commonName)
-  // The agent of a host uses the identity of its kubelet.
+  // An agent uses the certificate of its host's kubelet, so the kubelet user needs the agent's RBAC rules.
   const kubelet = plans[0]?.components.find(({ name }) => name === 'kubelet')
   const users = buildDesiredObjects(cluster, plans).labelled.flatMap(
     ({ subjects }) => JSON.stringify(subjects) ?? [],

@@ -66,7 +66,7 @@ export async function finishRotationPhase(
   )
   const remaining = findings.filter((finding) => !ignore.includes(finding.code))
   for (const finding of remaining) run.emit({ type: 'finding', finding })
-  // Pending work is not a failure: the same command resumes here.
+  // Remaining errors do not make the command fail, because the same command continues this phase later.
   return hasErrors(remaining)
     ? { status: 'changes-pending', result: { outcome: 'unchanged' } }
     : { status: 'ok', result: { outcome: 'done' } }

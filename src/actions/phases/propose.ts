@@ -37,7 +37,7 @@ export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connect
   readonly renew?: boolean
   /** Hosts whose etcd data was restored and whose etcd has not been started after the restore. */
   readonly restored?: readonly string[]
-  /** Converts the ops that hosts report now to the ops expected when the plan is applied. */
+  /** Predicts the ops that a host will need when the proposal is executed, for example after a restore. */
   readonly expected?: ProposalOptions['expected']
   /**
    * Whether a pending provisional change is only a warning. True for `plan`, which changes nothing, and for
@@ -101,8 +101,8 @@ export async function proposeChanges(deps: ProposeDeps): Promise<Proposal> {
 }
 
 /**
- * Splits off findings about missing facts of unreachable hosts, because the reason why the host is
- * unreachable is reported instead.
+ * Splits off findings about missing facts of unreachable hosts. They are replaced by findings that explain
+ * why these hosts are unreachable.
  */
 function splitUnreachable(
   findings: readonly Finding[],

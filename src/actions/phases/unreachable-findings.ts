@@ -19,6 +19,6 @@ export function buildUnreachableFindings(
   const errorMessages = new Set(
     findings.filter(({ severity }) => severity === 'error').map(({ message }) => message),
   )
-  // The same message for several hosts gets the same severity, so it is shown once.
+  // Equal messages get the same severity, so that the findings are combined and the message is shown once.
   return findings.map((one) => (errorMessages.has(one.message) ? { ...one, severity: 'error' } : one))
 }

@@ -27,7 +27,8 @@ export function formatManifests(manifests: readonly ShownManifest[]): string {
 
 function formatDocument({ addon, manifest, omitted }: ShownManifest): string {
   const omittedText = omitted === undefined ? '' : `, without ${omitted}`
-  // Formatted as YAML 1.1, which kubectl reads: there an unquoted `yes` or `on` is a boolean.
+  // kubectl reads YAML 1.1, in which an unquoted `yes` or `on` is a boolean. Version 1.1 makes the formatter
+  // quote such strings.
   const text = stringify(manifest, { version: '1.1', aliasDuplicateObjects: false, lineWidth: 0 })
   return `# addon ${addon}${omittedText}\n${text}`
 }
@@ -42,8 +43,8 @@ function redactManifest(manifest: Manifest): Pick<ShownManifest, 'manifest' | 'o
 }
 
 /**
- * Keeps only the keys of a Secret. Values of annotations are cleared too, because kubectl stores the applied
- * object there.
+ * Keeps only the keys of a Secret. Values of annotations are cleared too, because kubectl stores a copy of
+ * the applied Secret in an annotation.
  */
 function clearSecretValues(manifest: Manifest): Manifest {
   const { metadata, data, stringData, ...omittedText } = manifest

@@ -13,7 +13,7 @@ export const rotateIdentityKey: CertsAction = async ({ context, options, cluster
   const paths = buildIdentityPaths(context, options, name)
   const file = certsFlags.parse(options).to ?? `${paths.key}.new`
   const identity = await openIdentity(context, options, name)
-  // An existing file is from an interrupted run, or it is a key for several clusters.
+  // An existing key file is used: an interrupted run created the file, or several clusters share the key.
   const key = (await context.exists(file))
     ? await readKeyFile(context.privateFiles, file)
     : await createKeyFile(context.privateFiles, file)

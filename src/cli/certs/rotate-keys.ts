@@ -93,7 +93,7 @@ export async function performRotation(
     },
     finishPhase: async (key, phase) => finishPhase(invocation, command, key, phase),
     reportPhases: (phases) => {
-      // With JSON progress, stderr contains only events for a program.
+      // With JSON progress, the phases are not printed, because stderr must contain only events.
       if (progress !== 'json') context.stderr.write(`${formatPhases(phases)}\n`)
     },
     dryRun,
@@ -102,7 +102,9 @@ export async function performRotation(
   return { code: exitCodeByStatus[status], keys, plannedChanges }
 }
 
-/** Does the work in the cluster that a key needs before its next phase, as a run with its own log. */
+/**
+ * Does the work in the cluster that a key needs before its next phase. This work is a run with its own log.
+ */
 async function finishPhase(
   { context, options, cluster }: Omit<CertsInvocation, 'args'>,
   command: string,

@@ -31,8 +31,8 @@ export interface CommandContext extends WorkspaceContext {
    */
   readonly resultScreen: Screen | undefined
   /**
-   * Calls `callback` at an interval until the returned function is called. The timer does not keep the process
-   * alive.
+   * Calls `callback` at an interval until the returned function is called. The timer does not keep the
+   * process alive.
    */
   readonly repeat: (milliseconds: number, callback: () => void) => () => void
   readonly commandLogs: CommandLogStore
@@ -121,9 +121,9 @@ export function isCommandGroup(definition: CommandDefinition): definition is Com
 }
 
 /**
- * Flags that several commands share: `file` is --file with its short form -f, `long-file` is --file alone,
- * `new-file` is --file of a command that creates the file, `key` is --key, `limit` is --limit, `output` is
- * --output, `html-output` is --output with html, `confirm` is --yes and --no-input.
+ * Flags that several commands share. `file` is --file with its short form -f. `long-file` is --file without a
+ * short form. `new-file` is --file of a command that creates the file. `html-output` is --output that also
+ * accepts html. `confirm` is --yes and --no-input. The other names are the names of the flags.
  */
 export type SharedFlag =
   | 'file'
@@ -145,7 +145,9 @@ export interface CommandEntry {
   readonly name: string
   readonly aliases: readonly string[]
   readonly summary: string
-  /** What runs this command instead of operators. Help does not list such a command. */
+  /**
+   * Set if a service or a shell runs this command, and not an operator. Help does not list such a command.
+   */
   readonly runBy?: 'service' | 'shell'
   /** True if all arguments after the name belong to another program. */
   readonly passesArguments?: true
@@ -158,7 +160,7 @@ export interface GlobalOptions extends ClusterFiles {
   readonly input: boolean
   readonly yes?: true
   readonly debug?: true
-  /** True if all events of hosts are printed, not only the current ones. */
+  /** True if every event of hosts is printed, one per line. */
   readonly verbose?: true
   /** True if no progress is printed. */
   readonly quiet?: true

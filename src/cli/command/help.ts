@@ -33,7 +33,9 @@ export function buildCommand(
   return addSharedFlags(command, definition.sharedFlags)
 }
 
-/** Builds a command to read its flags and arguments. It writes nothing, not even for a wrong usage. */
+/**
+ * Builds a command only to read its flags and arguments. The command prints nothing, not even usage errors.
+ */
 export function buildSilentCommand(named: NamedCommand): Command {
   const output = { write: () => true }
   return buildCommand(named, { stdout: output, stderr: output })

@@ -11,8 +11,8 @@ export const runFlags = z.object({
 })
 
 /**
- * Adds the flags of every command that connects to hosts and shows progress. Only commands that bring hosts
- * to their plans can accept the keys of unknown hosts.
+ * Adds the flags of every command that connects to hosts and shows progress. With `refused`,
+ * --accept-new-host-keys is left out, because the command never accepts unknown host keys.
  */
 export function addRunFlags(command: Command, unknownHosts: 'accepted' | 'refused' = 'accepted'): Command {
   if (unknownHosts === 'accepted')

@@ -52,7 +52,10 @@ export function addSharedFlags(command: Command, sharedFlags: readonly SharedFla
     .option('--debug', 'print stack traces of unexpected errors')
 }
 
-/** Names of shared flags that have a value. They may come before the command. */
+/**
+ * Names of shared flags that have a value. They may come before the command, so the search for the command
+ * must skip their values.
+ */
 export const sharedFlagsWithValue: ReadonlySet<string> = new Set([
   '-f',
   '--file',
@@ -76,7 +79,8 @@ export async function findClusterFile(
   let relative = fileName
   for (let directory = workingDirectory; ; directory = dirname(directory)) {
     if (await exists(relative)) return relative
-    // Without a file, the command reports that cluster.yml is missing in the working directory.
+    // No directory has the file. The command will report that cluster.yml is missing in the working
+    // directory.
     if (dirname(directory) === directory) return fileName
     relative = join('..', relative)
   }

@@ -1,8 +1,8 @@
 import { quoteShellIfNeeded } from '../../kit/text.ts'
 
 /**
- * Flags that formatTypedCommand omits, with the number of their values. Most of them change only prompts,
- * output or the timeout. With the others an operator accepts a risk once, so the new command must not repeat
+ * Flags that formatTypedCommand omits, with the number of their values. Most of these flags change only
+ * prompts, output or the timeout. The others accept a risk once, so a suggested command must not contain
  * them.
  */
 const omittedFlags: ReadonlyMap<string, number> = new Map([
@@ -23,12 +23,12 @@ const omittedFlags: ReadonlyMap<string, number> = new Map([
   ['--force-unlock', 0],
 ])
 
-/** Matches short flags that are not repeated, written as one word such as -yv. */
+/** Matches omitted short flags that are combined into one word, such as -yv. */
 const combinedShortFlags = /^-[yvq]{2,}$/
 
 /**
- * Formats the typed arguments as a command that is safe to run again: it keeps all arguments that decide what
- * is changed, such as --dry-run, and asks before it changes anything.
+ * Formats the typed arguments as a command that is safe to run again. The command keeps all arguments that
+ * decide what is changed, such as --dry-run. It prompts before it changes anything.
  */
 export function formatTypedCommand(args: readonly string[]): string {
   const kept: string[] = []

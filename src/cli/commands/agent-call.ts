@@ -13,7 +13,8 @@ export const agentCallCommand: LeafCommand = {
   sharedFlags: [],
   configure: () => undefined,
   async run({ stdout, signal }) {
-    // On Windows a shell between ssh and this process may change the encoding of non-ASCII characters.
+    // On Windows, lines are sent as ASCII. A shell between ssh and this process may change the encoding of
+    // other characters.
     const encode = (line: string): string => (process.platform === 'win32' ? toAsciiJson(line) : line)
     const respond = (line: string): void => void stdout.write(encode(line))
     const key = process.platform === 'win32' ? await readKey() : undefined

@@ -135,7 +135,8 @@ export const agentCommand: LeafCommand = {
     } finally {
       stopIdleGc()
       shutdown.abort()
-      // Runs continue to their next safe point, and their listeners still get the last events.
+      // Waits until runs reach their next safe point. The server closes last, so clients still get the last
+      // events.
       await runs.stop()
       await loops
       await server.close()
@@ -145,8 +146,8 @@ export const agentCommand: LeafCommand = {
 }
 
 /**
- * Returns the name of the install directory as the version, because it also distinguishes two builds of one
- * version.
+ * Returns the version from the name of the install directory, because this name differs between two builds of
+ * one version.
  */
 async function ownVersion(): Promise<string> {
   const [, version] =

@@ -194,7 +194,8 @@ async function createBundle(
       cluster: name,
       lock,
       source: toNetworkSource(cluster),
-      // Without internet access the bundle may be the only way to transfer a newer catalog.
+      // Includes the signed catalog. Without internet access, the bundle may be the only way to transfer a
+      // catalog.
       catalog:
         catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
     },
@@ -225,8 +226,8 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
 }
 
 /**
- * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers with
- * another version are left out, because a bundle has one version of each file.
+ * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers
+ * with another version are left out, because a bundle has one version of each file.
  */
 function selectLock(
   cluster: Cluster,

@@ -35,7 +35,9 @@ const keys = `# Public keys whose catalogs this cluster accepts. Commit this fil
 const mirror = 'http://mirror.example/all'
 const adopted = { 'cluster.catalog': signed, 'cluster.catalog-keys': keys }
 
-/** Upstream has the versions of the release and of the test catalog. */
+/**
+ * Fake files by URL: upstream files for the release and for the test catalog, and the test catalog itself.
+ */
 const sites = new Map([
   ...fakeUpstream('1.36.4'),
   ...fakeUpstreamOf(catalog, '1.36.4'),
@@ -52,7 +54,7 @@ async function run(words: string, files: Readonly<Record<string, string>>): Prom
   return runHyperkube(words, files, { fetcher: fakeFetcher((url) => sites.get(url)), web })
 }
 
-/** Column widths depend on the versions of the release. */
+/** Replaces several spaces with one, because column widths depend on the versions of the release. */
 const collapse = (text: string): string => text.replaceAll(/ +/g, ' ')
 
 test('catalog list shows the catalog of the release or of the signed file', async () => {

@@ -12,7 +12,7 @@ export function buildCompleteCommand(table: CompletionTable): LeafCommand {
     sharedFlags: ['file'],
     configure: (command) => command.addArgument(new Argument('[word...]', 'words after hyperkube')),
     async run(context, { args, options }) {
-      // A shell cannot show an error while it completes a word.
+      // Errors are dropped, because a shell cannot show an error while it completes a word.
       const candidates = await completeWords(args, table, {
         cluster: async (file = options.file) =>
           loadCluster(context, file).then(

@@ -105,8 +105,8 @@ async function runService(
   try {
     const result = await runManager(completed, deps, stopSignal)
     if (result === 'stopped') return exitCodes.ok
-    // Leadership is lost, and another instance may lead. The process exits at once, so pending work stops;
-    // the restarted process has a new identity.
+    // Leadership is lost, and another instance may lead. The process exits at once to stop pending work.
+    // After its restart it has a new lease holder name.
     return process.exit(exitCodes.failure)
   } finally {
     process.off('SIGTERM', onSigterm)

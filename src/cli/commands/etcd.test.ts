@@ -84,7 +84,8 @@ test.each([
 })
 
 test('--from s3 without a bucket in cluster.yml is an error', async () => {
-  // `--from s3` opens the identity first, so `init` creates one. Its cluster.yml names no bucket.
+  // The command opens the identity before the bucket, so `init` creates an identity. The cluster.yml that
+  // `init` writes names no bucket.
   const ready = await runHyperkube('init --host root@10.0.0.1=control-plane --name shop')
   const made = Object.fromEntries(ready.files)
   const nowhere = await runHyperkube('etcd snapshot list --from s3', made)

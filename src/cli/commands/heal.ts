@@ -9,7 +9,10 @@ import { showHealStatus } from '../heal/heal-status.ts'
 import { pauseHealing, resumeHealing } from '../heal/pause.ts'
 import { formatFindings } from '../command/print.ts'
 
-/** Builds a subcommand from its action. Only a subcommand without --all acts on all hosts by default. */
+/**
+ * Builds a subcommand from its action. A subcommand with the flag --all requires host names or --all. Other
+ * subcommands act on all hosts by default.
+ */
 function buildHealCommand(action: HealCommand, definition: Omit<LeafCommand, 'run'>): LeafCommand {
   return {
     ...definition,

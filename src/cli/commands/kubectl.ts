@@ -17,7 +17,7 @@ import { createTemporaryDirectory, writeTemporary } from '../environment/tempora
 import { openTunnelServer } from '../kubectl/tunnel-server.ts'
 import { openByteProgress } from '../render/byte-progress.ts'
 
-/** Lifetime of the credentials. A longer `kubectl logs -f` must be started again. */
+/** Lifetime of the credentials. A `kubectl logs -f` that runs longer must be started again. */
 const lifetimeMs = 3_600_000
 
 export const kubectlCommand: LeafCommand = {
@@ -59,7 +59,10 @@ export const kubectlCommand: LeafCommand = {
   },
 }
 
-/** Returns the kubectl that cluster.lock pins, from the cache or verified after a download. */
+/**
+ * Returns the path of the kubectl that cluster.lock pins. If the cache lacks it, it is downloaded and
+ * verified.
+ */
 async function prepareKubectl(
   context: CommandContext,
   clusterFile: string,

@@ -106,9 +106,12 @@ function readLines({ commandLogs }: CommandContext, cluster: string, name: strin
   return commandLogs.read(cluster, name).split('\n')
 }
 
-/** Selects the lines of a log that name its command, start and end. A log may have thousands of others. */
+/**
+ * Selects the lines that contain the command, start and end of a run. Its log may have thousands of other
+ * lines.
+ */
 function selectOuterLines(lines: readonly string[]): readonly string[] {
-  // A killed process leaves an incomplete last line, and a complete log ends with an empty one.
+  // The last two lines are needed, because the last line is empty, or incomplete if the process was killed.
   return [...lines.slice(0, 1), ...lines.slice(1).slice(-2)]
 }
 

@@ -65,10 +65,10 @@ export const statusCommand: LeafCommand = {
   },
 }
 
-/** Milliseconds of --timeout that are kept to print what is known when the time has passed. */
+/** Milliseconds of --timeout that are reserved for printing the results. */
 const printReserveMs = 500
 
-/** With --timeout, the observation ends in time, so that its results can still be printed. */
+/** Ends the observation shortly before --timeout, so that its results can still be printed. */
 function limitObservation(timeout: number | undefined): Pick<ObserveOptions, 'timeoutMs'> {
   return timeout === undefined ? {} : { timeoutMs: Math.max(timeout / 2, timeout - printReserveMs) }
 }

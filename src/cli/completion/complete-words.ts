@@ -104,7 +104,7 @@ function listFlags({ long, description }: Option): readonly Candidate[] {
   return long === undefined || long === null ? [] : [{ word: long, about: description }]
 }
 
-/** Returns the name of the value: `hosts` for `--limit <hosts>`. */
+/** Returns the placeholder of an option's value, for example `hosts` for `--limit <hosts>`. */
 function getPlaceholder({ flags }: Option): string {
   return /<(.+)>/.exec(flags)?.[1] ?? ''
 }

@@ -30,7 +30,10 @@ export interface ConformanceOptions {
   readonly parallel: number
 }
 
-/** PATH for tests, which run programs of the system. kubectl is passed by its path. */
+/**
+ * PATH of the suite, because tests run programs of the system. The suite gets the path of kubectl as an
+ * argument.
+ */
 const programPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Runs the suite and returns its report, even after an interrupt. Keeps all output in a directory. */

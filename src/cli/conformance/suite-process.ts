@@ -51,7 +51,7 @@ export async function runSuiteProcess(options: SuiteProcessOptions): Promise<num
   }
   options.signal.addEventListener('abort', stop, { once: true })
   try {
-    // The run also ends if its log cannot be written.
+    // If the log cannot be written, the run ends with exit code 1.
     const code = await Promise.race([waitForExit(child, program), logClosed.promise.then(() => 1)])
     log.end()
     await logClosed.promise

@@ -46,7 +46,7 @@ function formatHeadline(
   now: Date,
   paint: Paint,
 ): string {
-  // The summary of a problem without a component contains the host name already.
+  // A problem without a component needs no subject, because its summary already contains the host name.
   const subject =
     component === undefined ? '' : [host, component].filter((part) => part !== undefined).join('/')
   const colour = severity === 'error' ? 'red' : 'yellow'

@@ -3,8 +3,9 @@ import { constants } from 'node:os'
 import type { Argv } from '../../kit/command.ts'
 
 /**
- * Runs a program with the terminal of this process. A terminal sends Ctrl-C to both, so the program decides
- * when it ends. A program that a signal ended has the exit code that shells report.
+ * Runs a program with the terminal of this process. The terminal sends Ctrl-C to both processes, so this
+ * function only waits until the program ends. If a signal ended the program, returns the exit code that
+ * shells report.
  */
 export async function runForeground(
   [program, ...args]: Argv,

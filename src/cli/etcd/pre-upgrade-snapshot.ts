@@ -7,8 +7,8 @@ import { saveEtcdSnapshot } from './save.ts'
 import { verifyStoredSnapshot } from './verify.ts'
 
 /**
- * Saves a snapshot before the upgrade to a version and verifies that it can be restored, because restoring it is the only
- * way to roll back.
+ * Saves a snapshot before the upgrade to a version, and verifies that it can be restored. Restoring this
+ * snapshot is the only way to roll back.
  */
 export async function takePreUpgradeSnapshot(
   context: CommandContext,

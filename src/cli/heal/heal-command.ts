@@ -22,7 +22,7 @@ export type HealCommand = (commandContext: HealCommandContext) => Promise<ExitCo
 
 export const healFlags = z.object({
   for: z.int().optional(),
-  /** Undefined if the subcommand has no such flag. */
+  /** Undefined if the subcommand has no flag --all. */
   all: z.boolean().optional(),
   dryRun: z.boolean().default(false),
 })

@@ -1,6 +1,8 @@
 import { toPrintable } from '../../kit/text.ts'
 
-/** Text that is safe inside HTML. Control characters are replaced, so that foreign text cannot hide anything. */
+/**
+ * Returns text that is safe inside HTML. Control characters are replaced, because they could hide other text.
+ */
 export function escapeHtml(text: string): string {
   return toPrintable(text)
     .replaceAll('&', '&amp;')

@@ -46,7 +46,7 @@ test('a timeline has a lane per host, with the times of its steps and ops', () =
   })
   const [bar] = lanes.get('cp1') ?? []
   expect(bar).toEqual({ title: 'etcd on cp1', start: start + 2000, end: start + 8000, outcome: 'failed' })
-  // The whole step has no end in the log, because the run failed.
+  // The step of all hosts has no end event, because the run failed. Its bar therefore counts as interrupted.
   expect(lanes.get('all hosts')?.map(({ outcome }) => outcome)).toEqual(['interrupted'])
   expect(ops.map((one) => one.end - one.start)).toEqual([2000])
   expect(failures).toEqual([

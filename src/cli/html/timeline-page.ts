@@ -32,7 +32,7 @@ export function renderTimelinePage(cluster: string, timeline: Timeline): string 
   return renderPage(title, body.filter((part) => part !== '').join('\n'))
 }
 
-/** Puts the whole cluster first, then the hosts by name. */
+/** Puts the lane of the whole cluster first, then the lanes of hosts by name. */
 function sortLanes(lanes: Timeline['lanes']): [string, readonly TimelineBar[]][] {
   const rank = ([host]: readonly [string, unknown]): number => (host === wholeCluster ? 0 : 1)
   return [...lanes].toSorted((a, b) => rank(a) - rank(b) || a[0].localeCompare(b[0], 'en', { numeric: true }))

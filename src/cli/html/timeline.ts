@@ -7,7 +7,7 @@ type StepOutcome = Extract<Event['body'], { type: 'step-ended' }>['result']
 export interface TimelineBar {
   readonly title: string
   readonly start: number
-  /** End of the step, or the last event of a run that stopped during the step. */
+  /** Time at which the step ended. If the run stopped during the step, this is the time of its last event. */
   readonly end: number
   readonly outcome: StepOutcome['outcome']
 }

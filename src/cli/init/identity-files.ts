@@ -30,8 +30,7 @@ export async function checkIdentityFiles(
     return { name, paths, complete: true, key: undefined }
   }
   if (!(await context.exists(paths.key))) return { name, paths, complete: false, key: undefined }
-  // An existing key is used only if --key names it. It may be shared by several clusters, or left by an
-  // interrupted init.
+  // An existing key is used only if --key names it, because it may belong to another cluster.
   if (options.key === undefined) throw buildKeyExistsError(paths.key, name)
   return { name, paths, complete: false, key: await readKeyFile(context.privateFiles, paths.key) }
 }

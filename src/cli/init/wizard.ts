@@ -16,8 +16,8 @@ export async function promptName(prompts: Prompts): Promise<string> {
 }
 
 /**
- * Asks for all settings of a first cluster.yml other than the name, until they are valid. The first of the
- * versions is the default.
+ * Asks for all settings of a first cluster.yml other than the name, until they are valid. The first entry of
+ * `versions` is the default.
  */
 export async function promptCluster(
   prompts: Prompts,

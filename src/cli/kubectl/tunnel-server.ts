@@ -25,7 +25,7 @@ export async function openTunnelServer(
   }
   const forward = async (client: Socket): Promise<void> => {
     track(client)
-    // A reset connection is no error of the tunnel: kubectl reports what it was waiting for.
+    // Connection errors are not reported here, because kubectl reports the request that failed.
     client.on('error', () => client.destroy())
     try {
       const server = track(await dialFirst(dials, signal))

@@ -15,7 +15,8 @@ export interface NodeInvocation {
 export type NodeAction = (invocation: NodeInvocation) => Promise<ExitCode>
 
 /**
- * Returns the name of the Node object. A node may still exist after its host was removed from cluster.yml.
+ * Returns the name of the Node object. A name that is not in cluster.yml is returned unchanged, because a
+ * node may still exist after its host was removed from cluster.yml.
  */
 export function resolveNodeName({ cluster, name }: Pick<NodeInvocation, 'cluster' | 'name'>): string {
   const endpoint = listClusterEndpoints(cluster).find(({ host }) => host === name)

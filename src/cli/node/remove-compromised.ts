@@ -51,7 +51,7 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
       context.stderr.write(formatUnfinished(exposed, restartPods, clusterFlags))
       return removal.code
     }
-    // The operator has confirmed the rotation together with the removal.
+    // The operator has confirmed the rotation together with the removal, so `yes` prevents another prompt.
     const confirmed = { context, options: { ...options, yes: true as const }, ...change }
     for (const keys of exposed.rotations) {
       const { code } = await performRotation(confirmed, command, keys)
@@ -86,8 +86,9 @@ interface Exposure {
 }
 
 /**
- * A worker has certificates of the Kubernetes CA. A control plane or etcd host has the keys of all CAs and the
- * content of etcd. The token signing key comes last, because its rotation may have to wait for tokens.
+ * Finds what an attacker on a host with these roles could read. A worker has certificates of the Kubernetes
+ * CA. A control plane or etcd host has the keys of all CAs and the content of etcd. The token signing key is
+ * rotated last, because its rotation may have to wait for tokens.
  */
 async function readExposure(
   roles: readonly string[],
@@ -110,7 +111,10 @@ function formatIntent(name: string, { rotations }: Exposure): string {
   ].join('')
 }
 
-/** Formats the commands that finish the work, because cluster.yml no longer contains the host. */
+/**
+ * Formats the commands that finish an incomplete removal. The same command cannot be repeated, because
+ * cluster.yml no longer contains the host.
+ */
 function formatUnfinished(
   { rotations }: Exposure,
   restartPods: boolean,

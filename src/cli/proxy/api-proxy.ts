@@ -14,7 +14,8 @@ export async function openApiProxy(
   listen: string,
   print: (line: string) => void,
 ): Promise<ApiserverProxy> {
-  // Servers may require authentication for health checks. This user has no other permissions.
+  // API servers may require authentication for health checks. The user of this certificate has no other
+  // permissions.
   const user = `hyperkube:proxy:${operator.user}@${operator.machine}`
   const { certificate, privateKey } = await issueClientCredentials(kubernetes, user, [], now(), year)
   const servers = listControlPlanes(cluster)

@@ -14,7 +14,7 @@ export interface ByteProgress extends Disposable {
 type ByteProgressDeps = Pick<CommandContext, 'stderr' | 'screen' | 'paintProgress' | 'repeat'>
 
 const frameIntervalMs = 200
-/** Smaller transfers are not reported as lines, because they end at once. */
+/** Minimum size of a transfer that is reported as lines. Smaller transfers end too soon to need progress. */
 const minReportedBytes = 20e6
 
 /** Redraws one line on a terminal; otherwise writes a line for each completed tenth. */

@@ -30,7 +30,8 @@ function formatFailureGroup(
   )
   const lines = logs.get(buildLogKey(first.host, component)) ?? []
   const [message = '', ...rest] = stripSubject(first).split('\n')
-  // The message of a failed service contains its log lines, which are printed below.
+  // If log lines are printed below, only the first line of the message is shown. The rest of the message
+  // repeats these log lines.
   const messageText = lines.length > 0 ? message.replace(/:$/, '') : [message, ...rest].join('\n    ')
   return [
     `${paint('red', '✗')} ${paint('bold', toPrintable(subject === '' ? code : `${subject}: ${code}`))}: ${toPrintable(messageText)}\n`,

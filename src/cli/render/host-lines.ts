@@ -24,7 +24,7 @@ export function buildDetailLines(
   return [...wait, ...selectHostLines(state, now, columns, maxLines - wait.length)].slice(0, maxLines)
 }
 
-/** Number of detail lines if there were no limit. */
+/** Counts the detail lines that would be built without a limit. */
 export function countDetailLines(state: RunState): number {
   return listHosts(state).length + (state.wait === undefined ? 0 : 1)
 }

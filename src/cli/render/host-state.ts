@@ -50,8 +50,8 @@ export function applyHostEvent(
 ): HostState {
   switch (body.type) {
     case 'op-started':
-      // Downloads end before the first op. Their last progress event may be missing, so they are removed
-      // here.
+      // Removes all transfers. Downloads have ended before the first op, but their last progress event may be
+      // missing.
       return {
         ...host,
         openOps: [...host.openOps, { op: body.op, since: time }],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { truncateText } from './text-width.ts'
 
-/** Longer lines are cut. The complete lines are in the run log and on the host. */
+/** Maximum width of a log line. Longer lines are cut; the run log and the host have the complete lines. */
 const maxWidth = 200
 
 const structured = z.looseObject({

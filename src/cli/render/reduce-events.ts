@@ -134,7 +134,7 @@ function startStep(draft: Draft, id: string, time: number): void {
 }
 
 /**
- * Marks a host as started. The wait of the step has ended, because hosts start only after its condition is
+ * Marks a host as started and ends the wait of the step. Hosts start only after the condition of this wait is
  * met.
  */
 function startHost(draft: Draft, host: string, time: number): void {

@@ -23,7 +23,10 @@ export interface RunState {
   readonly steps: readonly StepState[]
   /** Id of the running step. */
   readonly running: string | undefined
-  /** Position of the running step, because there may be thousands of steps; -1 if no step is running. */
+  /**
+   * Index of the running step; -1 if no step is running. Searching for the step would be slow, because a run
+   * may have thousands of steps.
+   */
   readonly runningIndex: number
   /** Hosts of the running step that have started. */
   readonly hosts: ReadonlyMap<string, HostState>

@@ -56,7 +56,8 @@ function formatClosing(state: RunState): readonly string[] {
 
 function formatChanges({ changes, changedHosts, steps }: RunState): string {
   if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, 'host')}`
-  // Steps without hosts change cluster objects or etcd members. Connecting and observing change nothing.
+  // Steps without hosts may have changed cluster objects or etcd members. The steps `reach` and `observe`
+  // never change anything.
   const hasClusterStep = steps.some(
     ({ id, hosts, status }) =>
       id !== 'reach' && id !== 'observe' && hosts.length === 0 && status !== 'pending',

@@ -2,8 +2,8 @@ import { formatCount } from '../../kit/text.ts'
 import { type AlignedRow, span } from './line.ts'
 
 /**
- * Builds rows for the first items, and a row with the number of hidden items. No rows are built for hidden items,
- * because there may be thousands.
+ * Builds rows for the first items, and a row with the number of hidden items. No rows are built for hidden
+ * items, because there may be thousands.
  */
 export function truncateRowsAfter<T>(
   items: readonly T[],

@@ -39,7 +39,7 @@ export interface RunReporter extends Pick<ProgressRenderer, 'print'> {
   readonly emit: EmitEvent
 }
 
-/** How a run ended: the exit code for the caller, the result for the event log. */
+/** How a run ended: the exit code for the caller, and the result for the event log. */
 export interface CommandOutcome {
   readonly code: ExitCode
   readonly result: StepResult

@@ -1,7 +1,7 @@
 import { joinNames } from '../../kit/text.ts'
 import type { CommandContext, GlobalOptions } from '../command/command.ts'
 
-/** Milliseconds without a result after which the operator learns what is still missing. */
+/** Interval at which missing responses are printed, in milliseconds. */
 const silenceMs = 2000
 
 interface PendingDisplay extends Disposable {
@@ -9,8 +9,8 @@ interface PendingDisplay extends Disposable {
 }
 
 /**
- * Prints which hosts and services have not answered yet, at most every two seconds and never twice the same.
- * Fast answers print nothing.
+ * Prints which hosts and services have not responded yet. Checks this every two seconds, and prints a line
+ * only if it differs from the previous line.
  */
 export function showPending(
   { stderr, repeat }: Pick<CommandContext, 'stderr' | 'repeat'>,

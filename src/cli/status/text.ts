@@ -57,7 +57,7 @@ function healthCell(part: HealthResult | undefined, yes: string, no: string): Ta
   return part.healthy ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
 }
 
-/** Formats the readiness of a node and what else an operator must know, for example `ready, disk pressure`. */
+/** Formats whether a node is ready, its problems and its cordon, for example `ready, disk pressure`. */
 export function nodeCell(node: NodeStatus | undefined): TableCell {
   const { conditions = [], cordoned: isCordoned = false, healthy, ready } = node ?? {}
   const { text } = healthCell(node, 'ready', ready === true ? 'ready' : 'not ready')

@@ -15,7 +15,7 @@ import { withValidChange } from './run-changed-up.ts'
 import { runUp } from './run-up.ts'
 import { upFlags } from './up-flags.ts'
 
-/** What ends a held upgrade. */
+/** Actions that end a held upgrade. */
 export const heldUpgradeActions = ['confirm', 'rollback'] as const
 
 export type HeldUpgradeRequest = {
@@ -28,8 +28,8 @@ export type HeldUpgradeRequest = {
 )
 
 /**
- * Starts, confirms or rolls back a held upgrade. Each of them changes cluster.yml and cluster.lock and runs
- * `up`, so `up` resumes it. What cannot be undone needs a snapshot first; a rollback needs none.
+ * Starts, confirms or rolls back a held upgrade. Each action changes cluster.yml and cluster.lock and runs
+ * `up`, so `up` resumes an interrupted action. A snapshot is saved first, except before a rollback.
  */
 export async function runHeldUpgrade(
   context: CommandContext,

@@ -118,7 +118,7 @@ test('a restart of etcd is refused while one member of three is unreachable', as
   expect(findings).toContain('error ROLLOUT_QUORUM')
   expect(result).toMatchObject({ code: 1 })
   expect(types).not.toContain('claim')
-  // An error of the rollout cannot be ignored.
+  // `ignore` has no effect on errors of the rollout.
   expect(await run({ ...lostQuorum, ignore: ['ROLLOUT_QUORUM'] })).toMatchObject({ result: { code: 1 } })
 })
 

@@ -28,8 +28,8 @@ import { toSnapshotRow } from '../etcd/list.ts'
 import type { UpgradeCommand } from './run-upgrade.ts'
 
 /**
- * Upgrades a copy of the cluster's data on this machine and reports what would break. The cluster only gives a
- * snapshot.
+ * Upgrades a copy of the cluster's data on this machine and reports what would break. The cluster itself is
+ * not changed; only a snapshot of its data is used.
  */
 export async function runRehearsal(
   context: CommandContext,
@@ -44,7 +44,7 @@ export async function runRehearsal(
   }
   const identity = await openIdentity(context, options, cluster.metadata.name)
   const invocation: EtcdInvocation = {
-    // The saved snapshot is not the result of this command.
+    // The report about the saved snapshot goes to stderr, because it is not the result of this command.
     context: { ...context, stdout: stderr },
     options: { ...options, output: 'table' },
     flags: etcdFlags.parse({}),
@@ -122,7 +122,7 @@ async function findNewestSnapshot(invocation: EtcdInvocation): Promise<string> {
   })
 }
 
-/** A step in which all hosts have the same version, because no workers are rehearsed. */
+/** Builds a step in which all hosts have the same version, because a rehearsal runs no workers. */
 function toWholeStep(version: string): UpgradeStep {
   return { kubernetes: version, workers: version, etcd: '', isCurrent: false, needsSnapshot: false }
 }

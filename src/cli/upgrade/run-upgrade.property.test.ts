@@ -50,7 +50,7 @@ async function createCluster(more = '') {
   let running: RunningCluster = { servers: [oldest], kubelets: new Map(hosts.map((name) => [name, oldest])) }
   const log: string[] = []
 
-  /** Runs the same command again. `countdown` is the number of effects until the operator is killed. */
+  /** Runs the upgrade command. `countdown` is the number of effects after which the command is killed. */
   async function run(countdown: number): Promise<ActionStatus | 'killed'> {
     let remaining = countdown
     const killed = new Error('killed')
@@ -105,7 +105,7 @@ test('an upgrade that is killed at any points and repeated ends with the same fi
       expect(await cluster.run(Infinity)).toBe('ok')
       expect(cluster.collectResult(0).files).toEqual(files)
       expect(cluster.getRunning()).toEqual(expected.getRunning())
-      // A state that was interrupted may begin once more, and no state is left out.
+      // An interrupted state may be in the log several times in a row, but no state may be missing.
       expect(cluster.log.filter(isState).filter((state, index, all) => state !== all[index - 1])).toEqual(
         states,
       )

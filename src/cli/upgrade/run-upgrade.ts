@@ -31,8 +31,8 @@ export interface UpgradeCommand {
 }
 
 /**
- * Upgrades a cluster through all minors up to the requested version. All checks of the whole path run before the
- * first change, and the operator confirms the path once.
+ * Upgrades a cluster through all minors up to the requested version. All checks of the whole path run before
+ * the first change, and the operator confirms the path once.
  */
 export async function runUpgrade(
   context: CommandContext,
@@ -62,7 +62,7 @@ export async function runUpgrade(
     const confirmation = await confirmChanges(context, options, progress !== 'json')
     if (confirmation !== 'confirmed') return exitCodeByConfirmation[confirmation]
   }
-  // The confirmation of the whole path covers its steps.
+  // The operator has confirmed the whole path, so the steps must not prompt again.
   const stepOptions = needsConfirmation ? { ...options, yes: true as const } : options
   const status = await upgrade({
     ...files,
@@ -90,7 +90,9 @@ interface ObservedCluster {
   readonly findings: readonly Finding[]
 }
 
-/** Reads the running versions, and which APIs in use the requested version no longer serves. */
+/**
+ * Reads the versions that run now. Also finds APIs that are in use but not served by the requested version.
+ */
 async function observe(
   context: CommandContext,
   options: Invocation['options'],
@@ -111,7 +113,7 @@ async function observe(
       findings: await api.removedApis(to),
     }
   } catch (error) {
-    // `up` connects to all hosts and reports why they are unreachable.
+    // Unreachable control planes are not an error yet: `up` connects to all hosts and reports the reasons.
     if (error instanceof HyperkubeError && error.code === 'SSH_UNREACHABLE')
       return { running: undefined, findings: [] }
     throw error
