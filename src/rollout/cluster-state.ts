@@ -33,7 +33,8 @@ export function buildClusterState(input: RolloutInput): ClusterState {
   const names = [...new Set([...plansByHost.keys(), ...unreachable])].toSorted()
   const hosts = names.map((name) => buildRolloutHost(name, plansByHost.get(name), sets, input))
   const removedHosts = input.removedHosts.toSorted((a, b) => (a.host < b.host ? -1 : 1))
-  // Unreachable hosts that are being removed leave etcd before any other step.
+  // Unreachable hosts to remove do not count as voters, because the rollout removes them from etcd before any
+  // other step.
   const unreachableRemoved = new Set(
     removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host),
   )
@@ -66,7 +67,7 @@ export function listJoiningMembers({ reachableHosts, bootstrap }: ClusterState):
   return bootstrap.etcd ? [] : reachableHosts.filter(({ member, live }) => member && !live.member)
 }
 
-/** Lists the voting etcd members after the rollout. */
+/** Lists the voting etcd members that remain after the rollout. */
 export function listRemainingMembers(state: ClusterState): readonly string[] {
   const removedNames = new Set(state.removedHosts.map(({ host }) => host))
   const voters = state.voters.filter((name) => !removedNames.has(name))

@@ -36,7 +36,7 @@ export interface RolloutInput {
   /** Ops by host name. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
   readonly live: LiveHosts
-  /** Names of unreachable hosts. A plan for them is optional. */
+  /** Names of unreachable hosts. An unreachable host may have no plan. */
   readonly unreachable: readonly string[]
   /**
    * Desired roles of hosts without a plan, by host name. A host that is not listed keeps its current roles. A

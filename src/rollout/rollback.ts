@@ -64,7 +64,8 @@ export function selectRollbackStages(
   remaining: readonly Op[],
   etcdHealthy: boolean,
 ): readonly Stage[] {
-  // Programs of the previous version are removed at the end of a run, so their removal is always pending.
+  // Removals do not count as remaining etcd work. A run removes the programs of the previous version only at
+  // its end, so their removal is always pending here.
   const isEtcdDone = !remaining.some(({ stage, action }) => stage === 'etcd' && action !== 'remove')
   const keepsEtcd = stages.at(-1) !== 'etcd' && etcdHealthy && isEtcdDone
   return keepsEtcd ? stages.filter((stage) => stage !== 'etcd') : stages

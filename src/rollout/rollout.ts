@@ -88,8 +88,8 @@ function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonl
 }
 
 /**
- * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Each host
- * then continues at its own speed and is observed once.
+ * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Between
+ * the stages of a merged step, a host does not wait for other hosts and is observed only once.
  */
 function mergeSteps(steps: readonly RolloutStep[]): RolloutStep[] {
   return steps.reduce<RolloutStep[]>((result, next) => {

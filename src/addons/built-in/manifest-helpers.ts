@@ -88,7 +88,7 @@ export function buildResources(
 
 interface PlacementDefaults {
   readonly tolerations: readonly Readonly<Record<string, unknown>>[]
-  /** Labels of the nodes, unless the settings select nodes. */
+  /** Labels of the nodes on which pods may run. Not used if the settings contain a node selector. */
   readonly nodeSelector?: Readonly<Record<string, string>>
 }
 

@@ -6,8 +6,8 @@ import { quorumSize } from '../../kit/quorum.ts'
 import type { Session } from './session.ts'
 
 /**
- * Milliseconds between two renewals of the lock. Agents release a lock after `lockTimeoutMs`
- * (src/agent/operator-lock), which is long enough for one lost renewal.
+ * Milliseconds between two renewals of the lock. Agents release a lock that was not renewed for
+ * `lockTimeoutMs` (src/agent/operator-lock). This timeout is long enough that one lost renewal does no harm.
  */
 const renewalIntervalMs = 20_000
 /**

@@ -90,7 +90,10 @@ async function hasTrailer(path: string, expected: Buffer): Promise<boolean> {
   }
 }
 
-/** Milliseconds after which an unused file is removed. A running command may still send a file of another release. */
+/**
+ * Milliseconds after which an unused file is removed. It is not removed earlier, because a running command
+ * may still send a file of another release.
+ */
 const maxUnusedMs = 7 * 86_400_000
 
 async function removeUnused(directory: string): Promise<void> {

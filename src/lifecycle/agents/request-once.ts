@@ -5,7 +5,7 @@ import type { AgentRequestBody, AgentResponseBody } from './agent-link.ts'
 import { formatAgentHint } from './host-program.ts'
 import { openAgentLink } from './open-agent-link.ts'
 
-/** Limits the wait for a response, because a hanging agent accepts requests but never responds. */
+/** Milliseconds to wait for a response. A hanging agent accepts requests but never responds. */
 const requestTimeoutMs = 15_000
 
 /**

@@ -93,7 +93,7 @@ export class Session {
       } catch (error) {
         lost++
         if (!isConnectionLost(error) || lost > maxLosses) throw error
-        // Several requests may fail on the same link. Only the first one drops it.
+        // Several requests may fail on the same link. Only the first failed request drops the link.
         if (this.#link !== opening) continue
         this.#link = undefined
         this.#dropConnection(error)
@@ -154,8 +154,8 @@ export class Session {
   }
 
   /**
-   * Closes the ssh connection unless only the agent is gone, because any other error may be caused by the
-   * connection.
+   * Closes the ssh connection, because it may have caused the error. If only the agent has stopped or is not
+   * installed, the connection stays open.
    */
   #dropConnection(cause: unknown): void {
     if (hasCode(cause, 'AGENT_GONE') || hasCode(cause, 'AGENT_NOT_THERE')) return

@@ -134,7 +134,7 @@ export async function createClusterClient(
     uncordon: async (host) => uncordon(api, nodeName(host)),
     async removeNode(host) {
       const name = nodeName(host)
-      // Another host of cluster.yml may have the same node name.
+      // If a host of cluster.yml has this node name, the API must continue to accept its writes.
       if (objects?.nodes.has(name) !== true) await refuseRemovedHost(api, name, now)
       await removeHostObjects(api, name)
       await removeObject(api, nodeKind, { name })

@@ -38,7 +38,7 @@ export async function issueOperatorCredentials(
  */
 export const adminGroup = 'hyperkube:admins'
 
-/** Issues credentials of a person, who is named in audit logs by user and machine. */
+/** Issues credentials for a person. Audit logs show the user name and the machine of this person. */
 export async function issueAdminCredentials(
   ca: Ca,
   { user, machine }: { readonly user: string; readonly machine: string },

@@ -35,7 +35,7 @@ export async function joinEtcd(
   options: ClusterWaitOptions,
 ): Promise<readonly PlannedMember[]> {
   const peerUrl = buildPeerUrl(address)
-  // After a membership change, etcd refuses the next one for some seconds.
+  // etcd refuses a membership change for some seconds after the previous one, so the request is repeated.
   await retryUntilTimeout(options, `${name} cannot join etcd`, async () => {
     await memberAddLearner(etcd, await observeEtcd(etcd), peerUrl)
   })
@@ -61,7 +61,7 @@ export async function promoteLearner(
     })
   } catch (error) {
     if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
-    // etcd accepts no other new member while it has a learner.
+    // The learner is removed, because etcd accepts no other new member while it has a learner.
     await removeEtcdMember(etcd, address).catch(() => undefined)
     throw error
   }

@@ -28,7 +28,10 @@ export interface RunStepOptions {
   readonly signal: AbortSignal
 }
 
-/** Long, because a new etcd member may have to copy a large database. */
+/**
+ * Milliseconds to wait until a new etcd member has joined and is promoted. Long, because the member may have
+ * to copy a large database.
+ */
 const joinTimeoutMs = 600_000
 
 function buildWaitOptions(

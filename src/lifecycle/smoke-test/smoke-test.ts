@@ -25,7 +25,7 @@ export interface SmokeTestOptions {
  * probes.
  */
 const maxPeers = 3
-/** Port on which no process listens. The expected response is a refusal by the kernel of the pod. */
+/** Port on which no process of the pod listens. A refused connection proves that the pod is reachable. */
 const closedPort = 9
 
 /**
@@ -127,8 +127,8 @@ async function findReachProblem({
 }
 
 /**
- * True if the destination answered. A refusal by the closed port counts, because only the kernel of the pod
- * can send it.
+ * True if the destination answered. A refusal by the closed port counts too, because it comes from the
+ * network stack of the pod.
  */
 function isReached({ outcome }: NetworkProbeResult, port: number): boolean {
   return outcome === 'ok' || (port === closedPort && outcome === 'refused')

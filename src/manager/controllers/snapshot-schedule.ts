@@ -121,7 +121,7 @@ export function decideSnapshot(
   const candidates = hosts.filter(
     (host) => host.etcd.ready && !host.etcd.learner && !host.silent && !failed.includes(host),
   )
-  // If the requested host went silent, another host is requested too, because two snapshots are better than
+  // If the requested host went silent, another host gets a request too, because two snapshots are better than
   // none.
   const next =
     requested !== undefined && !requested.silent ? requested : candidates.toSorted(comparePreference)[0]

@@ -23,7 +23,7 @@ export function findUnhealthyComponents({ hosts, endpoints }: ClusterHealthObser
 
 /** Finds services of a host that are not active. The agent's own service has a separate rule. */
 function findStopped(observation: HostHealthObservation, health: HostHealth | undefined): Diagnosis[] {
-  // hyperkube is not installed on this host yet.
+  // hyperkube is not installed on this host yet, so it is no problem that services are not active.
   if (observation.version === undefined && health === undefined) return []
   const { endpoint, logs } = observation
   const probed = new Set(

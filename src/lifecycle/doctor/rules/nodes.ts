@@ -21,7 +21,7 @@ function diagnoseProblem(
   return [
     {
       code,
-      // Without the taint the scheduler still assigns pods to the node.
+      // Without the taint the scheduler still assigns pods to the node, so this is only a warning.
       severity: taint === undefined ? 'warning' : 'error',
       what: `node ${node} has ${text}${taint === undefined ? '' : ', and accepts no new pods'}`,
       ...(since === undefined ? {} : { since }),
