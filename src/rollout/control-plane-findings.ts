@@ -34,8 +34,8 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
 }
 
 /**
- * Explains why the rollout must wait for this unreachable host. Returns undefined if the rollout can leave the
- * host out.
+ * Explains why the rollout must wait for this unreachable host. Returns undefined if the rollout can leave
+ * the host out.
  */
 function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost): string | undefined {
   if (state.bootstrap.controlPlanes && controlPlane) return 'the bootstrap needs all control planes'

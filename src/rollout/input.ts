@@ -6,8 +6,8 @@ export interface LiveHosts {
   /** Voting members. A learner is not listed. */
   readonly etcd: readonly string[]
   /**
-   * Hosts with an installed etcd. Used only if `etcd` is empty, because etcd may then be installed but not
-   * running on these hosts.
+   * Hosts on which etcd is installed. Used only if `etcd` is empty: etcd may then be installed and stopped,
+   * or not exist yet.
    */
   readonly etcdInstalled?: readonly string[]
   /** Hosts with an API server. */

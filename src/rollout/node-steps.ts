@@ -119,7 +119,7 @@ export function workerFindings(state: ClusterState): Finding[] {
   return hosts.filter((host) => isWorker(host) && !host.reachable && !isMember(host)).map(skippedWorker)
 }
 
-/** True for etcd members, whose findings come from controlPlaneFindings. */
+/** True for etcd members. workerFindings leaves them out, because controlPlaneFindings reports them. */
 function isMember({ member, live }: RolloutHost): boolean {
   return member || live.member
 }

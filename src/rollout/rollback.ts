@@ -56,8 +56,9 @@ export function scheduleRollback(
 }
 
 /**
- * Selects the stages of a failed step that roll back. etcd stays if only a later stage failed: once all members
- * have a new minor version, etcd accepts no older member. `remaining` are the ops that the host still needs.
+ * Selects the stages of a failed step that roll back. etcd stays if only a later stage failed, because etcd
+ * accepts no older member once all members have a new minor version. `remaining` are the ops that the host
+ * still needs.
  */
 export function selectRollbackStages(
   stages: readonly Stage[],

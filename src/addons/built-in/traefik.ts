@@ -95,8 +95,8 @@ function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manife
 
 /**
  * Builds the security contexts. Ports below 1024 need the capability NET_BIND_SERVICE. A process that is not
- * root would get it only if Traefik's program file had it, too. Traefik therefore runs as root with only this
- * capability. With higher ports it runs as an unprivileged user.
+ * root gets this capability only if its program file has it, and Traefik's file does not. Traefik therefore
+ * runs as root with only this capability. With higher ports it runs as an unprivileged user.
  */
 function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
   readonly pod: Record<string, unknown>

@@ -99,7 +99,8 @@ async function readPreviousClaims(agents: LockAgents): Promise<Claim[]> {
  * holds the lock, the refusal is thrown.
  */
 async function renew(agents: LockAgents, claim: Claim): Promise<void> {
-  // The lock does not expire on a host that executes a run for this operator.
+  // The lock does not expire on a host that executes a run for this operator, so no renewal is sent to such a
+  // host.
   const idle = agents.filter(({ following }) => !following)
   const results = await Promise.allSettled(
     idle.map(async (agent) => agent.request({ type: 'claim', claim, force: false }, 'claimed')),

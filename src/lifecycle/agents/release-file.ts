@@ -15,7 +15,7 @@ export async function readRelease(
   const hash = createHash('sha256')
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
   const sha256 = hash.digest('hex')
-  // All hosts of a run share one compression.
+  // The file is compressed only once, and all hosts of a run get the same file.
   let compressed: Promise<string> | undefined
   return {
     version: `${version}-${sha256.slice(0, 8)}`,
@@ -26,8 +26,9 @@ export async function readRelease(
 }
 
 /**
- * Returns the path of the gzip-compressed executable. A release contains it beside the executable. Otherwise the
- * executable is compressed once and kept in the cache. The host verifies the digest of the unpacked content.
+ * Returns the path of the gzip-compressed executable. A release contains it beside the executable. Otherwise
+ * the executable is compressed once and kept in the cache. The host verifies the digest of the unpacked
+ * content.
  */
 export async function compressRelease(
   { file, sha256 }: Pick<AgentRelease, 'file' | 'sha256'>,

@@ -201,8 +201,8 @@ async function listMembers(etcd: EtcdClient, options: MembersOptions): Promise<r
 }
 
 /**
- * Up to this number of nodes is read one by one. A rollout of thousands of nodes in small steps would otherwise
- * read all nodes in every step.
+ * Maximum number of nodes that are read one by one. More nodes are read with one list request. A small step
+ * in a cluster of thousands of nodes therefore does not list all nodes.
  */
 const maxSingleReads = 16
 

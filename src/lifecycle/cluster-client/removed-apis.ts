@@ -39,7 +39,9 @@ export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
   })
 }
 
-/** Finds APIs in use that the desired version no longer serves, with the version that removes each of them. */
+/**
+ * Finds APIs in use that the desired version no longer serves, with the version that removes each of them.
+ */
 export function findRemovedApis(desiredVersion: string, apis: readonly DeprecatedApi[]): Finding[] {
   const [, minor] = parseVersion(desiredVersion)
   const removedApis = apis.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)

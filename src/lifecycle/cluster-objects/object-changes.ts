@@ -68,7 +68,7 @@ async function listLabelled(api: KubeClient, kind: Kind): Promise<readonly KubeO
     const { items } = await listObjects(api, kind, { labels: partLabel })
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   } catch (error) {
-    // The CRD of this kind does not exist yet.
+    // The CRD of this kind does not exist yet, so there are no objects.
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }

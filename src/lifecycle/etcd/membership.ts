@@ -81,8 +81,8 @@ export async function removeEtcdMember(etcd: EtcdClient, address: string): Promi
 
 /**
  * Transfers leadership away from a host that is about to restart etcd. A leader that stops transfers its
- * leadership too, but only after it has closed the connections of its clients. Their requests then reach other
- * members while etcd has no leader, and time out.
+ * leadership too, but only after it has closed the connections of its clients. Their requests then reach
+ * other members while etcd has no leader, and time out.
  */
 export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): Promise<void> {
   const observed = await observeEtcd(etcd)

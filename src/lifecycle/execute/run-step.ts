@@ -73,8 +73,9 @@ export interface StepInputs {
 }
 
 /**
- * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership from
- * members that restart, and adds new etcd members before they start. A failed disruptive step is rolled back.
+ * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership
+ * from members that restart, and adds new etcd members before they start. A failed disruptive step is rolled
+ * back.
  */
 export async function runApplyStep(
   step: ApplyStep,

@@ -23,8 +23,8 @@ export interface ClusterObservation {
 /**
  * Determines which hosts are already part of the cluster. For etcd only the member list counts: a listed
  * member may not have started yet, and a running etcd may have been removed from the list. For other
- * components the installed services count. For an unreachable host its node counts, because the kubelet is
- * installed last.
+ * components the installed services count. On an unreachable host they cannot be read, so its node counts
+ * instead: the kubelet is installed last.
  */
 export function deriveCurrentState({
   plans,

@@ -45,7 +45,7 @@ export async function runSmokeTest(options: SmokeTestOptions): Promise<void> {
   }
 }
 
-/** Polls until `findProblem` returns undefined. Meanwhile emits the current problem. */
+/** Polls until `findProblem` returns undefined. Emits the current problem while it waits. */
 async function waitUntil(
   { emit, now, signal, timeoutMs = 120_000 }: SmokeTestOptions,
   condition: string,

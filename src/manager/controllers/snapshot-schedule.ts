@@ -172,8 +172,8 @@ export function formatSnapshotRequestId(moment: Date): string {
 
 /**
  * Lists snapshot files of a host that can be removed once the new snapshot exists. The retention counts the
- * snapshots of all members. Snapshots with a time after this one do not count: such a name is wrong, and would
- * make every real snapshot look older than the retention.
+ * snapshots of all members. A file name with a time after the new snapshot is wrong and does not count.
+ * Otherwise every real snapshot would seem too old to keep.
  */
 function findFilesToRemove(
   host: SnapshotHost,

@@ -50,9 +50,9 @@ function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
 }
 
 /**
- * Finds unhealthy components that the probes do not explain: no local probe fails, or the agent reports a
- * code that no probe of the component has. Examples are data risks, resources that only an operator can
- * repair, and exhausted healing.
+ * Finds unhealthy components that the probes do not explain. Either no local probe fails, or the agent
+ * reports a code that no probe of the component has. Examples are data risks, resources that only an operator
+ * can repair, and exhausted healing.
  */
 function findReported(
   { endpoint: { host } }: HostHealthObservation,

@@ -4,7 +4,7 @@ import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import { type Diagnosis, nodeProblemCodes } from '../diagnosis.ts'
 
-/** Finds nodes under pressure or without a network. The API reports them as ready nevertheless. */
+/** Finds nodes under pressure or without a network. The condition Ready of such a node may still be true. */
 export function findNodeProblems({ hosts, nodes = [] }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap(({ endpoint }) => {
     const node = nodes.find(({ metadata }) => metadata.name === endpoint.node)
