@@ -43,7 +43,8 @@ function joinSteps(state: ClusterState): RolloutStep[] {
     return buildApplyStep({
       hosts: [host],
       stage: 'etcd',
-      // etcd accepts no new member while an existing member is unhealthy.
+      // etcd accepts no new member while an existing member is unhealthy, so all members must be healthy
+      // first.
       before: [{ kind: 'etcd-healthy', members }],
       after: [{ kind: 'etcd-member-promoted', host }],
     })

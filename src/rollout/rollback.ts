@@ -56,8 +56,8 @@ export function scheduleRollback(
 }
 
 /**
- * Selects the stages of a failed step that roll back. etcd stays if only a later stage failed, because etcd
- * accepts no older member once all members have a new minor version. `remaining` are the ops that the host
+ * Selects the stages of a failed step that roll back. The stage etcd stays if only a later stage failed. Once
+ * all members have a new minor version, etcd accepts no older member. `remaining` are the ops that the host
  * still needs.
  */
 export function selectRollbackStages(

@@ -141,7 +141,8 @@ function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
     '--ping.entrypoint=ping',
     '--providers.kubernetesingress=true',
     `--providers.kubernetesingress.ingressclass=${traefikIngressClass}`,
-    // Match path prefixes as Kubernetes defines them. A service without pods gives 503 instead of 404.
+    // Traefik matches path prefixes as Kubernetes defines them. For a service without pods it responds with
+    // 503 instead of 404.
     '--providers.kubernetesingress.strictprefixmatching=true',
     '--providers.kubernetesingress.allowemptyservices=true',
   ]

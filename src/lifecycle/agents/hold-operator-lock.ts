@@ -50,7 +50,8 @@ export interface OperatorLock {
 export async function acquireOperatorLock(options: OperatorLockOptions): Promise<OperatorLock> {
   const { granters, others, controlPlanes, holder, force, allowMinority = false, isGone } = options
   const previous = await readPreviousClaims([...granters, ...others])
-  // Two operators may request the same generation at the same time, but only one of them gets a majority.
+  // Two operators may request the same generation at the same time. Only one of them gets a majority, and
+  // with it the lock.
   const claim = { holder, generation: Math.max(0, ...previous.map(({ generation }) => generation)) + 1 }
   const isAbandoned = previous.length > 0 && previous.every((one) => isGone(one.holder))
   const results = await Promise.allSettled(

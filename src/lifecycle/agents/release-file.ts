@@ -102,7 +102,7 @@ async function removeUnused(directory: string): Promise<void> {
   await Promise.all(
     names.map(async (name) => {
       const path = join(directory, name)
-      // Another command may have removed the file.
+      // Another command may have removed the file, so a missing file is not an error.
       const found = await stat(path).catch(() => undefined)
       if (found !== undefined && Date.now() - found.mtimeMs > maxUnusedMs) await rm(path, { force: true })
     }),

@@ -67,7 +67,7 @@ export async function checkRemovedApis(
     servers.map(async (server) =>
       api.text({ method: 'GET', path: '/metrics', server, once: true, timeout: 15_000 }).then(
         parseDeprecatedApis,
-        // Unreachable servers are reported by another check.
+        // An unreachable server is ignored here, because another check reports it.
         () => [],
       ),
     ),

@@ -79,7 +79,8 @@ export async function* readHostLog(
 ): AsyncGenerator<LogLine> {
   /** A secret may span several lines, so each component has its own masking state. */
   const masks = new Map<string, (line: string) => string>()
-  // A host that sends more lines than requested must not fill the memory of the caller.
+  // The lines are counted here too, so that a host that sends more lines than requested does not fill the
+  // memory.
   let remaining = query.follow === true ? Infinity : (query.lines ?? Infinity)
   for await (const line of readRawLog(remote, query, options)) {
     if (remaining <= 0) return

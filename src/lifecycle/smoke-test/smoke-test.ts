@@ -102,7 +102,7 @@ async function findReachProblem({
   const problems = await settleAll(
     plans.map(async ({ host, os }, index) => {
       const session = sessions.get(host)
-      // The agent of a Windows host cannot run these probes.
+      // The agent of a Windows host cannot run these probes, so such hosts are left out.
       if (session === undefined || os === 'windows') return []
       const others = Array.from({ length: Math.min(maxPeers, plans.length - 1) }, (_, step) => {
         const plan = plans[(index + step + 1) % plans.length]

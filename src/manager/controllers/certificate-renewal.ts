@@ -36,7 +36,7 @@ export const certificateRenewal: ControllerDefinition = {
     return createReconciler(context, {
       async reconcile(name) {
         const { certificates, conditions = [] } = known.get(name)?.status ?? {}
-        // The agent of this host has not reported its certificates yet.
+        // The agent of this host has not reported its certificates yet, so there is nothing to decide.
         if (certificates === undefined) return undefined
         const time = now()
         const { condition, renew, next } = decideRenewal(certificates, time.getTime())
