@@ -131,8 +131,8 @@ function checkStatefulSet(object: ObservedObject): string | undefined {
 }
 
 /**
- * Reports that the controller has not processed the current generation yet. The rest of the status is
- * outdated then.
+ * Reports that the controller has not processed the current generation yet. The rest of the status is then
+ * outdated.
  */
 function explainUnobserved({ metadata, status }: ObservedObject): string | undefined {
   return status.observedGeneration < metadata.generation

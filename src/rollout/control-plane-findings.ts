@@ -50,8 +50,8 @@ function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost
 }
 
 /**
- * Lists the control planes whose API server is running when the first API server restarts. New API servers
- * are included, because they are started before that.
+ * Lists the control planes whose API server is running when the first existing API server restarts. New API
+ * servers are included, because they start before any restart.
  */
 function listServers({ reachableHosts }: ClusterState): readonly RolloutHost[] {
   return reachableHosts.filter(

@@ -14,8 +14,8 @@ export function etcdSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Starts all etcd members in one step. Installed members that are stopped are included, because a single
- * member could not reach a quorum.
+ * Starts all etcd members in one step. Installed members that are stopped are included, because a member that
+ * starts alone could not reach a quorum.
  */
 function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): RolloutStep[] {
   const members = reachableHosts.filter(({ member }) => member)

@@ -40,8 +40,8 @@ function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
 }
 
 /**
- * Builds the step for new nodes. It comes first because it disrupts nothing, and new nodes can take the pods
- * of drained nodes.
+ * Builds the step for new nodes. This step comes first because it disrupts nothing, and new nodes can take
+ * the pods of drained nodes.
  */
 function joinSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   return buildNodeStep(reachableHosts.filter(({ node, live }) => node && !live.node).filter(hasNodeChanges))

@@ -28,9 +28,9 @@ export interface RollbackInput {
 }
 
 /**
- * Groups the hosts that roll back together, in reverse order of the rollout. Control planes and etcd members
- * come first, one by one, because the change may have broken all API servers. Workers follow, at most
- * `maxUnavailable` at once.
+ * Groups the hosts that roll back together. Control planes and etcd members come first, one by one, because
+ * the change may have broken all API servers. Workers follow, at most `maxUnavailable` at once. Both kinds of
+ * hosts are sorted in the reverse order of the rollout.
  */
 export function groupRollback({ plans, steps, maxUnavailable: setting, workers }: RollbackInput): string[][] {
   const order = steps.flatMap(({ hosts }) => hosts)

@@ -66,8 +66,8 @@ function buildSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds the step for the stage `prepare`. It restarts no service of the cluster, so all hosts run it in
- * parallel.
+ * Builds the step for the stage `prepare`. This stage restarts no service of the cluster, so all hosts run it
+ * in parallel.
  */
 function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
   const hosts = listHostNames(reachableHosts.filter((host) => hasStageChanges(host, 'prepare')))
@@ -75,8 +75,8 @@ function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds steps for hosts that do not have the role of a stage and only delete old components in it. No peer
- * relies on these components, so all such hosts share one step.
+ * Builds steps for hosts that do not have the role of a stage and only delete old components in this stage.
+ * No peer relies on these components, so all such hosts share one step.
  */
 function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
   return stages.flatMap((stage) => {

@@ -9,8 +9,8 @@ import { openAgentLink } from './open-agent-link.ts'
 const requestTimeoutMs = 15_000
 
 /**
- * Sends one request to an agent over its own connection. Unlike a Session, it does not retry and does not
- * wait for an agent that is still starting.
+ * Sends one request to an agent over a separate connection. Unlike a Session, this function does not retry
+ * and does not wait for an agent that is still starting.
  */
 export async function requestOnce<T extends AgentResponseBody['type']>(
   remote: Remote,

@@ -125,7 +125,7 @@ export class Session {
     }
   }
 
-  /** Tries once to open a link. Returns an error that no further try can avoid, which ends the retries. */
+  /** Tries once to open a link. If no further try can succeed, returns the error, which ends the retries. */
   async #tryOpenUnlessFinal(): Promise<AgentLink | HyperkubeError> {
     try {
       return await this.#tryOpen()
