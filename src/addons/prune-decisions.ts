@@ -38,7 +38,7 @@ export async function decidePrunes(
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/** Kinds of objects that users create. A namespace is not deleted while it contains such objects of a user. */
+/** Kinds of objects that users create. A namespace is not deleted while it contains such user objects. */
 const userKinds: readonly Kind[] = [
   createUntypedKind('v1', 'PersistentVolumeClaim'),
   createUntypedKind('v1', 'Secret'),
