@@ -26,7 +26,7 @@ const objectChangeSchema = z.discriminatedUnion('change', [
     ...reference,
     change: z.literal('change'),
     fields: z.array(field),
-    /** Fields of other managers that are taken over. */
+    /** Fields that this apply takes over from other field managers. */
     taken: z.array(conflict).optional(),
   }),
   z.strictObject({

@@ -31,8 +31,8 @@ function checkName({ name }: Addon): Finding[] {
 }
 
 /**
- * Reports a finding for each Job. Applying a Job again has no effect, or runs the Job a second time if it was
- * deleted.
+ * Refuses Jobs in addons, because applying a Job again does not run it again. If the Job was deleted,
+ * applying it runs it a second time.
  */
 function checkJobs({ name, manifests }: Addon): Finding[] {
   return manifests

@@ -76,7 +76,7 @@ test('an object that moves to another addon is kept, and forgotten after the oth
   expect(decide(entry, object(), { others: [{ name: 'other', manifests: [buildConfigMap('a')] }] })).toBe(
     'hold: moving',
   )
-  // The inventory of the addon itself does not count as another user.
+  // The addon's own inventory does not prevent the removal. Only the inventories of other addons do.
   expect(decide(entry, object(), { inventories: [{ addon: 'mine', entries: [entry] }] })).toBe('remove')
 })
 

@@ -86,12 +86,14 @@ export function decidePrune(
 ): PruneDecision {
   if (object === undefined) return { action: 'forget', entry, reason: 'gone' }
   if (!isEntryObject(entry, object, usage.addon)) return { action: 'forget', entry, reason: 'foreign' }
-  // Another inventory records the object, or this addon desires it under another API group.
+  // Another inventory records the object, or this addon desires it under another API group. Only this entry
+  // is dropped.
   if (usage.uids.has(object.metadata.uid ?? '')) return { action: 'forget', entry, reason: 'moved' }
   if (entry.preexisting === true) return { action: 'forget', entry, reason: 'found' }
-  // The object is identified now, so the entry gets its uid.
+  // The checks above prove that the entry records this object, so the entry gets the uid of the object.
   const identified: InventoryEntry = { ...entry, uid: object.metadata.uid }
-  // Another addon desires the object but has not recorded it yet. Until then this inventory keeps the entry.
+  // Another addon desires the object but has not recorded its uid yet. Until then this inventory keeps the
+  // entry.
   if (usage.keys.has(formatReferenceKey(entry)))
     return { action: 'hold', entry: identified, reason: 'moving' }
   const users = [

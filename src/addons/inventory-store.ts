@@ -54,7 +54,8 @@ export async function writeInventory(
     return parseStored(schema.parse(await write(client, manifest, options)))
   } catch (error) {
     if (!isKubeError(error, 'KUBE_CONFLICT')) throw error
-    // The conflict may come from this write itself, if its first response was lost.
+    // If the response to a write was lost, its retry conflicts with the write itself. The inventory is then
+    // already stored.
     const current = await findObject(client, configMap, manifest.metadata, options)
     if (current?.data?.[field] === text) return parseStored(current)
     throw error

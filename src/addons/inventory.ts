@@ -113,8 +113,8 @@ export function serializeInventory(inventory: Inventory): string {
 
 /**
  * Builds the entries that an addon records before it applies anything. An existing object that no inventory
- * records was not created by hyperkube, so its entry is marked `preexisting`. An object under deletion counts
- * as missing, because a new one will get its name.
+ * records was not created by hyperkube, so its entry is marked `preexisting`. An object that is being deleted
+ * counts as missing, because a new object will get its name.
  */
 export function buildDesiredEntries(
   { name, manifests }: Addon,
@@ -183,7 +183,8 @@ const ownedMetadata = z.looseObject({
 
 /**
  * True if hyperkube created the object for this addon. The label alone is not enough, because users can set
- * it. If a user created the object, hyperkube's first apply is later than the creation.
+ * it. The time of hyperkube's first apply is checked too: it is later than the creation if a user created the
+ * object.
  */
 function isCreatedByAddon({ metadata }: KubeObject, addon: string): boolean {
   const parsed = ownedMetadata.safeParse(metadata)

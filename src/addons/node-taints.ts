@@ -23,8 +23,8 @@ export function isBlockingTaint({ key, effect }: { readonly key: string; readonl
 
 /**
  * Lists the node conditions that keep pods away, each with its nodes and its taint. The scheduler itself
- * reports only how many nodes have a taint. Undefined if no node has such a taint, or if nodes cannot be
- * read.
+ * reports only how many nodes have a taint. Returns undefined if no node has such a taint, or if nodes cannot
+ * be read.
  */
 export async function explainTaints(
   client: KubeClient,

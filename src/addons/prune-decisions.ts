@@ -38,7 +38,7 @@ export async function decidePrunes(
 
 const rbac = 'rbac.authorization.k8s.io/v1'
 
-/** Kinds that users create. Objects of these kinds block the deletion of their namespace. */
+/** Kinds of objects that users create. A namespace is not deleted while it contains such user objects. */
 const userKinds: readonly Kind[] = [
   createUntypedKind('v1', 'PersistentVolumeClaim'),
   createUntypedKind('v1', 'Secret'),

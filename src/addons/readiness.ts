@@ -106,7 +106,7 @@ function checkDaemonSet(object: ObservedObject, notReadyCount: number): string |
   const expected = Math.max(status.desiredNumberScheduled - notReadyCount, 0)
   return (
     explainUnobserved(object) ??
-    // With OnDelete the user decides when pods are replaced.
+    // With OnDelete the user decides when pods are replaced, so pods of the previous template count too.
     (spec.updateStrategy?.type === 'OnDelete'
       ? undefined
       : explainShortage(status.updatedNumberScheduled, expected, 'nodes have the new pod')) ??
@@ -131,8 +131,8 @@ function checkStatefulSet(object: ObservedObject): string | undefined {
 }
 
 /**
- * Reports that the controller has not processed the current generation yet. The rest of the status is
- * outdated then.
+ * Reports that the controller has not processed the current generation yet. The rest of the status is then
+ * outdated.
  */
 function explainUnobserved({ metadata, status }: ObservedObject): string | undefined {
   return status.observedGeneration < metadata.generation

@@ -30,7 +30,7 @@ export interface WaitGoal {
   readonly hint: string
 }
 
-/** Repeats the check until no object is pending, and reports the pending objects meanwhile. */
+/** Repeats the check until no object is pending. Reports the pending objects while it waits. */
 export async function waitUntilNonePending(
   findPending: () => Promise<readonly PendingObject[]>,
   { addon, code, hint }: WaitGoal,

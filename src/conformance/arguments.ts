@@ -5,8 +5,8 @@
 const maxArgumentLength = 100_000
 
 /**
- * Builds the arguments for a dry run, which reports all tests and whether each matches the flags. It runs no
- * test and needs no cluster.
+ * Builds the arguments for a dry run, which reports all tests and whether each matches the flags. A dry run
+ * executes no test and needs no cluster.
  */
 export function buildListArguments(
   reportFile: string,

@@ -87,7 +87,8 @@ export function createReconciler(
           },
           onFailure(key, error, failures) {
             count('error')
-            // Repeated failures are logged only if their number is a power of two.
+            // Repeated failures are logged only if their number is a power of two, so that they do not fill
+            // the log.
             if (Number.isInteger(Math.log2(failures))) {
               log(
                 `${key || 'it'} failed ${failures === 1 ? 'once' : `${failures} times`}: ${formatError(error)}`,

@@ -37,7 +37,7 @@ export async function startHealthServer(
   await once(server, 'listening').catch((cause: unknown) => {
     throw new HyperkubeError('MANAGER_NOT_LISTENING', `cannot listen at ${host}:${port}`, { cause })
   })
-  // A connection that cannot be accepted must not end the process.
+  // Without this listener, a connection that cannot be accepted would end the process.
   server.on('error', () => undefined)
   const address = server.address()
   return {

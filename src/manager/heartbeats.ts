@@ -6,8 +6,8 @@ import type { KnownHost } from './watch-specs.ts'
  */
 export const silentAfterMs = 5 * 60_000
 /**
- * Maximum age in milliseconds of the first heartbeat that is read from a host. An older heartbeat does not
- * count. The limit is high, because clocks may differ.
+ * Maximum age in milliseconds of the first heartbeat that the manager reads from a host. If it is older, the
+ * agent counts as silent at once. The limit is high, because clocks of hosts may differ.
  */
 const staleAfterMs = 30 * 60_000
 
@@ -37,8 +37,8 @@ export class Heartbeats {
   observe({ name, status: { heartbeat } }: KnownHost): void {
     const before = this.#hosts.get(name)
     if (before !== undefined && before.heartbeat === heartbeat) return
-    // When the manager starts, Host objects may contain heartbeats of agents that have been silent for a long
-    // time.
+    // When the manager starts, Host objects may contain old heartbeats of silent agents. An old heartbeat
+    // must not count as received now.
     const isStale = before === undefined && this.#now().getTime() - Date.parse(heartbeat ?? '') > staleAfterMs
     if (!isStale) this.#lastReceivedAt = this.#time.now()
     this.#hosts.set(name, { heartbeat, receivedAt: isStale ? -Infinity : this.#lastReceivedAt })

@@ -13,8 +13,8 @@ export const hostRequestRules: readonly ControllerRule[] = [
 
 /**
  * Requests an action from a host in this leader term. Repeated calls with the same id count as one request.
- * Returns the result, or undefined until the host has reported it. Throws if another writer changed the Host
- * object meanwhile; the queue then retries.
+ * Returns the result, or undefined until the host has reported it. Throws if another writer has changed the
+ * Host object since it was read; the queue then retries.
  */
 export async function requestHostAction(
   { client, term, now }: Pick<ControllerContext, 'client' | 'term' | 'now'>,

@@ -16,8 +16,8 @@ import { formatControllerUser, informersUser } from './rbac.ts'
 export interface LeaderSessionOptions {
   readonly controllers: readonly ControllerDefinition[]
   /**
-   * Creates a client that impersonates a user. It calls the guard before every request and is aborted by the
-   * signal.
+   * Creates a client that impersonates a user. The client calls the guard before every request and is aborted
+   * by the signal.
    */
   readonly createClientAs: (user: string, guard: () => void, signal: AbortSignal) => KubeClient
   /** Identity of this process, shown in events. */
@@ -88,7 +88,7 @@ export class LeaderSession {
     if (!term.signal.aborted) failure.signal.throwIfAborted()
   }
 
-  /** Resolves when controllers had their time to stop after the signal. */
+  /** Resolves when the grace period of the controllers has passed after the signal. */
   async #waitForGrace(signal: AbortSignal): Promise<void> {
     const { time, graceMs } = this.#options
     await waitForAbort(signal)

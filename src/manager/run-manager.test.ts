@@ -101,7 +101,7 @@ describe('health', () => {
       code: 'MANAGER_CONTROLLER_FAILED',
       message: 'the controller broken failed',
     })
-    // The lease was released, so the next process need not wait for its end.
+    // The first process released the lease, so the next process gets it without waiting until it expires.
     expect(one.cluster.holder).toBe('')
     const second = await one.start('b')
     await waitUntil('b to lead', () => one.cluster.holder === 'b_1')

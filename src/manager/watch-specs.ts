@@ -108,8 +108,9 @@ export const hostWatch = new WatchSpec({
 })
 
 /**
- * True if the host is an etcd member and has reported about it. A host that only claims to be a member would
- * otherwise delay snapshots and defragmentation.
+ * True if the operator planned an etcd member on the host and the agent has reported about this member. A
+ * report from a host without a planned member is ignored, because it could delay snapshots and
+ * defragmentation.
  */
 export function isReportingMember({ etcdMember, status }: KnownHost): boolean {
   return etcdMember && status.etcd !== undefined

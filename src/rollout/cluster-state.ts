@@ -11,13 +11,13 @@ export interface ClusterState {
   /** Hosts that cluster.yml no longer lists, sorted by name. */
   readonly removedHosts: readonly RemovedHost[]
   readonly leader: string | undefined
-  /** Hosts with an installed etcd, if no etcd member responds. Empty otherwise. */
+  /** Hosts on which etcd is installed, if no etcd member responds. Empty if any member responds. */
   readonly stoppedMembers: readonly string[]
   /** True for each part that still has to be bootstrapped. */
   readonly bootstrap: { readonly etcd: boolean; readonly controlPlanes: boolean; readonly nodes: boolean }
   /** Maximum number of workers that may be unavailable at once. */
   readonly maxUnavailableWorkers: number
-  /** Unreachable workers that count as unavailable. */
+  /** Unreachable workers. Each of them counts toward `maxUnavailableWorkers`. */
   readonly unreachableWorkers: readonly string[]
 }
 
@@ -33,7 +33,8 @@ export function buildClusterState(input: RolloutInput): ClusterState {
   const names = [...new Set([...plansByHost.keys(), ...unreachable])].toSorted()
   const hosts = names.map((name) => buildRolloutHost(name, plansByHost.get(name), sets, input))
   const removedHosts = input.removedHosts.toSorted((a, b) => (a.host < b.host ? -1 : 1))
-  // Unreachable hosts that are being removed leave etcd before any other step.
+  // Unreachable hosts to remove do not count as voters, because the rollout removes them from etcd before any
+  // other step.
   const unreachableRemoved = new Set(
     removedHosts.filter(({ reachable }) => !reachable).map(({ host }) => host),
   )
@@ -43,7 +44,7 @@ export function buildClusterState(input: RolloutInput): ClusterState {
     controlPlanes: live.controlPlanes.length === 0,
     nodes: live.nodes.length === 0,
   }
-  // Workers that have not joined yet are not counted, unless the cluster has no nodes at all.
+  // Only workers that have joined the cluster count. Before the first node has joined, all workers count.
   const countedWorkers = hosts.filter((host) => isWorker(host) && (bootstrap.nodes || host.live.node))
   return {
     hosts,
@@ -66,7 +67,7 @@ export function listJoiningMembers({ reachableHosts, bootstrap }: ClusterState):
   return bootstrap.etcd ? [] : reachableHosts.filter(({ member, live }) => member && !live.member)
 }
 
-/** Lists the voting etcd members after the rollout. */
+/** Lists the voting etcd members that remain after the rollout. */
 export function listRemainingMembers(state: ClusterState): readonly string[] {
   const removedNames = new Set(state.removedHosts.map(({ host }) => host))
   const voters = state.voters.filter((name) => !removedNames.has(name))

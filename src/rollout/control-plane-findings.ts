@@ -21,7 +21,7 @@ function isNeeded({ member, controlPlane, live }: RolloutHost): boolean {
 
 function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] {
   const { name, member, live } = host
-  // etcdFindings already reports unreachable members at bootstrap.
+  // At bootstrap, etcdFindings already reports unreachable members, so this function leaves them out.
   if (state.bootstrap.etcd && member && !canStartStoppedMembers(state)) return []
   const base = { code: 'ROLLOUT_CONTROL_PLANE_UNREACHABLE', host: name }
   const reason = explainRefusal(state, host)
@@ -34,23 +34,24 @@ function unreachableFindings(state: ClusterState, host: RolloutHost): Finding[] 
 }
 
 /**
- * Explains why the rollout must wait for this unreachable host. Returns undefined if the rollout can leave the
- * host out.
+ * Explains why the rollout must wait for this unreachable host. Returns undefined if the rollout can leave
+ * the host out.
  */
 function explainRefusal(state: ClusterState, { controlPlane, live }: RolloutHost): string | undefined {
   if (state.bootstrap.controlPlanes && controlPlane) return 'the bootstrap needs all control planes'
   if (!live.controlPlane) return undefined
   const restartsApi = state.reachableHosts.some((host) => host.live.controlPlane && isDisrupted(host, 'api'))
   if (restartsApi && listServers(state).length < 2) return 'the last reachable API server would restart'
-  // Kubelets must not be newer than the oldest API server.
+  // A drain means that a kubelet gets another minor version. No kubelet may be newer than the oldest API
+  // server, and this unreachable host may have the oldest one.
   return state.reachableHosts.some(({ drain }) => drain)
     ? 'other hosts would get kubelets of another minor version than its API server'
     : undefined
 }
 
 /**
- * Lists the control planes whose API server is running when the first API server restarts. New API servers
- * are included, because they are started before that.
+ * Lists the control planes whose API server is running when the first existing API server restarts. New API
+ * servers are included, because they start before any restart.
  */
 function listServers({ reachableHosts }: ClusterState): readonly RolloutHost[] {
   return reachableHosts.filter(

@@ -17,8 +17,8 @@ export function apiSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds the gates of a step that restarts the API server of a host. All other API servers must be ready, both
- * existing and new servers.
+ * Builds the gates of a step that restarts the API server of a host. All other API servers must be ready,
+ * both existing and new servers.
  */
 export function buildApiGates(
   { reachableHosts }: ClusterState,
@@ -35,9 +35,9 @@ export function buildApiGates(
 }
 
 /**
- * True if etcd and the API server of a host restart in one step. The API server then stops first, so no request
- * waits for the member. If the rollout adds an API server, the steps stay separate: a new server needs all etcd
- * members first, and must be ready before an existing server restarts.
+ * True if etcd and the API server of a host restart in one step. The API server then stops first, so no
+ * request waits for the member. If the rollout adds an API server, the steps stay separate. A new server
+ * needs all etcd members first, and must be ready before an existing server restarts.
  */
 export function restartsApiWithEtcd({ reachableHosts }: ClusterState, host: RolloutHost): boolean {
   const addsServer = reachableHosts.some(

@@ -10,8 +10,8 @@ export function etcdFindings(state: ClusterState): Finding[] {
 }
 
 /**
- * True if etcd is installed on enough hosts for a quorum. It is then sufficient to start these stopped
- * members, even if other members are unreachable.
+ * True if etcd is installed on enough hosts for a quorum. Starting these stopped members is then sufficient,
+ * even if other members are unreachable.
  */
 export function canStartStoppedMembers({ hosts, stoppedMembers: subject }: ClusterState): boolean {
   return subject.length >= quorumSize(hosts.filter(({ member }) => member).length)

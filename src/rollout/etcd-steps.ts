@@ -14,8 +14,8 @@ export function etcdSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Starts all etcd members in one step. Installed members that are stopped are included, because a single
- * member could not reach a quorum.
+ * Starts all etcd members in one step. Installed members that are stopped are included, because a member that
+ * starts alone could not reach a quorum.
  */
 function bootstrapSteps({ reachableHosts, stoppedMembers }: ClusterState): RolloutStep[] {
   const members = reachableHosts.filter(({ member }) => member)
@@ -43,7 +43,8 @@ function joinSteps(state: ClusterState): RolloutStep[] {
     return buildApplyStep({
       hosts: [host],
       stage: 'etcd',
-      // etcd accepts no new member while an existing member is unhealthy.
+      // etcd accepts no new member while an existing member is unhealthy, so all members must be healthy
+      // first.
       before: [{ kind: 'etcd-healthy', members }],
       after: [{ kind: 'etcd-member-promoted', host }],
     })

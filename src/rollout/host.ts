@@ -47,8 +47,8 @@ const stageRoles: Readonly<Record<Stage, keyof HostRoles | undefined>> = {
 }
 
 /**
- * True if the host has, or will have, the role that belongs to the stage. Otherwise its ops in this stage
- * affect no peer.
+ * True if the host has, or will have, the role that belongs to the stage. On other hosts, the ops of this
+ * stage affect no peer.
  */
 export function takesPartInStage(host: RolloutHost, stage: Stage): boolean {
   const role = stageRoles[stage]

@@ -6,8 +6,8 @@ export interface LiveHosts {
   /** Voting members. A learner is not listed. */
   readonly etcd: readonly string[]
   /**
-   * Hosts with an installed etcd. Used only if `etcd` is empty, because etcd may then be installed but not
-   * running on these hosts.
+   * Hosts on which etcd is installed. Used only if `etcd` is empty: etcd may then be installed and stopped,
+   * or not exist yet.
    */
   readonly etcdInstalled?: readonly string[]
   /** Hosts with an API server. */
@@ -36,7 +36,7 @@ export interface RolloutInput {
   /** Ops by host name. */
   readonly ops: ReadonlyMap<string, readonly Op[]>
   readonly live: LiveHosts
-  /** Names of unreachable hosts. A plan for them is optional. */
+  /** Names of unreachable hosts. An unreachable host may have no plan. */
   readonly unreachable: readonly string[]
   /**
    * Desired roles of hosts without a plan, by host name. A host that is not listed keeps its current roles. A

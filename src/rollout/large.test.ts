@@ -6,8 +6,8 @@ import { type RolloutPlan, planRollout } from './rollout.ts'
 const plans = buildPlans(5000)
 
 /**
- * Maximum CPU time in milliseconds. Planning a rollout takes about ten milliseconds. It exceeds the maximum
- * only if the time grows quadratically with the number of hosts.
+ * Maximum CPU time in milliseconds. Planning a rollout takes about ten milliseconds. Planning exceeds the
+ * maximum only if its time grows quadratically with the number of hosts.
  */
 const limit = 1000
 

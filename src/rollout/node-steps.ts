@@ -40,8 +40,8 @@ function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
 }
 
 /**
- * Builds the step for new nodes. It comes first because it disrupts nothing, and new nodes can take the pods
- * of drained nodes.
+ * Builds the step for new nodes. This step comes first because it disrupts nothing, and new nodes can take
+ * the pods of drained nodes.
  */
 function joinSteps({ reachableHosts }: ClusterState): RolloutStep[] {
   return buildNodeStep(reachableHosts.filter(({ node, live }) => node && !live.node).filter(hasNodeChanges))
@@ -119,7 +119,7 @@ export function workerFindings(state: ClusterState): Finding[] {
   return hosts.filter((host) => isWorker(host) && !host.reachable && !isMember(host)).map(skippedWorker)
 }
 
-/** True for etcd members, whose findings come from controlPlaneFindings. */
+/** True for etcd members. workerFindings leaves them out, because controlPlaneFindings reports them. */
 function isMember({ member, live }: RolloutHost): boolean {
   return member || live.member
 }

@@ -47,8 +47,8 @@ export function provisionalFindings({ hosts, removed, clusterChanges, keys }: Pr
 type KnownHost = ProvisionalHost & { readonly previous: NodePlan }
 
 /**
- * True if roles, components or their certificate files change. A rollback could not restore keys, which are
- * created and deleted with their component.
+ * True if roles, components or their certificate files change. Such a change cannot be provisional: keys are
+ * deleted with their component, and a rollback could not restore them.
  */
 function changesComponents({ plan, previous }: KnownHost): boolean {
   const parts = ({ roles, components }: NodePlan): string =>

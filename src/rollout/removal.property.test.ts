@@ -96,8 +96,8 @@ function applyStep(step: RolloutStep, voters: Set<string>, countHealthy: () => n
   const refused = joining.length > 0 && countHealthy() !== voters.size
   for (const host of joining) voters.add(host)
   const down = step.disruptive ? step.hosts.length : 0
-  // With one or two members every restart loses the quorum for a short time. In this case all members must be
-  // healthy.
+  // With one or two members every restart loses the quorum for a short time. Such a step is allowed only if
+  // all members are healthy before it.
   const hasNeeded = voters.size > 2 ? hasQuorum(down) : countHealthy() === voters.size
   return [
     ...(refused ? [`${step.id} is refused while a member is down`] : []),

@@ -6,14 +6,16 @@ import { quorumSize } from '../kit/quorum.ts'
 import type { Gate, RemoveStep } from './step.ts'
 
 /**
- * Builds the removals of unreachable hosts. They run first, because etcd accepts no new member while an
- * existing member is down.
+ * Builds the removals of unreachable hosts. These steps run first, because etcd accepts no new member while
+ * an existing member is down.
  */
 export function buildUnreachableRemovalSteps({ removedHosts }: ClusterState): RemoveStep[] {
   return removedHosts.filter(({ reachable }) => !reachable).map((host) => buildRemoveStep(host, []))
 }
 
-/** Builds the removals of reachable hosts. They run last and one by one, after new hosts have joined. */
+/**
+ * Builds the removals of reachable hosts. These steps run last and one by one, after new hosts have joined.
+ */
 export function buildRemovalSteps(state: ClusterState): RemoveStep[] {
   const { removedHosts } = state
   const remaining = listRemainingMembers(state)

@@ -28,9 +28,9 @@ export interface RollbackInput {
 }
 
 /**
- * Groups the hosts that roll back together, in reverse order of the rollout. Control planes and etcd members
- * come first, one by one, because the change may have broken all API servers. Workers follow, at most
- * `maxUnavailable` at once.
+ * Groups the hosts that roll back together. Control planes and etcd members come first, one by one, because
+ * the change may have broken all API servers. Workers follow, at most `maxUnavailable` at once. Both kinds of
+ * hosts are sorted in the reverse order of the rollout.
  */
 export function groupRollback({ plans, steps, maxUnavailable: setting, workers }: RollbackInput): string[][] {
   const order = steps.flatMap(({ hosts }) => hosts)
@@ -56,15 +56,17 @@ export function scheduleRollback(
 }
 
 /**
- * Selects the stages of a failed step that roll back. etcd stays if only a later stage failed: once all members
- * have a new minor version, etcd accepts no older member. `remaining` are the ops that the host still needs.
+ * Selects the stages of a failed step that roll back. The stage etcd stays if only a later stage failed. Once
+ * all members have a new minor version, etcd accepts no older member. `remaining` are the ops that the host
+ * still needs.
  */
 export function selectRollbackStages(
   stages: readonly Stage[],
   remaining: readonly Op[],
   etcdHealthy: boolean,
 ): readonly Stage[] {
-  // Programs of the previous version are removed at the end of a run, so their removal is always pending.
+  // Removals do not count as remaining etcd work. A run removes the programs of the previous version only at
+  // its end, so their removal is always pending here.
   const isEtcdDone = !remaining.some(({ stage, action }) => stage === 'etcd' && action !== 'remove')
   const keepsEtcd = stages.at(-1) !== 'etcd' && etcdHealthy && isEtcdDone
   return keepsEtcd ? stages.filter((stage) => stage !== 'etcd') : stages

@@ -167,8 +167,8 @@ test('etcd keeps its quorum during every step', () => {
     const etcdSteps = voters.size === 0 ? [] : steps.filter(({ stages: own }) => own.includes('etcd'))
     for (const step of etcdSteps) {
       const down = disturbedBy(step, input)
-      // With one or two members every restart loses the quorum for a short time. In this case all other
-      // members must be healthy.
+      // With one or two members every restart loses the quorum for a short time. Such a step is allowed if
+      // all other members are healthy.
       const needed = voters.size > 2 ? quorumSize(voters.size) : voters.size - down.length
       expect(countHealthy(down)).toBeGreaterThanOrEqual(needed)
       const joining = step.hosts.filter((host) => !voters.has(host))

@@ -66,8 +66,8 @@ function buildSteps(state: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds the step for the stage `prepare`. It restarts no service of the cluster, so all hosts run it in
- * parallel.
+ * Builds the step for the stage `prepare`. This stage restarts no service of the cluster, so all hosts run it
+ * in parallel.
  */
 function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
   const hosts = listHostNames(reachableHosts.filter((host) => hasStageChanges(host, 'prepare')))
@@ -75,8 +75,8 @@ function buildPreparation({ reachableHosts }: ClusterState): RolloutStep[] {
 }
 
 /**
- * Builds steps for hosts that do not have the role of a stage and only delete old components in it. No peer
- * relies on these components, so all such hosts share one step.
+ * Builds steps for hosts that do not have the role of a stage and only delete old components in this stage.
+ * No peer relies on these components, so all such hosts share one step.
  */
 function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonly Stage[]): RolloutStep[] {
   return stages.flatMap((stage) => {
@@ -88,8 +88,8 @@ function buildLeftoverSteps({ reachableHosts }: ClusterState, ...stages: readonl
 }
 
 /**
- * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Each host
- * then continues at its own speed and is observed once.
+ * Merges two steps if nothing is disrupted and every host of the first step is also in the second. Between
+ * the stages of a merged step, a host does not wait for other hosts and is observed only once.
  */
 function mergeSteps(steps: readonly RolloutStep[]): RolloutStep[] {
   return steps.reduce<RolloutStep[]>((result, next) => {

@@ -77,8 +77,8 @@ function buildLocalPathRbac(): Manifest[] {
       { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
     ]),
     // This Role lets the provisioner create its helper pods in its own namespace. kube-system is exempt from
-    // Pod Security, so the holder of its token could start a privileged pod on any node. Hence the
-    // provisioner runs on control planes only.
+    // Pod Security, so anyone with the provisioner's token could start a privileged pod on any node.
+    // Therefore the provisioner runs on control planes only.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'Role',

@@ -88,7 +88,7 @@ export function buildResources(
 
 interface PlacementDefaults {
   readonly tolerations: readonly Readonly<Record<string, unknown>>[]
-  /** Labels of the nodes, unless the settings select nodes. */
+  /** Labels of the nodes on which pods may run. Not used if the settings contain a node selector. */
   readonly nodeSelector?: Readonly<Record<string, string>>
 }
 
@@ -106,9 +106,9 @@ export function buildPlacement(
 }
 
 /**
- * Node selector of addons whose service account could take over the cluster. Root on a node can use the tokens
- * of all pods of that node, and root on a control plane owns the cluster anyway. A kubelet cannot give itself
- * this label.
+ * Node selector of addons whose service account could take over the cluster. Root on a node can use the
+ * tokens of all pods of that node. These addons run only on control planes, because root on a control plane
+ * owns the cluster anyway. A kubelet cannot give its own node this label.
  */
 export const controlPlaneSelector: Readonly<Record<string, string>> = {
   'node-role.kubernetes.io/control-plane': '',

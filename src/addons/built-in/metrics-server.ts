@@ -157,7 +157,7 @@ function buildMetricsServerRbac(): Manifest[] {
       { apiGroups: [''], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
     ]),
     readerRole,
-    // metrics-server asks the API server to authenticate and authorize its clients.
+    // metrics-server uses the API server to authenticate and authorize its clients.
     {
       apiVersion: `${rbacGroup}/v1`,
       kind: 'ClusterRoleBinding',

@@ -95,8 +95,8 @@ function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manife
 
 /**
  * Builds the security contexts. Ports below 1024 need the capability NET_BIND_SERVICE. A process that is not
- * root would get it only if Traefik's program file had it, too. Traefik therefore runs as root with only this
- * capability. With higher ports it runs as an unprivileged user.
+ * root gets this capability only if its program file has it, and Traefik's file does not. Traefik therefore
+ * runs as root with only this capability. With higher ports it runs as an unprivileged user.
  */
 function buildSecurity({ httpPort, httpsPort }: IngressSettings): {
   readonly pod: Record<string, unknown>
@@ -141,7 +141,8 @@ function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
     '--ping.entrypoint=ping',
     '--providers.kubernetesingress=true',
     `--providers.kubernetesingress.ingressclass=${traefikIngressClass}`,
-    // Match path prefixes as Kubernetes defines them. A service without pods gives 503 instead of 404.
+    // Traefik matches path prefixes as Kubernetes defines them. For a service without pods it responds with
+    // 503 instead of 404.
     '--providers.kubernetesingress.strictprefixmatching=true',
     '--providers.kubernetesingress.allowemptyservices=true',
   ]

@@ -139,7 +139,7 @@ function parseYamlDocuments(text: string): YamlParseResult {
     uniqueKeys: true,
     merge: true,
     customTags: (tags) => [octalTag, booleanTag, ...tags],
-    // By default the library prints warnings to the terminal.
+    // With the default level the library would print warnings to the terminal.
     logLevel: 'error',
   })
   const documents: YamlDocument[] = []

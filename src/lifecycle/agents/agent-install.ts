@@ -31,7 +31,7 @@ export async function installAgent(
 ): Promise<InstalledAgent> {
   const { signal, rollbackAfterMs = defaultRollbackAfterMs } = options
   if (remote.windows !== undefined) {
-    // Kubernetes publishes Windows node binaries only for amd64.
+    // Kubernetes publishes Windows node binaries only for amd64, so Windows hosts need no other architecture.
     const windowsRelease = await releaseFor('amd64', 'windows')
     const refuse = (installed: string): HyperkubeError => buildTooNewError(remote, windowsRelease, installed)
     return installOnWindows(remote, remote.windows, windowsRelease, refuse, {

@@ -9,7 +9,7 @@ import { requestOnce } from './request-once.ts'
 const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const apiVersion = 'hyperkube.dev/v1'
 
-/** A link to an agent that sends these messages, whatever the request is. */
+/** A link to an agent that sends these messages for any request. */
 function linkTo(...messages: readonly object[]): AgentLink {
   const stdout = new PassThrough()
   for (const message of messages) stdout.write(`${JSON.stringify(message)}\n`)

@@ -63,7 +63,7 @@ export class AgentLink {
             ? this.#refusal(response)
             : this.#unexpectedResponse(response.type)
         }
-        // A newer agent may send event types that this release does not know.
+        // A newer agent may send event types that this release does not know. Such events are skipped.
         if (!eventTypes.has(head.data.body.type)) continue
         const event = readVersionedLenient(eventFormat, message)
         onEvent(event)

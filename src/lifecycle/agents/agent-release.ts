@@ -17,7 +17,8 @@ export type AgentDecision = 'install' | 'keep' | 'refuse'
 /**
  * Decides what to do with the installed agent. The agent must not be older than the operator's release,
  * because it must know every request. A newer agent of the same or the next minor version stays, because
- * another operator may need it. Fields and events that only newer releases know are ignored.
+ * another operator may need it. This release ignores fields and events of newer releases that it does not
+ * know.
  */
 export function decideAgent(own: string, found: string | undefined): AgentDecision {
   const [ownNumbers, foundNumbers] = [parseNumbers(own), parseNumbers(found ?? '')]

@@ -5,10 +5,10 @@ import { hyperkubeProgram, stateRoot } from '../../plan/linux/paths.ts'
 
 /**
  * This file contains the shell scripts that switch a host to another agent. A new agent is provisional until
- * an operator has reached it: a timer on the host restores the previous program and unit unless the agent was
- * confirmed by then. Timer and rollback data are files, written to disk before anything points to the new
- * agent. A power failure therefore leaves either the previous agent, or the new agent with a timer that
- * restarts at the next boot.
+ * an operator has reached and confirmed it. Otherwise a timer on the host restores the previous program and
+ * unit. Timer and rollback data are files, written to disk before anything points to the new agent. A power
+ * failure therefore leaves either the previous agent, or the new agent with a timer that restarts at the next
+ * boot.
  */
 
 const current = posix.dirname(hyperkubeProgram)

@@ -61,7 +61,7 @@ export async function installOnWindows(
     rollback: buildRevertService(setup, found ?? version, rollbackAfterMs),
   } as const
   const { provisional } = await callHost(callee, request, 'installed', signal)
-  // The agent has copied the uploaded files to their final paths.
+  // The agent has copied the uploaded files to their final paths, so the uploads are removed.
   for (const temporary of [runner, uploaded]) await temporary?.remove(signal).catch(() => undefined)
   return { version, provisional }
 }

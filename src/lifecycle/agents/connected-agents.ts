@@ -50,8 +50,8 @@ export interface ConnectedAgents {
 }
 
 /**
- * Maximum number of hosts that are connected at the same time. Each upload of an agent holds buffers, and each
- * wait for an agent has a timeout.
+ * Maximum number of hosts to which connections are opened at the same time. With more hosts, the buffers of
+ * agent uploads could fill the memory, and slow agents could exceed their timeouts.
  */
 const maxConcurrentHosts = 64
 

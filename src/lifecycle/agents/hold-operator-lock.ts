@@ -6,8 +6,8 @@ import { quorumSize } from '../../kit/quorum.ts'
 import type { Session } from './session.ts'
 
 /**
- * Milliseconds between two renewals of the lock. Agents release a lock after `lockTimeoutMs`
- * (src/agent/operator-lock), which is long enough for one lost renewal.
+ * Milliseconds between two renewals of the lock. Agents release a lock that was not renewed for
+ * `lockTimeoutMs` (src/agent/operator-lock). This timeout is long enough that one lost renewal does no harm.
  */
 const renewalIntervalMs = 20_000
 /**
@@ -50,7 +50,8 @@ export interface OperatorLock {
 export async function acquireOperatorLock(options: OperatorLockOptions): Promise<OperatorLock> {
   const { granters, others, controlPlanes, holder, force, allowMinority = false, isGone } = options
   const previous = await readPreviousClaims([...granters, ...others])
-  // Two operators may request the same generation at the same time, but only one of them gets a majority.
+  // Two operators may request the same generation at the same time. Only one of them gets a majority, and
+  // with it the lock.
   const claim = { holder, generation: Math.max(0, ...previous.map(({ generation }) => generation)) + 1 }
   const isAbandoned = previous.length > 0 && previous.every((one) => isGone(one.holder))
   const results = await Promise.allSettled(
@@ -99,7 +100,8 @@ async function readPreviousClaims(agents: LockAgents): Promise<Claim[]> {
  * holds the lock, the refusal is thrown.
  */
 async function renew(agents: LockAgents, claim: Claim): Promise<void> {
-  // The lock does not expire on a host that executes a run for this operator.
+  // The lock does not expire on a host that executes a run for this operator, so no renewal is sent to such a
+  // host.
   const idle = agents.filter(({ following }) => !following)
   const results = await Promise.allSettled(
     idle.map(async (agent) => agent.request({ type: 'claim', claim, force: false }, 'claimed')),

@@ -5,8 +5,8 @@ import { AgentLink } from './agent-link.ts'
 import { buildHostCommand, formatAgentHint } from './host-program.ts'
 
 /**
- * Opens a connection to the agent of a host. It uses the agent's socket if the host permits that, because
- * `agent-call` starts a program on the host.
+ * Opens a connection to the agent of a host. Uses the agent's socket if the host permits it. The alternative
+ * is `agent-call`, which is slower because it starts a program on the host.
  */
 export async function openAgentLink(remote: Remote, signal: AbortSignal): Promise<AgentLink> {
   const direct = await dialAgent(remote, signal)
@@ -22,7 +22,7 @@ export async function dialAgent(remote: Remote, signal: AbortSignal): Promise<Ag
   return stream && new AgentLink(remote.host, toConversation(stream), formatAgentHint(remote))
 }
 
-/** Represents a connection to the agent like a running `agent-call`. */
+/** Wraps a socket connection to the agent, so that it has the same interface as a running `agent-call`. */
 function toConversation(stream: Duplex): RunningProgram {
   const ended = new Promise<{ readonly code: number; readonly stderr: string }>((resolve, reject) => {
     stream.on('error', reject)

@@ -31,7 +31,7 @@ test('the executable is compressed once and reused from the cache', async () => 
   expect(gunzipSync(await readFile(path))).toEqual(bytes)
   const { ino } = await stat(path)
   expect(await compressRelease(content, cache())).toBe(path)
-  // A file that was compressed again would be another file.
+  // The inode is the same, so the file was not compressed a second time.
   expect((await stat(path)).ino).toBe(ino)
 })
 
@@ -43,7 +43,7 @@ test('cached files of other releases are removed a week after their last use', a
   const long = new Date(Date.now() - 8 * 86_400_000)
   const path = await compressRelease(first, cache())
   await utimes(path, long, long)
-  // The use of the file makes it new again.
+  // Using the cached file updates its modification time, so it counts as recently used.
   await compressRelease(first, cache())
   const secondPath = await compressRelease(second, cache())
   expect(await listCache()).toHaveLength(2)

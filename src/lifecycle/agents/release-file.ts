@@ -15,7 +15,7 @@ export async function readRelease(
   const hash = createHash('sha256')
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
   const sha256 = hash.digest('hex')
-  // All hosts of a run share one compression.
+  // The file is compressed only once, and all hosts of a run get the same file.
   let compressed: Promise<string> | undefined
   return {
     version: `${version}-${sha256.slice(0, 8)}`,
@@ -26,8 +26,9 @@ export async function readRelease(
 }
 
 /**
- * Returns the path of the gzip-compressed executable. A release contains it beside the executable. Otherwise the
- * executable is compressed once and kept in the cache. The host verifies the digest of the unpacked content.
+ * Returns the path of the gzip-compressed executable. A release contains it beside the executable. Otherwise
+ * the executable is compressed once and kept in the cache. The host verifies the digest of the unpacked
+ * content.
  */
 export async function compressRelease(
   { file, sha256 }: Pick<AgentRelease, 'file' | 'sha256'>,
@@ -90,7 +91,10 @@ async function hasTrailer(path: string, expected: Buffer): Promise<boolean> {
   }
 }
 
-/** Milliseconds after which an unused file is removed. A running command may still send a file of another release. */
+/**
+ * Milliseconds after which an unused file is removed. It is not removed earlier, because a running command
+ * may still send a file of another release.
+ */
 const maxUnusedMs = 7 * 86_400_000
 
 async function removeUnused(directory: string): Promise<void> {
@@ -98,7 +102,7 @@ async function removeUnused(directory: string): Promise<void> {
   await Promise.all(
     names.map(async (name) => {
       const path = join(directory, name)
-      // Another command may have removed the file.
+      // Another command may have removed the file, so a missing file is not an error.
       const found = await stat(path).catch(() => undefined)
       if (found !== undefined && Date.now() - found.mtimeMs > maxUnusedMs) await rm(path, { force: true })
     }),

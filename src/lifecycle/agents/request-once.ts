@@ -5,12 +5,12 @@ import type { AgentRequestBody, AgentResponseBody } from './agent-link.ts'
 import { formatAgentHint } from './host-program.ts'
 import { openAgentLink } from './open-agent-link.ts'
 
-/** Limits the wait for a response, because a hanging agent accepts requests but never responds. */
+/** Milliseconds to wait for a response. A hanging agent accepts requests but never responds. */
 const requestTimeoutMs = 15_000
 
 /**
- * Sends one request to an agent over its own connection. Unlike a Session, it does not retry and does not
- * wait for an agent that is still starting.
+ * Sends one request to an agent over a separate connection. Unlike a Session, this function does not retry
+ * and does not wait for an agent that is still starting.
  */
 export async function requestOnce<T extends AgentResponseBody['type']>(
   remote: Remote,

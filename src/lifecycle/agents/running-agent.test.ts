@@ -20,7 +20,9 @@ const release = async (arch: string): Promise<AgentRelease> => ({
   compress: async () => '/cache/hyperkube.gz',
 })
 
-/** The socket of an agent that sends this response to every request; undefined means that it never responds. */
+/**
+ * The socket of an agent that sends this response to every request; undefined means that it never responds.
+ */
 function serveAgent(body: AgentResponse['body'] | undefined): Duplex {
   const [client, agent] = duplexPair()
   createInterface({ input: agent }).on('line', () => {

@@ -10,12 +10,15 @@ export interface RunningAgent {
   readonly hello: Extract<AgentResponseBody, { type: 'hello' }>
 }
 
-/** Milliseconds to wait for an agent that listens. After that, the usual installation decides. */
+/**
+ * Milliseconds to wait for the response of an agent that listens. After this time, `installAgent` decides
+ * what to do.
+ */
 const helloTimeoutMs = 5000
 
 /**
- * Finds a running agent that needs no installation, through its socket. This saves the programs that inspect a
- * host. Returns undefined in all other cases: then `installAgent` decides.
+ * Finds a running agent that needs no installation, through its socket. This avoids starting programs on the
+ * host to inspect it. Returns undefined in all other cases: then `installAgent` decides.
  */
 export async function findRunningAgent(
   remote: Remote,
@@ -38,7 +41,7 @@ export async function findRunningAgent(
 
 /** Returns undefined if the agent does not answer in time, or not in a way that this release understands. */
 async function requestHello(link: AgentLink, timeoutMs: number): Promise<RunningAgent['hello'] | undefined> {
-  // A closed link fails the request.
+  // At the timeout the link is closed, which makes the pending request fail.
   const timer = setTimeout(() => link.close(), timeoutMs)
   try {
     return await link.request({ type: 'hello' }, 'hello')

@@ -12,8 +12,8 @@ const run = '7c1f6b0e-5a0e-4d52-9f6b-8f3f0a1f2c3d'
 const never = new AbortController().signal
 
 /**
- * Describes one connection to the agent. After `messages` messages, the ssh connection is lost or the agent
- * disappears. Without `end` the connection stays open.
+ * Describes one connection to the agent. The ssh connection is lost, or the agent disappears, after the
+ * number of messages in `messages`. Without `end` the connection stays open.
  */
 interface LinkScript {
   readonly messages: number

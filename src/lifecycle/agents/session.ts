@@ -93,7 +93,7 @@ export class Session {
       } catch (error) {
         lost++
         if (!isConnectionLost(error) || lost > maxLosses) throw error
-        // Several requests may fail on the same link. Only the first one drops it.
+        // Several requests may fail on the same link. Only the first failed request drops the link.
         if (this.#link !== opening) continue
         this.#link = undefined
         this.#dropConnection(error)
@@ -125,7 +125,7 @@ export class Session {
     }
   }
 
-  /** Tries once to open a link. Returns an error that no further try can avoid, which ends the retries. */
+  /** Tries once to open a link. If no further try can succeed, returns the error, which ends the retries. */
   async #tryOpenUnlessFinal(): Promise<AgentLink | HyperkubeError> {
     try {
       return await this.#tryOpen()
@@ -154,8 +154,8 @@ export class Session {
   }
 
   /**
-   * Closes the ssh connection unless only the agent is gone, because any other error may be caused by the
-   * connection.
+   * Closes the ssh connection, because it may have caused the error. If only the agent has stopped or is not
+   * installed, the connection stays open.
    */
   #dropConnection(cause: unknown): void {
     if (hasCode(cause, 'AGENT_GONE') || hasCode(cause, 'AGENT_NOT_THERE')) return

@@ -123,7 +123,7 @@ export async function uploadToHost(
   options: ArtifactUploadOptions,
 ): Promise<void> {
   for (let lost = 0; ; lost++) {
-    // Sending a request makes the session reconnect.
+    // Any request makes the session reconnect if its connection is lost.
     if (session.remote === undefined || lost > 0) await session.request({ type: 'hello' }, 'hello')
     const { remote } = session
     try {

@@ -82,7 +82,10 @@ export interface ClusterClient extends Disposable {
 /** State of the cluster as read from its API. */
 export interface ApiState {
   readonly nodes: readonly Node[]
-  /** Versions of the reachable API servers, without a leading v, or the minors that they emulate. */
+  /**
+   * Versions of the reachable API servers, without a leading v. For a server that emulates a minor version,
+   * that minor.
+   */
   readonly versions: readonly string[]
   /** Changes that bring the objects managed by hyperkube to their desired state. */
   readonly objects: readonly ClusterObjectChange[]

@@ -34,7 +34,7 @@ export function dialThroughHosts(endpoints: readonly HostEndpoint[], findRemote:
   }
 }
 
-/** Opens connections to addresses as one host sees them, for example to its loopback address. */
+/** Opens connections from one host, for example to its own loopback address. */
 export function dialOnHost(host: string, findRemote: FindRemote): Dial {
   return async (address, port, signal) => {
     const remote = await findRemote(host)

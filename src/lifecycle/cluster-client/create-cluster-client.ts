@@ -134,7 +134,7 @@ export async function createClusterClient(
     uncordon: async (host) => uncordon(api, nodeName(host)),
     async removeNode(host) {
       const name = nodeName(host)
-      // Another host of cluster.yml may have the same node name.
+      // If a host of cluster.yml has this node name, the API must continue to accept its writes.
       if (objects?.nodes.has(name) !== true) await refuseRemovedHost(api, name, now)
       await removeHostObjects(api, name)
       await removeObject(api, nodeKind, { name })
@@ -201,8 +201,8 @@ async function listMembers(etcd: EtcdClient, options: MembersOptions): Promise<r
 }
 
 /**
- * Up to this number of nodes is read one by one. A rollout of thousands of nodes in small steps would otherwise
- * read all nodes in every step.
+ * Maximum number of nodes that are read one by one. More nodes are read with one list request. A small step
+ * in a cluster of thousands of nodes therefore does not list all nodes.
  */
 const maxSingleReads = 16
 

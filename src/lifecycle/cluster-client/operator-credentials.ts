@@ -21,8 +21,8 @@ export interface OperatorAccess {
 }
 
 /**
- * Issues a short-lived client certificate for one command. The API user is in system:masters, which does not
- * depend on RBAC, because commands must work even if roles are missing or broken.
+ * Issues a short-lived client certificate for one command. The API user is in system:masters, whose
+ * permissions do not depend on RBAC. Commands must work even if roles are missing or broken.
  */
 export async function issueOperatorCredentials(
   { identity, operator, now }: OperatorAccess,
@@ -38,7 +38,7 @@ export async function issueOperatorCredentials(
  */
 export const adminGroup = 'hyperkube:admins'
 
-/** Issues credentials of a person, who is named in audit logs by user and machine. */
+/** Issues credentials for a person. Audit logs show the user name and the machine of this person. */
 export async function issueAdminCredentials(
   ca: Ca,
   { user, machine }: { readonly user: string; readonly machine: string },

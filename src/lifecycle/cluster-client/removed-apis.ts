@@ -39,7 +39,9 @@ export function parseDeprecatedApis(metrics: string): DeprecatedApi[] {
   })
 }
 
-/** Finds APIs in use that the desired version no longer serves, with the version that removes each of them. */
+/**
+ * Finds APIs in use that the desired version no longer serves, with the version that removes each of them.
+ */
 export function findRemovedApis(desiredVersion: string, apis: readonly DeprecatedApi[]): Finding[] {
   const [, minor] = parseVersion(desiredVersion)
   const removedApis = apis.filter(({ removedIn }) => parseVersion(removedIn)[1] <= minor)
@@ -65,7 +67,7 @@ export async function checkRemovedApis(
     servers.map(async (server) =>
       api.text({ method: 'GET', path: '/metrics', server, once: true, timeout: 15_000 }).then(
         parseDeprecatedApis,
-        // Unreachable servers are reported by another check.
+        // An unreachable server is ignored here, because another check reports it.
         () => [],
       ),
     ),
@@ -78,7 +80,10 @@ export async function checkRemovedApis(
 
 const lastApplied = z.looseObject({ apiVersion: z.string(), kind: z.string() })
 
-/** Lists objects with the API version in which kubectl applied them last, of kinds that lose an API version. */
+/**
+ * Lists objects of kinds that lose an API version. Each result has the API version with which kubectl last
+ * applied the object.
+ */
 async function listAppliedManifests(api: KubeClient, desiredVersion: string): Promise<KeptManifest[]> {
   const kinds = new Map(
     listKindsRemovedUntil(desiredVersion).map(({ apiVersion, kind, successor }) => [
@@ -97,7 +102,10 @@ async function listAppliedManifests(api: KubeClient, desiredVersion: string): Pr
   return (await Promise.all(manifests)).flat()
 }
 
-/** Lists objects in the first API version that the server has. Kinds that it lacks have no objects. */
+/**
+ * Lists the objects of a kind in the first of these API versions that the server serves. Returns an empty
+ * list if it serves none of them.
+ */
 async function listServedObjects(
   api: KubeClient,
   kind: string,

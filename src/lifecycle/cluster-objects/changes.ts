@@ -17,7 +17,10 @@ export type ClusterObjectChange =
     }
   /** An object that hyperkube created and that is no longer desired. */
   | { readonly kind: 'orphan'; readonly object: ObjectReference }
-  /** A host in cluster.yml with the node name of a host that was removed. The API refuses its writes. */
+  /**
+   * Lets a host of cluster.yml join that has the node name of a removed host. Until then the API refuses
+   * writes of this host.
+   */
   | { readonly kind: 'readmission'; readonly node: string }
   | { readonly kind: 'node'; readonly settings: NodeSettings }
   | { readonly kind: 'smoke-test'; readonly host: string }

@@ -37,7 +37,8 @@ export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInp
   const controllers = manager === 'none' ? [] : [buildClusterStatusCrd(), ...rules]
   const isCis = security.profile === 'cis'
   const base = buildBaseObjects({ windows: hosts.some(({ os }) => os === 'windows') })
-  // The policy has a label, so that it is pruned if the profile changes. Kubernetes owns the accounts.
+  // The policy is labelled, so that it is pruned if the profile changes. The default service accounts are not
+  // labelled: Kubernetes creates them, and they must not be pruned.
   const policies = isCis ? defaultAccountsPolicy : []
   return {
     base: [...base, ...(isCis ? defaultAccounts : [])],
@@ -57,7 +58,7 @@ function buildHostObjects({ node, components }: NodePlan): Manifest[] {
   const { apiVersion, kind } = hostKind
   const find = (name: string): ComponentPlan | undefined => components.find((one) => one.name === name)
   const names = find('kubelet')?.certificates.find(({ usages }) => usages.includes('server'))?.names
-  // A control plane has the CA keys and signs its own certificates.
+  // A control plane has the CA keys and signs its own certificates, so its Host object lists no certificates.
   const certificates = find('kube-apiserver') === undefined ? listRenewable(components) : []
   const spec = {
     ...(names === undefined ? {} : { names }),

@@ -99,7 +99,9 @@ export function listChangedSettings(plans: readonly NodePlan[], nodes: readonly 
 }
 
 const maxAttempts = 20
-/** Maximum number of concurrent requests. A request that waits for a free connection could time out. */
+/**
+ * Maximum number of concurrent requests. With more, requests that wait for a free connection could time out.
+ */
 const maxConcurrent = 16
 
 /**

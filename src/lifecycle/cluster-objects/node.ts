@@ -96,7 +96,9 @@ export function listBlockingTaints({ spec }: Node): string[] {
   return (spec?.taints ?? []).filter(isBlockingTaint).map(({ key, effect }) => `${key}:${effect}`)
 }
 
-/** Lists the reasons why a node accepts no new pods, for example `disk pressure`; empty if it accepts them. */
+/**
+ * Lists the reasons why a node accepts no new pods, for example `disk pressure`; empty if it accepts them.
+ */
 export function explainRefusedPods(node: Node): string[] {
   const isReady = explainNotReady(node) === undefined
   const problems = listNodeProblems(node).filter(({ taint }) => taint !== undefined)

@@ -119,7 +119,7 @@ test('a host that reports another address than in its last plan is an error', as
       hint: expect.stringContaining('internalAddress: 10.0.0.99'),
     },
   ])
-  // An address in cluster.yml is the choice of the operator.
+  // The operator has set the new address in cluster.yml, so the change is not reported.
   const chosen = buildTestCluster(
     '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
     '{ name: w1, address: w1.example.com, internalAddress: 10.0.0.99, roles: [worker] }',
@@ -192,7 +192,7 @@ test('objects of an unreachable host stay; those of a removed host are removed w
 test('a removed host is refused by the API until cluster.yml has its name again', async () => {
   const { objects, api, up } = await setup()
   const path = '/api/v1/namespaces/kube-system/configmaps/hyperkube-removed-hosts'
-  // The objects of the cluster do not exist yet.
+  // A lost host is removed before the cluster objects are created, so the ConfigMap does not exist yet.
   await refuseRemovedHost(api, 'gone', new Date('2026-11-17T10:00:00Z'))
   await up()
   expect(await up()).toEqual([])
@@ -213,7 +213,8 @@ test('without controllers their objects are removed, and the objects of hosts st
     'CustomResourceDefinition clusterstatuses.hyperkube.dev (removed)',
     'RBAC rules of some, more (removed)',
   ])
-  // Control planes renew certificates according to the Host objects, also without controllers.
+  // Control planes need the Host objects to renew certificates, so these objects exist even without
+  // controllers.
   expect(namesOf(definitions)).toEqual(['hosts.hyperkube.dev'])
   expect(namesOf(hostsPath)).toEqual(['cp1', 'one.example.com'])
   expect(namesOf(roles)).toContain('hyperkube:flannel')

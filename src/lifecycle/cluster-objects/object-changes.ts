@@ -68,7 +68,7 @@ async function listLabelled(api: KubeClient, kind: Kind): Promise<readonly KubeO
     const { items } = await listObjects(api, kind, { labels: partLabel })
     return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   } catch (error) {
-    // The CRD of this kind does not exist yet.
+    // The CRD of this kind does not exist yet, so there are no objects.
     if (isKubeError(error, 'KUBE_NOT_FOUND')) return []
     throw error
   }
@@ -140,8 +140,8 @@ async function waitUntilEstablished(api: KubeClient, manifest: Manifest): Promis
   const { apiVersion, kind, metadata } = manifest
   const check = async (): Promise<boolean> => {
     const found = await findObject(api, createUntypedKind(apiVersion, kind), metadata)
-    // If a CRD of an earlier run was still terminating, the applied CRD was deleted with it. It is then
-    // applied again.
+    // The CRD is missing if an earlier one of the same name was still terminating when this one was applied.
+    // The CRD is then applied again.
     const object = found ?? (await applyObject(api, manifest, { force: true }))
     return findUnreadyReason(object) === undefined
   }

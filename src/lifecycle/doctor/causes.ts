@@ -165,7 +165,10 @@ function isRefusal({ code, severity }: Diagnosis): boolean {
   return severity === 'error' && refusalCodes.has(code)
 }
 
-/** True if every node that runs Linux accepts no new pods. A single such node does not stop an addon. */
+/**
+ * True if every node that runs Linux accepts no new pods. Otherwise an addon can run on one of the other
+ * nodes.
+ */
 function areAllNodesRefusing({ endpoints, diagnoses }: CauseContext): boolean {
   const refusing = new Set(diagnoses.filter(isRefusal).map(({ host }) => host))
   return endpoints

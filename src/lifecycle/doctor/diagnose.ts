@@ -33,7 +33,8 @@ export function diagnose(observation: ClusterHealthObservation): Diagnosis[] {
     rules.flatMap((rule) => rule(observation)),
     formatDiagnosisKey,
   )
-  // Several rules may report the same problem. The earliest rule in the list has the most evidence.
+  // Several rules may report the same problem. The report of the earliest rule is kept, because it has the
+  // most evidence.
   const diagnoses = [...diagnosesByKey.values()].flatMap(([first]) => first ?? []).toSorted(byRank)
   const causes = new Map(
     diagnoses.map((effect) => [

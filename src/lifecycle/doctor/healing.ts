@@ -31,7 +31,7 @@ export function describeHealing(
 ): { readonly healing: HealingStatus; readonly isExhausted: boolean } | undefined {
   const component = components.find((health) => health.component === name)
   if (component === undefined) return undefined
-  // If the last action was a recovery, all actions belong to an earlier problem.
+  // If the last action is a recovery, all actions belong to an earlier problem and are not shown.
   const last = actions.find((action) => action.component === name)
   const lastAction =
     last === undefined || last.action === 'recovered'

@@ -7,8 +7,8 @@ import { patchObject } from '../../kube/write-objects.ts'
 import { type Node, nodeKind } from '../cluster-objects/node.ts'
 
 /**
- * Annotation with the operator who cordoned a node and the reason. Without it, the cordon was not set by
- * hyperkube.
+ * Annotation with the operator who cordoned a node and the reason. If a cordoned node lacks it, hyperkube did
+ * not set the cordon.
  */
 export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
 

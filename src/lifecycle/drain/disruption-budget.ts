@@ -62,7 +62,8 @@ export function explainImpossible({
   if (maxUnavailable === 0 || maxUnavailable === '0%') {
     return `it allows no disruption (maxUnavailable: ${maxUnavailable})`
   }
-  // A status of an older generation was computed for an older spec.
+  // A status of an older generation was computed for an older spec, so it explains nothing about the current
+  // spec.
   if (status === undefined || status.observedGeneration < generation || status.expectedPods === 0) {
     return undefined
   }

@@ -64,7 +64,10 @@ function hintFor(refused: readonly RemainingPod[], remainingPods: readonly Remai
     : `find the cause: kubectl -n ${namespace} describe pod ${name}; then run the same command again`
 }
 
-/** Formats one line for each pod that blocks a drain. Refused pods come first, then terminating ones. */
+/**
+ * Formats one line for each pod that blocks a drain. Pods whose eviction was refused come first, then
+ * terminating pods.
+ */
 function formatRemainingPods(
   remainingPods: readonly RemainingPod[],
   budgets: readonly DisruptionBudget[],

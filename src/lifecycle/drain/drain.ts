@@ -22,8 +22,8 @@ export interface DrainOptions {
   /** True to evict pods without a controller too. */
   readonly force: boolean
   /**
-   * True if the host and its pods are lost permanently. Then only the pod objects are deleted and no budget is
-   * checked. Must not be set for a host that is only unreachable: its pods may still run, so singleton
+   * True if the host and its pods are lost permanently. Then only the pod objects are deleted and no budget
+   * is checked. Must not be set for a host that is only unreachable: its pods may still run, so singleton
    * workloads would run twice.
    */
   readonly lost?: boolean

@@ -95,15 +95,15 @@ export function sortPods(pods: readonly Pod[]): SortedPods {
 
 function staysOnNode(pod: Pod): boolean {
   const { metadata } = pod
-  // A mirror pod only represents a static pod of the kubelet.
+  // A mirror pod only represents a static pod of the kubelet. Evicting it would not stop the static pod.
   const isMirror = metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
-  // A DaemonSet would create its pod on the same node again at once.
+  // A DaemonSet would at once create its pod on the same node again, so its pods stay.
   return isMirror || hasEnded(pod) || findController(pod)?.kind === 'DaemonSet'
 }
 
 /**
- * True if the pod has ended and the drain need not wait for it. An ended pod that is terminating counts only
- * if finalizers keep it; otherwise it disappears soon.
+ * True if the pod has ended and the drain need not wait for it. An ended pod that is being deleted will
+ * disappear soon, so the drain waits for it, unless finalizers keep the pod.
  */
 function hasEnded(pod: Pod): boolean {
   const { status, metadata } = pod

@@ -6,8 +6,9 @@ import { hasPeerAddress, type KnownEtcdMember } from './membership.ts'
 
 /**
  * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts.
- * `members` is the member list as one member reports it, because without quorum etcd confirms no list. If
- * enough voters are reachable, etcd was only stopped or is about to elect a leader.
+ * `members` is the member list as one member reports it, because without quorum etcd confirms no list.
+ * Nothing is reported if enough voters are reachable: etcd was then only stopped or is about to elect a
+ * leader.
  */
 export function checkLostQuorum(
   members: readonly KnownEtcdMember[],

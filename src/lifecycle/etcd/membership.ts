@@ -35,7 +35,7 @@ export async function joinEtcd(
   options: ClusterWaitOptions,
 ): Promise<readonly PlannedMember[]> {
   const peerUrl = buildPeerUrl(address)
-  // After a membership change, etcd refuses the next one for some seconds.
+  // etcd refuses a membership change for some seconds after the previous one, so the request is repeated.
   await retryUntilTimeout(options, `${name} cannot join etcd`, async () => {
     await memberAddLearner(etcd, await observeEtcd(etcd), peerUrl)
   })
@@ -61,7 +61,7 @@ export async function promoteLearner(
     })
   } catch (error) {
     if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
-    // etcd accepts no other new member while it has a learner.
+    // The learner is removed, because etcd accepts no other new member while it has a learner.
     await removeEtcdMember(etcd, address).catch(() => undefined)
     throw error
   }
@@ -81,8 +81,8 @@ export async function removeEtcdMember(etcd: EtcdClient, address: string): Promi
 
 /**
  * Transfers leadership away from a host that is about to restart etcd. A leader that stops transfers its
- * leadership too, but only after it has closed the connections of its clients. Their requests then reach other
- * members while etcd has no leader, and time out.
+ * leadership too, but only after it has closed the connections of its clients. Their requests then reach
+ * other members while etcd has no leader, and time out.
  */
 export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): Promise<void> {
   const observed = await observeEtcd(etcd)

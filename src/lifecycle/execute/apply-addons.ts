@@ -20,7 +20,7 @@ export interface AddonTaskOptions {
   readonly signal: AbortSignal
 }
 
-/** Milliseconds until all objects of a removed addon must be gone. */
+/** Milliseconds until all objects of a removed addon must be deleted. */
 const removalTimeoutMs = 300_000
 
 /**

@@ -20,7 +20,7 @@ export interface GateOptions {
   readonly signal: AbortSignal
 }
 
-/** Polls until the condition of a gate holds. Meanwhile emits the reason for waiting. */
+/** Polls until the condition of a gate holds. Emits the reason for waiting. */
 export async function passGate(
   gate: Gate,
   client: GateClient,

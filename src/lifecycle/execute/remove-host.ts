@@ -74,8 +74,8 @@ const resetTimeoutMs = 30_000
  */
 export async function resetHost(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
   await runOnAgent(session, emit, { type: 'reset', claim }).catch(ignoreMissingAgent)
-  // Waits until the agent is gone, so that the next command does not find an agent that is shutting down. A
-  // failed wait is not an error.
+  // Waits until the agent is removed, so that the next command does not find an agent that is shutting down.
+  // A failed wait is not an error.
   const signal = AbortSignal.timeout(resetTimeoutMs)
   const { remote } = session
   if (remote?.windows === undefined)
@@ -84,16 +84,16 @@ export async function resetHost(session: Session, claim: Claim, emit: EmitEvent)
 }
 
 /**
- * Ignores the error that the agent is missing. After a lost connection, a missing agent has removed
- * everything, including itself.
+ * Ignores the error that the agent is missing. The agent removes itself last, so everything else is already
+ * removed when the agent is missing.
  */
 function ignoreMissingAgent(error: unknown): void {
   if (!hasCode(error, 'AGENT_NOT_THERE')) throw error
 }
 
 /**
- * Waits until the agent is gone, then removes the last programs. Windows cannot delete a program while it
- * runs.
+ * Waits until the agent is removed, then removes the remaining programs. They remain because Windows cannot
+ * delete a program while it runs.
  */
 async function waitUntilCleared({ windows }: Remote, signal: AbortSignal): Promise<void> {
   const clear = async (): Promise<true | undefined> => {

@@ -28,7 +28,10 @@ export interface RunStepOptions {
   readonly signal: AbortSignal
 }
 
-/** Long, because a new etcd member may have to copy a large database. */
+/**
+ * Milliseconds to wait until a new etcd member has joined and is promoted. Long, because the member may have
+ * to copy a large database.
+ */
 const joinTimeoutMs = 600_000
 
 function buildWaitOptions(
@@ -70,8 +73,9 @@ export interface StepInputs {
 }
 
 /**
- * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership from
- * members that restart, and adds new etcd members before they start. A failed disruptive step is rolled back.
+ * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership
+ * from members that restart, and adds new etcd members before they start. A failed disruptive step is rolled
+ * back.
  */
 export async function runApplyStep(
   step: ApplyStep,

@@ -11,8 +11,8 @@ export interface CertificateRow {
   readonly file: string
   readonly ca: CaName
   /**
-   * `missing`: the file is absent or invalid. `due`: the certificate must be renewed, because of its age or
-   * because its CA now signs with another key.
+   * `missing`: the file is absent or invalid. `due`: the certificate must be renewed, either because of its
+   * age or after its CA has changed to another key.
    */
   readonly state: 'good' | 'due' | 'expired' | 'missing'
   readonly subject?: string

@@ -12,7 +12,7 @@ const podKind: Kind<z.infer<typeof schema>> = { apiVersion: 'v1', kind: 'Pod', s
 
 /**
  * Lists the Secrets that pods of a node use now, as NAMESPACE/NAME. The API lets a node read exactly these
- * Secrets. Pods that ran there earlier are unknown.
+ * Secrets. Secrets of pods that ran on the node earlier are unknown and not listed.
  */
 export async function listExposedSecrets(
   api: KubeClient,

@@ -39,7 +39,8 @@ export function buildJournalArgs(query: LogQuery): Argv {
 }
 
 /**
- * True if journalctl must read in reverse. With --since and without --reverse, --lines counts from the start.
+ * True if journalctl must read in reverse to return the last lines. With --since and without --reverse, it
+ * returns the first lines instead.
  */
 function needsReverse({ since, lines, follow = false }: LogQuery): boolean {
   return since !== undefined && lines !== undefined && !follow
@@ -57,14 +58,17 @@ export interface ReadLogOptions {
 
 /** Limits of what a host may send, in bytes. */
 export interface LogLimits {
-  /** Default: the limit of a line from any program. */
+  /** Maximum size of one line. By default the limit for the output lines of any program. */
   readonly maxLineBytes?: number
-  /** All lines that are kept in memory, because they arrive in reverse order. */
+  /**
+   * Maximum size of a log that arrives in reverse order. All its lines are kept in memory until the end, and
+   * are then returned in order.
+   */
   readonly maxReversedBytes: number
 }
 
 const defaultLimits: LogLimits = { maxReversedBytes: 128 << 20 }
-/** Maximum number of components with their own masking state. All further ones share one state. */
+/** Maximum number of components with their own masking state. All further components share one state. */
 const maxMasks = 1000
 
 /** Reads the log of a host line by line and masks secrets. Changes nothing and does not use the agent. */
@@ -75,7 +79,8 @@ export async function* readHostLog(
 ): AsyncGenerator<LogLine> {
   /** A secret may span several lines, so each component has its own masking state. */
   const masks = new Map<string, (line: string) => string>()
-  // A host that sends more lines than requested must not fill the memory of the caller.
+  // The lines are counted here too, so that a host that sends more lines than requested does not fill the
+  // memory.
   let remaining = query.follow === true ? Infinity : (query.lines ?? Infinity)
   for await (const line of readRawLog(remote, query, options)) {
     if (remaining <= 0) return
@@ -130,7 +135,7 @@ async function* reverse(
   const all: string[] = []
   let size = 0
   for await (const text of texts) {
-    // An empty line takes memory, too.
+    // Each line needs some memory in addition to its text, even if it is empty.
     size += text.length + 32
     if (size > maxBytes) {
       const message = `journalctl wrote more than ${maxBytes >> 20} MiB and was stopped`

@@ -11,7 +11,7 @@ export interface LogLine {
   readonly message: string
 }
 
-/** Maximum length in characters, because some programs write whole files into one line. */
+/** Maximum length of a message, in characters. Some programs write whole files into one line. */
 const maxMessageLength = 16 << 10
 
 /** A journal field: a string, or an array of bytes if the content is not valid text. */

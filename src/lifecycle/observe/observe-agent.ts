@@ -84,7 +84,7 @@ function isUnknownRequest(error: unknown): boolean {
   )
 }
 
-/** Throws if a signal was aborted for another reason than the end of the time for an observation. */
+/** Throws if the signal was aborted for a reason other than the timeout of an observation. */
 export function throwIfInterrupted(signal: AbortSignal): void {
   const isTimeout = signal.reason instanceof HyperkubeError && signal.reason.code === 'TIMED_OUT'
   if (!isTimeout) signal.throwIfAborted()

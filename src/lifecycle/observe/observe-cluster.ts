@@ -41,9 +41,12 @@ export interface ObserveOptions extends HostObserveOptions {
   readonly now: () => Date
   /** Hosts to observe; all if undefined. */
   readonly only?: ReadonlySet<string>
-  /** What did not answer within this time is reported as unreachable. Undefined means no limit. */
+  /**
+   * Hosts and services that do not answer within this time are reported as unreachable. Undefined means no
+   * limit.
+   */
   readonly timeoutMs?: number
-  /** Called with the names of hosts and services that have not answered yet, whenever one has answered. */
+  /** Called whenever a host or service has answered, with the names of those that have not answered yet. */
   readonly onPending?: (names: readonly string[]) => void
 }
 

@@ -73,7 +73,8 @@ async function probeBatch(
     )
     return nested.flat()
   } finally {
-    // A host that does not receive this request closes its ports after `listenMs`.
+    // Errors are ignored, because a host that does not receive this request closes its ports after
+    // `listenMs`.
     await Promise.allSettled(
       [...opened].map(async ([host, { token }]) =>
         agents.get(host)?.request({ type: 'stop-listening', token }, 'stopped-listening'),

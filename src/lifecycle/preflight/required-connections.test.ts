@@ -114,8 +114,8 @@ test('the number of connections of 500 hosts grows linearly with the hosts', () 
   const [cp1, w1] = ['cp1', 'w1'].map((host) => connections.filter(({ from }) => from.host === host).length)
   // w1 connects to three API servers, and by UDP to three nodes.
   expect(w1).toBe(6)
-  // cp1 connects to 499 kubelets, to three ports (two of etcd, one of the API) of each other control plane,
-  // and by UDP to three nodes.
+  // cp1 connects to 499 kubelets. On each other control plane it connects to three ports: two of etcd, one of
+  // the API. It also connects by UDP to three nodes.
   expect(cp1).toBe(499 + 2 * 3 + 3)
 })
 

@@ -22,7 +22,7 @@ export interface Peer {
   readonly firewalls: readonly HostFirewall[]
 }
 
-/** Used for interfaces whose MTU is unknown. */
+/** MTU that is assumed for an interface whose MTU is unknown. */
 const defaultMtu = 1500
 
 /** Lists the hosts whose facts are known, sorted by name. */

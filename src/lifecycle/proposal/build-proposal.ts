@@ -33,7 +33,7 @@ export interface ProposalOptions {
    * of one host may depend on the others.
    */
   readonly limit?: ReadonlySet<string> | undefined
-  /** True to request the contents of files that would change. */
+  /** True to request the current contents of files that would change. */
   readonly fileContents?: boolean
   /** True to renew all certificates, including those that are not due. */
   readonly renew?: boolean

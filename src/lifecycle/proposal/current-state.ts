@@ -21,10 +21,10 @@ export interface ClusterObservation {
 }
 
 /**
- * Determines which hosts are already part of the cluster. For etcd only the member list counts: a listed
- * member may not have started yet, and a running etcd may have been removed from the list. For other
- * components the installed services count. For an unreachable host its node counts, because the kubelet is
- * installed last.
+ * Determines which hosts are already part of the cluster. For etcd only the member list counts, because a
+ * listed member may not have started yet. A running etcd may also have been removed from the list. For other
+ * components the installed services count. On an unreachable host they cannot be read, so its node counts
+ * instead: the kubelet is installed last.
  */
 export function deriveCurrentState({
   plans,

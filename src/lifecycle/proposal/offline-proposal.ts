@@ -32,7 +32,8 @@ export function buildOfflineProposal(
   const { plans, findings } = planFromInputs(inputs, facts, ignored)
   if (hasErrors(findings)) return { ...emptyProposal, findings }
   const state = assumeHostsState(inputs.cluster, plans, facts, previous)
-  // Previous plans do not contain the state of addons, and a limit to hosts excludes addons.
+  // Addons are left out if there are previous plans, because plans do not contain the state of addons. They
+  // are also left out if the proposal is limited to some hosts.
   const addons =
     previous.size > 0 || limited ? noAddons : proposeAllAddons(buildOfflineAddonInput(inputs, facts))
   return composeProposal({

@@ -25,7 +25,7 @@ test('equal ops of 300 hosts share one array, and at most 64 diffs run at the sa
   const head = { component: 'kubelet', stage: 'node', action: 'create', target: 'file' } as const
   const names = Array.from({ length: 300 }, (_, index) => `w${index}`)
   let [open, most] = [0, 0]
-  // Each session begins with a hello, and is done with its diff.
+  // Counts the sessions in use: each session sends `hello` first and its diff request last.
   const requests = {
     push: ({ type }: AgentRequest['body']) => (most = Math.max(most, (open += type === 'hello' ? 1 : -1))),
   }

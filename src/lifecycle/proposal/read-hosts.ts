@@ -46,7 +46,10 @@ export async function readDiffs(
   return new Map(all.flat())
 }
 
-/** Returns the same array for equal ops, because most hosts of a large cluster have the same ops. */
+/**
+ * Returns the same array for equal ops. This saves memory, because most hosts of a large cluster have the
+ * same ops.
+ */
 function createOpsCache(): (ops: Op[]) => Op[] {
   const known = new Map<string, Op[]>()
   return (ops) => {

@@ -42,7 +42,8 @@ test('an API server that emulates a minor can return to that minor', () => {
   const kubelets = { w1: '1.36.4' }
   expect(codes('1.36.4', ['1.36', '1.36.4'], kubelets)).toEqual([])
   expect(codes('1.37.1', ['1.36', '1.37.1'], kubelets)).toEqual([])
-  // The confirmation has started, so the way back is closed.
+  // One API server no longer emulates 1.36: the confirmation of the upgrade has started, so a rollback is not
+  // possible.
   expect(codes('1.36.4', ['1.36', '1.37.1'], kubelets)).toEqual(['UPGRADE_DOWNGRADE'])
   expect(isMinorChange('1.37.1', { servers: ['1.36'], kubelets: new Map() })).toBe(true)
 })

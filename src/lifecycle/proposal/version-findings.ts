@@ -4,7 +4,7 @@ import { maxKubeletSkew } from '../../kit/version-skew.ts'
 
 /** Kubernetes versions that run now, without a leading v. */
 export interface RunningVersions {
-  /** Versions of API servers, or the minors that they emulate. */
+  /** Versions of API servers. For a server that emulates a minor version, that minor. */
   readonly servers: readonly string[]
   /** Kubelet versions by node name. */
   readonly kubelets: ReadonlyMap<string, string>

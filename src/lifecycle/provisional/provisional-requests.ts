@@ -42,7 +42,10 @@ export async function extendProvisionalChange(
   })
 }
 
-/** Makes the hosts roll back now, each host after its own delay. */
+/**
+ * Starts the rollback on all hosts by moving their deadline to now. Each host still waits for its own delay,
+ * so that not all hosts roll back together.
+ */
 export async function rollBackProvisionalChange(
   provisionalChanges: ProvisionalIds,
   agents: Agents,

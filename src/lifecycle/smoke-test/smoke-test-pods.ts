@@ -23,7 +23,9 @@ export interface SmokeTestPods {
 }
 
 const namespace = 'kube-system'
-/** Maximum number of concurrent requests. A request that waits for a free connection could time out. */
+/**
+ * Maximum number of concurrent requests. With more, requests that wait for a free connection could time out.
+ */
 export const maxConcurrentPods = 16
 /** Label of smoke test pods. It also finds pods that an interrupted run has left behind. */
 export const smokeTestLabel = 'hyperkube.dev/smoke-test'

@@ -25,7 +25,7 @@ export interface SmokeTestOptions {
  * probes.
  */
 const maxPeers = 3
-/** Port on which no process listens. The expected response is a refusal by the kernel of the pod. */
+/** Port on which no process of the pod listens. A refused connection proves that the pod is reachable. */
 const closedPort = 9
 
 /**
@@ -45,7 +45,7 @@ export async function runSmokeTest(options: SmokeTestOptions): Promise<void> {
   }
 }
 
-/** Polls until `findProblem` returns undefined. Meanwhile emits the current problem. */
+/** Polls until `findProblem` returns undefined. Emits the current problem while it waits. */
 async function waitUntil(
   { emit, now, signal, timeoutMs = 120_000 }: SmokeTestOptions,
   condition: string,
@@ -102,7 +102,7 @@ async function findReachProblem({
   const problems = await settleAll(
     plans.map(async ({ host, os }, index) => {
       const session = sessions.get(host)
-      // The agent of a Windows host cannot run these probes.
+      // The agent of a Windows host cannot run these probes, so such hosts are left out.
       if (session === undefined || os === 'windows') return []
       const others = Array.from({ length: Math.min(maxPeers, plans.length - 1) }, (_, step) => {
         const plan = plans[(index + step + 1) % plans.length]
@@ -127,8 +127,8 @@ async function findReachProblem({
 }
 
 /**
- * True if the destination answered. A refusal by the closed port counts, because only the kernel of the pod
- * can send it.
+ * True if the destination answered. A refusal by the closed port counts too, because it comes from the
+ * network stack of the pod.
  */
 function isReached({ outcome }: NetworkProbeResult, port: number): boolean {
   return outcome === 'ok' || (port === closedPort && outcome === 'refused')

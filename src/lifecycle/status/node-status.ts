@@ -4,7 +4,7 @@ import type { HealthResult } from '../observe/observe-cluster.ts'
 /** Status of a node. A node is unhealthy if it is not ready, is under pressure, or has no network. */
 export type NodeStatus = HealthResult & {
   readonly version?: string
-  /** True if the kubelet reports that it is ready, whatever the other conditions are. */
+  /** True if the condition Ready is true. Other conditions, such as disk pressure, do not count. */
   readonly ready?: boolean
   /**
    * Problems that node conditions report, for example `disk pressure`; undefined if there are no problems.

@@ -60,7 +60,7 @@ export interface StatusReport {
 export interface ClusterStatusReport {
   /** The Kubernetes version in cluster.yml. */
   readonly kubernetes: string
-  /** The upgrade that is held; undefined if none is. */
+  /** The upgrade that is held; undefined if no upgrade is held. */
   readonly heldUpgrade?: Cluster['spec']['heldUpgrade']
   readonly hosts: HealthyCount
   readonly nodes: HealthyCount

@@ -101,7 +101,8 @@ describe('addon-drift', () => {
     putAll(long, () => true)
     const manager = await long.start('m')
     await long.advanceMinutes(30, manager)
-    // An inventory without a digest means that the apply of a new version is in progress.
+    // An inventory without a digest means that a new version is being applied. Missing objects are then not
+    // drift.
     cluster.objects.change('/api/v1/namespaces/kube-system/configmaps/hyperkube-addon-hello', {
       data: { inventory: serializeInventory({ addon: 'hello', entries: [] }) },
     })

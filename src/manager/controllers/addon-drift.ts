@@ -102,7 +102,7 @@ async function detectInventoryDrift(
   inventory: Inventory,
   desired: DesiredManifests | undefined,
 ): Promise<AddonObjectDrift[]> {
-  // Without a digest, an apply is in progress or was interrupted.
+  // Without a digest, an apply is in progress or was interrupted. Missing objects are then not drift.
   if (inventory.appliedDigest === undefined) return []
   if (desired === undefined) {
     const entries = inventory.entries.filter(isReadableKind)

@@ -11,8 +11,8 @@ import { addonCheckIntervalMs, toInventoryReference } from './addon-drift.ts'
 const readyTimeoutMs = 5 * 60_000
 
 /**
- * A controller that repairs addons. Addons may contain any object, including RBAC, so it needs all
- * permissions and is off by default.
+ * A controller that repairs addons. Addons may contain any object, including RBAC, so this controller needs
+ * all permissions and is off by default.
  */
 export const addonReconciler: ControllerDefinition = {
   name: 'addon-reconciler',

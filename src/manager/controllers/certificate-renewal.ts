@@ -36,7 +36,7 @@ export const certificateRenewal: ControllerDefinition = {
     return createReconciler(context, {
       async reconcile(name) {
         const { certificates, conditions = [] } = known.get(name)?.status ?? {}
-        // The agent of this host has not reported its certificates yet.
+        // The agent of this host has not reported its certificates yet, so there is nothing to decide.
         if (certificates === undefined) return undefined
         const time = now()
         const { condition, renew, next } = decideRenewal(certificates, time.getTime())
@@ -114,7 +114,10 @@ function formatFiles([first, ...more]: readonly HostCertificate[]): string {
   return more.length === 0 ? (first?.file ?? '') : `${first?.file} and ${more.length} more`
 }
 
-/** Formats a time as a date without the time of day, because messages should change rarely. */
+/**
+ * Formats a time as a date. The time of day is left out, so that the message, and with it the condition,
+ * changes less often.
+ */
 function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10)
 }

@@ -22,7 +22,7 @@ const statusWatch = new WatchSpec({
   select: ({ status }): { readonly status: ClusterStatus | undefined } => ({ status }),
 })
 
-/** Changes within this many milliseconds are written together. */
+/** Milliseconds for which changes are collected before the status is written. */
 const batchMs = 2000
 
 export const clusterStatusController: ControllerDefinition = {

@@ -16,8 +16,8 @@ const diskCordonerName = 'disk-cordoner'
 export const diskSettleMs = 10 * 60_000
 
 /**
- * Cordons nodes whose disk fails. It is separate from nodeConditions, because it needs more permissions and
- * an operator must enable it.
+ * Cordons nodes whose disk fails. This controller is separate from nodeConditions, because it needs more
+ * permissions and an operator must enable it.
  */
 export const diskCordoner: ControllerDefinition = {
   name: diskCordonerName,

@@ -121,7 +121,7 @@ export function decideSnapshot(
   const candidates = hosts.filter(
     (host) => host.etcd.ready && !host.etcd.learner && !host.silent && !failed.includes(host),
   )
-  // If the requested host went silent, another host is requested too, because two snapshots are better than
+  // If the requested host went silent, another host gets a request too, because two snapshots are better than
   // none.
   const next =
     requested !== undefined && !requested.silent ? requested : candidates.toSorted(comparePreference)[0]
@@ -172,8 +172,8 @@ export function formatSnapshotRequestId(moment: Date): string {
 
 /**
  * Lists snapshot files of a host that can be removed once the new snapshot exists. The retention counts the
- * snapshots of all members. Snapshots with a time after this one do not count: such a name is wrong, and would
- * make every real snapshot look older than the retention.
+ * snapshots of all members. A file name with a time after the new snapshot is wrong and does not count.
+ * Otherwise every real snapshot would seem too old to keep.
  */
 function findFilesToRemove(
   host: SnapshotHost,

@@ -34,7 +34,7 @@ export class FakeHosts {
     this.#now = now
   }
 
-  /** Adds a host. By default it is an etcd member if it reports one. */
+  /** Adds a host. By default the host is an etcd member if `status` contains an etcd report. */
   add(name: string, status: HostStatus = {}, etcdMember = status.etcd !== undefined): void {
     const spec = { names: { dns: [name], ip: [] }, etcdMember }
     const { apiVersion, kind } = hostKind

@@ -23,7 +23,7 @@ export function findUnhealthyComponents({ hosts, endpoints }: ClusterHealthObser
 
 /** Finds services of a host that are not active. The agent's own service has a separate rule. */
 function findStopped(observation: HostHealthObservation, health: HostHealth | undefined): Diagnosis[] {
-  // hyperkube is not installed on this host yet.
+  // hyperkube is not installed on this host yet, so it is no problem that services are not active.
   if (observation.version === undefined && health === undefined) return []
   const { endpoint, logs } = observation
   const probed = new Set(
@@ -50,9 +50,9 @@ function formatSystemdState({ name, state, restarts }: ServiceStatus): string {
 }
 
 /**
- * Finds unhealthy components that the probes do not explain: no local probe fails, or the agent reports a
- * code that no probe of the component has. Examples are data risks, resources that only an operator can
- * repair, and exhausted healing.
+ * Finds unhealthy components that the probes do not explain. Either no local probe fails, or the agent
+ * reports a code that no probe of the component has. Examples are data risks, resources that only an operator
+ * can repair, and exhausted healing.
  */
 function findReported(
   { endpoint: { host } }: HostHealthObservation,

@@ -17,7 +17,8 @@ export function checkEtcdCluster(observation: ClusterHealthObservation): Diagnos
 
 function findLostQuorum({ etcd, hosts, endpoints }: ClusterHealthObservation): Diagnosis[] {
   const voters = endpoints.filter(({ etcd: isMember }) => isMember)
-  // If no host with an etcd member is reachable, the state of the quorum is unknown.
+  // If no host with an etcd member is reachable, the state of the quorum is unknown. A lost quorum is then
+  // not reported.
   const isAnyReachable = voters.some(
     ({ host }) => hosts.find(({ endpoint }) => endpoint.host === host)?.unreachable === undefined,
   )

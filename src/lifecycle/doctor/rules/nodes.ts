@@ -4,7 +4,7 @@ import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import { suggestCommand } from '../commands.ts'
 import { type Diagnosis, nodeProblemCodes } from '../diagnosis.ts'
 
-/** Finds nodes under pressure or without a network. The API reports them as ready nevertheless. */
+/** Finds nodes under pressure or without a network. The condition Ready of such a node may still be true. */
 export function findNodeProblems({ hosts, nodes = [] }: ClusterHealthObservation): Diagnosis[] {
   return hosts.flatMap(({ endpoint }) => {
     const node = nodes.find(({ metadata }) => metadata.name === endpoint.node)
@@ -21,7 +21,7 @@ function diagnoseProblem(
   return [
     {
       code,
-      // Without the taint the scheduler still assigns pods to the node.
+      // Without the taint the scheduler still assigns pods to the node, so this is only a warning.
       severity: taint === undefined ? 'warning' : 'error',
       what: `node ${node} has ${text}${taint === undefined ? '' : ', and accepts no new pods'}`,
       ...(since === undefined ? {} : { since }),

@@ -55,7 +55,8 @@ function buildDiagnosis(
   const health = agent.state === 'reachable' ? agent.health : undefined
   const isLocal = probes.some(({ scope }) => scope === 'local')
   const described = isLocal && health !== undefined ? describeHealing(health, component) : undefined
-  // A single failure of a remote probe may be a false alarm. A failure of a local probe is certain.
+  // A single failure of a remote probe may be a false alarm, so it is only a warning. A failure of a local
+  // probe is certain.
   const isCertain = isLocal || probes.some(({ state }) => state === 'unhealthy')
   return {
     code,

@@ -91,7 +91,8 @@ function canRemove(host: string, { endpoints, hosts, api, etcd }: ClusterHealthO
   const hasControlPlane = endpoints.some((endpoint) => {
     if (!endpoint.api || endpoint.host === host) return false
     const observed = hosts.find((one) => one.endpoint.host === endpoint.host)
-    // With --limit the other hosts are not observed, but their API servers are.
+    // With --limit the other hosts are not observed, but all API servers are. A healthy API server proves
+    // that its host is reachable.
     return observed === undefined
       ? api.get(endpoint.host)?.healthy === true
       : observed.unreachable === undefined
