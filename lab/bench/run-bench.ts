@@ -55,7 +55,8 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
     )
     return { times, usage: await meters.stop(), access: await attempt.access }
   } catch (error) {
-    // After an abort, throws the reason of the abort, because all other errors are its consequences.
+    // After an abort, this throws the reason of the abort instead of `error`, which is only a consequence of
+    // it.
     options.signal?.throwIfAborted()
     throw error
   } finally {

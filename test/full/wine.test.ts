@@ -90,7 +90,7 @@ async function callHost(
   return lines.map((line) => hostCallResponseFormat.newest.schema.parse(JSON.parse(line)).body)
 }
 
-/** A service spec. Its program is a service of Wine that needs no other service. */
+/** Builds a service spec. Its program is a service of Wine that needs no other service. */
 function service(name: string, overrides: object = {}): object {
   return {
     supervisor: 'scm',

@@ -25,7 +25,7 @@ export interface Machine {
   readonly files: SimulatedFiles
   /** Number of times that all connections of the host broke. */
   breaks: number
-  /** Data of host-local: the owner of each pod address, per network. */
+  /** Address reservations of host-local: the owner of each pod address, per network. */
   readonly taken: Map<string, Map<string, string>>
   /** Images of the container runtime (key: image name). */
   readonly images: Map<string, SimulatedImage>

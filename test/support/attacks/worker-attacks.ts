@@ -43,7 +43,7 @@ export function buildWorkerAttacks(context: AttackContext): Attack[] {
   ]
 }
 
-/** Tries to renew keys that leaked from w2 with the node identity of w1. */
+/** Uses the node identity of w1 to request renewals of certificates that leaked from w2. */
 export function buildRenewalAttacks(context: AttackContext): Attack[] {
   const node = findCertificate(context.loot, 'kubelet/client')
   return context.otherLoot.certificates.map((previous) => ({

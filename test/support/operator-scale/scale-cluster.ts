@@ -35,7 +35,8 @@ export async function createScaleCluster(
   await writeFile(hostKeyFile, hostKey.private, { mode: 0o600 })
   const file = join(directory, 'cluster.yml')
   const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory, HYPERKUBE_FILE: file }
-  // The port is known only after the simulator has read cluster.yml, so it is chosen here.
+  // The port is chosen here, because cluster.yml must contain it before the simulator starts and reads this
+  // file.
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   const hosts = buildHosts(workers, port)
   await writeFile(file, stringify(buildDocument(hosts, keyFile)))
@@ -79,7 +80,10 @@ interface SimulatedHost {
   readonly ssh: { readonly user: string; readonly port: number }
 }
 
-/** Every address of 127.0.0.0/8 is this machine, so each host has its own address for ssh. */
+/**
+ * Builds the hosts. Each host gets its own address for ssh, because all addresses of 127.0.0.0/8 are this
+ * machine.
+ */
 function buildHosts(workers: number, port: number): SimulatedHost[] {
   return Array.from({ length: controlPlanes + workers }, (_, index) => {
     const isControlPlane = index < controlPlanes
