@@ -350,7 +350,7 @@ function cniStamp(): Extra {
   }
 }
 
-/** The program that checks a cluster against the CIS benchmark, with upstream's checks. */
+/** Defines kube-bench, which checks a cluster against the CIS benchmark with upstream's checks. */
 function kubeBench(): Part {
   const module = 'github.com/aquasecurity/kube-bench'
   return definePart('kube-bench', 'v0.15.6', [{ name: 'kube-bench', from: module, ask: ['version'] }], {
@@ -368,7 +368,8 @@ function flannel(os: Os): Part {
     [{ name: 'flanneld', from: 'github.com/flannel-io/flannel', ask: ['--version'] }],
     {
       os,
-      // flannel's udp backend is written in C on Linux and does not exist on Windows.
+      // flannel's udp backend is written in C on Linux and does not exist on Windows, so only Linux needs
+      // cgo.
       cgo: os === 'linux',
       tags: os === 'linux' ? ['netgo', 'osusergo'] : [],
       stamps: { 'github.com/flannel-io/flannel/pkg/version.Version': 'v0.28.7' },

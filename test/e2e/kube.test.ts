@@ -79,7 +79,7 @@ test('the API server is ready and returns its version', async () => {
 
 describe('the objects that controllers and hosts need', () => {
   const { apiVersion, kind } = hostKind
-  // w9 has no node, because the objects of a host stay while its node exists.
+  // w9 has no node, because hyperkube keeps the objects of a host while its node exists.
   const names = { dns: ['w9'], ip: ['10.0.0.2'] }
   const host = { apiVersion, kind, metadata: { name: 'w9' }, spec: { names } }
   const manifests = [buildHostCrd(), buildClusterStatusCrd(), ...buildHostRbac('w9'), host].map(addPartLabel)

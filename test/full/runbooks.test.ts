@@ -187,7 +187,7 @@ async function waitForCodes(...expected: readonly string[]): Promise<readonly st
   return codes
 }
 
-/** Runs the last section of the runbooks: nothing is wrong, and `up` has nothing to do. */
+/** Follows the last section of the runbooks: `doctor` must find nothing, and `up` must have nothing to do. */
 async function expectHealthy(): Promise<void> {
   const began = Date.now()
   await pollUntil('doctor to find nothing', async () => (await operator.hyperkube('doctor')).code === 0, {

@@ -326,7 +326,7 @@ async function installComponent(
   for (const { path } of [...directories, { path: String.raw`C:\hyperkube\logs` }])
     await mkdir(toLocalPath(path), { recursive: true })
   for (const { path, content } of files) {
-    // The golden plan has a placeholder instead of a CA.
+    // The golden plan has a placeholder instead of a CA, so the real CA certificate is written.
     if (content.kind === 'text') await write(path, path.endsWith('ca.crt') ? ca.certificate : content.text)
   }
   for (const { path, template } of derivedFiles)

@@ -5,7 +5,9 @@ import type { Loot, StolenCertificate } from './stolen-credentials.ts'
 
 const nodeUser = 'system:node:w1'
 
-/** Attacks with the tokens of pods on the worker. An escaped pod finds the same tokens. */
+/**
+ * Attacks with the tokens of pods on the worker. An attacker who escapes from a pod finds the same tokens.
+ */
 export function buildPodAttacks(context: AttackContext): Attack[] {
   const api = getApiOrigin(context)
   return context.loot.tokens.flatMap((token) =>

@@ -13,7 +13,7 @@ import { type MeteredRun, runMetered } from './metered-process.ts'
 const kubernetes = '1.37.1'
 const controlPlanes = 3
 
-/** A cluster of simulated hosts, and an operator with a command to change it. */
+/** A cluster of simulated hosts, and the functions with which a test acts as its operator. */
 export interface ScaleCluster extends AsyncDisposable {
   /** Runs a command of hyperkube in a process of its own and measures it. */
   hyperkube(...args: readonly string[]): Promise<MeteredRun>
@@ -21,7 +21,10 @@ export interface ScaleCluster extends AsyncDisposable {
   edit(change: (document: Document) => void): Promise<void>
 }
 
-/** Writes cluster.yml, identity and lock for `workers` workers, and starts the process with their hosts. */
+/**
+ * Writes cluster.yml, identity and lock for `workers` workers, and starts the process that simulates all
+ * hosts.
+ */
 export async function createScaleCluster(
   program: readonly [string, ...string[]],
   workers: number,
@@ -81,8 +84,8 @@ interface SimulatedHost {
 }
 
 /**
- * Builds the hosts. Each host gets its own address for ssh, because all addresses of 127.0.0.0/8 are this
- * machine.
+ * Builds the hosts. Each has its own loopback address, and one ssh server serves all of them, because all of
+ * 127.0.0.0/8 is this machine.
  */
 function buildHosts(workers: number, port: number): SimulatedHost[] {
   return Array.from({ length: controlPlanes + workers }, (_, index) => {
