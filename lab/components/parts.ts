@@ -74,7 +74,7 @@ const testImagePrograms: readonly Program[] = ['agnhost', 'nonewprivs'].map((nam
   ask: ['--version'],
 }))
 
-/** Files of agnhost's image. */
+/** Files of the Kubernetes sources that agnhost's image contains. */
 const testImageFiles = ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`)
 
 export const parts: readonly Part[] = [

@@ -45,7 +45,7 @@ export interface SimulatedService {
   environment: readonly string[]
   restartAfter: readonly number[]
   state: 'Stopped' | 'Start Pending' | 'Running' | 'Stop Pending'
-  /** Time at which the pending state ends. */
+  /** Time at which the state Start Pending or Stop Pending ends. */
   until: number
   exitCode: number
   process: number

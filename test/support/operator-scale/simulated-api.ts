@@ -73,7 +73,7 @@ export class SimulatedApi {
 
 const notFound: SimulatedResponse = { status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404 } }
 
-/** Parts of a path. `collection` holds the objects of all namespaces. */
+/** Parts of a request path. One `collection` contains the objects of all namespaces. */
 interface ApiPath {
   readonly collection: string
   readonly key: string
