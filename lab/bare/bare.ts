@@ -13,8 +13,7 @@ import { Pki } from './pki.ts'
 
 /**
  * Benchmark contender without a setup tool: systemd starts the upstream binaries on all hosts at once, and
- * each service waits for its dependencies. The times of all other contenders are compared with those of this
- * one.
+ * each service waits for its dependencies. The benchmark compares all other contenders with this one.
  */
 export const bare: Contender = {
   name: 'bare',

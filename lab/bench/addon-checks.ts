@@ -4,7 +4,7 @@ import { probeService } from './workload.ts'
 
 type AddonCheck = readonly [description: string, check: () => Promise<boolean>]
 
-/** Checks, in order, that the addons work for a user. A check that passed once is not repeated. */
+/** Lists checks that the addons work for a user, in order. A check that has passed is not repeated. */
 export function listAddonChecks(api: KubeApi, hosts: readonly Host[]): readonly AddonCheck[] {
   const ingressHosts = selectIngressHosts(hosts)
   return [

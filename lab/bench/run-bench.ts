@@ -55,7 +55,7 @@ export async function runBench(options: BenchOptions): Promise<BenchResult> {
     )
     return { times, usage: await meters.stop(), access: await attempt.access }
   } catch (error) {
-    // After an abort, throws the reason of the abort, because all other errors are its consequences.
+    // After an abort, this throws the abort reason, because `error` is only its consequence.
     options.signal?.throwIfAborted()
     throw error
   } finally {

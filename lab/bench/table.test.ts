@@ -59,7 +59,8 @@ test('ratios are computed per run and per shape', () => {
     'hyperkube ÷ bare, 1+1',
     'hyperkube ÷ kubeadm, 1+1',
   ])
-  // The medians of all runs would give 40 ÷ 20 = 2.00 for hyperkube and bare.
+  // Each ratio compares two results of the same run. Dividing the medians of all runs would give 40 ÷ 20 =
+  // 2.00 for hyperkube and bare.
   expect(etcd).toMatch(
     /^\| etcd healthy +\| 1\.00 \(1\.00–2\.00\) +\| 1\.50 \(1\.25–2\.00\) +\| 1\.25 \(0\.75–2\.00\) +\|$/,
   )

@@ -10,8 +10,8 @@ export interface Column {
 }
 
 /**
- * Title and unit of a row, and a function that reads its value from a result. The value is undefined if it was
- * not measured.
+ * Title and unit of a row, and a function that reads the row's value from a result. The function returns
+ * undefined if the value was not measured.
  */
 type Row = readonly [
   title: string,
@@ -43,9 +43,9 @@ export function renderTable(columns: readonly Column[]): string {
 }
 
 /**
- * Renders a Markdown table that divides each contender by those before it, in the same shape. Each ratio is of
- * two results of one run, because the machine is never equally fast in two runs. Returns an empty text if there
- * is only one contender.
+ * Renders a Markdown table of ratios: each contender's values divided by those of every contender before it
+ * with the same shape. Each ratio compares two results of the same run, because the speed of the machine
+ * differs between runs. Returns an empty text if there is only one contender.
  */
 export function renderRatios(columns: readonly Column[]): string {
   const pairs = columns.flatMap((column, index) =>

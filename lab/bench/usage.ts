@@ -30,7 +30,7 @@ export async function meterUsage(hosts: readonly Host[]): Promise<{ stop(): Prom
     peakBytes = Math.max(peakBytes, await residentBytes(memory))
   }
   const timer = setInterval(() => {
-    // If a host disappears meanwhile, the code that uses the host reports the error.
+    // Errors are ignored here: if a host disappears, the code that uses the host reports the error.
     sampling = sampling.then(sample).catch(() => undefined)
   }, sampleIntervalMs)
   return {

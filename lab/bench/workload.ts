@@ -95,8 +95,8 @@ export async function listProbePods(api: KubeApi): Promise<ProbePod[]> {
 }
 
 /**
- * Lets every probe pod call all other pods, or the Service by address or by name. True if there are `count`
- * pods and every call succeeds.
+ * Lets every probe pod call `target`: all other pods, the Service by its address, or the Service by its name.
+ * True if there are `count` pods and every call succeeds.
  */
 export async function probeService(
   api: KubeApi,

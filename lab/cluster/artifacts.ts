@@ -32,7 +32,10 @@ export function pauseImage(versions: Versions): string {
 /** One file that a host downloads from the mirror, and its destination on the host. */
 export interface Fetch {
   readonly path: string
-  /** A program or an image is stored as a file; an archive is unpacked into a directory. */
+  /**
+   * Destination on the host: `file` for a program or an image, `directory` for an archive, which is unpacked
+   * there.
+   */
   readonly into: { readonly file: string } | { readonly directory: string; readonly strip: number }
 }
 

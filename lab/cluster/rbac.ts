@@ -12,8 +12,8 @@ interface RbacObject {
 const group = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * RBAC objects for flannel, and for requests of the API server to kubelets. Kubelets would otherwise refuse
- * logs and exec.
+ * RBAC objects for flannel, and for requests from the API server to kubelets. Without them, kubelets refuse
+ * requests for logs and exec.
  */
 const bindings: readonly { readonly path: string; readonly object: RbacObject }[] = [
   {

@@ -64,8 +64,8 @@ export function benchCommand(parent: Command): void {
       const versions = selectVersions(options.kubernetes)
       try {
         for (let run = 1; run <= options.runs; run++) {
-          // The benchmark alternates between its contenders, so temporary load on the machine affects all of
-          // them. Each run begins with another one, so that none always follows the same.
+          // Every run measures all contenders in turn, so temporary load on the machine affects all of them.
+          // Each run begins with another contender, so no contender always follows the same one.
           for (const { contender, text, shape, results } of rotate(columns, run - 1)) {
             signal.throwIfAborted()
             await lab.clear()
@@ -75,7 +75,7 @@ export function benchCommand(parent: Command): void {
               results.push(await runBench(benchOptions))
             })
           }
-          // Written after every run, so that an interrupted benchmark keeps its results.
+          // The page is written after every run, so that an interrupted benchmark keeps its results.
           if (options.out !== undefined) await writeFile(options.out, renderPage(render(), run, options))
         }
       } finally {
@@ -89,7 +89,7 @@ export function benchCommand(parent: Command): void {
 
 interface Tables {
   readonly table: string
-  /** Empty if there is only one contender. */
+  /** Table of the ratios between contenders; empty if there is only one contender. */
   readonly ratios: string
 }
 

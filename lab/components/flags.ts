@@ -18,8 +18,9 @@ export type FlagKind = 'boolean' | 'value'
 export type PartFlags = ReadonlyMap<string, ReadonlyMap<string, FlagKind>>
 
 /**
- * Programs whose flags the catalog needs, by part, each with flags that it accepts but does not print. These
- * flags come from the program's sources. They are tested like all others, so a removed flag is not listed.
+ * Programs whose flags the catalog stores, by part. Each program has a list of hidden flags, which it accepts
+ * but does not print in its help. Hidden flags come from the program's sources. They are tested like all
+ * other flags, so a flag that a version no longer accepts is not stored.
  */
 const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   kubernetes: {
@@ -44,7 +45,8 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
       'cluster-remove-delay',
       'cluster-sync-interval',
       'config',
-      // etcd 3.5 accepts this flag, which is not of etcd 0.4, without printing it.
+      // etcd 3.5 accepts this flag but does not print it. Unlike the other flags here, it does not come from
+      // etcd 0.4.
       'experimental-snapshot-catchup-entries',
       'force',
       'max-result-buffer',
@@ -60,7 +62,7 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
   flannel: { flanneld: [] },
 }
 
-/** Selects the parts whose flags the catalog stores: of every minor the newest patch. */
+/** Selects the parts whose flags the catalog stores: the newest patch version of every minor. */
 export function selectPartsWithFlags(): readonly Part[] {
   const candidates = selectParts(Object.keys(hiddenFlags)).filter(({ os }) => os === 'linux')
   const minors = Map.groupBy(candidates, ({ name, version }) => `${name} ${toMinor(version)}`)
@@ -101,7 +103,7 @@ async function programFlags(file: string, hidden: readonly string[]): Promise<Ma
   const { stdout, stderr } = await runProgram([file, '--help'])
   const flags = new Map<string, FlagKind>()
   for (const flag of [...new Set([...parseHelpFlags(stdout + stderr), ...hidden])].toSorted()) {
-    // Help texts can be wrong: etcd 3.7 prints flags that it refuses.
+    // Each printed flag is tested, because help texts can be wrong: etcd 3.7 prints flags that it refuses.
     const kind = await queryFlag(file, flag)
     if (kind !== undefined) flags.set(flag, kind)
   }

@@ -33,8 +33,8 @@ export interface Part {
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
 /**
- * Older minors of the catalog, built only on request. Each version is the newest patch of which the Go module
- * proxy has all modules of the programs, with entries in the checksum database.
+ * Older Kubernetes minors of the catalog, built only on request. Each version is the newest patch whose
+ * modules are all in the Go module proxy and in the checksum database.
  */
 export const olderKubernetesVersions = ['v1.35.8', 'v1.34.10', 'v1.33.13', 'v1.32.5'] as const
 export type KubernetesVersion = (typeof kubernetesVersions)[number] | (typeof olderKubernetesVersions)[number]
@@ -42,7 +42,7 @@ export type KubernetesVersion = (typeof kubernetesVersions)[number] | (typeof ol
 /** Versions of the images that the thirty conformance tests of an older minor use. */
 export interface OlderTestImages {
   readonly agnhost: string
-  /** The version from which tests upgrade: another agnhost, or before 1.35 a web server. */
+  /** Image from which conformance tests upgrade: an older agnhost, or a web server before Kubernetes 1.35. */
   readonly previous: string
   readonly busybox: string
 }
@@ -74,18 +74,19 @@ const testImagePrograms: readonly Program[] = ['agnhost', 'nonewprivs'].map((nam
   ask: ['--version'],
 }))
 
-/** Files of agnhost's image. */
+/** Files of the Kubernetes sources that agnhost's image contains. */
 const testImageFiles = ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`)
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
-  // The last one is a patch version that no release of hyperkube names.
+  // test/full/patch-version.test.ts installs v1.36.3, because no release of hyperkube names this patch
+  // version.
   ...[...olderKubernetesVersions, 'v1.36.3'].map((version) => ({
     ...kubernetes(version),
     onRequest: true,
   })),
   ...['v3.7.3', 'v3.6.16'].map((version) => definePart('etcd', version, etcdPrograms)),
-  // The etcd of Kubernetes 1.32 and 1.33.
+  // This is the etcd version of Kubernetes 1.32 and 1.33.
   definePart('etcd', 'v3.5.35', etcdPrograms, { onRequest: true }),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'containerd-shim-runc-v2', 'ctr']), {
     tags: containerdTags,
@@ -138,7 +139,7 @@ export const parts: readonly Part[] = [
     module: 'kubernetes/v1.37.1',
     language: 'c',
   }),
-  // Versions that the conformance suites of older minors use.
+  // The conformance suites of older minors use these versions of the pause image.
   ...[
     { version: 'v3.10.1', module: 'kubernetes/v1.35.8' },
     { version: 'v3.10', module: 'kubernetes/v1.33.13' },
@@ -199,9 +200,9 @@ export const parts: readonly Part[] = [
     [{ name: 'sample-apiserver', from: 'k8s.io/sample-apiserver', ask: ['--help'] }],
     { onRequest: true },
   ),
-  // The etcd in which sample-apiserver stores its objects.
+  // sample-apiserver stores its objects in this etcd.
   definePart('test-etcd', 'v3.7.0', etcdPrograms, { module: 'etcd/v3.7.0', onRequest: true }),
-  // An S3 server for tests that use buckets.
+  // versitygw is an S3 server for tests that use buckets.
   definePart(
     'versitygw',
     'v1.8.0',
@@ -349,7 +350,7 @@ function cniStamp(): Extra {
   }
 }
 
-/** The program that checks a cluster against the CIS benchmark, with upstream's checks. */
+/** Defines kube-bench, which checks a cluster against the CIS benchmark with upstream's checks. */
 function kubeBench(): Part {
   const module = 'github.com/aquasecurity/kube-bench'
   return definePart('kube-bench', 'v0.15.6', [{ name: 'kube-bench', from: module, ask: ['version'] }], {
@@ -367,7 +368,8 @@ function flannel(os: Os): Part {
     [{ name: 'flanneld', from: 'github.com/flannel-io/flannel', ask: ['--version'] }],
     {
       os,
-      // flannel's udp backend is written in C on Linux and does not exist on Windows.
+      // flannel's udp backend is written in C on Linux and does not exist on Windows, so only Linux needs
+      // cgo.
       cgo: os === 'linux',
       tags: os === 'linux' ? ['netgo', 'osusergo'] : [],
       stamps: { 'github.com/flannel-io/flannel/pkg/version.Version': 'v0.28.7' },

@@ -8,7 +8,7 @@ import { type Part, parts, type Program } from './parts.ts'
 import { moduleDirectory } from './recipe.ts'
 
 /**
- * Modules whose patch version the module proxy does not have, and the version that is used in its stead. Only
+ * Modules whose patch version the Go module proxy does not have, each with the version that replaces it. Only
  * the conformance suite uses these modules.
  */
 const unavailableModules: Readonly<Record<string, string>> = {
@@ -61,7 +61,7 @@ export async function pinVersion(name: string, version: string, { force = false 
       ),
     ].join('\n'),
   )
-  // -e ignores unavailable modules that only upstream's own tests need.
+  // With -e, Go ignores unavailable modules, which only upstream's own tests need.
   await runProgram(['go', 'mod', 'tidy', '-e'], { cwd: directory })
   for (const { from } of tests)
     await runProgram(['go', 'get', '-t', `${from}@${version}`], { cwd: directory })
@@ -83,7 +83,10 @@ function listPrograms(known: Part): { tools: readonly Program[]; tests: readonly
   }
 }
 
-/** Lists the modules of the programs that have the version of the part. Staging modules have another version. */
+/**
+ * Lists the modules of the programs that have the same version as the part. Staging modules have other
+ * versions, so they are left out.
+ */
 async function listModules(known: Part, tools: readonly Program[]): Promise<string[]> {
   const packages = tools.map(({ from }) => from)
   // With -e, `go list` also reports the modules of packages for another OS, such as Windows.
@@ -108,17 +111,17 @@ async function downloadGoMod(module: string, version: string): Promise<string> {
 }
 
 /**
- * Lists the godebug directives of upstream. Go ignores them in a dependency too. Without them an older minor
- * would have the behaviour of the newer Go that builds it.
+ * Lists upstream's godebug directives. They are copied, because Go ignores the directives of a dependency.
+ * Without them, an older minor would behave like the newer Go version that builds it.
  */
 export function listGodebugLines(goMod: string): string[] {
   return [...goMod.matchAll(/^godebug .+$/gm)].map(([line]) => `${line}\n`)
 }
 
 /**
- * Lists the replace directives of upstream. Kubernetes replaces its staging modules with paths; here they are
- * replaced with their published versions v0.X.Y. Other paths are dropped, because they exist only in
- * upstream's checkout.
+ * Lists upstream's replace directives. Kubernetes replaces its staging modules with local paths; this
+ * function replaces these paths with the published versions v0.X.Y. Other local paths are dropped, because
+ * they exist only in upstream's checkout.
  */
 export function listReplacements(goMod: string, version: string): string[] {
   const staged = new Set([...goMod.matchAll(/^\s*(\S+) v0\.0\.0$/gm)].map(([, module]) => module))

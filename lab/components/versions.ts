@@ -1,4 +1,4 @@
-/** Minor of a version as its module is tagged: 1.37 of v1.37.1. */
+/** Returns the minor of a version that starts with v, for example 1.37 for v1.37.1. */
 export function toMinor(version: string): string {
   return version.slice(1).split('.').slice(0, 2).join('.')
 }

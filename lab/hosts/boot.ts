@@ -53,7 +53,8 @@ export async function bootContainer(host: BootOptions): Promise<void> {
   await launchHost(host, [...unshareCommand, ...buildNspawnCommand(host)], {
     SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: version1 ? '0' : '1',
     SYSTEMD_NSPAWN_API_VFS_WRITABLE: '1',
-    // Two labs never share a root, so nspawn needs no locks. Its lock files would be left behind.
+    // The locks of nspawn are disabled: two labs never share a root, and nspawn would leave its lock files
+    // behind.
     SYSTEMD_NSPAWN_LOCK: '0',
   })
 }

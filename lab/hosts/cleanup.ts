@@ -41,7 +41,7 @@ export async function cleanUpHost(hostId: string, directory: string): Promise<vo
 
 /** Removes everything of a lab from the machine that runs it, however the last run of the lab ended. */
 export async function cleanUpLab(lab: string, network: number): Promise<void> {
-  // The network number may belong to another lab by now.
+  // Nothing is removed if the network number now belongs to another lab.
   if ((await findNetworkOwner(network)) !== lab) return
   const directory = labDirectory(lab)
   await waitForSetupPrograms(directory, network)
@@ -128,7 +128,7 @@ async function isSetupProgram(pid: string, namesLab: (word: string) => boolean):
   const read = async (file: string): Promise<string> =>
     readFile(join('/proc', pid, file), 'utf8').catch(() => '')
   const words = (await read('cmdline')).split('\0')
-  // Shells with the argument `enter` are about to execute the program of a host.
+  // A shell with the argument `enter` counts too, because it is about to execute the program of a host.
   return (setupPrograms.has((await read('comm')).trim()) || words[3] === 'enter') && words.some(namesLab)
 }
 

@@ -47,7 +47,7 @@ async function requireAttached(disk: Disk): Promise<void> {
 
 /**
  * Cuts the disk's power: nothing more is written, and unsynced data is lost. Processes get I/O errors from
- * now on. The caller must end them before it attaches the disk again.
+ * now on. The caller must end these processes before it attaches the disk again.
  */
 export async function cutPower(disk: Disk): Promise<void> {
   await requireAttached(disk)

@@ -61,7 +61,8 @@ export class Machine {
     const isAlive = async (): Promise<boolean> => this.isRunning()
     await openConnection(this.ssh, timeoutMs, isAlive).catch(async (cause: unknown) => {
       const consoleLog = await readFile(this.console, 'utf8').catch(() => '')
-      // The message contains the end of the log, because tests remove the host and its files.
+      // The message contains the end of the log, because the log itself is deleted when a test removes the
+      // host.
       const tail = consoleLog.trimEnd().split('\n').slice(-8).join('\n')
       throw new HyperkubeError('HOST_NOT_UP', `the host did not come up; its last output was\n${tail}\n`, {
         host: this.name,

@@ -58,7 +58,8 @@ export class VirtualMachine extends Machine {
       async () => {
         await this.connect(bootTimeoutMs)
         const isRebooted = (await this.#bootId()) !== previousBootId
-        // Until the shutdown is complete, logins still reach the old boot.
+        // Logins still reach the old boot until the shutdown is complete. The next attempt then needs a new
+        // connection.
         if (!isRebooted) await closeConnection(this.ssh.control)
         return isRebooted
       },
@@ -94,7 +95,8 @@ export class VirtualMachine extends Machine {
       ...buildKernelArgs(this.#options.base, ['root=/dev/vda', 'rw', 'console=ttyS0']),
       ['-initrd', join(this.#options.base, 'initrd.img')],
       ['-serial', 'stdio'],
-      // The disk is deleted with the machine, so writes need not be synced.
+      // With `cache=unsafe` writes are not synced. This is safe, because the disk is deleted with the
+      // machine.
       ['-drive', `file=${this.#disk},if=virtio,format=raw,discard=unmap,cache=unsafe`],
       ['-netdev', `tap,id=lab,ifname=${this.hostId},script=no,downscript=no`],
       ['-device', `virtio-net-pci,netdev=lab,mac=${hardwareAddress(this.address)}`],

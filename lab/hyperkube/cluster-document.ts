@@ -29,7 +29,8 @@ export function buildClusterDocument(
     metadata: { name: 'lab' },
     spec: {
       kubernetes,
-      // The mirror of a lab has components that were built from source.
+      // The mirror of a lab serves components that were built from source, so their digests come from the
+      // mirror.
       artifacts: { mirror, digests: 'mirror' },
       registries: ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror] })),
       ...(addons

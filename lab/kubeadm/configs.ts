@@ -32,7 +32,8 @@ export function renderInitConfig(first: Host, versions: Versions, secrets: JoinS
       kubernetesVersion: versions.kubernetes,
       controlPlaneEndpoint: `${first.address}:6443`,
       networking: { podSubnet: clusterNetwork.pods, serviceSubnet: clusterNetwork.services },
-      // Hosts with a local proxy reach all API servers at 127.0.0.1.
+      // Hosts with a local proxy reach API servers at 127.0.0.1, so their certificates must contain this
+      // address.
       apiServer: { certSANs: ['127.0.0.1'] },
       etcd: { local: { imageTag: formatEtcdTag(versions) } },
     },

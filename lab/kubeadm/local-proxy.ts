@@ -8,7 +8,7 @@ const proxyAddress = '127.0.0.1:6444'
 interface LocalProxyOptions {
   readonly hosts: readonly Host[]
   readonly first: Host
-  /** Versions of the cluster. The kubectl of this version is used. */
+  /** Versions of the cluster. They also select the version of kubectl. */
   readonly versions: Versions
   readonly signal: AbortSignal
 }

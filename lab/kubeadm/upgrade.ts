@@ -60,7 +60,7 @@ export interface UpgradeOptions {
   readonly from: Versions
   readonly to: Versions
   readonly signal: AbortSignal
-  /** Called when a command is repeated, and when a node has the new version. */
+  /** Called with a message when a command is repeated, and when a node has the new version. */
   readonly note: (message: string) => void
 }
 

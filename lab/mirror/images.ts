@@ -105,7 +105,10 @@ function defineBusybox(tag: string): Image {
   )
 }
 
-/** Defines the web server of older suites. It is that of busybox, because tests only need a page from it. */
+/**
+ * Defines the web server image of older suites. The web server of busybox is enough, because tests only read
+ * one page from it.
+ */
 function defineHttpd(name: string): Image {
   return defineImage(
     name,

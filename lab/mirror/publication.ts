@@ -82,7 +82,7 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
       ]
     }
     case 'flannel': {
-      // flannel's releases have no checksum files.
+      // flannel's releases have no checksum files, so none is published here.
       const release = formatGithubRelease('flannel-io/flannel', version)
       const file = os === 'windows' ? 'flanneld.exe' : `flanneld-${arch}`
       return [{ kind: 'file', path: `${release}/${file}`, program: 'flanneld' }]

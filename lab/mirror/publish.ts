@@ -11,8 +11,8 @@ import { reproducibleTarFlags } from './reproducible-tar.ts'
 import { type Publication, listPublications } from './publication.ts'
 
 /**
- * Version of the published files, which the cache key contains. Increase it when the files change although
- * the list of publications stays the same.
+ * Format version of the published files, which is part of the cache key. Increase it when the files change
+ * although the list of publications stays the same.
  */
 const format = 2
 

@@ -68,7 +68,8 @@ async function respond(
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://mirror')
   const path = decodeURIComponent(pathname)
   if (path === '/v2/') {
-    // Clients request /v2/ to find out whether the server is a registry and requires a login.
+    // Clients request /v2/ to find out whether the server is a registry and requires a login. Status 200
+    // means a registry without a login.
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     return
   }

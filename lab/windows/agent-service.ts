@@ -59,7 +59,8 @@ export class AgentService implements HostProgram {
     const paths = buildWindowsPaths(baseDirectory)
     const agentHost: WindowsHost = {
       ...host,
-      // The agent must have the process id that the service manager knows.
+      // The agent must report the process id that the simulated service manager assigned, not that of this
+      // process.
       release: createRunningRelease(
         version,
         toLocalPath,

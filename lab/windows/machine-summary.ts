@@ -2,8 +2,8 @@ import type { Machine } from './simulator/machine.ts'
 
 /** Returns the state of a host that a reset must restore, without times, process ids and transient data. */
 export function summarizeMachine(machine: Machine): object {
-  // The addresses of host-local are left out, because on a lab host they are stored in files, which are
-  // included.
+  // The addresses that host-local has reserved are left out, because a lab host stores them in files. The
+  // files are part of the summary.
   const { services, networks, endpoints, policies, routes, rules, environment, adapters, files } = machine
   return {
     services: [...services.values()].map(({ name, commandLine, description, state }) => ({
@@ -23,7 +23,7 @@ export function summarizeMachine(machine: Machine): object {
     environment: [...environment],
     files: files
       .all()
-      // The home directory is left out, because programs are uploaded there.
+      // The home directory is left out, because operators upload programs there.
       .filter(({ path }) => !path.startsWith('C:\\Users'))
       .map(({ path, access }) => ({ path, access })),
   }

@@ -71,7 +71,7 @@ export async function runShellLine(
 
 /**
  * Returns a function that creates the context of a host-call. `file` is the uploaded program that serves the
- * call. It is the running release, so it can be installed as the agent.
+ * call. The context reports `file` as the running release, so that the call can install it as the agent.
  */
 function createHostCallContext({ host, toLocalPath }: SimulatedWindows, file: string) {
   return (base: string, gone: AbortSignal): HostCallContext => ({

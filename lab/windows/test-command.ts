@@ -20,7 +20,7 @@ export function formatTestCommand(command: string, [name, role]: readonly string
   return JSON.stringify(testCommandSchema.parse({ lab: command, ...options }))
 }
 
-/** Returns undefined if the line is not a test command. */
+/** Parses a test command. Returns undefined if the line is not a test command. */
 export function parseTestCommand(line: string): TestCommand | undefined {
   return line.startsWith('{') ? testCommandSchema.parse(JSON.parse(line)) : undefined
 }

@@ -1,6 +1,6 @@
 /**
  * DisposableStack for Node 22, limited to the methods that hyperkube uses. Releases contain Node 24, which
- * has it built in.
+ * has DisposableStack built in.
  */
 export class DisposableStack implements Disposable {
   readonly #work: (() => void)[] = []

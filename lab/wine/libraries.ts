@@ -11,7 +11,7 @@ const windowsLibraries = new Set(
     .map((name) => `${name}.dll`),
 )
 
-/** True if Windows Server 2022 has the library. API sets (api-ms-win-…) stand for libraries of the system. */
+/** True if Windows Server 2022 has the library. API sets (api-ms-win-…) stand for system libraries. */
 export function isWindowsLibrary(name: string): boolean {
   return windowsLibraries.has(name) || name.startsWith('api-ms-win-')
 }

@@ -69,7 +69,8 @@ function New-StandInObject([string] $class, $properties) {
     $made
 }
 
-# Parameters of type CimInstance accept only their own class.
+# Throws for an object of another class, because a real parameter of type CimInstance accepts only its own
+# class.
 function Assert-StandInClass([string] $class, $objects) {
     foreach ($one in $objects) {
         if ($one.PSObject.TypeNames[0] -ne 'Microsoft.Management.Infrastructure.CimInstance#' + $class) { throw ('this is not a ' + $class) }

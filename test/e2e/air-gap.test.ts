@@ -78,8 +78,8 @@ test('the bundle verifies, and the lock is unchanged', async () => {
 test('a bundle with a flipped byte is refused by verify and up, and no host receives it', async () => {
   const whole = await readFile(join(operator.directory, bundle))
   const flipped = Buffer.from(whole)
-  // The first match is in the manifest or directly after it. 100,000 bytes later, the offset lies in the
-  // content of an artifact.
+  // Selects a byte in the content of an artifact: 100,000 bytes after the first match. The first match is in
+  // the manifest or directly after it.
   const offset = flipped.indexOf('artifacts/linux-') + 100_000
   flipped.writeUInt8(flipped.readUInt8(offset) ^ 1, offset)
   await writeFile(join(operator.directory, 'flipped.bundle'), flipped)

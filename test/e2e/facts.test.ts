@@ -111,7 +111,7 @@ test('a service with a component name is reported if it is not from hyperkube', 
   expect(await foreign()).toEqual(['etcd.service'])
   await host.exec(['tee', file], { input: unit('/opt/hyperkube/etcd-3.7.3/etcd') })
   expect(await foreign()).toEqual([])
-  // hyperkube must check the effective unit, which systemd merges from both files.
+  // hyperkube must check the effective unit, which systemd merges from the unit file and this drop-in.
   await host.exec(['mkdir', '-p', `${file}.d`])
   await host.exec(['tee', `${file}.d/other.conf`], {
     input: `[Service]\nExecStart=\nExecStart=/usr/bin/etcd\n`,

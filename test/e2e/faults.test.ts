@@ -145,7 +145,7 @@ describe('applying plans', () => {
     await w1.fillDisk()
     await w1.exec(['rm', '/var/spare'])
     const result = await faultLab.terminal.hyperkube(...upArgs)
-    // The download that fails first differs from run to run.
+    // The output does not always name the same artifact, because the download that fails first differs.
     const text = result.text.replace(
       /w1\/[\w-]+: (APPLY_DISK_FULL): create artifact [\w-.]+:/,
       'w1/ANY: $1: ANY:',
@@ -189,7 +189,7 @@ describe('applying plans', () => {
     await waitForApi(cp1)
     const second = faultLab.terminal.start(...upArgs, '--force-unlock')
     await second.waitForOutput('] controllers')
-    // Prevents the agent from finishing its current op.
+    // The paused agent cannot finish its current op, so `up` still runs at the second Ctrl-C.
     await cp1.exec(['systemctl', 'kill', '--signal=SIGSTOP', 'hyperkube-agent'])
     second.signal('SIGINT')
     await second.waitForOutput('press Ctrl-C again')

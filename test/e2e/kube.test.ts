@@ -79,7 +79,7 @@ test('the API server is ready and returns its version', async () => {
 
 describe('the objects that controllers and hosts need', () => {
   const { apiVersion, kind } = hostKind
-  // A host without a node: objects of a host stay while its node exists.
+  // w9 has no node, because hyperkube keeps the objects of a host while its node exists.
   const names = { dns: ['w9'], ip: ['10.0.0.2'] }
   const host = { apiVersion, kind, metadata: { name: 'w9' }, spec: { names } }
   const manifests = [buildHostCrd(), buildClusterStatusCrd(), ...buildHostRbac('w9'), host].map(addPartLabel)
@@ -109,7 +109,8 @@ describe('the objects that every cluster has', () => {
   test('are applied, and a second apply changes nothing', async () => {
     const first = await applyBaseObjects(client, { windows: true })
     const second = await applyBaseObjects(client, { windows: true })
-    // kube-controller-manager writes the result of its type check to the status of a policy.
+    // Policies are left out: kube-controller-manager writes the result of its type check to their status,
+    // which changes their version.
     const versions = (objects: typeof first): unknown[] =>
       objects
         .filter(({ kind }) => kind !== 'ValidatingAdmissionPolicy')
@@ -262,8 +263,8 @@ describe('a lease', () => {
   })
 
   test('expires when it is not renewed', async () => {
-    // Requests for the lease time out after a third of its duration. Three seconds are enough even for a slow
-    // machine.
+    // Requests for the lease time out after a third of its duration, here after three seconds. This is enough
+    // even for a slow machine.
     const [expired, next] = [contender('expired', 9000), contender('next', 9000)]
     const started = performance.now()
     await expired.acquire(100, signal)

@@ -229,7 +229,7 @@ function testIdleHost(clusterNow: () => UpCluster): void {
     'the agent and proxy of an idle host use less than 140 MB and 2 % of a core',
     { timeout: 240_000 },
     async () => {
-      // The host needs a while to become idle.
+      // The timeout is long, because the host needs some time to become idle.
       const options = { maxCpuShare: 0.02, timeoutMs: 200_000 }
       const { pss, cpuShare } = await waitUntilIdle(clusterNow().hosts.at(-1), options)
       expect(pss).toBeLessThan(140e6)
@@ -388,7 +388,7 @@ function describeConformance(clusterNow: () => UpCluster): void {
   })
 }
 
-/** Replaces cp3 by cp4. The returned function gives cp4 and its state before it joined. */
+/** Tests that cp4 replaces cp3. The returned function gives cp4 and the state of cp4 before it joined. */
 function describeReplacement(clusterNow: () => UpCluster): () => AddedHost | undefined {
   let added: AddedHost | undefined
   describe('replacement of a control plane', () => {

@@ -99,7 +99,8 @@ describe('attacks on a cluster with default addons', () => {
         ...listApiCredentials(context.loot),
         ...listApiCredentials({ ...context.otherLoot, tokens: [] }),
       ])
-      // All of them are valid before, so the removal is what invalidates them.
+      // All credentials are valid before the removal, so the removal is the reason why they are refused
+      // later.
       expect(await runAttacks(attacks)).toHaveLength(attacks.length)
       const { stdout } = await context.cluster.operator.must(
         0,

@@ -49,7 +49,10 @@ function setUpBench(profile: Profile) {
   }, 600_000)
   afterAll(async () => kit[Symbol.asyncDispose]())
 
-  /** Runs all targets on the hosts where they apply, and the policies with an operator's kubeconfig. */
+  /**
+   * Runs the kube-bench targets on each host to which they apply, and the target `policies` with an
+   * operator's kubeconfig.
+   */
   const runBenchmark = async (): Promise<ProfileResults> => {
     const cluster = clusterNow()
     const [shipped, upstream] = [new Map<string, CheckResult[]>(), new Map<string, CheckResult[]>()]
@@ -73,13 +76,13 @@ function setUpBench(profile: Profile) {
 }
 
 async function expectAddonsAvailable({ api, hosts }: UpCluster): Promise<void> {
-  // The probe pods of this check do not satisfy the level restricted.
+  // The check of service names is left out, because its probe pods violate the Pod Security level restricted.
   const checks = listAddonChecks(api, hosts).filter(([what]) => !what.startsWith('a service name'))
   for (const [what, check] of checks)
     expect(await pollUntil(what, check, { timeoutMs: 180_000 }), what).toBe(true)
 }
 
-/** Expects no failure as shipped, and a reason for each check that does not pass. */
+/** Expects that no shipped check fails, and that each check that does not pass has a documented reason. */
 function expectReasons({ shipped, upstream }: ProfileResults): void {
   const results = mergeHosts(shipped)
   const open = [...results, ...mergeHosts(upstream)].filter(

@@ -9,7 +9,7 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/cost-at-rest.md')
 const kubernetes = '1.37.1'
-/** A shorter period does not write the evidence. */
+/** Duration of the measurement in minutes. The evidence is written only for ten minutes or more. */
 const minutes = Number(process.env['COST_AT_REST_MINUTES'] ?? 10)
 const nodeServices = ['hyperkube-agent', 'apiserver-proxy', 'kubelet', 'containerd', 'kube-proxy', 'flanneld']
 const controlPlaneServices = [

@@ -4,7 +4,7 @@ import { customObject, everyKind, type KindObject, nodeObject } from '../support
 import { writeEvidenceSection } from '../support/held-upgrade-evidence.ts'
 import { type LocalControlPlane, startLocalControlPlane } from '../support/local-control-plane.ts'
 
-// The programs of a held upgrade: etcd stays at the version of the old minor.
+// Versions of a held upgrade from 1.36 to 1.37: etcd stays at the version of the old minor.
 const [etcd, from, to, minor] = ['v3.6.16', 'v1.36.4', 'v1.37.1', '1.36'] as const
 
 let local: LocalControlPlane
@@ -23,7 +23,7 @@ interface StoredObject {
   readonly metadata: { readonly resourceVersion: string }
 }
 
-/** Reads an object or a list. A server that fills its caches throttles requests for a moment. */
+/** Reads an object or a list. Retries, because a server that still fills its caches throttles requests. */
 async function read<T>(path: string): Promise<T> {
   let response = await local.send<T>('GET', path)
   await pollUntil(
@@ -66,7 +66,10 @@ async function readAll(served: ReadonlyMap<string, Resource>): Promise<ReadonlyM
   return objects
 }
 
-/** Objects that API servers write all the time, or do not store. */
+/**
+ * True for objects that cannot be compared, because API servers change them all the time or do not store
+ * them.
+ */
 const isVolatile = (path: string): boolean =>
   /componentstatuses| kube-system\/apiserver-| default\/kubernetes/.test(path)
 
@@ -96,7 +99,7 @@ test(`${to} that emulates ${minor} serves what ${from} serves`, { timeout: 300_0
   const served = await listServed()
   const added = [...served.keys()].filter((id) => !state.served?.has(id))
   const removed = [...(state.served?.keys() ?? [])].filter((id) => !served.has(id))
-  // A new status of CSINode is served, but its feature gate is off.
+  // The new minor also serves a status of CSINode, although the feature gate of this status is off.
   expect({ added, removed }).toEqual({ added: ['storage.k8s.io/v1 csinodes/status'], removed: [] })
 })
 
@@ -142,7 +145,7 @@ test('it drops fields that only the new minor has', { timeout: 60_000 }, async (
   await local.send('DELETE', `${pod.collection}/new-field`, { gracePeriodSeconds: 0 })
 })
 
-/** Drops the empty status that the new minor shows for a CSINode. The old minor has no such field. */
+/** Drops the empty status that the new minor shows for a CSINode, because the old minor has no such field. */
 function dropNewPart(path: string, object: unknown): unknown {
   if (!path.includes('/csinodes ')) return object
   expect(object).toMatchObject({ status: {} })
@@ -157,11 +160,15 @@ test(`${from} reads every object, and all are equal`, { timeout: 300_000 }, asyn
   comparedCount = compared.length
 })
 
-/** Kinds to which the new minor added a part that it stores even if it is empty. The old minor ignores it. */
+/**
+ * Kinds with a new field that the new minor stores even if the field is empty. The old minor does not know
+ * the field, so it would store other bytes.
+ */
 const kindsWithEmptyParts = ['PersistentVolumeClaim', 'CSINode']
 
 test(`${from} would store the same bytes`, { timeout: 300_000 }, async () => {
-  // An update without a change writes nothing if the encoded object is equal to the stored one.
+  // The API server writes nothing if an updated object has the same bytes as the stored one. So a new
+  // resource version means that the bytes differ.
   const rewritten: unknown[] = []
   for (const { collection, body } of [...everyKind, nodeObject, customObject]) {
     const path = `${collection}/${body.metadata.name}`

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(async () => lab[Symbol.asyncDispose](), 300_000)
 
-/** A shell in tmux that an operator could sit at. */
+/** A shell in tmux whose screens are recorded. */
 class Shell {
   readonly frames: TerminalFrame[] = []
   readonly #started = performance.now()
@@ -96,7 +96,7 @@ test('three commands lead from cluster.yml to kubectl get nodes', { timeout: 900
   }
   const target = join(root, 'docs/public/recording.svg')
   await mkdir(join(root, 'docs/public'), { recursive: true })
-  // The home directory of a test is of no use to readers.
+  // `~` replaces the temporary directory of the lab, because the recording is part of the documentation.
   const frames = shell.frames.map(({ at, text }) => ({ at, text: text.replaceAll(lab.directory, '~') }))
   await writeFile(target, renderRecording(frames, size))
   expect((await readFile(target, 'utf8')).length).toBeLessThan(2_000_000)

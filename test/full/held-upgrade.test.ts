@@ -40,7 +40,9 @@ interface Result {
   readonly figures: BusyFigures
 }
 
-/** Runs a command that changes the cluster, as its dry run planned it. Returns the seconds. */
+/**
+ * Runs a command and expects that it does exactly what its dry run planned. Returns the duration in seconds.
+ */
 async function change({ cluster }: Round, ...args: readonly string[]): Promise<number> {
   const dryRun = await recordDryRun(cluster.operator, cluster.hosts, args)
   const began = performance.now()
@@ -49,7 +51,10 @@ async function change({ cluster }: Round, ...args: readonly string[]): Promise<n
   return (performance.now() - began) / 1000
 }
 
-/** Holds the upgrade, writes an object of every kind, and ends the hold, all under load. */
+/**
+ * Starts a held upgrade, creates an object of every kind, and confirms the upgrade or rolls it back, all
+ * under load.
+ */
 async function holdUnderLoad(round: Round, end: 'confirm' | 'rollback'): Promise<Result> {
   const { cluster, servers, credentials } = round
   const { operator, api, hosts } = cluster
@@ -75,7 +80,10 @@ async function holdUnderLoad(round: Round, end: 'confirm' | 'rollback'): Promise
   return { holdSeconds, endSeconds, objects: count, figures }
 }
 
-/** Another operator sees the hold, `up` keeps it, and no other upgrade can start. */
+/**
+ * Expects that `status` and `plan` show the hold, that `plan` has no changes, and that no other upgrade can
+ * start.
+ */
 async function expectHoldIsShown({ cluster: { operator } }: Round): Promise<void> {
   for (const command of ['status', 'plan']) {
     const { stdout } = await operator.must(0, command)

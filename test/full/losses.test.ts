@@ -61,7 +61,7 @@ test('after the loss of the etcd quorum, up and plan change nothing and name etc
     expect(stderr).toContain('PLAN_NO_QUORUM')
     expect(stderr).toContain('if they are lost permanently: hyperkube etcd recover')
   }
-  // An operator may remove the lost hosts from cluster.yml, but etcd still counts them as members.
+  // Removing the lost hosts from cluster.yml does not help, because etcd still counts them as members.
   await setHosts(...survivors)
   const { stderr } = await operator.must(1, 'up', '--yes')
   expect(stderr).toContain('ROLLOUT_QUORUM: etcd has no quorum without cp2 and cp3')
@@ -101,7 +101,8 @@ test('the next up removes the nodes of lost hosts', async () => {
 test('hosts that have power again are reset and join again', async () => {
   for (const name of ['cp2', 'cp3']) await lab.start(name)
   await setHosts(...names)
-  // cp2 and cp3 have a quorum of the previous etcd cluster, so they start it again.
+  // cp2 and cp3 have a quorum of the previous etcd cluster. So this cluster runs again, next to the recovered
+  // one.
   await pollUntil(
     'the previous etcd to be noticed',
     async () =>

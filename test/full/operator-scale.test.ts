@@ -15,7 +15,7 @@ import {
 } from '../support/operator-scale/scale-evidence.ts'
 
 const evidence = join(import.meta.dirname, '../../docs/evidence/operator-scale.md')
-/** Numbers of workers, ascending. The evidence is written only for the default. */
+/** Numbers of workers, ascending. The evidence is written only for the default numbers. */
 const requestedSizes = process.env['OPERATOR_SCALE']
 const sizes = (requestedSizes ?? '500,2000,5000').split(',').map(Number)
 

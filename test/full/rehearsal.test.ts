@@ -7,7 +7,7 @@ import { setUpCluster } from '../support/suite-cluster.ts'
 const [from, to] = ['1.36.4', '1.37.1']
 const evidence = join(import.meta.dirname, '../../docs/evidence/rehearsal.md')
 
-/** storage.k8s.io/v1beta1 is the planted API: 1.36 can serve it, 1.37 cannot. */
+/** API that the test enables in 1.36 on purpose, because 1.37 can no longer serve it. */
 const removedApi = 'storage.k8s.io/v1beta1'
 const clusterNow = setUpCluster('rehearsal', '1+1', from, {
   prepare: async (operator) =>
@@ -18,7 +18,10 @@ const clusterNow = setUpCluster('rehearsal', '1+1', from, {
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** Builds a CRD of the kind Widget. Two CRDs with the same kind in one group conflict. */
+/**
+ * Builds a CRD of the kind Widget. The test creates two of them, because two CRDs with the same kind in one
+ * group conflict.
+ */
 function buildDefinition(plural: string) {
   const schema = { openAPIV3Schema: { type: 'object' } }
   return {
@@ -46,7 +49,10 @@ async function rehearse(code: number, ...flags: readonly string[]) {
   return report.parse(JSON.parse(stdout))
 }
 
-/** Counts the requests of operators in the audit logs. Components of the cluster have other names. */
+/**
+ * Counts the requests of operators in the audit logs. Requests of cluster components do not count, because
+ * components have other user names.
+ */
 async function countOperatorRequests(): Promise<number> {
   const [host] = clusterNow().hosts
   if (host === undefined) throw new Error('there are no hosts')
@@ -105,10 +111,11 @@ test(
       'UPGRADE_API_REMOVED',
     ])
     expect(findings.find(({ code }) => code === 'UPGRADE_API_REMOVED')?.message).toContain(removedApi)
-    // A snapshot is read from etcd, so the API servers see no request of the operator.
+    // The rehearsal reads a snapshot of etcd, so it must not send requests to the API servers.
     expect(requests).toBe(0)
     expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
-    // The same count notices a command that does ask the API servers.
+    // This checks the count itself: `plan` sends requests to the API servers, so the count must have
+    // increased.
     expect(await countOperatorRequests()).toBeGreaterThan(before)
     const [version = ''] = (await operator.must(0, 'version')).stdout.split('\n')
     await writeFile(

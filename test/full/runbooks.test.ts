@@ -12,9 +12,10 @@ import { listNodeNames, listReadyNodes, listVoters } from '../support/membership
 import { createOperator, type Operator } from '../support/operator.ts'
 
 /**
- * Follows the runbooks docs/how-to/runbook-api-down.md and runbook-node-lost.md: injects the fault of a
- * branch, expects the findings that lead to the branch, and runs its commands. Each test continues with the
- * cluster of the previous test. losses.test.ts and restore.test.ts follow the runbook of the etcd quorum.
+ * Follows the runbooks docs/how-to/runbook-api-down.md and runbook-node-lost.md. Each test injects the fault
+ * of one branch, expects the findings that lead to this branch, and runs the commands of the branch. Each
+ * test continues with the cluster of the previous test. losses.test.ts and restore.test.ts follow the runbook
+ * of the etcd quorum.
  */
 const controlPlanes = ['cp1', 'cp2', 'cp3']
 /** `cp4` is the machine that replaces a lost control plane. */
@@ -114,7 +115,7 @@ describe('the API is down', { timeout: 900_000 }, () => {
       await hostNamed(name).script(`${etcdctl}; etcdctl defrag`)
       await pollUntil(
         'all members to be ready',
-        // While the alarm is active, the command reports it and ends with 1.
+        // `etcd status` exits with 1 while the alarm is active, so only its output is checked.
         async () => (await countReadyMembers()) === controlPlanes.length,
         { timeoutMs: 60_000, intervalMs: 1000 },
       )
@@ -142,7 +143,7 @@ describe('a node is lost', { timeout: 900_000 }, () => {
 
   test('G: a permanently lost control plane is replaced', async () => {
     await cutPower('cp3')
-    // The quorum must exist without the lost member.
+    // etcd must have a quorum without the lost member before the member can be replaced.
     expect(await countReadyMembers()).toBe(2)
     const args = ['node', 'replace', 'cp3', '--by', 'cp4', '--address', hostNamed('cp4').address]
     await operator.must(3, ...args, '--dry-run')
@@ -158,7 +159,7 @@ async function countReadyMembers(): Promise<number> {
   return stdout.match(/\bready\b/g)?.length ?? 0
 }
 
-/** The shell function of the runbook. */
+/** Definition of the shell function `etcdctl`, as in the runbook. */
 const etcdctl = `etcdctl() { "$(ls -d /opt/hyperkube/etcd-*/etcdctl | tail -n 1)" --endpoints=https://127.0.0.1:2379 --cacert=/etc/hyperkube/etcd/ca.crt --cert=/etc/hyperkube/etcd/client.crt --key=/etc/hyperkube/etcd/client.key "$@"; }`
 
 const report = z.looseObject({
@@ -186,7 +187,7 @@ async function waitForCodes(...expected: readonly string[]): Promise<readonly st
   return codes
 }
 
-/** Runs the last section of the runbooks: nothing is wrong, and `up` has nothing to do. */
+/** Follows the last section of the runbooks: `doctor` must find nothing, and `up` must have nothing to do. */
 async function expectHealthy(): Promise<void> {
   const began = Date.now()
   await pollUntil('doctor to find nothing', async () => (await operator.hyperkube('doctor')).code === 0, {

@@ -41,7 +41,7 @@ const expectations: Readonly<Record<string, RegExp>> = {
   up: /first is up on cp1 and w1/,
   'up-again': /nothing to do/,
   nodes: /^cp1\s+Ready[\s\S]*^w1\s+Ready/m,
-  // Pods that are not ready yet are listed as 0/1.
+  // The output must not contain 0/1, which means that a pod is not ready yet.
   addons: /^(?![\s\S]*\b0\/1\b)[\s\S]*coredns[\s\S]*traefik/,
   apply: /successfully rolled out/,
   request: /Hello from a volume/,

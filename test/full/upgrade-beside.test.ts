@@ -13,7 +13,10 @@ import {
 const shape = process.env['UPGRADE_SHAPE'] ?? '3+2'
 const [from, to] = ['v1.36.4', 'v1.37.1'] as const
 const evidence = join(import.meta.dirname, `../../docs/evidence/upgrade-beside-${shape}.md`)
-/** With one control plane, requests wait until it has restarted. */
+/**
+ * Maximum duration of an API request. There is no limit with one control plane, because requests wait until
+ * it has restarted.
+ */
 const maxRequestMs = shape.startsWith('1+') ? Infinity : 2000
 const testOptions = { timeout: 3_600_000 }
 const upgraded = ['etcd v3.7.3', `kube-apiserver ${to}`, `kubelet ${to}`]

@@ -12,7 +12,9 @@ const [from] = chain
 const to = (chain.at(-1) ?? from).slice(1)
 const seed = Number(process.env['UPGRADE_SEED'] ?? Date.now() % 1_000_000)
 const kills = Number(process.env['UPGRADE_KILLS'] ?? 10)
-/** Maximum number of events after which a run is killed. A minor has some hundreds. */
+/**
+ * Maximum number of events after which a run is killed. The upgrade of one minor has some hundreds of events.
+ */
 const eventsPerKill = 100
 const evidence = join(import.meta.dirname, '../../docs/evidence/upgrade-chain-interruptions.md')
 
@@ -44,7 +46,7 @@ test(
           ...['upgrade', '--to', to, '--yes', '--no-snapshot'],
         )
         const { code, output } = await command.ended
-        // A run with fewer events than the chosen number ends by itself.
+        // A run with fewer events than the chosen number is not killed, so it exits with 0.
         expect([0, 137], output).toContain(code)
         const row = `| ${kill} | ${code === 0 ? 'ended by itself' : step} | ${await readVersions()} |`
         process.stderr.write(`${row}\n`)

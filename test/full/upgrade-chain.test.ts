@@ -14,7 +14,10 @@ const chain = listChain(process.env['UPGRADE_FROM'] ?? 'v1.32.5')
 const [from] = chain
 const to = chain.at(-1) ?? from
 const workers = listHostNames(parseShape(shape)).filter((name) => name.startsWith('w'))
-/** Workers follow when the next minor would exceed the skew of three minors, and at the end. */
+/**
+ * Minimum number of drains per worker. Workers are upgraded when the next minor would exceed the skew of
+ * three minors, and at the end.
+ */
 const fewestDrains = Math.ceil((chain.length - 1) / 3)
 const evidence = join(import.meta.dirname, '../../docs/evidence/upgrade-chain.md')
 

@@ -51,7 +51,7 @@ test(
   'a kubelet that does not start is rolled back, and no other host is changed',
   { timeout: 1_200_000 },
   async () => {
-    // The drop-in lets the kubelet start only in its old version.
+    // With this drop-in, the kubelet starts only in its old version, so the upgrade of w1 must fail.
     await host('w1').script(`mkdir -p /etc/systemd/system/kubelet.service.d
     printf '[Service]\\nExecStartPre=/usr/bin/grep -q ${from} /etc/systemd/system/kubelet.service\\n' > /etc/systemd/system/kubelet.service.d/broken.conf
     systemctl daemon-reload`)

@@ -90,7 +90,7 @@ async function callHost(
   return lines.map((line) => hostCallResponseFormat.newest.schema.parse(JSON.parse(line)).body)
 }
 
-/** A service spec. Its program is a service of Wine that needs no other service. */
+/** Builds a service spec. Its program is a service of Wine that needs no other service. */
 function service(name: string, overrides: object = {}): object {
   return {
     supervisor: 'scm',
@@ -326,7 +326,7 @@ async function installComponent(
   for (const { path } of [...directories, { path: String.raw`C:\hyperkube\logs` }])
     await mkdir(toLocalPath(path), { recursive: true })
   for (const { path, content } of files) {
-    // The golden plan has a placeholder instead of a CA.
+    // The golden plan has a placeholder instead of a CA, so the real CA certificate is written.
     if (content.kind === 'text') await write(path, path.endsWith('ca.crt') ? ca.certificate : content.text)
   }
   for (const { path, template } of derivedFiles)

@@ -38,7 +38,7 @@ test(
     const { operator } = clusterNow()
     const { stderr } = await operator.must(0, 'upgrade', '--to', newer, '--yes')
     expect(stderr).toContain('drains of each worker (w1): 1')
-    // No snapshot precedes a step that changes no control plane.
+    // The upgrade changes no control plane, so it takes no snapshot.
     expect(stderr).toContain('snapshots, each verified by a restore: 0')
     expect(await readKubelets()).toEqual({ cp1: `v${newer}`, w1: `v${newer}` })
     const lock = await readFile(join(operator.directory, 'cluster.lock'), 'utf8')

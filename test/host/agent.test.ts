@@ -122,7 +122,7 @@ test('a hanging agent is restarted by the watchdog, and the next agent resumes i
   const dropIn = '/etc/systemd/system/hyperkube-agent.service.d'
   await agentHost.script(`mkdir ${dropIn}; printf '[Service]\\nWatchdogSec=3\\n' > ${dropIn}/test.conf
     systemctl daemon-reload; systemctl restart hyperkube-agent`)
-  // During a run the agent has five times the timeout.
+  // The watchdog timeout is 3 s. During a run, the agent extends this timeout to 15 s.
   const [processesBefore, agent] = [await agentHost.readProcesses(names), await agentHost.readAgentPid()]
   // The service starts only when /run/go exists, so the test controls the duration of its start.
   const start = `until [ -e /run/go ]; do sleep 0.1; done; systemd-notify READY=1; exec sleep infinity`

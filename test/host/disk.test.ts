@@ -59,7 +59,8 @@ test('a slow disk limits writes per second until the limit is removed', async ()
   }
   await host.slowDisk(10)
   try {
-    // 20 synced writes take about 2 s at 10 per second. The first few may not be delayed.
+    // 20 synced writes take about 2 s at 10 per second. The first few may not be delayed, so the limit is
+    // lower.
     expect(await synced()).toBeGreaterThan(1500)
   } finally {
     await host.slowDisk(0)

@@ -9,7 +9,7 @@ import { findFlags } from '../../src/catalog/known-flags.ts'
 import { programNameSchema } from '../../src/catalog/program-flags.ts'
 import { shippedCatalog } from '../../src/catalog/shipped-catalog.ts'
 
-// Parts on request belong to the full suites, because each one takes minutes to compile.
+// Parts with `onRequest` are left to the full suites, because each of them takes minutes to compile.
 const parts = selectPartsWithFlags().filter(({ onRequest }) => !onRequest)
 const built = await buildComponents(parts, { cache: cacheDirectory(), report: terminalReport() })
 

@@ -90,7 +90,8 @@ describe('a lab of five hosts', () => {
 
   test('reaches only its own hosts and its gateway, and no other lab', async () => {
     const other = await openFreshLab('other')
-    // This service listens on every address of the machine that runs the lab.
+    // This service listens on every address of the machine that runs the lab. A host may reach it only at the
+    // gateway of its own lab.
     const service = createServer((_request, response) => response.end('reached'))
     service.on('connection', (socket) => socket.write('hello'))
     try {

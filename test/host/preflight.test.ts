@@ -203,7 +203,7 @@ test('a port in use is not opened, and any response proves that it is reachable'
     timeoutMs: 10_000,
   })
   expect(await runChecks()).toEqual([])
-  // The UDP port of the pod network is in use and cannot be probed. TCP ports in use can be probed.
+  // Only the TCP port is reported. The UDP port of the pod network is in use, so preflight cannot probe it.
   await addFirewallRule(cp1, 'tcp dport 10250 drop; udp dport 4789 drop')
   expect(await runChecks()).toMatchObject([{ code: 'PEER_PORT_BLOCKED', host: 'cp1', component: 'kubelet' }])
 })

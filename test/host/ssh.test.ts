@@ -254,8 +254,8 @@ describe.each(clients)('a user other than root by the %s ssh', (_name, connectTo
     '%s gets an error that names the missing sudo permission',
     async (user) => {
       await withRemote(connectTo(routeTo(h1, { user })), async (remote) => {
-        // sudo asks for a password unless NOPASSWD applies to all commands, and does not tell whether the
-        // user has any sudo rights.
+        // sudo requires a password unless NOPASSWD applies to all commands. It does not report whether the
+        // user has any sudo permissions, so the message names both causes.
         await expect(remote.exec(['id'], { signal, root: true })).rejects.toMatchObject({
           code: 'SSH_SUDO_PASSWORD',
           host: 'h1',

@@ -30,7 +30,10 @@ export const loadFigures = z.strictObject({
   /** The slowest requests with the time at which they began, to find the step that slowed them down. */
   slowest: z.array(z.strictObject({ at: z.iso.datetime(), method: z.string(), ms: z.number() })),
   watchBreaks: z.int(),
-  /** Longest time in which the watch received nothing. Writes cause events all the time. */
+  /**
+   * Longest time in which the watch received nothing. The load writes all the time, so a healthy watch has
+   * only short gaps.
+   */
   watchGap: z.number(),
 })
 export type LoadFigures = z.infer<typeof loadFigures>

@@ -138,7 +138,8 @@ const deployment = {
             name: 'web',
             image: testImage,
             imagePullPolicy: 'IfNotPresent',
-            // The server keeps serving for five seconds after SIGTERM.
+            // The server keeps serving for five seconds after SIGTERM, so that kube-proxy can remove its
+            // endpoint first.
             args: ['netexec', '--http-port=8080', '--delay-shutdown=5'],
             readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
           },

@@ -47,8 +47,8 @@ export async function expectThirtyTestsPass(
 }
 
 /**
- * Writes the names that the thirty tests have in the suite of the cluster's version, and returns the file. Suites of older
- * minors have the same tests with the labels in another order.
+ * Writes a file with the names that the thirty tests have in the suite of the cluster's version, and returns
+ * its path. Suites of older minors have the same tests, but their labels are in another order.
  */
 export async function writeThirtyTestList({ operator, directory }: UpCluster): Promise<string> {
   const { stdout } = await operator.must(0, 'conformance', '--list')
@@ -62,7 +62,9 @@ export async function writeThirtyTestList({ operator, directory }: UpCluster): P
   return file
 }
 
-/** Returns the words of a test name without labels such as [Conformance], and its group such as [sig-apps]. */
+/**
+ * Returns the group of a test name, such as [sig-apps], and its words without labels such as [Conformance].
+ */
 function toTestKey(name: string): string {
   const [group = ''] = /^\[[\w-]+\]/.exec(name) ?? []
   return `${group} ${name

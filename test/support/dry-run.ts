@@ -41,8 +41,8 @@ export async function recordDryRun(
       for (const host of hosts) {
         const planned = (ops[host.name] ?? []).map(formatOp)
         const done = await listOpsSince(host, runs.get(host.name) ?? new Set())
-        // A reset deletes the journal, so the reported events are compared. Duplicates are removed, because a
-        // control plane stops some services twice.
+        // A reset deletes the journal, so the events that the command reported are compared instead.
+        // Duplicates are removed, because a control plane stops some services twice.
         if (done === undefined) {
           expect([...new Set(listReportedOps(host, events))].toSorted(), host.name).toEqual(
             planned.toSorted(),

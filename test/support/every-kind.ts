@@ -10,7 +10,10 @@ export interface KindObject {
 const namespace = 'kinds'
 const labels = { app: 'kinds' }
 const container = { name: 'main', image: 'registry.k8s.io/pause:3.10.2' }
-/** Labels of pods that controllers own. The pod below has others, so no controller adopts and deletes it. */
+/**
+ * Labels of pods that controllers own. The single pod in `everyKind` has other labels, so that no controller
+ * adopts and deletes it.
+ */
 const podLabels = { app: 'kinds-pods' }
 const template = { metadata: { labels: podLabels }, spec: { containers: [container] } }
 const selector = { matchLabels: podLabels }
@@ -72,7 +75,8 @@ export const everyKind: readonly KindObject[] = [
   }),
   namespaced('v1', 'secrets', 'Secret', { type: 'Opaque', data: { password: 'c2VjcmV0' } }),
   namespaced('v1', 'serviceaccounts', 'ServiceAccount', { automountServiceAccountToken: false }),
-  // The endpoints controller changes Endpoints of a Service with a selector, and deletes those without a Service.
+  // This Service has no selector, because the endpoints controller changes the Endpoints of Services with a
+  // selector. The controller also deletes Endpoints without a Service.
   namespaced('v1', 'services', 'Service', { spec: { ports: [{ port: 80 }] } }, 'kinds-manual'),
   namespaced(
     'v1',
@@ -319,7 +323,7 @@ export const everyKind: readonly KindObject[] = [
   cluster(admission, 'mutatingadmissionpolicybindings', 'MutatingAdmissionPolicyBinding', {
     spec: { policyName: 'kinds' },
   }),
-  // The definition of a custom resource also makes an APIService.
+  // The API server also creates an APIService for this CRD, so the list needs no other APIService.
   cluster(
     'apiextensions.k8s.io/v1',
     'customresourcedefinitions',
@@ -359,12 +363,18 @@ export const everyKind: readonly KindObject[] = [
   ),
 ]
 
-/** An object of the custom resource that `everyKind` defines. The API accepts it once it serves the resource. */
+/**
+ * An object of the custom resource that `everyKind` defines. The API accepts it only after it serves the
+ * resource.
+ */
 export const customObject: KindObject = namespaced('kinds.example.com/v1', 'widgets', 'Widget', {
   spec: { names: ['one', 'two'] },
 })
 
-/** A node that no kubelet runs. hyperkube would remove it from a cluster that it manages. */
+/**
+ * A Node without a kubelet. It is not in `everyKind`, because hyperkube would remove it from a cluster that
+ * it manages.
+ */
 export const nodeObject: KindObject = cluster('v1', 'nodes', 'Node', {
   spec: {
     podCIDR: '10.244.9.0/24',

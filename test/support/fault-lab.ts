@@ -120,7 +120,7 @@ function normalizeOutput({ args, text, code }: CommandOutput, directory: string)
   const lines = text
     .replaceAll(/^\d\d:\d\d (?:(?:cp|w)\d[:/]|waiting ).*\n/gm, '')
     .replaceAll(/^\d\d:\d\d/gm, '00:00')
-    // Suggested commands repeat the typed arguments.
+    // Suggested commands repeat the arguments of the command, among them `--ignore`.
     .replaceAll(` --ignore ${labFindings.join(',')}`, '')
     .replaceAll(/^ {2}\+ .*$/gm, (line) => line.replaceAll(/\d+/g, 'N'))
     .replaceAll(/\d+ changes?/g, 'N changes')

@@ -78,7 +78,7 @@ export class FaultyProxy implements AsyncDisposable {
       [server, client],
     ] as const) {
       from.pipe(to)
-      // The close event follows an error and closes the other side.
+      // Errors need no other handling: a close event follows each error and closes the other side.
       from.on('error', () => undefined)
       from.on('close', () => {
         if (this.#connections.delete(connection)) to.destroy()

@@ -12,7 +12,7 @@ const findingSchema = z
     component: z.string().optional(),
     command: z.string().optional(),
   })
-  // The text of a finding is in `message` or in `what`.
+  // The text of a finding is in `message` or, if the finding has no message, in `what`.
   .transform(({ message, what = '', ...found }) => ({ ...found, message: message ?? what }))
 export interface DoctorFinding {
   readonly code: string

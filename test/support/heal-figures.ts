@@ -13,7 +13,7 @@ const healRun = z.strictObject({
   host: z.string(),
   /** Time from the fault until an agent detected it. */
   detected: z.number().optional(),
-  /** Time from the fault, or from the end of its cause, until everything works. */
+  /** Time until everything works, from the fault or, if the cause was external, from the end of the cause. */
   healed: z.number().optional(),
   apiFailed: z.int(),
   serviceFailed: z.int(),

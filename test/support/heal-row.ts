@@ -39,13 +39,13 @@ export interface HealRow {
   readonly component?: string
   /** True if the fault affects several hosts, and the finding may name any of them. */
   readonly onAnyHost?: true
-  /** Maximum milliseconds until the fault is healed, from the fault or from the end of its cause. */
+  /** Maximum milliseconds until the fault is healed, from the fault or from the end of an external cause. */
   readonly timeoutMs: number
   /** Minimum duration of the fault in milliseconds, before its cause is removed. */
   readonly minDurationMs?: number
   /**
-   * Host of the clients. `there`: the faulty host if it is a worker, else w2. `elsewhere`: a worker other
-   * than the faulty host, which is unreachable.
+   * Host on which the clients run. `there`: the faulty host if it is a worker, else w2. `elsewhere`: another
+   * worker, because the faulty host is unreachable.
    */
   readonly clients: 'there' | 'elsewhere'
   /**

@@ -21,7 +21,7 @@ export const agentRows: readonly HealRow[] = [
   },
   {
     ...{ ...common, id: 'stop-agent', what: 'the agent SIGSTOP', hosts: ['w1'], runs: 1 },
-    // The watchdog of systemd expires after 20 s.
+    // systemd restarts the paused agent only when the watchdog expires, after 20 s.
     ...{ codes: ['AGENT_UNREACHABLE'], timeoutMs: 120_000, seconds: 30 },
     inject: async (_cluster, host) => pauseProcess(host, service),
     undo: async (_cluster, host) => resumeProcess(host, service),

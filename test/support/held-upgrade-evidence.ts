@@ -9,7 +9,9 @@ Written by \`test/full/held-upgrade.test.ts\` and \`test/full/emulated-version.t
 During the hold, API servers, controller managers and schedulers of 1.37.1 emulate 1.36; etcd 3.6.16, kubelets and kube-proxies of
 1.36.4 stay.`
 
-/** Sections of the page, in order. Each suite replaces its own, so that each can run alone. */
+/**
+ * Sections of the evidence page, in order. Each suite replaces only its own section, so suites can run alone.
+ */
 const titles = ['Rolled back', 'Confirmed', 'What the old API server reads'] as const
 
 export type EvidenceRow = readonly [name: string, value: string | number]

@@ -41,7 +41,7 @@ async function readEveryKind(api: KubeApi): Promise<ReadonlyMap<string, object>>
   return objects
 }
 
-/** Reads the objects once controllers have stopped to change them. */
+/** Reads the objects after controllers have stopped changing them. */
 export async function readSettledObjects(api: KubeApi): Promise<ReadonlyMap<string, object>> {
   let last = await readEveryKind(api)
   await pollUntil(
@@ -57,7 +57,9 @@ export async function readSettledObjects(api: KubeApi): Promise<ReadonlyMap<stri
   return last
 }
 
-/** Fails unless every object is readable and equal. Returns the number of objects. */
+/**
+ * Fails unless every object is readable and equal to its state in `before`. Returns the number of objects.
+ */
 export async function expectEqualObjects(api: KubeApi, before: ReadonlyMap<string, object>): Promise<number> {
   const after = await readEveryKind(api)
   for (const [path, object] of before) expect(after.get(path), path).toEqual(object)
@@ -65,8 +67,9 @@ export async function expectEqualObjects(api: KubeApi, before: ReadonlyMap<strin
 }
 
 /**
- * Fails unless every object has all that it had. A new minor shows defaults of fields that the old one does not
- * know, for example `maxUnavailable` of a StatefulSet. Returns the number of objects.
+ * Fails unless every object still has all fields that it has in `before`. More fields are allowed: a new
+ * minor shows defaults of fields that the old minor does not know. An example is `maxUnavailable` of a
+ * StatefulSet. Returns the number of objects.
  */
 export async function expectKeptObjects(api: KubeApi, before: ReadonlyMap<string, object>): Promise<number> {
   const after = await readEveryKind(api)

@@ -18,7 +18,7 @@ export interface InterruptedUp {
   readonly problems: readonly string[]
 }
 
-/** Timeout in milliseconds, longer than `up` waits for hosts. */
+/** Timeout of the interrupted `up` in milliseconds. It is longer than `up` itself waits for hosts. */
 const timeoutMs = 420_000
 
 /** Runs `up`, interrupts it at an event, and waits for its end. */

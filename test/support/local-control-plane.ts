@@ -17,7 +17,10 @@ export interface LocalResponse<T> {
   readonly body: T
 }
 
-/** One etcd and one API server on the loopback address, without hosts. The data outlives a server. */
+/**
+ * One etcd and one API server on the loopback address, without hosts. The data in etcd stays when another API
+ * server starts.
+ */
 export interface LocalControlPlane extends AsyncDisposable {
   /** Starts an API server and stops the previous one. `version` is for example v1.37.1. */
   serve(version: string, flags: readonly string[]): Promise<void>
@@ -61,7 +64,8 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
 
   const send = async <T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    // The server makes its own certificate at each start, and listens only on the loopback address.
+    // The certificate is not verified: the server creates a new one at each start, and listens only on the
+    // loopback address.
     const options = { method, headers, rejectUnauthorized: false }
     const { status, text } = await sendHttps(`https://127.0.0.1:${apiPort}`, path, options, body)
     return { status, body: text.startsWith('{') ? JSON.parse(text) : text }

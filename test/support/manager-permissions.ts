@@ -36,7 +36,10 @@ interface Review {
   readonly status: { readonly allowed: boolean }
 }
 
-/** Asks the API what each user of the controllers may do. Returns all differences from their RBAC rules. */
+/**
+ * Queries the API for the permissions of each controller's user. Returns all differences from the RBAC rules
+ * of the controllers.
+ */
 export async function comparePermissions(
   api: KubeApi,
   rows: readonly ControllerDefinition[],

@@ -26,7 +26,10 @@ export interface ScaleOptions {
 /** Directory on the host with a client certificate that may read the metrics of kube-controller-manager. */
 const readerDirectory = '/run/manager-scale'
 
-/** A cluster that grows step by step. Measures both controller managers at each step. */
+/**
+ * A cluster that grows step by step. At each step, the controller managers of hyperkube and Kubernetes are
+ * measured.
+ */
 export class ManagerScale implements AsyncDisposable {
   readonly kwok: string
   readonly #cluster: UpCluster

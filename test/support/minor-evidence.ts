@@ -1,6 +1,6 @@
 import { renderTable } from '../../scripts/markdown-table.ts'
 
-/** Results of one Kubernetes version. A result that no run gave is absent. */
+/** Results of one Kubernetes version. Results that no run has produced are absent. */
 export interface MinorResults {
   /** Version without a leading v. */
   readonly kubernetes: string

@@ -6,7 +6,7 @@ const collections: Readonly<Record<string, string>> = {
   ClusterRoleBinding: 'clusterrolebindings',
 }
 
-/** Creates the cluster-wide RBAC objects that `up` creates for flannel, kube-proxy and other users of nodes. */
+/** Creates the cluster-wide RBAC objects that `up` creates for node users such as flannel and kube-proxy. */
 export async function ensureNodeUserRbac(api: KubeApi): Promise<void> {
   for (const object of buildBaseObjects({ windows: false })) {
     const collection = collections[object.kind]

@@ -80,7 +80,7 @@ export async function createOperator(
       throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
     }
     await writeFile(file, stringify(buildClusterDocument(kubernetes, mirror.address, hosts, options)))
-    // Tests may add other hosts of the lab later.
+    // The file contains all hosts of the lab, because tests may add hosts to the cluster later.
     await writeKnownHosts(directory, [...hosts, ...(await lab.hosts())])
     await must(0, 'init')
     await must(0, 'lock')

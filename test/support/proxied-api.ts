@@ -154,7 +154,8 @@ export async function signalApiServer(host: Host, name: string): Promise<void> {
 
 /**
  * Lists effects that clients must not see when one of three servers fails: failed or very slow requests. The
- * limit includes the slowest direct request, which shows delays of the machine that runs the tests.
+ * limit includes the slowest request of the control load, which shows delays of the machine that runs the
+ * tests.
  */
 export function findOutages({ figures: { failed, worst, watchGap }, control }: ProxyLoadResult): string[] {
   const maxMs = 2000 + control.worst

@@ -23,8 +23,9 @@ export interface ServiceCost {
 }
 
 /**
- * Prints one line for each service: name, pid, PSS in kB and processor time in clock ticks. The process name may
- * contain spaces, so fields are counted after it. Fields 12 to 15 are times of the process and its children.
+ * Builds a script that prints name, pid, PSS in kB and processor time in clock ticks of each service. The
+ * process name may contain spaces, so fields are counted after it. Fields 12 to 15 are times of the process
+ * and its children.
  */
 function buildScript(services: readonly string[]): string {
   return `getconf CLK_TCK

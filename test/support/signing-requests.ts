@@ -19,7 +19,7 @@ export function buildSigningRequest(
   }
 }
 
-/** Returns Approved or Denied; undefined before the decision. */
+/** Returns the decision about a CSR: Approved or Denied; undefined before the decision. */
 export function findDecision({
   status,
 }: {

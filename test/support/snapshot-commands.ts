@@ -19,7 +19,10 @@ const savedSchema = z.object({
 const verifiedSchema = z.object({ keys: z.number(), revision: z.number(), seconds: z.number() })
 const listSchema = z.object({ items: z.array(z.object({ name: z.string(), store: z.string() })) })
 
-/** Saves two snapshots, and verifies that both can be restored with every key. */
+/**
+ * Saves two snapshots, and verifies that a restore of the second has the keys that were added after the
+ * first.
+ */
 export async function expectSnapshotRestorable(cluster: UpCluster): Promise<void> {
   const before = await runJson(cluster, savedSchema, 'snapshot', 'save', 'before')
   for (let index = 0; index < 20; index++) {

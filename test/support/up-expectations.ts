@@ -172,8 +172,8 @@ export async function expectResetLeavesNothing(
   added: AddedHost | undefined,
 ): Promise<void> {
   const remaining = cluster.hosts.filter(({ name }) => added === undefined || name !== 'cp3')
-  // Kubelets with the systemd cgroup driver create slices for pods. Lab hosts use the cgroupfs driver, so the
-  // test creates a slice.
+  // Kubelets with the systemd cgroup driver create slices for pods, which `reset` must remove. Lab hosts use
+  // the cgroupfs driver, so the test creates such a slice.
   for (const host of remaining) await runScript(host, 'systemctl start kubepods-besteffort-pod1.slice')
   const all = [...cluster.hosts, ...(added === undefined ? [] : [added.host])]
   const { stdout } = await runAsPlanned(cluster, all, ['reset'])

@@ -74,8 +74,9 @@ function findPhase({ body, host }: Pick<Event, 'body' | 'host'>, step: string): 
     case 'op-ended':
       return body.op.stage
     case 'step-started':
-      // Of a host's steps, only `reach` (the ssh login) is a phase. Of the run's own steps, all but `reach`
-      // are phases, because this step starts before any login.
+      // `reach` is the ssh login. The run itself also starts a step `reach`, but before any login, so only
+      // the `reach` steps of hosts are a phase. All other steps are phases only if the run itself starts
+      // them.
       return (host === undefined) === (body.step === 'reach') ? undefined : body.step
     case 'waiting':
       return step === 'verify' ? step : undefined

@@ -26,7 +26,10 @@ import { createUpCluster } from './up-cluster.ts'
 export interface UpgradeResult {
   readonly seconds: number
   readonly figures: BusyFigures
-  /** Number of container restarts in place. A drain does not cause them. */
+  /**
+   * Number of containers that restarted in their pod. A drain causes no such restarts, because it replaces
+   * pods.
+   */
   readonly restarted: number
   /** All kubelet, API server and etcd versions after the upgrade. */
   readonly versions: readonly string[]

@@ -14,7 +14,10 @@ export interface VersionSample {
   readonly kubelets: Readonly<Record<string, string>>
 }
 
-/** Reads the versions of an API server and of all kubelets again and again, and keeps those that differ. */
+/**
+ * Polls the versions of an API server and of all kubelets. Keeps each sample that differs from the previous
+ * one.
+ */
 export class VersionSamples {
   readonly samples: VersionSample[] = []
   readonly #stop = new AbortController()
@@ -31,7 +34,7 @@ export class VersionSamples {
 
   async #run(api: KubeApi): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      // The API server that is read restarts itself during an upgrade.
+      // A read may fail, because this API server itself restarts during an upgrade.
       const sample = await readVersions(api).catch(() => undefined)
       const last = this.samples.at(-1)
       if (sample !== undefined && JSON.stringify(sample) !== JSON.stringify(last)) this.samples.push(sample)
@@ -57,7 +60,8 @@ export class VersionSamples {
 }
 
 async function readVersions(api: KubeApi): Promise<VersionSample> {
-  // Nodes are read first: kubelets change after API servers, so the later answer cannot be too old.
+  // The nodes are read first. In the other order, an upgrade between the two reads could make a kubelet look
+  // newer than its API server.
   const { items } = await api.get<NodeList>('/api/v1/nodes')
   const { gitVersion } = await api.get<{ gitVersion: string }>('/version')
   return {

@@ -139,7 +139,7 @@ export class WatchScenario implements AsyncDisposable {
     const { apiVersion, kind } = configMaps
     const data = { turn: String(this.#changes.length) }
     const object = { apiVersion, kind, metadata: { ...objectName, labels: { [label]: 'yes' } }, data }
-    // The timeout covers a restart of the server.
+    // The timeout is long enough for a restart of the API server.
     const recorded = toRecordedObject(await applyObject(this.#direct, object, { timeout: 100_000 }))
     const key = formatObjectKey(objectName)
     this.#apiObjects.set(key, recorded)

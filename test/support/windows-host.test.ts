@@ -111,7 +111,7 @@ async function createRelease(version: string): Promise<AgentRelease> {
   const file = join(directory, version)
   await writeFile(file, `hyperkube ${version}`)
   const sha256 = createHash('sha256').update(`hyperkube ${version}`).digest('hex')
-  // Windows hosts get the file itself.
+  // Windows hosts get the file uncompressed.
   return { version, file, sha256, compress: async () => file }
 }
 

@@ -8,7 +8,7 @@ import { localServices } from '../../src/agent/host/windows/this-windows.ts'
 /** Options of the first run on a real Windows host, which an administrator starts; see docs/windows.md. */
 const { values } = parseArgs({
   options: {
-    /** Also runs the checks that change the host. */
+    /** True to also run the checks that change the host. */
     changes: { type: 'boolean', default: false },
     /** File for the report. */
     out: { type: 'string', default: 'first-run.json' },

@@ -14,7 +14,9 @@ if (fault === 'stub') process.exit(0)
 const opening = formatOpeningLine(await readHostScript())
 let requestCount = 0
 
-/** The simulator. Undefined if the first request fails, because the process then starts faster without it. */
+/**
+ * The simulator. It is not created if the first request must fail, because the process then starts faster.
+ */
 const simulated = fault !== 'none' && faultAt === 1 ? undefined : await simulate()
 
 async function simulate() {

@@ -73,7 +73,10 @@ const alreadyExists = 1073
 const nullHandle = Buffer.alloc(20)
 const stateNumbers = { Stopped: 1, 'Start Pending': 2, 'Stop Pending': 3, Running: 4 } as const
 
-/** Creates the state of one connection. The number in a handle is the position of the service in `open`. */
+/**
+ * Creates the state of one connection and returns its request handler. The number in a handle is the position
+ * of the service in `open`, starting at 1.
+ */
 function createSession(machine: Machine): (procedure: number, input: Buffer) => Buffer {
   const { services } = serviceHandlers(machine)
   const open: string[] = []

@@ -119,7 +119,7 @@ export function injectFault(machine: Machine, { name, role }: SimulatedFault): v
   }
 }
 
-/** Restarts HNS with a new process, which has no policies. */
+/** Restarts HNS. The new HNS process starts without policies. */
 function restartHns(machine: Machine): void {
   stopHns(machine)
   const hns = machine.services.get('hns')

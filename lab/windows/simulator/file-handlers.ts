@@ -99,7 +99,7 @@ export function assertDeletable(machine: Machine, file: SimulatedFile): void {
   if (isRunning(machine, file)) throw new Error(`Access to the path '${file.path}' is denied.`)
 }
 
-/** Updates the program path of processes whose file was moved. They keep running. */
+/** Updates the program path of all processes that run from a moved file. These processes keep running. */
 export function updateProcessPaths(
   { processes }: Machine,
   { id }: Pick<SimulatedFile, 'id'>,

@@ -25,7 +25,7 @@ export interface Machine {
   readonly files: SimulatedFiles
   /** Number of times that all connections of the host broke. */
   breaks: number
-  /** Data of host-local: the owner of each pod address, per network. */
+  /** Address reservations of host-local: the owner of each pod address, per network. */
   readonly taken: Map<string, Map<string, string>>
   /** Images of the container runtime (key: image name). */
   readonly images: Map<string, SimulatedImage>
@@ -45,7 +45,7 @@ export interface SimulatedService {
   environment: readonly string[]
   restartAfter: readonly number[]
   state: 'Stopped' | 'Start Pending' | 'Running' | 'Stop Pending'
-  /** Time at which the pending state ends. */
+  /** Time at which the state Start Pending or Stop Pending ends. */
   until: number
   exitCode: number
   process: number

@@ -17,7 +17,8 @@ export function runPrograms(machine: Machine): void {
   for (const process of [...machine.processes.values()]) {
     const known = machine.services.get(process.service)
     const isOfService = known?.process === process.id || known?.process === process.parent
-    // A program ends at once if it is damaged or if an orphan holds its port and files.
+    // A program ends at once if it is damaged, or if an orphaned process of its service holds its port and
+    // files.
     if (
       known?.state === 'Running' &&
       isOfService &&
@@ -37,7 +38,7 @@ function runFlanneld(machine: Machine): void {
   const { cluster, time } = machine
   const since = findRunningSince(machine, 'flanneld')
   if (since === undefined || !cluster.registered || time - since < 3000 || !isUp(machine)) return
-  // flanneld checks the network only during its start.
+  // flanneld checks the network only in the first seconds after its start.
   if (time - since > 8000) return
   writeSubnetFile(machine)
   const existing = machine.networks.find(({ name }) => name === overlayNetwork)
@@ -52,7 +53,7 @@ function runFlanneld(machine: Machine): void {
   })
 }
 
-/** Writes the subnet file if flanneld was started with its path. */
+/** Writes the subnet file of flanneld if the command line of flanneld contains the path of this file. */
 function writeSubnetFile(machine: Machine): void {
   const path = readArgument(machine, 'flanneld', 'subnet-file')
   if (path === undefined) return
@@ -69,8 +70,8 @@ function readArgument(machine: Machine, service: string, name: string): string |
 }
 
 /**
- * Simulates kube-proxy: it waits for the network and then replaces all policies with its own, once per
- * process.
+ * Simulates kube-proxy, which waits for the network and then replaces all policies with its own. Each
+ * kube-proxy process does this once.
  */
 function runKubeProxy(machine: Machine): void {
   const since = findRunningSince(machine, 'kube-proxy')
@@ -92,8 +93,8 @@ function runKubeProxy(machine: Machine): void {
 }
 
 /**
- * Returns the source address of kube-proxy from its configuration file, or the reserved address if kube-proxy
- * is started without --config.
+ * Returns the source address of kube-proxy from its configuration file. Without --config, returns the address
+ * that host-local has reserved for kube-proxy.
  */
 function readSourceAddress(machine: Machine): string | undefined {
   const path = readArgument(machine, 'kube-proxy', 'config')

@@ -67,8 +67,8 @@ function findRunnerTarget({ commandLine }: Pick<SimulatedService, 'commandLine'>
 }
 
 /**
- * Starts a service as the service manager does at boot or after a failure. Does nothing if a program is
- * missing.
+ * Starts a service as the service manager does at boot or after a failure. Does nothing if the program of the
+ * service or of one of its dependencies is missing.
  */
 export function autoStartService(machine: Machine, service: SimulatedService): void {
   const needed = service.dependsOn.map((name) => machine.services.get(name))
@@ -90,8 +90,8 @@ export function stopSimulatedService(machine: Machine, service: SimulatedService
 }
 
 /**
- * Ends a service whose process was killed or exited with an error. It is restarted later, unless it was
- * stopping.
+ * Ends a service whose process was killed or exited with an error. The service manager restarts the service
+ * later, unless it was stopping.
  */
 export function failService(machine: Machine, service: SimulatedService, exitCode: number): void {
   if (service.state === 'Stopped') return

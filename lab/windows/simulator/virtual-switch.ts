@@ -33,7 +33,8 @@ export function hasSwitch({ networks }: Machine): boolean {
 }
 
 /**
- * Takes down all adapters, except that of the backup network, for some seconds. In-memory routes are lost.
+ * Takes down all adapters for some seconds, except the adapter of the backup network. These adapters lose all
+ * routes but the default route.
  */
 export function bounce(machine: Machine): void {
   machine.breaks++

@@ -5,7 +5,9 @@ export interface ApiAttack extends ApiAttempt {
   readonly what: string
 }
 
-/** Attempts that no credential on a worker may be able to make. `namespace` is where the credential lives. */
+/**
+ * Attempts that must fail with every credential of a worker. `namespace` is the namespace of the credential.
+ */
 export function buildCommonAttacks(namespace: string): ApiAttack[] {
   return [
     { what: 'list all Secrets', method: 'GET', path: '/api/v1/secrets?limit=1' },
@@ -112,7 +114,7 @@ const adminBinding = {
   subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:node:w1' }],
 }
 
-/** Attempts that the identity of a node could make, if Node authorizer and NodeRestriction did not limit it. */
+/** Attempts that a node identity could make if Node authorizer and NodeRestriction did not limit it. */
 export const nodeAttacks: readonly ApiAttack[] = [
   {
     what: 'create a mirror pod on another node',

@@ -18,7 +18,7 @@ export interface AttackContext {
   readonly cluster: UpCluster
   /** Everything that root finds on the compromised worker w1. */
   readonly loot: Loot
-  /** Everything that root finds on w2, as if single files of it had leaked. */
+  /** Everything that root finds on w2. Attacks use single files of it, as if these files had leaked. */
   readonly otherLoot: Loot
 }
 
@@ -68,7 +68,7 @@ export async function attemptRequest(
   const details = `${sent.status} ${sent.text.slice(0, 200)}`
   if (sent.status === 0 || refusals.has(sent.status)) return { refused: true, details }
   if (sent.status >= 200 && sent.status < 300) return { refused: false, details }
-  // Any other status says nothing about authorization, so the attempt itself is wrong.
+  // Any other status says nothing about authorization, so the attempt itself is not valid.
   throw new Error(`${attempt.method} ${attempt.path}: ${details}`)
 }
 
@@ -80,7 +80,7 @@ async function sendRequest(
   const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const options = {
     method,
-    // An attacker does not care which server answers.
+    // An attacker does not verify the certificate of the server.
     rejectUnauthorized: false,
     agent: false,
     headers: {

@@ -33,7 +33,7 @@ export function listApiCredentials({ certificates, tokens }: Loot): readonly Sto
 }
 
 /**
- * Forges credentials of an administrator and of a powerful service account. The keys are those of the identity;
+ * Forges credentials of an administrator and of a powerful service account with the keys of the identity.
  * `loot` proves that root finds the same keys on a control plane.
  */
 export async function forgeCredentials(

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Host } from '../../../lab/hosts/host.ts'
 import type { Attack, AttackContext, Attacker } from './attack.ts'
 
-/** An attempt to make a command of the operator accept something. It is refused if the command reports `code`. */
+/** Builds an attack on a command of the operator. The attack is refused if the command reports `code`. */
 function buildCommandAttack(
   { cluster }: AttackContext,
   attacker: Attacker,

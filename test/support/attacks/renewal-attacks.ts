@@ -12,7 +12,7 @@ import type { StolenCertificate } from './stolen-credentials.ts'
 interface RenewalAttempt {
   /** Node identity that sends the request. */
   readonly requester: StolenCertificate
-  /** Certificate that the request claims to renew, with the key that proves it. */
+  /** Certificate that the request claims to renew, with its private key. */
   readonly previous: StolenCertificate
 }
 

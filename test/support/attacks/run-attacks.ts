@@ -21,7 +21,9 @@ export function findHost({ hosts }: UpCluster, name: string): Host {
 /** An attempt and its result. */
 export type AttackRecord = Pick<Attack, 'attacker' | 'what'> & { readonly refused: boolean }
 
-/** Runs attacks one after the other, and returns those that were not refused. Adds all of them to `records`. */
+/**
+ * Runs attacks one after the other and adds all of them to `records`. Returns those that were not refused.
+ */
 export async function runAttacks(
   attacks: readonly Attack[],
   records: AttackRecord[] = [],

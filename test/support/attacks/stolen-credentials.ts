@@ -55,7 +55,7 @@ export async function collectLoot(host: Host): Promise<Loot> {
   const keyFiles = lines.flatMap(([kind, path = '']) =>
     kind === 'key' ? [path] : kind === 'pair' ? [`${path}.key`] : [],
   )
-  // Several pods may run as the same service account.
+  // Several pods may run as the same service account, so only one token per account is kept.
   return { certificates, tokens: [...new Map(tokens.map((one) => [one.account, one])).values()], keyFiles }
 }
 

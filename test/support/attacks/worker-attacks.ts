@@ -5,7 +5,9 @@ import type { Loot, StolenCertificate } from './stolen-credentials.ts'
 
 const nodeUser = 'system:node:w1'
 
-/** Attacks with the tokens of pods on the worker. An escaped pod finds the same tokens. */
+/**
+ * Attacks with the tokens of pods on the worker. An attacker who escapes from a pod finds the same tokens.
+ */
 export function buildPodAttacks(context: AttackContext): Attack[] {
   const api = getApiOrigin(context)
   return context.loot.tokens.flatMap((token) =>
@@ -43,7 +45,7 @@ export function buildWorkerAttacks(context: AttackContext): Attack[] {
   ]
 }
 
-/** Tries to renew keys that leaked from w2 with the node identity of w1. */
+/** Uses the node identity of w1 to request renewals of certificates that leaked from w2. */
 export function buildRenewalAttacks(context: AttackContext): Attack[] {
   const node = findCertificate(context.loot, 'kubelet/client')
   return context.otherLoot.certificates.map((previous) => ({

@@ -3,12 +3,15 @@ import type { CheckResult } from './kube-bench.ts'
 
 export type Profile = 'default' | 'cis'
 
-/** Results of one profile by host. The target policies runs on the machine of the operator. */
+/**
+ * Results of one profile, by host. The target `policies` runs on the operator's machine, so its results have
+ * the host name `operator`.
+ */
 export interface ProfileResults {
   readonly profile: Profile
-  /** Results of the shipped configuration. */
+  /** Results of the kube-bench configuration that hyperkube ships. */
   readonly shipped: ReadonlyMap<string, readonly CheckResult[]>
-  /** Results of upstream's checks with only the paths changed. */
+  /** Results of upstream's checks, in which only the paths are changed. */
   readonly upstream: ReadonlyMap<string, readonly CheckResult[]>
 }
 
@@ -92,7 +95,7 @@ export function formatCisEvidence(evidence: CisEvidence): string {
 
 const severity = ['PASS', 'WARN', 'FAIL'] as const
 
-/** Merges the results of all hosts: one result for each check, the worst. */
+/** Merges the results of all hosts: keeps only the worst result of each check. */
 export function mergeHosts(byHost: ReadonlyMap<string, readonly CheckResult[]>): CheckResult[] {
   const rank = ({ status }: CheckResult): number => severity.findIndex((one) => one === status)
   const merged = new Map<string, CheckResult>()

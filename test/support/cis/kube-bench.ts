@@ -36,11 +36,11 @@ export interface CheckResult {
   readonly id: string
   readonly text: string
   readonly status: z.infer<typeof checkSchema>['status']
-  /** True if the benchmark has no test for it, so that kube-bench always warns. */
+  /** True if the benchmark has no automatic test for the check, so that kube-bench always warns. */
   readonly manual: boolean
   /** True if the check is one that hyperkube ships instead of upstream's. */
   readonly adapted: boolean
-  /** What the check read. */
+  /** Value that the check read on the host. */
   readonly actual: string
 }
 
@@ -83,7 +83,10 @@ export async function installBench(host: Machine, { directory }: BenchKit): Prom
   }
 }
 
-/** Runs the shipped script: upstream's checks except the adapted ones, then the adapted ones. */
+/**
+ * Runs the shipped script: first upstream's checks without those that hyperkube adapts, then the adapted
+ * checks.
+ */
 export async function runShippedChecks(host: Machine, targets: string): Promise<CheckResult[]> {
   return parseReports((await host.exec(['sh', '-c', formatScript(hostDirectory, targets)])).stdout)
 }

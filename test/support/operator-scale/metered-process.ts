@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 
-/** How a program ended, and what it used. */
+/** Exit code, output and resource use of a program. */
 export interface MeteredRun {
   readonly code: number
   readonly stdout: string
@@ -14,7 +14,7 @@ export interface MeteredRun {
 }
 
 const sampleIntervalMs = 50
-/** Clock ticks per second of /proc, the same on every Linux system with a usual kernel. */
+/** Clock ticks per second in /proc. All usual Linux kernels have this value. */
 const ticksPerSecond = 100
 
 /** Runs a program and samples its own processor time and memory until it ends. */
@@ -29,7 +29,7 @@ export async function runMetered(
   child.stderr.on('data', (chunk: Buffer) => void stderr.push(chunk))
   let usage = { cpuSeconds: 0, peakBytes: 0 }
   const timer = setInterval(() => {
-    // After the end of the process its files are gone, and the last sample counts.
+    // An ended process has no files in /proc, so the last successful sample counts.
     readUsage(child.pid ?? 0).then(
       (sample) => (usage = sample),
       () => undefined,
@@ -51,7 +51,7 @@ async function readUsage(pid: number): Promise<Pick<MeteredRun, 'cpuSeconds' | '
   const [, fields = ''] = /\) (.*)$/s.exec(stat ?? '') ?? []
   const [user, system] = fields.split(' ').slice(11, 13).map(Number)
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status ?? '') ?? []
-  // A process that has ended and is not reaped yet has no memory.
+  // A process that has ended but is not reaped yet has no memory.
   if (kilobytes === undefined) throw new Error(`process ${pid} has ended`)
   return { cpuSeconds: ((user ?? 0) + (system ?? 0)) / ticksPerSecond, peakBytes: Number(kilobytes) * 1024 }
 }

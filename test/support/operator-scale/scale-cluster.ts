@@ -13,7 +13,7 @@ import { type MeteredRun, runMetered } from './metered-process.ts'
 const kubernetes = '1.37.1'
 const controlPlanes = 3
 
-/** A cluster of simulated hosts, and an operator with a command to change it. */
+/** A cluster of simulated hosts, and the functions with which a test acts as its operator. */
 export interface ScaleCluster extends AsyncDisposable {
   /** Runs a command of hyperkube in a process of its own and measures it. */
   hyperkube(...args: readonly string[]): Promise<MeteredRun>
@@ -21,7 +21,10 @@ export interface ScaleCluster extends AsyncDisposable {
   edit(change: (document: Document) => void): Promise<void>
 }
 
-/** Writes cluster.yml, identity and lock for `workers` workers, and starts the process with their hosts. */
+/**
+ * Writes cluster.yml, identity and lock for `workers` workers, and starts the process that simulates all
+ * hosts.
+ */
 export async function createScaleCluster(
   program: readonly [string, ...string[]],
   workers: number,
@@ -35,7 +38,8 @@ export async function createScaleCluster(
   await writeFile(hostKeyFile, hostKey.private, { mode: 0o600 })
   const file = join(directory, 'cluster.yml')
   const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory, HYPERKUBE_FILE: file }
-  // The port is known only after the simulator has read cluster.yml, so it is chosen here.
+  // The port is chosen here, because cluster.yml must contain it before the simulator starts and reads this
+  // file.
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   const hosts = buildHosts(workers, port)
   await writeFile(file, stringify(buildDocument(hosts, keyFile)))
@@ -79,7 +83,10 @@ interface SimulatedHost {
   readonly ssh: { readonly user: string; readonly port: number }
 }
 
-/** Every address of 127.0.0.0/8 is this machine, so each host has its own address for ssh. */
+/**
+ * Builds the hosts. Each has its own loopback address, and one ssh server serves all of them, because all of
+ * 127.0.0.0/8 is this machine.
+ */
 function buildHosts(workers: number, port: number): SimulatedHost[] {
   return Array.from({ length: controlPlanes + workers }, (_, index) => {
     const isControlPlane = index < controlPlanes

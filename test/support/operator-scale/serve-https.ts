@@ -18,11 +18,11 @@ export interface SimulatedRequest {
 
 export interface SimulatedResponse {
   readonly status?: number
-  /** Text is sent as it is, everything else as JSON. */
+  /** Body of the response. Text is sent unchanged, everything else as JSON. */
   readonly body: unknown
 }
 
-/** Serves HTTPS on a free port of loopback, with or without client certificates. Returns the port. */
+/** Serves HTTPS on a free loopback port. The server does not check client certificates. Returns the port. */
 export async function serveHttps(
   { certificate, privateKey }: ServerKeyPair,
   respond: (request: SimulatedRequest) => SimulatedResponse,

@@ -15,7 +15,10 @@ import { makeRequest } from '../../../src/pki/request.ts'
 type RequestBody = AgentRequest['body']
 type ApplyRequest = Extract<RequestBody, { type: 'apply' }>
 
-/** Newer than every release in this repository, so that an operator keeps the agent. */
+/**
+ * Version of the simulated agents. It is newer than every release in this repository, so that an operator
+ * does not replace the agents.
+ */
 export const simulatedVersion = '0.0.1-simulated'
 
 export interface SimulatedAgentOptions {
@@ -25,8 +28,8 @@ export interface SimulatedAgentOptions {
 }
 
 /**
- * Agent of a host that exists only in memory. It answers the agent protocol. Ops are those of the real diff
- * between the plan and the resources that earlier runs have applied.
+ * Agent of a host that exists only in memory. It implements the agent protocol. Its ops come from the real
+ * diff between the plan and the resources that earlier runs have applied.
  */
 export class SimulatedAgent {
   readonly #options: SimulatedAgentOptions

@@ -73,7 +73,7 @@ export class SimulatedApi {
 
 const notFound: SimulatedResponse = { status: 404, body: { kind: 'Status', reason: 'NotFound', code: 404 } }
 
-/** Parts of a path. `collection` holds the objects of all namespaces. */
+/** Parts of a request path. One `collection` contains the objects of all namespaces. */
 interface ApiPath {
   readonly collection: string
   readonly key: string
@@ -89,7 +89,10 @@ function parsePath(path: string): ApiPath {
   return { collection: `${group}/${plural}`, key: `${namespace}/${name}`, name: decodeURIComponent(name) }
 }
 
-/** Selects by the existence of a label and by `spec.nodeName`, which are the selectors of an operator. */
+/**
+ * True if an object matches the selectors. An operator uses only two: the existence of a label, and
+ * `spec.nodeName`.
+ */
 function matches(object: JsonFields, [labels = '', fields = '']: readonly string[]): boolean {
   const own = parseJsonFields(parseJsonFields(object['metadata'])['labels'] ?? {})
   if (labels !== '' && !(labels in own)) return false

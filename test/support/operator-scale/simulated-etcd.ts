@@ -2,7 +2,7 @@ import type { SimulatedRequest, SimulatedResponse } from './serve-https.ts'
 
 const header = { cluster_id: '3', member_id: '1' }
 
-/** Answers for all members of a healthy etcd cluster, by their addresses. */
+/** Returns the responses of a healthy etcd cluster whose members have these addresses. */
 export function respondAsEtcd(addresses: readonly string[], { path }: SimulatedRequest): SimulatedResponse {
   switch (path) {
     case '/livez':

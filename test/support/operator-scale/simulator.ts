@@ -14,7 +14,7 @@ import { SimulatedAgent, simulatedVersion } from './simulated-agent.ts'
 import { buildReadyNode, SimulatedApi } from './simulated-api.ts'
 import { respondAsEtcd } from './simulated-etcd.ts'
 
-/** Answers of the simulator process to its parent. */
+/** Message that the simulator process sends to its parent process. */
 export interface SimulatorReport {
   readonly port: number
 }
@@ -88,7 +88,7 @@ async function simulate(directory: string, hostKeyFile: string, port: number): P
   })
 }
 
-/** Runs the few commands of an operator on a host whose agent is installed. */
+/** Simulates the few commands that an operator runs over ssh on a host whose agent is installed. */
 function runCommand(command: string, channel: ssh2.ServerChannel, agent: SimulatedAgent | undefined): void {
   const finish = (output: string): void => {
     channel.write(output)
@@ -113,7 +113,7 @@ function runCommand(command: string, channel: ssh2.ServerChannel, agent: Simulat
 
 const subject = { commonName: 'simulated', organizations: [] }
 
-/** Issues the certificate of a server at all control planes. */
+/** Issues one server certificate that is valid for the addresses of all control planes. */
 async function issueServer(
   { cas }: Identity,
   ca: 'kubernetes' | 'etcd',
