@@ -56,8 +56,8 @@ function isLoadedAndEnabled({ load, enabled, needsReload }: UnitState): boolean 
 }
 
 /**
- * True if the service is restarted. A service with pending changes is, because services read changed files only
- * when they start.
+ * True if the service must be restarted. Pending changes require a restart, because services read changed
+ * files only when they start.
  */
 export function willRestart({ action, service }: Pick<ServiceStart, 'action' | 'service'>): boolean {
   return action === 'restart' || service.pendingChanges.length > 0
@@ -77,7 +77,7 @@ export function beginServiceStart(start: ServiceStart, now: number): BegunServic
   }
 }
 
-/** Requests all starts at once, and all restarts. */
+/** Requests all restarts with one call and then all starts with one call. */
 export async function requestStarts({ services }: Host, begun: readonly BegunServiceStart[]): Promise<void> {
   for (const action of ['restart', 'start'] as const) {
     const units = begun.filter(({ request }) => request === action).map(({ watch }) => watch.unit)
@@ -86,8 +86,8 @@ export async function requestStarts({ services }: Host, begun: readonly BegunSer
 }
 
 /**
- * Maximum number of milliseconds between two queries. Each takes about 15 ms of processor time of the agent, systemctl
- * and systemd, which services that are starting need themselves.
+ * Maximum number of milliseconds between two queries. A query costs the agent, systemctl and systemd about 15
+ * ms of processor time. The starting services need this time themselves.
  */
 const maxIntervalMs = 1000
 

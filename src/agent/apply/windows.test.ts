@@ -149,7 +149,7 @@ test('a restarted agent finds no difference to the applied plan', async () => {
 /** An ordinary user of the host. */
 const user = 'S-1-5-21-1-2-3-1001'
 
-/** Returns an access list for administrators alone, with another owner. */
+/** Returns an access list that gives access only to administrators, but has `owner` as owner. */
 function sddlOf(owner: string): string {
   return adminOnlySddl.directory.replace('O:SY', `O:${owner}`)
 }

@@ -27,7 +27,7 @@ const retryIntervalMs = 60_000
 
 /**
  * Creates the check that rolls back a provisional change after its deadline. The time of the last operator
- * activity is kept only in memory; after a restart, the agent counts from its start.
+ * activity is kept only in memory. After a restart, the time of the agent's start is used instead.
  */
 export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<TickResult> {
   const { host, work, runs, claims, log, signal } = deps

@@ -98,7 +98,7 @@ export function watchProbes({ runProbe, clock, random, onChange }: WatchProbesDe
           }
         }),
       )
-      // `watch` rejects only when the signal aborts.
+      // `watch` rejects only when the signal aborts, so its error is ignored.
       for (const one of watched) watch(one, until).catch(() => undefined)
     },
     get current() {

@@ -17,7 +17,10 @@ export type HostResourceConnectionDeps = Omit<
   readonly plan: () => Promise<WatchedPlan | undefined>
 }
 
-/** Milliseconds between checks of the plan and the node certificate. A change closes the connection. */
+/**
+ * Milliseconds between checks of the plan and the node certificate. If one has changed, the connection is
+ * closed, and the next connection uses the new one.
+ */
 const checkIntervalMs = 60_000
 /**
  * First and longest delay before the next try if the cluster does not have the Host kind, in milliseconds.

@@ -99,7 +99,7 @@ class Simulation {
     const host = crash === undefined ? this.host : withCrash(this.host, crash)
     const observed = this.#versions.at(-1 - (lag % this.#versions.length)) ?? this.stored
     try {
-      // An agent that may crash in this step loads its state from disk.
+      // In a step with a crash point, a new agent acts. It loads its state from disk.
       if (crash !== undefined || this.#store === undefined) this.#store = await HostRequestStore.open(host)
       return await handleNextRequest(this.#deps(host, this.#store), observed.requests)
     } catch (error) {

@@ -92,7 +92,8 @@ export function parseMachineId(text: string): string {
 
 const resolverFile = '/etc/resolv.conf'
 /**
- * File in which systemd-resolved lists the upstream servers. /etc/resolv.conf may name only its local stub.
+ * File in which systemd-resolved lists the upstream servers. /etc/resolv.conf may name only the local stub of
+ * systemd-resolved.
  */
 const resolvedFile = '/run/systemd/resolve/resolv.conf'
 

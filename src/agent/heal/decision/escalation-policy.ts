@@ -19,8 +19,8 @@ export interface EscalationPolicy {
   readonly name: 'default' | 'legacy-script'
   readonly steps: readonly EscalationStep[]
   /**
-   * Steps that replace `steps` for certain components (key: component name). Their waits are exact, without
-   * an additional start grace.
+   * Steps that replace `steps` for certain components (key: component name). No start grace is added to their
+   * waits.
    */
   readonly componentSteps: ReadonlyMap<string, readonly EscalationStep[]>
   /** Step that is repeated after all steps were tried. */
@@ -90,8 +90,8 @@ export function selectSteps(
 }
 
 /**
- * Returns how long a component may take to become healthy after a start, in milliseconds. Components with
- * their own steps have no grace.
+ * Returns how long a component may take to become healthy after a start, in milliseconds. Components in
+ * `componentSteps` have no grace.
  */
 export function selectStartGrace(
   { componentSteps }: EscalationPolicy,

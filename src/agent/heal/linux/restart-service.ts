@@ -36,7 +36,8 @@ export async function restartService(
 ): Promise<readonly string[]> {
   const { services, release } = host
   const before = await services.show(unit)
-  // The agent cannot restart its own service; systemd does.
+  // The agent cannot restart its own service, because the restart would end the agent. systemd restarts the
+  // agent if it hangs.
   if (before.pid !== 0 && before.pid === release.pid)
     throw restartError(unit, component, 'the agent cannot restart its own service')
   const processBefore = await readProcessState(host, before.pid)
@@ -167,8 +168,8 @@ function isStopped({ state }: ProcessState): boolean {
 }
 
 /**
- * True if a process certainly existed before a moment, in nanoseconds since 1970. The result may be false for
- * an older process, because the kernel sets the time of /proc/PID when it is first read.
+ * True if a process certainly existed before a moment, in nanoseconds since 1970. The result may also be
+ * false for an older process. The kernel sets the time of /proc/PID only when that directory is first read.
  */
 export async function existedBefore(
   { files }: Pick<LinuxHost, 'files'>,

@@ -37,8 +37,8 @@ export interface ProbeDeps {
 }
 
 /**
- * Name of the file that a disk probe writes. The name is fixed, so the next probe removes a file that
- * remained after a power failure.
+ * Name of the file that a disk probe writes. The name is fixed, so the next probe overwrites and removes a
+ * file that a power failure left.
  */
 const probeFileName = '.hyperkube-probe'
 

@@ -114,7 +114,8 @@ function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): Li
 }
 
 /**
- * For tests: starts an agent of a host. A second agent on the same host starts with the state on its disk.
+ * For tests: starts an agent of a host. A second agent on the same host starts with the state on the host's
+ * disk.
  */
 export async function startFakeAgent(environment: FakeEnvironment, temporary: TemporaryHost) {
   const host: LinuxHost = { ...temporary, clock: environment.clock }

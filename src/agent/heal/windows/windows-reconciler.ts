@@ -57,7 +57,8 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
 
   return {
     policy: backoff.name,
-    // The service manager of Windows restarts services itself. An immediate healing round would interfere.
+    // The service manager of Windows restarts services itself. A healing round right after a crash would
+    // interfere with that.
     wakesOnChange: false,
     async detectDrift(plan) {
       drift = await detectDrift(hostWithDigests, plan)
