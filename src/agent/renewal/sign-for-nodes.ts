@@ -59,11 +59,11 @@ const clientLifetimeMs = 10 * 60_000
 
 /**
  * Signs the certificates that nodes request. Does nothing on hosts without CA keys. If several control planes
- * sign the same request, the first response counts.
+ * sign the same request, only the first signature is used.
  */
 export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> {
   const { host, runs, intervals, random, signal } = deps
-  // A run may be changing the files that are read here.
+  // A run may be changing the files that are read here, so the agent tries again later.
   if (runs.busy) return { nextMs: intervals.retryMs }
   const keys = await readSigningKeys(host)
   const plan = keys && (await readAppliedPlan(host))
@@ -156,7 +156,7 @@ async function handleSigningRequest(
     log(`refused ${item.metadata.name} of ${renewal.requester}: ${message}`)
     return
   }
-  // Sign before approving: a request that cannot be signed here is left to another control plane.
+  // Sign before approving. If this host cannot sign the request, another control plane can still do so.
   const certificate = await signRequest(cas[decision.ca], renewal.request, decision.spec, now)
   const message = `the requester holds the previous certificate of ${decision.spec.subject.commonName}`
   const condition = { type: 'Approved', reason: 'PreviousCertificate', message } as const

@@ -155,7 +155,10 @@ async function restoreBaseDirectory(
   else if ((await files.list(base))?.length === 0) await files.remove(base)
 }
 
-/** Removes the agent's service. On a host without an applied plan the ledger does not contain it. */
+/**
+ * Removes the agent's service. On a host without an applied plan the ledger does not contain this service, so
+ * no op removes it.
+ */
 async function removeAgentService(host: Host): Promise<void> {
   const unit = agentServiceName(host)
   if (host.os === 'windows') {

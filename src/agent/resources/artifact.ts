@@ -58,7 +58,7 @@ export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
 }
 
 /**
- * Adopts a release that the installer uploaded to its final directory, where only the manifest is missing.
+ * Adopts a release that the installer uploaded to its final directory. Only the manifest is missing there.
  */
 async function adoptRelease(
   { from, name: artifactName, directory }: PlannedArtifact,

@@ -25,7 +25,8 @@ export interface StartPolicy {
   /** Milliseconds to wait after each attempt. After the last attempt the series begins again. */
   readonly delays: readonly number[]
   /**
-   * If the last attempt has not succeeded after this many milliseconds, the program is reported as given up.
+   * Milliseconds after the last attempt of a series. If the program has not started by then, it is reported
+   * as given up.
    */
   readonly giveUpAfter: number
 }
@@ -107,7 +108,8 @@ export function findGiveUpStep(
 }
 
 /**
- * Returns `step` unless it was already taken after the given attempt, which is the last start of the program.
+ * Returns `step` unless it was already taken after the given attempt. The attempt is the last start of the
+ * program.
  */
 function unlessTakenSince(
   state: BackoffContext['state'],

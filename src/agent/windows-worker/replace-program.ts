@@ -30,13 +30,13 @@ export function listReplaceSteps(
   if (target === sha256) {
     return [
       ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
-      // While a process runs the previous program, Windows refuses this discard. It succeeds after the
-      // service has restarted.
+      // While a process runs the previous program, Windows refuses to delete the file. The deletion succeeds
+      // after the service has restarted.
       ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
     ]
   }
   if (observed.staged !== sha256) {
-    // Until the new program is staged, restore the previous one.
+    // Until the new program is staged, the previous program is restored, so that the service can run.
     const restore = { do: 'move', from: previous, to: path } as const
     const fetch = { do: 'fetch', role } as const
     return target === undefined && observed.previous !== undefined ? [restore, fetch] : [fetch]
