@@ -62,8 +62,8 @@ async function findOrMakeRequest(
 }
 
 /**
- * True if the signed certificate has arrived and matches the plan. It may no longer match if the CA was
- * replaced meanwhile.
+ * True if the signed certificate has arrived and matches the plan. If the CA was replaced after the request,
+ * the certificate no longer matches.
  */
 function hasValidCertificate(
   { clock }: Host,

@@ -32,8 +32,9 @@ export interface BegunServiceStart {
 }
 
 /**
- * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the supervisor
- * read a changed unit file. A reload is slow, so it is skipped for new services whose unit files are loaded.
+ * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the
+ * supervisor read a changed unit file. A reload is slow, so it is skipped for new services whose unit files
+ * are loaded.
  */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
   const { services } = host
@@ -96,7 +97,10 @@ export interface AwaitedStart {
   readonly component: string
 }
 
-/** The services that run, and the first one that failed. A failure ends the wait for the others. */
+/**
+ * The services that run, and the first service that failed, if any. After a failure, the run does not wait
+ * for the other services.
+ */
 export interface StartsResult {
   readonly running: ReadonlySet<string>
   readonly failed?: { readonly unit: string; readonly error: unknown }

@@ -77,7 +77,7 @@ export function updateWatch(watch: StartWatch, state: UnitState, now: number): S
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
-    // A manual start resets systemd's restart counter to zero.
+    // A manual start resets systemd's restart counter to zero, so the difference may be negative.
     exits: watch.exits + Math.max(0, restarts - watch.restarts),
     restarts,
     invocation: active === 'active' ? invocation : '',

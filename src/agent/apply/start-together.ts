@@ -20,8 +20,8 @@ export interface RequestedStart {
 }
 
 /**
- * Requests the start of services in one transaction and does not wait for them. `later` are the ops of the run
- * that follow.
+ * Requests the start of services in one transaction and does not wait for them. `later` are the ops of the
+ * run that follow.
  */
 export async function requestTogether(
   run: PlanRun,

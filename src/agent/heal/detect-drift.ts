@@ -110,7 +110,7 @@ function isRepairable({ components }: NodePlan, { component, target, name }: Pla
   if (target === 'certificate') return false
   if (target !== 'file') return true
   // A file with `once` matters only at bootstrap. Healing does not restore it, because an operator may have
-  // deleted it to get a new one.
+  // deleted it so that the next apply writes a new one.
   const isRepairableText = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
     path === name && content.kind === 'text' && once === undefined
   return components.some((one) => one.name === component && one.files.some(isRepairableText))

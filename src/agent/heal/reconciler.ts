@@ -18,8 +18,8 @@ export interface HealReconciler {
   /** Name of the heal policy in health reports. */
   readonly policy: HostHealth['healPolicy']
   /**
-   * True if a round starts at once, instead of at the usual interval, when the state of a probe changes or an
-   * operator pauses or resumes healing.
+   * True if a change starts a round at once instead of at the usual interval. Such a change is a new state of
+   * a probe, or a pause that begins or ends.
    */
   readonly wakesOnChange: boolean
   detectDrift(plan: NodePlan): Promise<DriftObservation>

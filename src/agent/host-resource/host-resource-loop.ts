@@ -126,7 +126,7 @@ export const heartbeatIntervalMs = 2 * 60_000
 export function isStatusDue(previous: HostStatus, current: HostStatus, nowMs: number): boolean {
   if (!isDeepStrictEqual(withoutTimes(previous), withoutTimes(current))) return true
   const age = nowMs - Date.parse(previous.heartbeat ?? '')
-  // A negative age means that the clock was set back.
+  // A negative age means that the clock was set back. The status is then written again.
   return !(age >= 0 && age < heartbeatIntervalMs)
 }
 

@@ -101,8 +101,8 @@ async function downloadOnce(
 }
 
 /**
- * Adds all chunks of a body to a writer. Listens to events, because an async iterator would copy several chunks
- * into one. `check` gets the length of each chunk and returns an error that ends the download.
+ * Adds all chunks of a body to a writer. Listens to events, because an async iterator would copy several
+ * chunks into one. `check` gets the length of each chunk and returns an error that ends the download.
  */
 async function receiveBody(
   body: IncomingMessage,

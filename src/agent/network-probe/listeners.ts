@@ -77,7 +77,7 @@ async function openTcpPort(address: string, port: number, token: string): Promis
   const server = createServer((client) => {
     clients.add(client)
     client.on('close', () => clients.delete(client))
-    // A client may disconnect before it has received the token.
+    // A client may disconnect before it has received the token. This is not a problem of the server.
     client.on('error', () => client.destroy())
     client.resume().end(token)
   })

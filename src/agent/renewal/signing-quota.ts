@@ -38,7 +38,9 @@ export class SigningQuota {
     this.#signed.set(node, times)
   }
 
-  /** Counts the signatures for a node in the last day, or in the lifetime of the certificate if it is shorter. */
+  /**
+   * Counts the signatures for a node in the last day, or in the lifetime of the certificate if it is shorter.
+   */
   measure({ node, plannedCount, lifetimeMs, now }: QuotaQuestion): QuotaUse {
     const periodMs = Math.min(day, lifetimeMs)
     const times = [...(this.#signed.get(node)?.values() ?? [])]

@@ -90,7 +90,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
 }
 
-/** Part of a ledger from which leftovers follow. */
+/** The part of a ledger that determines the leftovers. */
 interface LedgerNames {
   readonly resources: readonly Pick<Ledger['resources'][number], 'target' | 'name'>[]
   readonly retainedDirectories: readonly string[]

@@ -41,8 +41,8 @@ export interface MakeContext<H extends Host = Host> extends InspectContext<H> {
   /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
   /**
-   * States of new services before the first op of the run, keyed by name. They are queried once, because each query
-   * starts a program.
+   * States of new services before the first op of the run, keyed by name. They are queried once, because each
+   * query starts a program.
    */
   readonly newUnits?: ReadonlyMap<string, UnitState> | undefined
   readonly emit: EmitRunEvent

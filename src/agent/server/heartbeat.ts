@@ -34,8 +34,8 @@ const extendedTimeouts = 5
 const startTimeoutMs = 30_000
 
 /**
- * Notifies the supervisor that the agent is ready, and then regularly as long as the agent lives. The supervisor
- * restarts an agent that is stopped or hangs. Runs until the signal aborts.
+ * Notifies the supervisor that the agent is ready, and then regularly as long as the agent lives. The
+ * supervisor restarts an agent that is stopped or hangs. Runs until the signal aborts.
  */
 export async function runHeartbeat(options: HeartbeatOptions): Promise<void> {
   const { supervisor, checkAgent, isBusy, log, signal } = options

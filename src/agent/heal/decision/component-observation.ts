@@ -57,7 +57,7 @@ export type ComponentCondition =
       readonly because: string
       readonly code?: string
       readonly since: number
-      /** True if the process itself shows that it hangs, so its probe is not only slow. */
+      /** True if the state of the process confirms that it hangs, so the cause is not only a slow probe. */
       readonly isConfirmedHang?: boolean
     }
 

@@ -28,8 +28,8 @@ export interface EscalationPolicy {
   /** Milliseconds that a start may take before probes can succeed. */
   readonly startupMs: number
   /**
-   * Milliseconds that a start may take while the process is busy. On a slow or overloaded host a restart would
-   * begin the same work again.
+   * Milliseconds that a start may take while the process is busy. On a slow or overloaded host a restart
+   * would begin the same work again.
    */
   readonly busyStartupMs: number
 }

@@ -20,7 +20,10 @@ const lastLines = 5
 export interface RestartOptions {
   readonly unit: string
   readonly component: string
-  /** True if the process runs but does not respond. It would not handle SIGTERM either, so it is killed. */
+  /**
+   * True if the process runs but does not respond. The process is then killed, because it would not handle
+   * SIGTERM either.
+   */
   readonly isHung: boolean
 }
 
@@ -70,8 +73,8 @@ export async function restartService(
 const quitTimeoutMs = 3000
 
 /**
- * Asks a hung process to print the stacks of its threads and to exit. Without the stacks, the reason of the hang
- * would stay unknown. Returns false if the process did not exit in time.
+ * Asks a hung process to print the stacks of its threads and to exit. Without the stacks, the reason of the
+ * hang would stay unknown. Returns false if the process did not exit in time.
  */
 async function quitMain(
   host: LinuxHost,

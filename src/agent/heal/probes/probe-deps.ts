@@ -59,7 +59,7 @@ export function createProbeDeps({
 }
 
 /**
- * Returns the IPv4 addresses of an interface. They are read without starting a program, which would cost more
+ * Returns the IPv4 addresses of an interface. Node.js reads them, because starting a program would cost more
  * than all other probes.
  */
 function addresses(name: string): readonly string[] {

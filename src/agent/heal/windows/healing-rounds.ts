@@ -81,7 +81,7 @@ export interface RoundAssessmentInput {
   readonly healState: HealState
   /** Last boot of the host; undefined if it is unknown. */
   readonly bootedAt: number | undefined
-  /** False if the heal policy has limits of its own. */
+  /** True if `roundLimits` apply. They do not apply to the legacy script policy, which never stops trying. */
   readonly isLimited: boolean
 }
 

@@ -50,8 +50,8 @@ const root = '/sys/fs/cgroup'
 export function createLinuxCgroups(): Cgroups {
   return {
     async remove(name) {
-      // cgroup version 2 has one hierarchy at the root. Version 1 has one per controller, in directories
-      // below it.
+      // cgroup version 2 has one hierarchy at the root. Version 1 has one hierarchy per controller, in
+      // directories below the root.
       const hierarchies = [root, ...(await listDirectories(root))]
       const paths = hierarchies.map((hierarchy) => join(hierarchy, name))
       const removed: string[] = []

@@ -11,7 +11,9 @@ interface AccessEntry {
 /** Accounts that may access every file: SYSTEM and administrators. */
 const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
 
-/** Service account TrustedInstaller, which owns the files of Windows itself. SDDL has no short name for it. */
+/**
+ * Service account TrustedInstaller, which owns the files of Windows itself. SDDL has no short name for it.
+ */
 const trustedInstaller = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464'
 
 /**
