@@ -334,8 +334,8 @@ test.each([151, 397])(
           return false
         },
       )
-      // Allows the next run more calls before it is killed. Each run first inspects the host, which takes
-      // more calls when more of the plan is applied.
+      // Allows the next run more calls before it is killed. Each run first inspects the host, and this takes
+      // more calls as more of the plan is applied.
       every += 20
     }
     expect(runs).toBeGreaterThan(3)

@@ -87,8 +87,8 @@ interface Inactivity {
 const maxClockErrorMs = 3_600_000
 
 /**
- * Returns when a host rolls back, in milliseconds since 1970. The delay of each host keeps hosts that lost
- * their operator or power at the same time from rolling back together.
+ * Returns when a host rolls back, in milliseconds since 1970. Several hosts may lose their operator or power
+ * at the same time. Each host has its own delay, so that they do not all roll back together.
  */
 export function computeRollbackTime(
   { deadline, rollbackDelayMs }: Pick<ProvisionalChange, 'deadline' | 'rollbackDelayMs'>,

@@ -26,7 +26,7 @@ export interface HealReconciler {
   findDataRisks(plan: NodePlan): Promise<ReadonlyMap<string, DataRisk>>
   /** True if the next round must read the units again, because a component is being healed. */
   needsUnits(healState: HealState): boolean
-  /** Does the work of a round that continues even while healing is suspended. Never throws. */
+  /** Does work that is needed in every round, even while healing is suspended. Never throws. */
   maintain(observed: PlanObservation): Promise<void>
   decide(input: RoundInput): HealRound
   assess(input: AssessmentInput): HealthAssessment

@@ -68,7 +68,7 @@ class Simulation {
       this.host.clock.time,
     )
     if (step.kind === 'write') leader.pending = { version: this.stored.version, requests: step.requests }
-    // Only the leader that currently holds the lease gets a new number.
+    // Only the leader that currently holds the lease gets a higher fence.
     if (step.kind === 'outranked' && leader === this.#leaders.at(-1)) {
       this.#transitions = Math.max(this.#transitions, step.highestFence.transitions + 1)
       leader.fence = { holder, transitions: this.#transitions }
@@ -225,8 +225,8 @@ function findViolations(done: readonly Handled[]): string[] {
 }
 
 /**
- * Lists contradictions between the reported result of a request and the handled actions. Handlers never fail
- * here, and at the end a request may be refused only because it is late.
+ * Lists contradictions between the reported result of a request and the handled actions. No handler fails in
+ * this test. At the end of the test, a request may be refused only because it is late.
  */
 function findMismatch(step: HostRequestStep, requestId: string, done: readonly Handled[]): string[] {
   if (step.kind !== 'result') return [`${requestId} has no result: ${step.kind}`]

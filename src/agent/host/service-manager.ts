@@ -31,7 +31,7 @@ export interface LinuxServiceManager extends ServiceManager {
    * Go program print the stacks of all goroutines before it exits.
    */
   killMain(unit: string, signal?: 'SIGKILL' | 'SIGQUIT'): Promise<void>
-  /** Resets the failed state. systemd keeps it even after the unit file was deleted. */
+  /** Resets the failed state of a unit. systemd keeps this state even after the unit file was deleted. */
   forget(unit: string): Promise<void>
 }
 

@@ -16,9 +16,9 @@ export function buildProgramPaths({ path }: Pick<WorkerProgramSpec, 'path'>): Pr
 }
 
 /**
- * Lists steps that install the desired program, best first. The current program is moved only after a
- * complete new copy is staged. An interruption or a locked file therefore never leaves the host without a
- * program.
+ * Lists steps towards the desired program, in order of preference. If Windows refuses a step because a file
+ * is in use, the next step can still succeed. The current program is moved only after a complete new copy is
+ * staged. An interruption or a locked file therefore never leaves the host without a program.
  */
 export function listReplaceSteps(
   role: WorkerRole,

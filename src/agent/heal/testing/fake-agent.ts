@@ -68,7 +68,7 @@ export interface FakeEnvironment {
   readonly clock: ReturnType<typeof manualClock>
   /** Names of components that do not respond. */
   readonly unresponsive: Set<string>
-  /** True if processes that do not respond are stopped; false if they are busy. */
+  /** True if unresponsive processes are stopped (state T); false if they are busy. */
   isFrozen: boolean
   drift: DriftObservation
   claim: HeldOperatorLock | undefined

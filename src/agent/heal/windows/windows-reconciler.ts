@@ -46,7 +46,8 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
     const now = host.clock.now()
     return observed.components.flatMap((one): HealAction[] => {
       const { component } = one
-      // A component can match its plan and still be down or unhealthy for a while.
+      // A component can match its plan and still be down or unhealthy for a while. It has then not recovered
+      // yet.
       if (!openComponents.has(component) || isDown(one) || isUnhealthy(one, now.getTime())) return []
       const because = 'it matches the plan'
       return [

@@ -142,8 +142,8 @@ const listing = z.object({
 
 export function createLinuxPackets(command: RunCommand): Packets {
   /**
-   * Runs a program. Returns an empty text if the program is not installed, because nothing can have been
-   * created with it.
+   * Runs a program. Returns an empty text if the program is not installed. In that case nothing on the host
+   * was created with it.
    */
   const runIfPresent = async (argv: readonly [string, ...string[]]): Promise<string> =>
     command(argv).then(
