@@ -50,7 +50,7 @@ async function findOrMakeRequest(
   if (pending !== undefined)
     return hasValidCertificate(host, plannedCertificate, plan, pending) ? undefined : pending.request
   if (problem === undefined && !renew) return undefined
-  // Pending files of an earlier request do not belong to the new key.
+  // Pending files of an earlier request do not belong to the new key, so they are deleted.
   await deletePendingCertificate(host, plannedCertificate)
   const made = await makeRequest(
     plannedCertificate.keyFile,

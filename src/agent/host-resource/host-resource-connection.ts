@@ -47,7 +47,7 @@ export async function runHostResourceConnection(deps: HostResourceConnectionDeps
     failureCount = problem === undefined ? 0 : failureCount + 1
     if (problem === undefined) return { nextMs: 0, problems: [] }
     const next = Math.min(maxRetryMs, minRetryMs * 2 ** (failureCount - 1))
-    // A cluster without the Host kind is not a problem of this host.
+    // A cluster without the Host kind is not a problem of this host, so it is not reported.
     return { nextMs: next, problems: isKindMissing(problem) ? [] : [problem] }
   }
   await runLoop({

@@ -161,7 +161,7 @@ async function requestRange(url: string, from: number, signal: AbortSignal): Pro
 }
 
 async function sendFollowed(url: string, from: number, signal: AbortSignal): Promise<IncomingMessage> {
-  // In a compressed response the bytes would not match the digest.
+  // The digest is that of the uncompressed file, so the server must not compress the response.
   const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
   if (from > 0) headers['range'] = `bytes=${from}-`
   const { response } = await followLocations(url, async (currentUrl) => {

@@ -43,7 +43,8 @@ export function listReplaceSteps(
   }
   if (target === undefined) return [{ do: 'move', from: staged, to: path }]
   if (observed.previous === undefined) return [{ do: 'move', from: path, to: previous }]
-  // One of the two files may be running and cannot be removed; the other one can.
+  // At most one of these two files is running. Windows cannot remove that file, but it can remove the other
+  // one.
   return [
     { do: 'discard', path: previous },
     { do: 'discard', path },

@@ -68,8 +68,8 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
   const { unit } = observed
   const localProbes = listLocalProbes(observed)
   const areHealthy = localProbes.length > 0 && localProbes.every(({ state }) => state === 'healthy')
-  // If the probes succeed while the unit is down, a person may be running the program by hand, so leave it
-  // alone.
+  // If the probes succeed while the unit is down, a person may be running the program by hand. Healing then
+  // leaves it alone.
   if (
     unit !== undefined &&
     !areHealthy &&

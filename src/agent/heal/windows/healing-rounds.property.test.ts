@@ -103,7 +103,7 @@ test('healing acts for ten rounds, then once an hour, and restarts after success
     }),
     { seed: 25, numRuns: 200 },
   )
-  // Without this, the property could hold because nothing is ever exhausted.
+  // Without this check, the property could also hold because healing is never exhausted.
   expect(exhaustedRuns).toBeGreaterThan(50)
 })
 

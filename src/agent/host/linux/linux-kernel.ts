@@ -126,7 +126,8 @@ async function readProcess(name: string): Promise<HostProcess> {
   const [stat, cmdline] = await Promise.all(
     ['stat', 'cmdline'].map(async (file) => readFile(`/proc/${name}/${file}`, 'utf8')),
   )
-  // The second field is the program name in parentheses, which may itself contain spaces and parentheses.
+  // The second field is the program name in parentheses. The name may itself contain spaces and parentheses,
+  // so parsing starts after the last parenthesis.
   const [, parent = '0'] = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
   return { pid: Number(name), parent: Number(parent), argv: (cmdline ?? '').split('\0').slice(0, -1) }
 }
