@@ -45,8 +45,8 @@ export class HangDetector {
     const before = this.#samples.get(name)
     const sample = { pid, at: this.#deps.monotonic(), ticks: process.ticks }
     this.#samples.set(name, sample)
-    // Of the processes that are not stopped, only a sleeping one (S) counts as hung. A process that waits for a
-    // disk (D) would wait again after a restart.
+    // Of the processes that are not stopped, only a sleeping one (S) counts as hung. A process that waits for
+    // a disk (D) would wait again after a restart.
     if (before?.pid !== pid || process.state !== 'S') return undefined
     const elapsedMs = sample.at - before.at
     const isIdle = sample.ticks - before.ticks <= elapsedMs * ticksPerMs * maxIdleShare
