@@ -125,7 +125,8 @@ function componentNamed(name: string, stage: Stage, needs: string[] = []): Arbit
 
 const plans: Arbitrary<NodePlan> = record({
   etcd: componentNamed('etcd', 'etcd'),
-  // A service that needs etcd stops before etcd restarts, so a run may also be killed in between.
+  // A run stops a service that needs etcd before it restarts etcd. The run may also be killed between the
+  // stop and the restart.
   kubelet: componentNamed('kubelet', 'node', ['etcd']),
   proxy: componentNamed('proxy', 'network'),
   chosen: subarray([0, 1, 2]),

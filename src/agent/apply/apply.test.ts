@@ -93,7 +93,7 @@ function controlPlane(version: string) {
   )
 }
 
-/** Applies two plans and lists the service calls of the second. */
+/** Applies two plans and lists the service calls that the second plan causes. */
 async function changeControlPlane(through: Stage): Promise<string[]> {
   const [current, next] = [controlPlane('1'), controlPlane('2')]
   publishPrograms(host, current)
@@ -109,7 +109,7 @@ test('an API server that restarts in the same run stops before its etcd member r
     'stop kube-apiserver.service',
     'restart etcd.service',
     'restart kube-apiserver.service',
-    // Components that do not use etcd are not stopped first.
+    // kube-scheduler does not use etcd directly, so the run does not stop it before it restarts etcd.
     'restart kube-scheduler.service',
   ])
   expect(await diffHost(host, controlPlane('2'))).toEqual({ ops: [], findings: [] })
@@ -222,7 +222,7 @@ test('new services of all stages are started before the run waits for any of the
   const systemd = { ...host.services }
   host.services.showAll = async (units) => {
     const states = await systemd.showAll(units)
-    // Without the kubelet, etcd does not become ready.
+    // In this test, etcd becomes ready only while the kubelet runs.
     const isReady = host.services.units.get('kubelet.service')?.state === 'active'
     return states.map((state) =>
       isReady || state.active !== 'active' ? state : { ...state, active: 'activating' },
@@ -475,7 +475,8 @@ test('a derived file is written once the service has written its source', async 
   expect(await readFile(waiting.toLocalPath('/etc/cni/net.d/net'), 'utf8')).toBe('10.244.3.0/24')
   await writeFile(waiting.toLocalPath('/run/subnet.env'), 'SUBNET=10.244.7.1/24\n')
   expect(await applyAndListOps(waiting, plan)).toEqual(['change derived-file /etc/cni/net.d/net'])
-  // After a boot the source file is missing until the service writes it again.
+  // After a boot the source file is missing until the service writes it again. The diff must not treat this
+  // as drift.
   await rm(waiting.toLocalPath('/run/subnet.env'))
   expect((await diffHost(waiting, plan)).ops).toEqual([])
 })

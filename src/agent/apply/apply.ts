@@ -88,7 +88,10 @@ async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
   })
 }
 
-/** Queries the services that this run creates with one program start. Windows services do not use the result. */
+/**
+ * Queries the states of the services that this run creates. One program start queries all of them. Windows
+ * services do not use the result.
+ */
 async function showNewServices(
   { os, services }: Host,
   ops: readonly Op[],
@@ -118,11 +121,12 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 }
 
 /**
- * Runs ops in order. If they only add services, no stage waits for the services of the previous one. Returns the ops
- * that would restart this agent; the caller runs them last.
+ * Runs ops in order. If all ops only create or start resources, no stage waits for the services of the
+ * previous stage. Returns the ops that would restart this agent; the caller runs them last.
  */
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
-  // As after a boot, systemd starts the services in the order of their units, and each waits for what it needs.
+  // If ops only add services, stages need not wait. systemd orders the starts by the dependencies of the
+  // units, as after a boot.
   const onlyAdds = ops.every(({ action }) => action === 'create' || action === 'start')
   if (run.host.os === 'windows' || !onlyAdds) return runStages(run, ops)
   const runEnd: RunEndWork = { starts: [], derived: [], images: [] }
@@ -137,8 +141,9 @@ async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> 
 }
 
 /**
- * Runs the ops of all stages. The services of a stage start together after its other ops. Without `runEnd`, the
- * run waits for them before it loads images, begins the next stage or removes anything.
+ * Runs the ops of all stages. The services of a stage start together after its other ops. Without `runEnd`,
+ * the run then waits until these services run. Only afterwards it loads images, begins the next stage or
+ * removes resources.
  */
 async function runStages(run: PlanRun, ops: readonly Op[], runEnd?: RunEndWork): Promise<readonly Op[]> {
   const selfRestarts: Op[] = []

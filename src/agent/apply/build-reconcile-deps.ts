@@ -23,8 +23,8 @@ export function buildReconcileDeps(
     .flatMap(({ artifacts }) => artifacts)
     .find(({ name }) => name === 'cni-plugins')
   const { services, operations } = host
-  // Starts and stops must go through `host.services`. It counts every restart that it did not request as
-  // unexpected.
+  // `host.services` counts every restart that it did not request as unexpected. Starts and stops must
+  // therefore go through it.
   const countedServices = {
     ...operations.services,
     async start({ name }: { readonly name: string }) {

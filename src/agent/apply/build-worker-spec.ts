@@ -82,8 +82,8 @@ export function parseWindowsNetwork(text: string): WindowsNetwork {
 const workerStateFile = 'worker.json'
 
 /**
- * Reads the stored state of the worker's reconciliation. Invalid state is ignored; at worst, services are
- * started once too often.
+ * Reads the stored state of the worker's reconciliation. Invalid state is ignored. At worst, healing then
+ * starts some services once too often.
  */
 export async function readReconcileState(host: WindowsHost): Promise<ReconcileState> {
   const {

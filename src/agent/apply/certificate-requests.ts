@@ -50,7 +50,7 @@ async function findOrMakeRequest(
   if (pending !== undefined)
     return hasValidCertificate(host, plannedCertificate, plan, pending) ? undefined : pending.request
   if (problem === undefined && !renew) return undefined
-  // Pending files of an earlier request do not belong to the new key.
+  // Pending files of an earlier request do not belong to the new key, so they are deleted.
   await deletePendingCertificate(host, plannedCertificate)
   const made = await makeRequest(
     plannedCertificate.keyFile,
@@ -62,8 +62,8 @@ async function findOrMakeRequest(
 }
 
 /**
- * True if the signed certificate has arrived and matches the plan. It may no longer match if the CA was
- * replaced meanwhile.
+ * True if the signed certificate has arrived and matches the plan. If the CA was replaced after the request,
+ * the certificate no longer matches.
  */
 function hasValidCertificate(
   { clock }: Host,

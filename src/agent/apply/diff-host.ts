@@ -45,8 +45,8 @@ export async function diffLedger(
 }
 
 /**
- * Lists ledger resources that are absent from the host and no longer planned. Their removal is repeated
- * before the ledger drops them, because an earlier removal may have been interrupted.
+ * Lists ledger resources that are absent from the host and no longer planned. An earlier removal may have
+ * been interrupted, so each removal is repeated before the ledger drops the resource.
  */
 function listGoneResources(plan: NodePlan, inspected: readonly InspectedResource[]): PresentResource[] {
   const planned = new Set(listResources(plan).map(resourceKey))

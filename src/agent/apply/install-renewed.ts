@@ -26,8 +26,8 @@ export interface InstallRenewedOptions {
 }
 
 /**
- * Installs new certificates as an apply of the same plan would, and changes nothing else: other drift waits
- * for an operator. If one certificate fails, the others are still installed.
+ * Installs new certificates as an apply of the same plan would. Other drift is left to an operator. If one
+ * certificate fails, the others are still installed.
  */
 export async function installRenewedCertificates(options: InstallRenewedOptions): Promise<void> {
   await runRenewOps(options).catch((error: unknown) => {

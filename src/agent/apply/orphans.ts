@@ -75,7 +75,10 @@ function buildOrphan(path: string, isDirectory: boolean, { resources }: Ledger):
   return { component, stage, target, name: path, digest: 'orphan', restart: false }
 }
 
-/** Deletes temporary files of earlier runs, except those that this run can reuse. */
+/**
+ * Deletes temporary files of earlier runs. Downloads and pending certificates that the plan still needs are
+ * kept.
+ */
 export async function deleteTemporaryFiles(host: Host, ledger: Ledger, plan: NodePlan): Promise<void> {
   const { files, layout } = host
   const { currentLink, temporaryFileDirectories } = layout

@@ -32,8 +32,9 @@ export interface BegunServiceStart {
 }
 
 /**
- * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the supervisor
- * read a changed unit file. A reload is slow, so it is skipped for new services whose unit files are loaded.
+ * Enables the services and reloads the supervisor. An earlier run may have been interrupted before the
+ * supervisor read a changed unit file. A reload is slow, so it is skipped for new services whose unit files
+ * are loaded.
  */
 export async function enableAndReload(host: Host, starts: readonly ServiceStart[]): Promise<void> {
   const { services } = host
@@ -56,8 +57,8 @@ function isLoadedAndEnabled({ load, enabled, needsReload }: UnitState): boolean 
 }
 
 /**
- * True if the service is restarted. A service with pending changes is, because services read changed files only
- * when they start.
+ * True if the service must be restarted. Pending changes require a restart, because services read changed
+ * files only when they start.
  */
 export function willRestart({ action, service }: Pick<ServiceStart, 'action' | 'service'>): boolean {
   return action === 'restart' || service.pendingChanges.length > 0
@@ -77,7 +78,7 @@ export function beginServiceStart(start: ServiceStart, now: number): BegunServic
   }
 }
 
-/** Requests all starts at once, and all restarts. */
+/** Requests all restarts with one call and then all starts with one call. */
 export async function requestStarts({ services }: Host, begun: readonly BegunServiceStart[]): Promise<void> {
   for (const action of ['restart', 'start'] as const) {
     const units = begun.filter(({ request }) => request === action).map(({ watch }) => watch.unit)
@@ -86,8 +87,8 @@ export async function requestStarts({ services }: Host, begun: readonly BegunSer
 }
 
 /**
- * Maximum number of milliseconds between two queries. Each takes about 15 ms of processor time of the agent, systemctl
- * and systemd, which services that are starting need themselves.
+ * Maximum number of milliseconds between two queries. A query costs the agent, systemctl and systemd about 15
+ * ms of processor time. The starting services need this time themselves.
  */
 const maxIntervalMs = 1000
 
@@ -96,7 +97,10 @@ export interface AwaitedStart {
   readonly component: string
 }
 
-/** The services that run, and the first one that failed. A failure ends the wait for the others. */
+/**
+ * The services that run, and the first service that failed, if any. After a failure, the run does not wait
+ * for the other services.
+ */
 export interface StartsResult {
   readonly running: ReadonlySet<string>
   readonly failed?: { readonly unit: string; readonly error: unknown }

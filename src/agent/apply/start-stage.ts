@@ -23,7 +23,10 @@ export interface StageEndOps {
 
 export const noStageEndOps: StageEndOps = { starts: [], derived: [], images: [] }
 
-/** Work that is done after all stages of a run, so that a stage does not wait for the previous one. */
+/**
+ * Work that is done after all stages of a run. Collecting it here lets a stage begin before the services of
+ * the previous stage run.
+ */
 export interface RunEndWork {
   readonly starts: RequestedStart[]
   readonly derived: Op[]
@@ -36,8 +39,8 @@ export function isStart({ action }: Op): boolean {
 
 /**
  * Starts the services of a stage and waits until they run. `later` are the ops of the run that follow this
- * stage. With `runEnd` it only requests the starts and adds the wait and the ops that need it to that object.
- * Returns the ops that would restart this agent.
+ * stage. With `runEnd`, the function only requests the starts. It then adds these starts, and the ops that
+ * need running services, to `runEnd`. Returns the ops that would restart this agent.
  */
 export async function startStage(
   run: PlanRun,
@@ -79,8 +82,8 @@ export async function startStage(
 }
 
 /**
- * Waits for the starts that the stages of a run requested, then executes the ops that need them. Images come last,
- * because a node can be ready without them.
+ * Waits for the starts that the stages of a run requested. Then executes the ops that need running services.
+ * Images come last, because a node can be ready without them.
  */
 export async function finishRun(run: PlanRun, { starts, derived, images }: RunEndWork): Promise<void> {
   if (starts.length > 0) await awaitTogether(run, starts)
@@ -111,7 +114,7 @@ async function startGroup(
 }
 
 /**
- * True if a derived file is rendered from the source VIP, which the agent reserves while it starts the
+ * True if a derived file is rendered from the source VIP. The agent reserves this address while it starts the
  * services.
  */
 function isDerivedDuringStart({ host, plan }: PlanRun, { name }: Op): boolean {
@@ -175,7 +178,10 @@ async function findImageArchives(host: Host, { components }: NodePlan): Promise<
   return archives.filter((archive) => archive !== undefined)
 }
 
-/** Loads uploaded images. The op of each image later verifies and records it, and reports a missing image. */
+/**
+ * Loads uploaded images. Later the op of each image verifies and records the image, or reports that it is
+ * missing.
+ */
 async function loadImageArchives(
   { host, ledgerStore, signal }: PlanRun,
   archives: readonly string[],

@@ -53,7 +53,7 @@ test('a service without notification counts as running after one second', () => 
       [1, silent],
     ]),
   ).toEqual({ is: 'running' })
-  // A new invocation restarts the timer.
+  // With a new invocation, the time that the service must run before it counts as ready begins again.
   expect(
     statusAfter([
       [0, silent],

@@ -30,8 +30,8 @@ export type StartStatus =
 /** A program without readiness notification counts as ready after it has run for this long. */
 const readyAfterMs = 1000
 /**
- * Some services exit while they wait for others. Repeated exits therefore count as a failure only after this
- * time and `maxExits` exits.
+ * Some services exit while they wait for others. Repeated exits count as a failed start only after this time
+ * and after `maxExits` exits.
  */
 const minTimeoutMs = 60_000
 const maxExits = 3
@@ -77,7 +77,7 @@ export function updateWatch(watch: StartWatch, state: UnitState, now: number): S
   const isSame = invocation === watch.invocation && active === 'active'
   return {
     ...watch,
-    // A manual start resets systemd's restart counter to zero.
+    // A manual start resets systemd's restart counter to zero, so the difference may be negative.
     exits: watch.exits + Math.max(0, restarts - watch.restarts),
     restarts,
     invocation: active === 'active' ? invocation : '',

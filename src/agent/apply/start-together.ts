@@ -20,8 +20,8 @@ export interface RequestedStart {
 }
 
 /**
- * Requests the start of services in one transaction and does not wait for them. `later` are the ops of the run
- * that follow.
+ * Requests the start of services in one transaction and does not wait for them. `later` are the ops of the
+ * run that follow.
  */
 export async function requestTogether(
   run: PlanRun,
@@ -46,7 +46,7 @@ export async function requestTogether(
     )
     return begun
   } catch (error) {
-    // The request is common to all services, so the first one reports its error.
+    // All services share one request. If it fails, the op of the first service reports the error.
     const first = begun.length === serviceStarts.length ? begun.shift() : undefined
     const failure = first === undefined ? error : await failOp(run, first.op, error)
     await interruptStarts(run, begun)
@@ -68,7 +68,10 @@ export async function awaitTogether(run: PlanRun, requested: readonly RequestedS
   await endStarts(run, requested, ended)
 }
 
-/** Ends the ops of starts for which a run does not wait, because it failed or was aborted. */
+/**
+ * Ends the ops of requested starts as interrupted. Called if a run fails or is aborted, because it then does
+ * not wait for these starts.
+ */
 export async function interruptStarts(run: PlanRun, requested: readonly RequestedStart[]): Promise<void> {
   for (const { op } of requested) await endOp(run, op, 'interrupted').catch(() => undefined)
 }

@@ -29,8 +29,9 @@ export function isWorkerService({ component }: Pick<Op, 'component'>): boolean {
 }
 
 /**
- * Starts services of a Windows worker in rounds of reconciliation, as healing does: in dependency order, with
- * the networks created in between. Derived files that need output of a round are written between rounds.
+ * Starts services of a Windows worker in the same rounds of reconciliation as healing. A round starts
+ * services in dependency order and creates the networks in between. Derived files that need output of a round
+ * are written between rounds.
  */
 export async function startWindowsWorker(
   run: PlanRun<WindowsHost>,

@@ -4,7 +4,8 @@ import { type ServiceStarts, stopService, willRestart } from './start-service.ts
 
 /**
  * Stops an API server before its etcd member restarts, if this run restarts that API server anyway. Otherwise
- * requests in flight would wait for the member. The stop is graceful, so clients move to other API servers.
+ * requests in flight would have to wait for the member. The stop is graceful, so clients move to other API
+ * servers.
  */
 export async function stopApiServers(
   { host, plan, emit, signal }: PlanRun,

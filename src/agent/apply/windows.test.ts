@@ -149,7 +149,7 @@ test('a restarted agent finds no difference to the applied plan', async () => {
 /** An ordinary user of the host. */
 const user = 'S-1-5-21-1-2-3-1001'
 
-/** Returns an access list for administrators alone, with another owner. */
+/** Returns an access list that gives access only to administrators, but has `owner` as owner. */
 function sddlOf(owner: string): string {
   return adminOnlySddl.directory.replace('O:SY', `O:${owner}`)
 }
@@ -334,8 +334,8 @@ test.each([151, 397])(
           return false
         },
       )
-      // Allows the next run more calls before it is killed. Each run first inspects the host, which takes more
-      // calls when more of the plan is applied.
+      // Allows the next run more calls before it is killed. Each run first inspects the host, and this takes
+      // more calls as more of the plan is applied.
       every += 20
     }
     expect(runs).toBeGreaterThan(3)

@@ -43,8 +43,8 @@ export interface ProvisionalChanges {
    */
   readPreviousPlan(): Promise<NodePlan | undefined>
   /**
-   * Starts a provisional change: unless confirmed, the host rolls back to its current plan. If the same
-   * change is already active, the plan to roll back to stays the same.
+   * Starts a provisional change. The host rolls back to its current plan unless an operator confirms the
+   * change. If the same change is already active, the plan to roll back to stays the same.
    */
   begin(provisional: ProvisionalChange): Promise<HostProvisionalChange | undefined>
   reschedule(id: string, deadline: string): Promise<HostProvisionalChange | undefined>

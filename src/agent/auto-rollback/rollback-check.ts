@@ -27,7 +27,7 @@ const retryIntervalMs = 60_000
 
 /**
  * Creates the check that rolls back a provisional change after its deadline. The time of the last operator
- * activity is kept only in memory; after a restart, the agent counts from its start.
+ * activity is kept only in memory. After a restart, the time of the agent's start is used instead.
  */
 export function createRollbackCheck(deps: RollbackCheckDeps): () => Promise<TickResult> {
   const { host, work, runs, claims, log, signal } = deps
@@ -87,8 +87,8 @@ interface Inactivity {
 const maxClockErrorMs = 3_600_000
 
 /**
- * Returns when a host rolls back, in milliseconds since 1970. The delay of each host keeps hosts that lost
- * their operator or power at the same time from rolling back together.
+ * Returns when a host rolls back, in milliseconds since 1970. Several hosts may lose their operator or power
+ * at the same time. Each host has its own delay, so that they do not all roll back together.
  */
 export function computeRollbackTime(
   { deadline, rollbackDelayMs }: Pick<ProvisionalChange, 'deadline' | 'rollbackDelayMs'>,

@@ -64,7 +64,7 @@ const restoredPath = join(dataRoot, `.restored${unfinishedSuffix}`)
 
 /**
  * Replaces the data of an etcd member with restored data and moves the current data aside. After an
- * interruption a second run continues. A member whose data is already restored is left unchanged.
+ * interruption, a second call continues. A member whose data is already restored is left unchanged.
  */
 export async function restoreEtcdData(options: HostRunOptions<LinuxHost>, spec: EtcdDataSpec): Promise<void> {
   const { host, signal } = options
@@ -171,7 +171,7 @@ async function setEtcdOwner(host: LinuxHost, directory: string): Promise<void> {
   }
 }
 
-/** Moves the current data aside. Data of an earlier unfinished restore is deleted. */
+/** Moves the current data aside. If an earlier unfinished restore wrote this data, deletes it instead. */
 async function moveCurrentData(host: LinuxHost, { discardedInode }: RestoreState): Promise<void> {
   if (await hasInode(host, etcdDataDirectory, discardedInode)) await host.files.removeTree(etcdDataDirectory)
   else await moveDataAside(host, previousPrefix)

@@ -36,7 +36,8 @@ async function wipeMember(host: LinuxHost): Promise<OpOutcome> {
   const { files } = host
   const hadData = await moveDataAside(host, movedPrefix)
   await pruneMovedData(host, movedPrefix)
-  // Files with `once` describe how the member was initialized. The new member needs new ones.
+  // Files with `once` describe how the member was initialized. They are deleted, because the new member needs
+  // new files.
   const component = (await readAppliedPlan(host))?.components.find(({ name }) => name === 'etcd')
   for (const { path, once } of component?.files ?? []) if (once === true) await files.remove(path)
   const wasInitialized = await files.remove(etcdInitializedFile)

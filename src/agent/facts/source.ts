@@ -19,8 +19,8 @@ export interface FactSource {
   /** Returns the target of a link. */
   readonly readLink: (path: string) => Promise<string | undefined>
   /**
-   * Returns the targets of all links in a directory. This is one call, because a process may have thousands
-   * of open files.
+   * Returns the targets of all links in a directory. One call reads all links, because a process may have
+   * thousands of open files.
    */
   readonly readLinks: (directory: string) => Promise<readonly string[]>
   /** Returns the space on the file system that contains a path. */

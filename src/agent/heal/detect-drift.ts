@@ -12,14 +12,14 @@ import type { FileFacts, HostFiles } from '../host/files.ts'
 import type { Host } from '../host/host.ts'
 
 /**
- * Milliseconds after which a changed source file counts as stable. By then probes have checked the component
- * that writes it.
+ * Milliseconds after which a changed source file counts as stable. By then, probes have checked the component
+ * that writes the source file.
  */
 const settleMs = 120_000
 
 /**
- * True if a derived file is unchanged and its source changed only recently. The source may be corrupted and
- * soon repaired, so the derived file is not regenerated yet.
+ * True if a derived file is unchanged and its source file changed only recently. The source file may be
+ * corrupted and soon be repaired, so the derived file is not regenerated yet.
  */
 async function isSourceSettling({ files, clock }: Host, thing: LedgerResource): Promise<boolean> {
   if (thing.target !== 'derived-file') return false
@@ -110,7 +110,7 @@ function isRepairable({ components }: NodePlan, { component, target, name }: Pla
   if (target === 'certificate') return false
   if (target !== 'file') return true
   // A file with `once` matters only at bootstrap. Healing does not restore it, because an operator may have
-  // deleted it to get a new one.
+  // deleted it so that the next apply writes a new one.
   const isRepairableText = ({ path, content, once }: ComponentPlan['files'][number]): boolean =>
     path === name && content.kind === 'text' && once === undefined
   return components.some((one) => one.name === component && one.files.some(isRepairableText))

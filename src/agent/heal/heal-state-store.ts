@@ -13,8 +13,8 @@ export interface HealStateStore {
 }
 
 /**
- * Opens the store. An unreadable state is ignored; escalations of unhealthy components then begin at their
- * first step.
+ * Opens the store. An unreadable state is ignored. Escalations of unhealthy components then begin at their
+ * first step again.
  */
 export async function openHealState(host: Host): Promise<HealStateStore> {
   let state = (await readState(host, file, healStateFormat)) ?? emptyState

@@ -62,7 +62,7 @@ export function createHealer(deps: HealerDeps): HostHealer {
     if (reconciler.wakesOnChange) wakeup.wake()
   }
   const watch = watchHost({ ...deps, onChange: wake })
-  // True during the healer's own run, which must not suspend healing.
+  // True during the healer's own run. A run in progress suspends healing, but the healer's own run must not.
   let acting = false
   const perform = async (step: RoundStep): Promise<RoundStepResult> => {
     acting = true

@@ -18,15 +18,15 @@ export interface HealReconciler {
   /** Name of the heal policy in health reports. */
   readonly policy: HostHealth['healPolicy']
   /**
-   * True if a round starts at once, instead of at the usual interval, when the state of a probe changes or an
-   * operator pauses or resumes healing.
+   * True if a change starts a round at once instead of at the usual interval. Such a change is a new state of
+   * a probe, or a pause that begins or ends.
    */
   readonly wakesOnChange: boolean
   detectDrift(plan: NodePlan): Promise<DriftObservation>
   findDataRisks(plan: NodePlan): Promise<ReadonlyMap<string, DataRisk>>
   /** True if the next round must read the units again, because a component is being healed. */
   needsUnits(healState: HealState): boolean
-  /** Does the work of a round that continues even while healing is suspended. Never throws. */
+  /** Does work that is needed in every round, even while healing is suspended. Never throws. */
   maintain(observed: PlanObservation): Promise<void>
   decide(input: RoundInput): HealRound
   assess(input: AssessmentInput): HealthAssessment

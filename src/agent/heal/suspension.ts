@@ -28,8 +28,8 @@ export async function findSuspension(
 }
 
 /**
- * Pauses healing for this many milliseconds; 0 ends the pause, and lets healing begin again where it was
- * exhausted. Returns the active pause, if there is one.
+ * Pauses healing for this many milliseconds. 0 ends the pause and deletes exhausted escalations, so that
+ * healing tries those components again. Returns the active pause, if there is one.
  */
 export async function setPause(
   healState: HealStateStore,

@@ -184,7 +184,7 @@ export function watchPlan(host: Host): () => Promise<WatchedPlan | undefined> {
 
 /**
  * Maximum age of a unit observation in milliseconds. Units of a stable host are queried less often, because
- * each query starts a process. `news` applies if the caller needs the current state.
+ * each query starts a process. `news` is for callers that need the current state.
  */
 const maxUnitAgeMs = { stable: 30_000, unstable: 10_000, news: 1000 } as const
 

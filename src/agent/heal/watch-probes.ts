@@ -16,8 +16,8 @@ import type { ProbeResult, RunProbe } from './probes/probe-runner.ts'
  */
 const maxConcurrent = 8
 /**
- * Maximum intervals in milliseconds of probes that have failed. A degraded probe has not failed often enough to be
- * unhealthy. An unhealthy probe runs often, so that a recovery is noticed at once.
+ * Maximum intervals in milliseconds of probes that have failed. A degraded probe has not failed often enough
+ * to be unhealthy. An unhealthy probe runs often, so that a recovery is noticed at once.
  */
 const maxIntervalsMs: Partial<Record<ProbeRecord['state'], number>> = { degraded: 5000, unhealthy: 2000 }
 /** Milliseconds over which the first runs of all probes are spread. */
@@ -98,7 +98,7 @@ export function watchProbes({ runProbe, clock, random, onChange }: WatchProbesDe
           }
         }),
       )
-      // `watch` rejects only when the signal aborts.
+      // `watch` rejects only when the signal aborts, so its error is ignored.
       for (const one of watched) watch(one, until).catch(() => undefined)
     },
     get current() {

@@ -97,8 +97,8 @@ export async function installWindowsAgent(
 }
 
 /**
- * Copies the artifact's file into the upload directory, where apply looks before it downloads. The client has
- * uploaded this file (`beside`) next to the program.
+ * Copies the artifact's file into the upload directory, so that apply finds it there and does not download
+ * it. The client has uploaded this file (`beside`) next to the program.
  */
 async function acceptBundledFile(
   { host, paths }: HostCallContext,

@@ -33,7 +33,7 @@ function parseLogLine(line: string, now: Date): ParsedLogLine {
     const [month = 1, day = 1, hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = numbers.map(Number)
     const at = (year: number): number =>
       new Date(year, month - 1, day, hours, minutes, seconds, milliseconds).getTime()
-    // A time more than one day in the future belongs to the previous year.
+    // klog lines have no year. A time more than one day in the future therefore belongs to the previous year.
     const time = at(now.getFullYear())
     const isAhead = time > now.getTime() + 86_400_000
     return { time: isAhead ? at(now.getFullYear() - 1) : time, priority: severities[severity] ?? 6 }

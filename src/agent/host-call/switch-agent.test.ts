@@ -174,7 +174,7 @@ test('an agent that is not confirmed is rolled back', async () => {
     { version: '0.1.0', running: true, provisional: false },
   ])
   expect(machine.services.get('hyperkube-agent')?.commandLine).toContain('hyperkube-0.1.0')
-  // The service disappears when its own process ends.
+  // Windows removes the rollback service when its own process ends.
   await host.operations.services.stop({ name: 'hyperkube-revert' })
   advance(machine, 10_000)
   expect(machine.services.has('hyperkube-revert')).toBe(false)
@@ -206,7 +206,7 @@ test('an install interrupted at any point leaves the previous agent, or the new 
     const willRollBack = machine.services.has('hyperkube-revert')
     const isPreviousAgent = status?.type === 'status' && status.version === '0.1.0'
     expect([cut, isNewAgent ? willRollBack : isPreviousAgent]).toEqual([cut, true])
-    // The next install completes the switch.
+    // The next install completes the interrupted switch.
     expect(await call(context, buildInstall('0.2.0'))).toEqual([{ type: 'installed', provisional: true }])
   }
 })

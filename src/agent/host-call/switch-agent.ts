@@ -1,8 +1,9 @@
 /**
- * Switching the agent of a Windows host. A new agent is provisional until an operator has connected to it;
- * otherwise a rollback service restores the previous agent. The rollback service and the record of the
- * previous agent are on disk before the new agent is used. After an interruption either the previous agent
- * runs, or the new one with the rollback service, whose timeout restarts at every boot.
+ * Switching the agent of a Windows host. A new agent is provisional until an operator has connected to it. If
+ * no operator connects, a rollback service restores the previous agent. The rollback service and the record
+ * of the previous agent are on disk before the new agent is used. After an interruption, either the previous
+ * agent runs, or the new agent runs together with the rollback service. The timeout of the rollback service
+ * restarts at every boot.
  */
 
 import { win32 } from 'node:path'

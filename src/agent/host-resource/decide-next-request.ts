@@ -11,7 +11,7 @@ import {
 
 export interface RequestDecisionInput {
   /**
-   * Requests from the host's API object. They are not validated, because any client with write access may
+   * Requests from the host's API object. They are not validated yet, and any client with write access may
    * have written them.
    */
   readonly requests: readonly unknown[]

@@ -34,7 +34,10 @@ export async function handleNextRequest(
   return true
 }
 
-/** Lists the results of all current requests and of the most recent withdrawn requests. */
+/**
+ * Lists the results of all current requests and of the latest withdrawn requests. A withdrawn request is no
+ * longer in the API object.
+ */
 export function listRequestResults(deps: HostRequestDeps, requests: readonly unknown[]): HostResult[] {
   const requestedIds = new Set(requests.flatMap(readRequestId))
   const ended = deps.store.state.started.flatMap(({ result }) => result ?? [])

@@ -17,7 +17,10 @@ export type HostResourceConnectionDeps = Omit<
   readonly plan: () => Promise<WatchedPlan | undefined>
 }
 
-/** Milliseconds between checks of the plan and the node certificate. A change closes the connection. */
+/**
+ * Milliseconds between checks of the plan and the node certificate. If one has changed, the connection is
+ * closed, and the next connection uses the new one.
+ */
 const checkIntervalMs = 60_000
 /**
  * First and longest delay before the next try if the cluster does not have the Host kind, in milliseconds.
@@ -44,7 +47,7 @@ export async function runHostResourceConnection(deps: HostResourceConnectionDeps
     failureCount = problem === undefined ? 0 : failureCount + 1
     if (problem === undefined) return { nextMs: 0, problems: [] }
     const next = Math.min(maxRetryMs, minRetryMs * 2 ** (failureCount - 1))
-    // A cluster without the Host kind is not a problem of this host.
+    // A cluster without the Host kind is not a problem of this host, so it is not reported.
     return { nextMs: next, problems: isKindMissing(problem) ? [] : [problem] }
   }
   await runLoop({

@@ -111,7 +111,7 @@ test('an unchanged status is not written, and conditions of controllers stay', a
   const running = start()
   await soon('a heartbeat', () => status().heartbeat !== undefined)
   const before = writes().length
-  // Label changes by other clients do not concern the agent.
+  // The agent ignores label changes by other clients.
   for (let index = 0; index < 5; index++)
     objects.change(path, { metadata: { labels: { turn: String(index) } } })
   setReport({ agent: '1.0.1' })

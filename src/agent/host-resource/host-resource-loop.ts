@@ -40,8 +40,8 @@ const intervalMs = 15_000
 const fieldManager = 'hyperkube-agent'
 
 /**
- * Handles requests from the host's API object and writes the host's status to the object, until aborted. Both
- * run independently, so a long request does not delay the heartbeat.
+ * Handles requests from the host's API object and writes the host's status to the object, until aborted.
+ * Requests and status writes run independently, so a long request does not delay the heartbeat.
  */
 export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<void> {
   const { client, name, clock, random, log, connectionSignal, onConnectionError, timing } = deps
@@ -116,14 +116,17 @@ export async function runHostResourceLoop(deps: HostResourceLoopDeps): Promise<v
   ])
 }
 
-/** Milliseconds between heartbeats. Controllers treat an agent as silent after more than twice this time. */
+/**
+ * Milliseconds between heartbeats. If controllers get no heartbeat for more than twice this time, they treat
+ * the agent as silent.
+ */
 export const heartbeatIntervalMs = 2 * 60_000
 
 /** True if the status must be written again: its content has changed, or the heartbeat is due. */
 export function isStatusDue(previous: HostStatus, current: HostStatus, nowMs: number): boolean {
   if (!isDeepStrictEqual(withoutTimes(previous), withoutTimes(current))) return true
   const age = nowMs - Date.parse(previous.heartbeat ?? '')
-  // A negative age means that the clock was set back.
+  // A negative age means that the clock was set back. The status is then written again.
   return !(age >= 0 && age < heartbeatIntervalMs)
 }
 

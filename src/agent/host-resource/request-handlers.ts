@@ -37,8 +37,8 @@ export function unsupportedError(reason: string, hint: string): HyperkubeError {
 }
 
 /**
- * Builds the error for a request that was accepted while the host was free, but another operation holds the
- * host now. The request may be retried.
+ * Builds the error for an accepted request that cannot start, because another operation uses the host now.
+ * The request may be retried.
  */
 export function hostBusyError(): HyperkubeError {
   return new HyperkubeError('HOST_BUSY', 'another operation is running on this host', {

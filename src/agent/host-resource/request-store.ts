@@ -77,7 +77,7 @@ export class HostRequestStore {
 
   async end(result: HostResult): Promise<void> {
     const begun = this.#state.started.map((one) => (one.id === result.id ? { ...one, result } : one))
-    // The state in memory is updated before the write: the request is finished even if its result cannot be
+    // The state in memory is updated before the write. The request is finished, even if its result cannot be
     // written.
     this.#state = { ...this.#state, started: begun }
     await this.#save(this.#state)

@@ -68,7 +68,7 @@ class Simulation {
       this.host.clock.time,
     )
     if (step.kind === 'write') leader.pending = { version: this.stored.version, requests: step.requests }
-    // Only the leader that currently holds the lease gets a new number.
+    // Only the leader that currently holds the lease gets a higher fence.
     if (step.kind === 'outranked' && leader === this.#leaders.at(-1)) {
       this.#transitions = Math.max(this.#transitions, step.highestFence.transitions + 1)
       leader.fence = { holder, transitions: this.#transitions }
@@ -99,7 +99,7 @@ class Simulation {
     const host = crash === undefined ? this.host : withCrash(this.host, crash)
     const observed = this.#versions.at(-1 - (lag % this.#versions.length)) ?? this.stored
     try {
-      // An agent that may crash in this step loads its state from disk.
+      // In a step with a crash point, a new agent acts. It loads its state from disk.
       if (crash !== undefined || this.#store === undefined) this.#store = await HostRequestStore.open(host)
       return await handleNextRequest(this.#deps(host, this.#store), observed.requests)
     } catch (error) {
@@ -225,8 +225,8 @@ function findViolations(done: readonly Handled[]): string[] {
 }
 
 /**
- * Lists contradictions between the reported result of a request and the handled actions. Handlers never fail
- * here, and at the end a request may be refused only because it is late.
+ * Lists contradictions between the reported result of a request and the handled actions. No handler fails in
+ * this test. At the end of the test, a request may be refused only because it is late.
  */
 function findMismatch(step: HostRequestStep, requestId: string, done: readonly Handled[]): string[] {
   if (step.kind !== 'result') return [`${requestId} has no result: ${step.kind}`]

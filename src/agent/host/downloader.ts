@@ -101,8 +101,8 @@ async function downloadOnce(
 }
 
 /**
- * Adds all chunks of a body to a writer. Listens to events, because an async iterator would copy several chunks
- * into one. `check` gets the length of each chunk and returns an error that ends the download.
+ * Adds all chunks of a body to a writer. Listens to events, because an async iterator would copy several
+ * chunks into one. `check` gets the length of each chunk and returns an error that ends the download.
  */
 async function receiveBody(
   body: IncomingMessage,
@@ -161,7 +161,7 @@ async function requestRange(url: string, from: number, signal: AbortSignal): Pro
 }
 
 async function sendFollowed(url: string, from: number, signal: AbortSignal): Promise<IncomingMessage> {
-  // In a compressed response the bytes would not match the digest.
+  // The digest is that of the uncompressed file, so the server must not compress the response.
   const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
   if (from > 0) headers['range'] = `bytes=${from}-`
   const { response } = await followLocations(url, async (currentUrl) => {
@@ -180,9 +180,9 @@ async function sendFollowed(url: string, from: number, signal: AbortSignal): Pro
 }
 
 /**
- * Sends a GET request. `fetch` is not used, because its streams take twice as much processor time. Each block that the
- * socket has read is freed once node:http has copied the body. Blocks that wait for the garbage collector would make it
- * run every 25 MB.
+ * Sends a GET request. `fetch` is not used, because its streams take twice as much processor time.
+ * `releaseBytes` frees each block of the socket as soon as node:http has copied it. Otherwise the garbage
+ * collector would run after every 25 MB.
  */
 async function send(
   url: string,
@@ -191,7 +191,8 @@ async function send(
 ): Promise<IncomingMessage> {
   const request = url.startsWith('https:') ? requestTls : requestPlain
   return new Promise((resolve, reject) => {
-    // Without an agent, each request has its own connection and is the first to listen to it.
+    // `agent: false` opens a new connection for each request. The listener of node:http is then always the
+    // first one, so it copies each block before `releaseBytes` frees it.
     request(url, { headers, signal, agent: false }, resolve)
       .on('socket', (socket) => void socket.on('data', releaseBytes))
       .on('error', (error) => reject(urlUnreachableError(url, error)))

@@ -28,7 +28,8 @@ export async function findAccessDrift(
   if (facts.uid !== ids.uid || facts.gid !== ids.gid) {
     return `it belongs to ${facts.uid}:${facts.gid}, not to ${owner}`
   }
-  // On Windows a foreign owner makes the mode world-writable. The message names the cause.
+  // On Windows, the mode of a file with a foreign owner is read as world-writable. The message names the
+  // owner instead of the mode, because the owner is the cause.
   const foreignOwner = facts.sddl === undefined ? undefined : findForeignOwner(facts.sddl)
   if (foreignOwner !== undefined) return `its owner is ${foreignOwner}, not ${owner}`
   const foundMode = `0${facts.mode.toString(8).padStart(3, '0')}`

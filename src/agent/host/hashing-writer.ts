@@ -44,7 +44,8 @@ export function createHashingWriter(file: FileHandle, hash: Hash): HashingWriter
       overflow = undefined
       const previous = flushed
       const writeCollected = async (): Promise<void> => {
-        // After an error the previous flush may still be running, and the file must not change during a retry.
+        // After an error, the previous flush may still be running. Wait for it, so that it does not write to
+        // the file during a retry.
         await previous
         await write(buffer.subarray(0, end))
         if (last === undefined) return

@@ -115,7 +115,10 @@ export async function undefinedIfMissing<T>(
 
 /** Size of the read buffer for large files, in bytes. */
 const bufferSize = 1 << 20
-/** Size of the first read in bytes. Most files of a plan are smaller, and a large buffer costs more than the hash. */
+/**
+ * Size of the first read in bytes. Most files of a plan are smaller, and a large buffer costs more than the
+ * hash.
+ */
 const firstReadSize = 32 << 10
 
 /**
@@ -136,8 +139,8 @@ export async function hashOpenFile(file: FileHandle, end = Number.POSITIVE_INFIN
 }
 
 /**
- * Maps a path of the host to a path on this machine. Tests map it into a temporary directory; otherwise both
- * are the same.
+ * Maps a path of the host to a path on this machine. In tests the result is in a temporary directory.
+ * Otherwise it is the same path.
  */
 export type ToLocalPath = (path: string) => string
 

@@ -27,11 +27,11 @@ export interface ServiceManager {
 export interface LinuxServiceManager extends ServiceManager {
   disable(unit: string): Promise<void>
   /**
-   * Ends only the main process. Whether its children survive depends on the unit's settings. SIGQUIT makes a Go
-   * program print the stacks of all goroutines before it exits.
+   * Ends only the main process. Whether its children survive depends on the unit's settings. SIGQUIT makes a
+   * Go program print the stacks of all goroutines before it exits.
    */
   killMain(unit: string, signal?: 'SIGKILL' | 'SIGQUIT'): Promise<void>
-  /** Resets the failed state. systemd keeps it even after the unit file was deleted. */
+  /** Resets the failed state of a unit. systemd keeps this state even after the unit file was deleted. */
   forget(unit: string): Promise<void>
 }
 

@@ -8,8 +8,8 @@ interface OpenListener {
 }
 
 /**
- * Opens ports on this host for a short time, so that other hosts can probe them. Only one client at a time
- * can use them.
+ * Opens ports on this host for a short time, so that other hosts can probe them. The listeners serve one
+ * client at a time.
  */
 export class Listeners {
   #open: OpenListener | undefined
@@ -77,7 +77,7 @@ async function openTcpPort(address: string, port: number, token: string): Promis
   const server = createServer((client) => {
     clients.add(client)
     client.on('close', () => clients.delete(client))
-    // A client may disconnect before it has received the token.
+    // A client may disconnect before it has received the token. This is not a problem of the server.
     client.on('error', () => client.destroy())
     client.resume().end(token)
   })
@@ -102,7 +102,7 @@ async function openTcpPort(address: string, port: number, token: string): Promis
 async function openUdpPort(address: string, port: number, token: string): Promise<OpenPort | undefined> {
   const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
   const { promise, resolve } = Promise.withResolvers<boolean>()
-  // After the bind, errors only mean that a reply could not be delivered; they are ignored.
+  // After the bind, an error only means that a reply could not be delivered. `resolve` then has no effect.
   socket.on('error', () => resolve(false))
   socket.on('message', (datagram, { port: senderPort, address: senderAddress }) => {
     // Only datagrams with the token get a reply, and the reply is short, so the port cannot amplify traffic.

@@ -61,7 +61,7 @@ test('a port in use is not opened, and a probe without a token reaches its owner
   await once(socket, 'listening')
   try {
     expect(await listen()).toEqual({ tcp: [kubelet], udp: [] })
-    // The server accepts the connection and sends nothing.
+    // This server accepts the connection and sends nothing, so a probe that expects a token fails.
     expect(await outcomes(tcp, { ...tcp, token }, udp)).toEqual(['ok', 'unexpected-response', 'timeout'])
   } finally {
     server.close()

@@ -25,7 +25,10 @@ export interface ProbeTimeouts {
   readonly udpMs: number
 }
 
-/** The TCP timeout is long enough for a second SYN, which is sent one second after a lost one. */
+/**
+ * If the first SYN is lost, a second one is sent after one second. The TCP timeout leaves time for the second
+ * one.
+ */
 const defaultTimeouts: ProbeTimeouts = { tcpMs: 2500, udpMs: 1000 }
 
 /**

@@ -9,8 +9,8 @@ import type {
 import { hasCode } from '../../kit/errors.ts'
 
 /**
- * Times at which a datagram is sent, as fractions of the timeout. It is sent up to three times, because
- * datagrams may get lost.
+ * Times at which a datagram is sent, as fractions of the timeout. Each datagram is sent up to three times,
+ * because datagrams may get lost.
  */
 const sendFractions = [0, 0.15, 0.4]
 
@@ -18,13 +18,13 @@ const sendFractions = [0, 0.15, 0.4]
  * Sends datagrams from small to large and ends with the first that does not arrive.
  *
  * Linux sets the don't-fragment flag on a datagram that fits its interface, so a link with a smaller MTU
- * drops it. VXLAN packets do not carry that flag: some routers fragment them, many do not, and a bridge never
- * does. A loss therefore shows that the path MTU is smaller than that of the interfaces. It does not show
- * whether pods are affected.
+ * drops the datagram. A loss therefore shows that the path MTU is smaller than the MTU of the interfaces. It
+ * does not show whether pods are affected, because VXLAN packets do not carry that flag. Some routers
+ * fragment VXLAN packets, many do not, and a bridge never does.
  *
- * A router that reports the drop teaches the kernel the path MTU, and for ten minutes the kernel fragments
- * larger datagrams itself. So a larger datagram is sent only after all smaller ones arrived, and a second
- * probe within these minutes finds nothing.
+ * If a router reports the drop, the kernel learns the path MTU. For ten minutes the kernel then fragments
+ * larger datagrams itself, so they arrive. For this reason, a larger datagram is sent only after all smaller
+ * ones arrived. A second probe within the ten minutes does not detect the smaller MTU.
  */
 export async function probeUdp(
   { address, port, token, sizes }: UdpTarget,

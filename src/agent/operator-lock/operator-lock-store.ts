@@ -51,14 +51,14 @@ export class OperatorLockStore {
     return this.#held
   }
 
-  /** Takes the lock for an operator or throws. `busy` means that a run for the current holder is active. */
+  /** Takes the lock for an operator or throws. `busy` is true while a run of the current holder is active. */
   async acquire(requested: Claim, force: boolean, busy: boolean): Promise<void> {
     const decision = decideLock(this.#held, requested, force, this.#now(), busy)
     if (decision.outcome === 'refused') throw buildRefusal(decision.reason, decision.held)
     await this.#save(decision.held)
   }
 
-  /** Releases the lock. Does nothing if the claim is not the current one. */
+  /** Releases the lock. Does nothing if `requested` is not the current claim. */
   async release(requested: Claim): Promise<void> {
     if (this.#held !== undefined && matchesHeldClaim(this.#held, requested))
       await this.#save({ ...this.#held, released: true })

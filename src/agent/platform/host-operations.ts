@@ -149,7 +149,7 @@ async function readCurrentContents(
   )
   const toRead = ops.flatMap(({ action, target, name }): (readonly [string, string])[] => {
     if (action !== 'change') return []
-    // On Windows a service is not defined by a text file.
+    // On Windows a service is not defined by a text file, so there is no content to show.
     if (target === 'service') return host.os === 'linux' ? [[name, join(host.layout.units, name)]] : []
     return readable.has(name) ? [[name, name]] : []
   })

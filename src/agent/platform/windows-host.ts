@@ -39,7 +39,7 @@ export interface WindowsHostOptions {
   readonly systemRoot: string
 }
 
-/** Creates the host interface of the local machine. Hyperkube runs as SYSTEM. */
+/** Creates the interfaces to the local Windows machine, on which hyperkube runs as SYSTEM. */
 export function createWindowsHost({
   version,
   base,
@@ -80,7 +80,8 @@ export function createWindowsHost({
     tar: windowsTar(systemRoot, command),
     images: createWindowsImages(layout, command),
     clock,
-    // The service process is the wrapper, which is the parent of this process.
+    // The service manager reports the process id of the service wrapper. The wrapper is the parent of this
+    // process.
     release: createRunningRelease(version, toLocalPath, process.execPath, process.ppid),
   }
   return { host, probes, [Symbol.dispose]: () => probes[Symbol.dispose]() }

@@ -117,8 +117,8 @@ test('components of later stages become owners and stop being owners only in the
     of('early', 'prepare'),
     of('late', 'network'),
   ])
-  // `early` is no longer planned and the stage of `late` is not applied yet. The resource keeps its previous
-  // owner, because it must have one.
+  // `early` is no longer planned, and the stage of `late` is not applied yet. The resource keeps its previous
+  // owner, because every resource must have an owner.
   expect(resolveOwners(listResources(buildPlan(late)), [of('early', 'prepare')], 'node')).toEqual([
     of('early', 'prepare'),
   ])

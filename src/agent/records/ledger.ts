@@ -91,7 +91,7 @@ export function withStopped(ledger: Ledger, name: string): Ledger {
 }
 
 /**
- * Returns the components whose services restart because of an op, by the same rules as the diff. A removal
+ * Returns the components whose services restart because of an op. The rules are those of the diff. A removal
  * causes a restart only if the resource is a file.
  */
 export function listRestartedComponents(

@@ -127,7 +127,10 @@ export function toRunError(error: unknown, host?: string): unknown {
   })
 }
 
-/** True if the disk is full, whether the agent's own write failed or a program that it ran reported it. */
+/**
+ * True if the disk is full. The agent's own write may have failed, or a program that the agent ran reported
+ * it.
+ */
 function isDiskFull(error: unknown): boolean {
   if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) return true
   return hasCode(error, 'COMMAND_FAILED') && formatError(error).includes('No space left on device')

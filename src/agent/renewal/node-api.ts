@@ -7,7 +7,7 @@ import { findPlanCas, readInstalledPair } from '../resources/installed-key-pair.
 import { basename } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
 
-/** How a node reaches the API: through its local proxy, which forwards to a healthy API server. */
+/** How a node reaches the API. Its local proxy forwards requests to a healthy API server. */
 export interface NodeApiEndpoint {
   readonly server: string
   /** CA certificates of the cluster, as PEM. */

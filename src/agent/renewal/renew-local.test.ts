@@ -168,8 +168,8 @@ test('a requester without the previous key is refused with a reason', async () =
   await renewLocalCertificates(worker.deps)
   const [first, second] = cluster.signing.items
   if (first === undefined || second === undefined) throw new Error('there are no requests')
-  // The first request has the proof of the second and is already approved, so it can fail but not be denied.
-  // The second request has no proof.
+  // The first request has the proof of the second and is already approved, so it can only become Failed, not
+  // Denied. The second request has no proof.
   const proof = second.metadata.annotations?.[renewalAnnotations.proof] ?? ''
   for (const item of [first, second]) {
     const annotations = { ...item.metadata.annotations, [renewalAnnotations.proof]: proof }
@@ -242,7 +242,7 @@ test('a node that collects certificates is refused after four rounds', async () 
     )
     reasons.push(item?.status.conditions?.at(-1)?.reason)
   }
-  // Both control planes count what the other one has signed.
+  // Each control plane also counts the certificates that the other one has signed.
   for (let round = 0; round < 10; round++) await collect(round % 2 === 0 ? first : second)
   expect(reasons).toEqual([
     ...Array<string>(8).fill('PreviousCertificate'),

@@ -44,8 +44,7 @@ export async function renewLocalCertificates(deps: RenewalDeps): Promise<TickRes
   if (due.length === 0) return { nextMs: next, problems }
   const requests = await work.certificateRequests(plan, false, due)
   const { certificates, waiting } = await signCertificates(deps, plan, due, requests, problems)
-  // If a certificate has no request, it was issued before a run was interrupted and only needs to be
-  // installed.
+  // A certificate without a request was issued before a run was interrupted. It only needs to be installed.
   const ready = due.filter(
     ({ certificateFile: file }) => certificates.has(file) || requests[file] === undefined,
   )
@@ -98,7 +97,7 @@ async function installCertificates(
   problems: unknown[],
 ): Promise<void> {
   const renewWork: OwnRunWork = async (run, emit, stop) => {
-    // An operator who has taken the lock meanwhile renews these certificates.
+    // If an operator has taken the lock meanwhile, the operator's run renews these certificates.
     if (isLockHeld(claims.held, host.clock.now().getTime())) return
     await installRenewedCertificates({ host, plan, toRenew, certificates, run, emit, signal: stop })
     log(`renewed ${toRenew.map(({ certificateFile }) => certificateFile).join(', ')}`)
@@ -127,13 +126,16 @@ interface DueCertificates {
    * interrupted.
    */
   readonly due: PlannedCertificate[]
-  /** Expired certificates cannot prove a renewal request, so an operator must renew them. */
+  /**
+   * Expired certificates. A node proves a renewal request with its previous valid certificate, so only an
+   * operator can renew these.
+   */
   readonly expired: PlannedCertificate[]
 }
 
 /**
- * Finds the certificates of a plan that must be renewed. Certificates that were changed by hand are left to
- * an operator.
+ * Finds the certificates of a plan that must be renewed. Certificates that were changed by hand are skipped,
+ * because only an operator may replace them.
  */
 async function findDueCertificates(host: Host, plan: NodePlan): Promise<DueCertificates> {
   const found: DueCertificates = { due: [], expired: [] }

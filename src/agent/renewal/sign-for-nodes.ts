@@ -59,11 +59,11 @@ const clientLifetimeMs = 10 * 60_000
 
 /**
  * Signs the certificates that nodes request. Does nothing on hosts without CA keys. If several control planes
- * sign the same request, the first response counts.
+ * sign the same request, only the first signature is used.
  */
 export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> {
   const { host, runs, intervals, random, signal } = deps
-  // A run may be changing the files that are read here.
+  // A run may be changing the files that are read here, so the agent tries again later.
   if (runs.busy) return { nextMs: intervals.retryMs }
   const keys = await readSigningKeys(host)
   const plan = keys && (await readAppliedPlan(host))
@@ -84,14 +84,17 @@ export async function signForNodes(deps: SignForNodesDeps): Promise<TickResult> 
   for (const item of shuffle(pending, random)) {
     await handleSigningRequest(deps, client, item, keys).catch((error: unknown) => {
       signal.throwIfAborted()
-      // Another control plane was faster, or the API has deleted the request.
+      // Another control plane was faster, or the API has deleted the request. Neither is a problem.
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_NOT_FOUND')) problems.push(error)
     })
   }
   return { nextMs: intervals.requestsMs, problems }
 }
 
-/** Records what other control planes have signed, so that all of them enforce one limit. */
+/**
+ * Records the certificates that other control planes have signed, so that one limit applies to all control
+ * planes together.
+ */
 function recordSigned({ host, quota }: SignForNodesDeps, items: readonly RenewalSigningRequest[]): void {
   const now = host.clock.now().getTime()
   for (const item of items)
@@ -150,13 +153,13 @@ async function handleSigningRequest(
   const decision = verdict.verdict === 'granted' ? checkQuota(quota, renewal, verdict, now) : verdict
   if (decision.verdict === 'refused') {
     const { reason, message } = decision
-    // An approved request cannot be denied any more.
+    // An approved request cannot be denied any more, so it becomes Failed instead.
     const [type, part] = approved ? (['Failed', 'status'] as const) : (['Denied', 'approval'] as const)
     await addCondition(client, item, { type, reason, message }, part)
     log(`refused ${item.metadata.name} of ${renewal.requester}: ${message}`)
     return
   }
-  // Sign before approving: a request that cannot be signed here is left to another control plane.
+  // Sign before approving. If this host cannot sign the request, another control plane can still do so.
   const certificate = await signRequest(cas[decision.ca], renewal.request, decision.spec, now)
   const message = `the requester holds the previous certificate of ${decision.spec.subject.commonName}`
   const condition = { type: 'Approved', reason: 'PreviousCertificate', message } as const

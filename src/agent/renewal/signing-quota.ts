@@ -1,8 +1,8 @@
 import { day } from '../../pki/lifetime.ts'
 
 /**
- * How often each planned certificate of a node may be renewed in a period, on average. Agents renew once in a
- * period, so this leaves room for repeated requests.
+ * Maximum number of renewals of each planned certificate of a node in the period of `measure`, on average.
+ * Agents renew at most once in that period, so this leaves room for repeated requests.
  */
 const renewalsPerCertificate = 4
 
@@ -22,15 +22,15 @@ export interface QuotaUse {
 }
 
 /**
- * Remembers the certificates that control planes signed for nodes. A stolen node key could otherwise be used
- * to collect certificates without a limit. The record is lost when the agent restarts; the API keeps signed
- * requests for an hour, so those are known again.
+ * Remembers the certificates that control planes signed for nodes. Without this limit, a stolen node key
+ * could be used to collect any number of certificates. The record is lost when the agent restarts. The API
+ * keeps signed requests for an hour, so the next agent counts those again.
  */
 export class SigningQuota {
-  /** Time of each signature by name of the request, for each node. */
+  /** Time of each signature. The outer key is the node, the inner key is the name of the request. */
   readonly #signed = new Map<string, Map<string, number>>()
 
-  /** Records a signed request. A request that is already recorded keeps its time. */
+  /** Records a signed request. A request that is already recorded keeps its first time. */
   record(node: string, request: string, now: number): void {
     const times = this.#signed.get(node) ?? new Map<string, number>()
     if (!times.has(request)) times.set(request, now)
@@ -38,7 +38,9 @@ export class SigningQuota {
     this.#signed.set(node, times)
   }
 
-  /** Counts the signatures for a node in the last day, or in the lifetime of the certificate if it is shorter. */
+  /**
+   * Counts the signatures for a node in the last day, or in the lifetime of the certificate if it is shorter.
+   */
   measure({ node, plannedCount, lifetimeMs, now }: QuotaQuestion): QuotaUse {
     const periodMs = Math.min(day, lifetimeMs)
     const times = [...(this.#signed.get(node)?.values() ?? [])]

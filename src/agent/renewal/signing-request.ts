@@ -123,8 +123,8 @@ function fromBase64(text: string): string {
 }
 
 /**
- * A request without a response is reported after this time, in milliseconds. Control planes check for
- * requests more often.
+ * Milliseconds after which a request without a response is reported. Control planes check for requests more
+ * often than this.
  */
 const responseTimeoutMs = 5 * 60_000
 

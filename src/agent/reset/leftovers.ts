@@ -14,11 +14,17 @@ export interface Leftovers {
    */
   readonly onlyEmptied: readonly string[]
   readonly files: readonly string[]
-  /** Directories that are removed only if they are empty: any content is from an administrator. */
+  /**
+   * Directories that are removed only if they are empty. Any content was put there by an administrator and
+   * stays.
+   */
   readonly removedIfEmpty: readonly string[]
   /** Sockets of container runtimes. The command line of a shim contains the socket of its runtime. */
   readonly runtimes: readonly string[]
-  /** Path prefixes of CNI plugins that a runtime starts. They may still run after the runtime has stopped. */
+  /**
+   * Path prefixes of CNI plugins that a container runtime starts. Plugins may still run after the runtime has
+   * stopped, so they are killed too.
+   */
   readonly plugins: readonly string[]
   /** Path prefixes. Everything mounted below them is unmounted. */
   readonly mounts: readonly string[]
@@ -45,8 +51,8 @@ const noLeftovers: Leftovers = {
 }
 
 /**
- * Leftovers, keyed by the service that creates them. If the service is not in the ledger, they are not
- * hyperkube's.
+ * Leftovers, keyed by the service that creates them. If the service is not in the ledger, other software
+ * created them, so they stay.
  */
 const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'etcd.service': { directories: ['/var/lib/etcd'] },
@@ -84,7 +90,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
 }
 
-/** Part of a ledger from which leftovers follow. */
+/** The part of a ledger that determines the leftovers. */
 interface LedgerNames {
   readonly resources: readonly Pick<Ledger['resources'][number], 'target' | 'name'>[]
   readonly retainedDirectories: readonly string[]

@@ -32,8 +32,8 @@ const removePodCgroups: LinuxLeftoverStep = async (host, { cgroups }, signal) =>
 }
 
 /**
- * Stops a slice that systemd created, which would stay loaded until the next boot. systemd also stops the
- * slices below it.
+ * Stops a slice that systemd created. Otherwise the slice would stay loaded until the next boot. systemd also
+ * stops the slices below it.
  */
 async function stopSlice({ services, clock }: LinuxHost, name: string, signal: AbortSignal): Promise<void> {
   const isLoaded = async (): Promise<boolean> =>
@@ -51,8 +51,9 @@ async function stopSlice({ services, clock }: LinuxHost, name: string, signal: A
 const checkIntervalMs = 100
 
 /**
- * Kills all containers. They outlive the container runtime, because each one has its own shim process. CNI
- * plugins outlive it too, and would create their directory again after its removal.
+ * Kills all containers and CNI plugins. Containers outlive the container runtime, because each one has its
+ * own shim process. CNI plugins outlive the runtime too, and would create their directory again after its
+ * removal.
  */
 const killContainers: LinuxLeftoverStep = async ({ processes, clock }, leftovers, signal) => {
   const killed = new Set<number>()
@@ -67,7 +68,7 @@ const killContainers: LinuxLeftoverStep = async ({ processes, clock }, leftovers
   return killed.size === 0 ? [] : [`${killed.size} container processes`]
 }
 
-/** Finds the shims of these container runtimes, their CNI plugins, and all descendants of both. */
+/** Finds the shims of these container runtimes and the CNI plugins, with all their descendants. */
 export function findContainerProcesses(
   all: readonly HostProcess[],
   { runtimes, plugins }: Pick<Leftovers, 'runtimes' | 'plugins'>,
@@ -133,7 +134,10 @@ const removeChains: LinuxLeftoverStep = async ({ packets }, { chains }) => {
   return removed
 }
 
-/** Removes empty tables of iptables. An empty table has no effect, whichever program created it. */
+/**
+ * Removes empty tables of iptables. This is safe even if another program created the table, because an empty
+ * table has no effect.
+ */
 async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promise<void> {
   for (const table of await packets.tables()) {
     const isIptablesTable = iptablesTables.has(table.name) && ['ip', 'ip6'].includes(table.family)
@@ -164,7 +168,8 @@ function buildTableRemoval(lines: readonly string[], isOurs: (name: string) => b
   if (table === undefined || chains.length === 0) return { text: '', names: [] }
   const changes = [
     ...jumps.map((line) => line.replace(/^-A/, '-D')),
-    // Flush all chains before deleting any: they refer to each other.
+    // Flush all chains before deleting any, because a chain cannot be deleted while another chain refers to
+    // it.
     ...chains.map((name) => `-F ${name}`),
     ...chains.map((name) => `-X ${name}`),
   ]
@@ -194,13 +199,16 @@ const unmountAll: LinuxLeftoverStep = async ({ mounts, files }, { mounts: prefix
 
 /**
  * True if a mount is below a prefix. A prefix that ends with a dash is the beginning of a name. A mount at
- * the prefix itself belongs to the administrator.
+ * the prefix itself belongs to the administrator, so the result for it is false.
  */
 function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix.endsWith('-') ? prefix : `${prefix}/`)
 }
 
-/** Removes network namespaces of pods. A namespace is a plain file once it is unmounted. */
+/**
+ * Removes network namespaces of pods. An unmounted namespace is only a plain file, so deleting the file is
+ * sufficient.
+ */
 async function removeNamespaces({ files }: Pick<LinuxHost, 'files'>): Promise<string[]> {
   const entries = (await files.list(namespaceDirectory)) ?? []
   const podNamespaces = entries

@@ -113,8 +113,9 @@ function agentServiceName({ os }: Pick<Host, 'os'>): string {
 }
 
 /**
- * Removes hyperkube's own directories, the ledger last. On Linux the agent's socket is removed after that, so
- * that an operator can retry after any failure. Returns paths that are still in use.
+ * Removes hyperkube's own directories. The ledger is removed after all other files. On Linux only the agent's
+ * socket is removed even later, so that an operator can retry after any failure. Returns paths that are still
+ * in use.
  */
 async function removeOwnFiles(host: Host, previousLedger: Ledger | undefined): Promise<readonly string[]> {
   const { files, layout } = host
@@ -155,7 +156,10 @@ async function restoreBaseDirectory(
   else if ((await files.list(base))?.length === 0) await files.remove(base)
 }
 
-/** Removes the agent's service. On a host without an applied plan the ledger does not contain it. */
+/**
+ * Removes the agent's service. On a host without an applied plan the ledger does not contain this service, so
+ * no op removes it.
+ */
 async function removeAgentService(host: Host): Promise<void> {
   const unit = agentServiceName(host)
   if (host.os === 'windows') {

@@ -6,24 +6,24 @@ import { parseWindowsNetwork, readReconcileState } from '../apply/build-worker-s
 import type { LeftoverStep } from './leftovers.ts'
 
 /**
- * Milliseconds between two checks for remaining processes. Between two checks for the restored adapter, the
- * wait is twice as long.
+ * Milliseconds between two checks for remaining processes. Checks for the restored adapter are twice as far
+ * apart.
  */
 const checkIntervalMs = 500
-/** Maximum number of checks, for remaining processes and for the restored adapter each. */
+/** Maximum number of checks for remaining processes, and also for the restored adapter. */
 const tries = 20
 
 /**
  * Data outside hyperkube's base directory, keyed by the service that writes it. If the service is not in the
- * ledger, the data is not hyperkube's.
+ * ledger, other software wrote the data, so it stays.
  */
 const dataByService: Readonly<Record<string, readonly string[]>> = {
   kubelet: [String.raw`C:\var\lib\kubelet`, String.raw`C:\var\log\pods`, String.raw`C:\var\log\containers`],
 }
 
 /**
- * Lists the steps that remove what a worker leaves after its services stopped. Of the HNS networks only the
- * two that hyperkube created are removed.
+ * Lists the steps that remove what remains of a worker after its services have stopped. Only the two HNS
+ * networks that hyperkube created are removed.
  */
 export function listWindowsLeftoverSteps(host: WindowsHost, ledger: Ledger): readonly LeftoverStep[] {
   return [
@@ -43,7 +43,7 @@ async function killProcesses(host: WindowsHost, signal: AbortSignal): Promise<re
   const killed = new Set<string>()
   for (let left = tries; left > 0; left--) {
     const found = await operations.processes.list({ below: layout.base })
-    // Skips the agent itself and its children.
+    // The agent itself and its children are not killed.
     const others = found.filter(({ id, parent }) => id !== release.pid && parent !== release.pid)
     if (others.length === 0) break
     for (const { id, program, startedAt } of others) {
@@ -63,7 +63,7 @@ async function removeNetworks(host: WindowsHost, signal: AbortSignal): Promise<r
   const { operations } = host
   const [hns] = await operations.services.list({ names: ['hns'] })
   const network = await readLastNetwork(host)
-  // Without the HNS service the host has no networks.
+  // Networks can be listed and removed only while HNS runs.
   if (hns?.state !== 'Running' || network?.overlay === undefined) return []
   const names = [network.overlay.network.name, network.overlay.anchor.name]
   const removed: string[] = []

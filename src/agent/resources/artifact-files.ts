@@ -151,7 +151,7 @@ export async function findIntactFiles(
   const found = (await hashArtifactFiles(files, directory)).filter(({ path }) => !isReplacement(path, names))
   const own = found.filter(({ path }) => path !== artifactManifestName)
   const same = own.every(({ path, sha256: digest }) => manifest.files[path] === digest)
-  // A file that others may write is not intact, even if its content still is.
+  // A file that others may write does not count as intact, even if its content is unchanged.
   for (const { path, mode } of found) {
     const isOpen = (mode & 0o002) !== 0 && (await files.readLink(join(directory, path))) === undefined
     if (isOpen) return undefined

@@ -58,7 +58,7 @@ export const artifactHandler: ResourceHandler<'artifact', PlannedArtifact> = {
 }
 
 /**
- * Adopts a release that the installer uploaded to its final directory, where only the manifest is missing.
+ * Adopts a release that the installer uploaded to its final directory. Only the manifest is missing there.
  */
 async function adoptRelease(
   { from, name: artifactName, directory }: PlannedArtifact,
@@ -68,7 +68,7 @@ async function adoptRelease(
   const { files } = host
   const name = programName(host, artifactName)
   if (from !== 'this-release' || (await listFilesBelow(files, directory)).join() !== name) return undefined
-  // The digest of the running program is known already.
+  // The digest of the running program is already known, so it is not computed again.
   const known = (await host.release.isAt(join(directory, name))) ? sha256 : undefined
   const program = await hashArtifactFile(files, directory, name, known)
   if (program.sha256 !== sha256 || program.mode !== 0o755) return undefined

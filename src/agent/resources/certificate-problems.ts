@@ -10,7 +10,7 @@ export type PlannedCertificateSpec = Pick<
 >
 
 export interface CertificatePair {
-  /** The certificate as PEM. The private key is PEM too. */
+  /** The certificate as PEM. `privateKey` is PEM too. */
   readonly certificate: string
   readonly privateKey: string
 }
@@ -18,7 +18,7 @@ export interface CertificatePair {
 /** One reason why a certificate does not match its spec. */
 export interface CertificateProblem {
   readonly text: string
-  /** True if the certificate matches its spec otherwise and only has to be renewed. */
+  /** True if this problem only requires a renewal. Otherwise the certificate does not match its spec. */
   readonly due: boolean
 }
 
@@ -26,9 +26,9 @@ export interface CertificateProblem {
 const lifetimeToleranceMs = 10 * 60_000
 
 /**
- * Returns every reason why a certificate does not match its spec; empty if it matches. With several CAs the
- * first CA signs, and a certificate of another CA is due for renewal. Without CAs the signature is not
- * checked.
+ * Returns every reason why a certificate does not match its spec; empty if it matches. If `cas` has several
+ * CAs, only the first one signs. A certificate of another one is then due for renewal. Without CAs the
+ * signature is not checked.
  */
 export function findCertificateProblems(
   { certificate, privateKey }: CertificatePair,
@@ -105,8 +105,8 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * Checks the lifetime of a certificate. It may be shorter than planned if the certificate ends together with
- * its CA.
+ * Checks the lifetime of a certificate. A shorter lifetime than planned is accepted if the certificate ends
+ * together with its CA.
  */
 function findLifetimeProblems(
   { notBefore, notAfter }: CertificateFacts,

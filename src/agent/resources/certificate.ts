@@ -71,9 +71,9 @@ function toPlannedCertificate(resource: ManagedResource<'certificate'>): Planned
 }
 
 /**
- * Returns the key pair to install: the pending key with the delivered certificate, or with a certificate that
- * an interrupted run received. Returns undefined if the installed pair is valid; then only owner and mode are
- * set.
+ * Returns the key pair to install: the pending key with its certificate. The certificate was delivered to
+ * this run, or an interrupted run has already stored it. Returns undefined if the installed pair is valid;
+ * then only owner and mode are set.
  */
 async function findPairToInstall(
   spec: PlannedCertificate,
@@ -115,8 +115,8 @@ async function findPairToInstall(
 }
 
 /**
- * Installs key and certificate. A run that is interrupted between the two writes finds both again in the
- * pending directory.
+ * Installs key and certificate. If a run is interrupted between the two writes, the next run finds both in
+ * the pending directory.
  */
 async function installPair(
   host: Host,

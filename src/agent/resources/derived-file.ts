@@ -23,8 +23,9 @@ export const derivedFileHandler: ResourceHandler<'derived-file', DerivedFile> = 
     const text = await tryRender(host, { from, template })
     const desiredSha256 = text === undefined ? sha256 : sha256Hex(text)
     const state = await inspectFile(host, name, { owner, mode, sha256: desiredSha256 })
-    // If the digests differ, a run was interrupted after the write, and the ledger has the old digest. Drift
-    // is reported, so that the new digest is recorded; otherwise the comparison after a boot would fail.
+    // If only the digests differ, a run was interrupted after it wrote the file, and the ledger has the old
+    // digest. Drift is reported, so that the next run records the new digest. Otherwise the comparison after
+    // a boot would fail.
     return state === 'as-written' && desiredSha256 !== sha256
       ? { drift: 'written, but not recorded in the ledger' }
       : state
@@ -69,9 +70,9 @@ async function waitForRendered(
 const placeholder = /\$\{(\w+)(?:\|(\w+))?\}/g
 
 /**
- * Renders a template with values of a source file: ${NAME} is a value, ${NAME|network} the network of an
- * address with a prefix. Returns undefined while a value is missing, because the program that writes the
- * source may not have finished.
+ * Renders a template with values of a source file. ${NAME} is a value, and ${NAME|network} is the network of
+ * an address with a prefix. Returns undefined while a value is missing, because the program that writes the
+ * source file may not have finished.
  */
 export function renderDerived(template: string, sourceText: string): string | undefined {
   const values = parseValues(sourceText)

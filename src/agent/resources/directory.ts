@@ -73,9 +73,9 @@ async function makeDirectory(
   facts: FileFacts | undefined,
 ): Promise<void> {
   const access = await resolveAccess(host, { owner, mode })
-  // Only administrators can change the owner of a directory that hyperkube has made below its base directory.
-  // Other ops check its content, so the directory is repaired in place. Elsewhere the ledger does not prove
-  // that hyperkube made the directory, because the record is written first.
+  // On Windows, a directory that hyperkube made below its base directory is repaired in place. Only
+  // administrators can have changed its owner, and other ops check its content. Elsewhere a ledger entry does
+  // not prove that hyperkube made the directory, because the entry is written before the directory.
   const isOwn =
     host.os === 'windows' &&
     isAtOrBelow(path, host.layout.ownDirectories) &&
@@ -103,8 +103,8 @@ async function readOriginalAccess(
 }
 
 /**
- * True if the directory contains only directories of hyperkube. On Windows the agent's installer creates such
- * a parent directory.
+ * True if the directory contains only directories of hyperkube. On Windows the installer of the agent creates
+ * such a directory as the parent of hyperkube's directories.
  */
 async function containsOnlyOwn({ os, files, layout }: Host, path: string): Promise<boolean> {
   if (os === 'linux' || !layout.ownDirectories.every((own) => isBelow(own, path))) return false

@@ -66,8 +66,8 @@ export async function downloadArtifact(
     return completePath
   }
   await files.remove(partialPath)
-  // The resumed partial file may have been damaged, for example by a power failure. Try once from the
-  // beginning.
+  // The partial file that was continued may be damaged, for example by a power failure. Try once more from
+  // the beginning.
   if (resumed) return downloadArtifact(artifact, deps)
   throw new HyperkubeError(
     'APPLY_WRONG_DIGEST',

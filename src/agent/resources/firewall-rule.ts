@@ -9,8 +9,8 @@ import { type ResourceHandler, type ResourceObservation, wasAbsent, wasRemoved }
 type Rule = ComponentPlan['firewall'][number]
 
 /**
- * Handler for Linux, where the administrator manages the firewall and closed ports are reported as findings.
- * Plans for Linux contain no rule.
+ * Handler for Linux. Plans for Linux contain no rules, because the administrator manages the firewall.
+ * Findings report closed ports.
  */
 export const linuxFirewallRuleHandler: ResourceHandler<'firewall-rule', Rule> = {
   target: 'firewall-rule',

@@ -14,8 +14,8 @@ import {
 } from './resource-handler.ts'
 
 /**
- * Handler for images that must be present, with the planned digest, before a pod needs them. They are pinned:
- * the kubelet must not delete an image that may not be available again.
+ * Handler for images that must be present, with the planned digest, before a pod needs them. The images are
+ * pinned, so that the kubelet does not delete an image that can perhaps not be pulled again.
  */
 export const imageHandler: ResourceHandler<'image', string> = {
   target: 'image',
@@ -121,7 +121,7 @@ export function findImageTools(host: Pick<Host, 'os'>, { resources }: Ledger): I
   const [runtime, client] = [findDirectory(runtimeComponent), findDirectory('crictl')]
   if (runtime === undefined) return undefined
   const ctr = join(runtime, programName(host, 'ctr'))
-  // On Windows `ctr` also pulls images.
+  // On Windows `ctr` also pulls images, so crictl is not needed.
   if (host.os === 'windows') return { ctr, crictl: ctr }
   return client === undefined ? undefined : { ctr, crictl: join(client, 'crictl') }
 }

@@ -7,17 +7,17 @@ import { readInstalledPair } from './installed-key-pair.ts'
 import { resolveAccess } from '../host/file-access.ts'
 
 /**
- * A new key that is not in use yet, with its request. The signed certificate is added before key and
- * certificate are installed.
+ * A new key that is not in use yet, with its request. The signed certificate is added before both are
+ * installed.
  */
 export interface PendingCertificate {
   readonly privateKey: Secret
-  /** The certificate request as PEM. The certificate is PEM too. */
+  /** The certificate request as PEM. `certificate` is PEM too. */
   readonly request: string
   readonly certificate: string | undefined
 }
 
-/** Identifies a pending certificate by its file and its spec: a changed spec needs a new key. */
+/** Identifies a pending certificate by its file and its spec. A changed spec needs a new key. */
 export interface PendingCertificateSpec extends PlannedCertificateSpec {
   readonly certificateFile: string
 }
@@ -60,7 +60,10 @@ export async function readPendingCertificate(
   }
 }
 
-/** Writes the key before its request, because a request whose key is lost would be signed for nothing. */
+/**
+ * Writes the key before its request. Otherwise an interruption could leave a request without a key, and its
+ * certificate would be useless.
+ */
 export async function writePendingRequest(
   host: Host,
   spec: PendingCertificateSpec,
@@ -89,7 +92,8 @@ export async function deletePendingCertificate(host: Host, spec: PendingCertific
 
 /**
  * Returns the pending key pair that will replace the installed pair. A pending key that equals the installed
- * key is ignored: the run that installed it was interrupted before it deleted the pending files.
+ * key is ignored. In that case a run installed the key, but was interrupted before it deleted the pending
+ * files.
  */
 export async function findPendingReplacement(
   host: Host,

@@ -117,7 +117,8 @@ export async function removePlannedFile(
 ): Promise<RemoveResult> {
   const { files } = context.host
   const kind = (await files.stat(path))?.kind
-  // If the recorded backup is missing, it was restored already, and the file at this path is not hyperkube's.
+  // If the recorded backup is missing, a run has already restored it. The file at this path is then not
+  // hyperkube's.
   const isOurs = backup === undefined ? kind === 'file' : (await files.stat(backup)) !== undefined
   if (isOurs && kind !== 'directory')
     await (backup === undefined ? files.remove(path) : files.rename(backup, path))

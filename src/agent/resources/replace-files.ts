@@ -34,8 +34,8 @@ export async function replaceFiles(host: Host, from: string, to: string): Promis
 const maxSteps = 8
 
 /**
- * Replaces a file with the steps that also replace the programs of a Windows worker. An interruption or a
- * locked file therefore never leaves the host without the program.
+ * Replaces a file with the same steps as the programs of a Windows worker (`listReplaceSteps`). An
+ * interruption or a locked file therefore never leaves the host without the program.
  */
 async function replaceFile({ files }: Host, from: string, path: string): Promise<void> {
   const digestIfFile = async (at: string): Promise<string | undefined> =>
@@ -63,8 +63,8 @@ async function replaceFile({ files }: Host, from: string, path: string): Promise
       }
     }
     if (stepTaken) continue
-    // The new program is in place. The only step left is to delete the previous program, which a process
-    // still uses.
+    // The new program is in place. Only the previous program could not be deleted, because a process still
+    // uses it.
     if (observed.target === program.sha256) return
     throw problem
   }

@@ -41,8 +41,8 @@ export interface MakeContext<H extends Host = Host> extends InspectContext<H> {
   /** Certificates as PEM, keyed by the path of the certificate file. */
   readonly certificates: ReadonlyMap<string, string>
   /**
-   * States of new services before the first op of the run, keyed by name. They are queried once, because each query
-   * starts a program.
+   * States of new services before the first op of the run, keyed by name. They are queried once, because each
+   * query starts a program.
    */
   readonly newUnits?: ReadonlyMap<string, UnitState> | undefined
   readonly emit: EmitRunEvent
@@ -70,8 +70,8 @@ export interface ResourceHandler<T extends OpTarget, Spec, H extends Host = Host
   findSpec(component: ComponentPlan, name: string): Spec | undefined
   inspect(resource: ManagedResource<T>, context: InspectContext<H>): Promise<ResourceObservation>
   /**
-   * Returns the ledger entry with the original state. It is saved before the first change, so that an
-   * interrupted run can still restore that state.
+   * Returns the ledger entry with the original state of the resource. The entry is saved before the first
+   * change, so that a later run can restore the original state after an interruption.
    */
   recordBefore?(spec: Spec, context: MakeContext<H>): Promise<ManagedResource<T> | undefined>
   /**

@@ -28,7 +28,8 @@ export const scmServiceHandler: ResourceHandler<'service', ScmServiceSpec, Windo
     const current = await findScmService(host, spec.name)
     if (current !== undefined && !isOwnService(host, current)) throw serviceTaken(current, component.name)
     const sha256 = sha256Hex(formatServiceSettings(toWindowsServiceSpec(spec)))
-    // A service that is missing in the ledger may already run with other settings.
+    // A service that is missing in the ledger may already run with other settings. It then gets a pending
+    // change, so that it restarts.
     const hasOtherSettings =
       current !== undefined && current.processId !== 0 && sha256Hex(formatServiceSettings(current)) !== sha256
     return {
@@ -67,7 +68,7 @@ export async function removeScmService(host: WindowsHost, name: string): Promise
   if (current === undefined || !isOwnService(host, current)) return false
   await host.operations.services.remove({ name })
   // The service manager drops a running service only after its process has ended. The process may be this
-  // agent, so do not wait for that.
+  // agent, so do not wait for its end.
   if (current.processId !== 0) return true
   const { signal } = new AbortController()
   await waitFor(

@@ -28,7 +28,8 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
   async recordBefore({ name, unit }, context) {
     const { host, head, newUnits } = context
     const record = await recordFileBefore(buildUnitSpec(host, name, unit), context)
-    // A service that is missing in the ledger may already run with another unit file.
+    // A service that is missing in the ledger may already run with another unit file. It then gets a pending
+    // change, so that it restarts.
     const runs = (newUnits?.get(name) ?? (await host.services.show(name))).pid !== 0
     const isOtherUnit = (await host.files.read(unitFile(host, name)))?.toString('utf8') !== unit
     return (
@@ -62,7 +63,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     const { host } = context
     const { enabled } = await host.services.show(name)
     if (enabled) await host.services.disable(name)
-    // If the unit file was missing, `disable` did not remove the link.
+    // If the unit file was missing, `disable` has not removed the link in the wants directory.
     await host.files.remove(join(host.layout.units, 'multi-user.target.wants', name))
     const outcome = await removePlannedFile(unitFile(host, name), { ...resource, parents: [] }, context)
     await host.services.reload()

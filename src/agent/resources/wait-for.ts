@@ -1,7 +1,7 @@
 import type { Clock } from '../host/clock.ts'
 import type { RunEventBody } from '../records/run-op.ts'
 
-/** The result, or a text that names what the wait is for. */
+/** The result of a wait, or a text that names what is still missing. */
 export type WaitResult<T> = { readonly found: T } | { readonly for: string }
 
 export interface WaitOptions {

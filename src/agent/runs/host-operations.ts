@@ -26,7 +26,7 @@ export interface HostOperations {
   ): Promise<{ ops: Op[]; findings: Finding[]; fileContents?: Record<string, string> }>
   /**
    * Returns the newest applied plan whose digest is not `differentFrom`. If `differentFrom` is undefined,
-   * returns the plan that a provisional change rolls back to.
+   * returns the plan to which a provisional change rolls back.
    */
   previousPlan(differentFrom: string | undefined): Promise<NodePlan | undefined>
   certificates(): Promise<InstalledCertificate[]>

@@ -5,8 +5,8 @@ import { readVersioned } from '../../contract/versioned.ts'
 import { hasCode } from '../../kit/errors.ts'
 
 /**
- * Number of runs whose events are kept. The number is high, because the agent's own runs count too and must
- * not displace the last run of an operator. The journal keeps entries longer.
+ * Number of runs whose events are kept. The agent's own runs count too and must not displace the last run of
+ * an operator, so the number is high. The journal keeps entries longer.
  */
 const maxRuns = 100
 

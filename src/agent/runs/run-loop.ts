@@ -21,8 +21,8 @@ export interface LoopOptions {
 }
 
 /**
- * Calls `tick` repeatedly until the signal aborts; an error does not end the loop. An error code that occurs
- * in consecutive ticks is logged once.
+ * Calls `tick` repeatedly until the signal aborts. An error does not end the loop. An error code that occurs
+ * in consecutive ticks is logged only once.
  */
 export async function runLoop(options: LoopOptions): Promise<void> {
   const { tick, firstMs, retryMs, clock, random, log, signal } = options

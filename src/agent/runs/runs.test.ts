@@ -74,7 +74,7 @@ test('the same run never starts twice', async () => {
   await runs.start(run, 'apply', work)
   await readEvents(runs)
   await runs.start(run, 'apply', work)
-  // The next agent starts after this one has ended and reads the events from disk.
+  // The previous agent must have ended before the next agent reads the events from disk.
   await runs.stop()
   await agent().start(run, 'apply', work)
   expect(times).toBe(1)
@@ -105,7 +105,7 @@ test('a run that ended with its agent still has an end event', async () => {
   })
   await appendFile(file, '{"unfinished')
   expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended interrupted'])
-  // A client that received more events than were written to disk gets an end event too.
+  // A client may have received more events than were written to disk. It gets an end event too.
   expect(await readEvents(agent(), run, 5)).toEqual(['5 ended interrupted'])
 })
 
@@ -135,7 +135,7 @@ test('a reset is reported to its end, and no run starts after it', async () => {
   expect(order).toEqual(['left'])
   const late = '11111111-2222-4333-8444-555555555555'
   await expect(runs.start(late, 'apply', async () => undefined)).rejects.toThrow('is stopping')
-  // The reset removed the log directory, and it was not created again.
+  // The reset removed the log directory, and no event has created it again.
   await expect(stat(directory)).rejects.toThrow('ENOENT')
 })
 

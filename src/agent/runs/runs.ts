@@ -20,8 +20,8 @@ interface ActiveRun {
 }
 
 /**
- * Executes the runs of an agent one after the other. A run does not depend on the connection of its client,
- * which can attach again later.
+ * Executes the runs of an agent one after the other. A run continues if its client disconnects, and the
+ * client can attach to the run again.
  */
 export class Runs {
   readonly #log: RunEventLog
@@ -43,8 +43,8 @@ export class Runs {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#stoppingError()
     await this.#log.prepare()
-    // The last run stays in memory until the next run starts. If the last run is a reset, it deletes the log,
-    // but a client that attaches late must still get the events.
+    // The last run stays in memory until the next run starts. A reset deletes the log on disk, but a client
+    // that attaches after the reset must still get its events.
     for (const [id, { written }] of this.#active) if (written) this.#active.delete(id)
     const active: ActiveRun = { events: [], ended: false, written: false, nextEvent: Promise.withResolvers() }
     this.#active.set(run, active)

@@ -14,7 +14,7 @@ export interface BridgeOptions {
   readonly signal: AbortSignal
 }
 
-/** Time in which the agent must prove that it is the agent, in milliseconds. */
+/** Time in which the process at the agent's pipe must prove that it is the agent, in milliseconds. */
 const handshakeTimeoutMs = 10_000
 
 /** Forwards requests to the agent of this host and returns its responses, until one side ends. */
@@ -50,9 +50,13 @@ export async function bridgeToAgent({
   }
 }
 
-/** True if the other side of the connection is the agent. Otherwise closes the connection. */
+/**
+ * Returns true if the process at the other end of the connection is the agent. Otherwise closes the
+ * connection and returns false.
+ */
 async function verifyAgent(socket: Socket, lines: AsyncGenerator<string>, key: Buffer): Promise<boolean> {
-  // Loaded only on Windows, because it reads messages with zod, which takes a third of the time of a call.
+  // The module is loaded only on Windows. It parses messages with zod, and loading zod takes a third of the
+  // time of a call.
   const { authenticateAgent } = await import('./handshake.ts')
   const timer = setTimeout(() => socket.destroy(), handshakeTimeoutMs)
   const isAgent = await authenticateAgent({ lines, write: (line) => socket.write(line) }, key).catch(

@@ -10,7 +10,7 @@ import { readLines } from '../../kit/lines.ts'
 import { bridgeToAgent } from './bridge.ts'
 import { authenticateAgent, authenticateClient, type LineConnection } from './handshake.ts'
 
-/** Creates two connected sides. `sent` gets every line of both. */
+/** Creates two connected sides. `sent` gets every line that either side writes. */
 function connectSides(sent: string[] = []): readonly [LineConnection, LineConnection] {
   const [toAgent, toClient] = [new PassThrough(), new PassThrough()]
   const createSide = (from: PassThrough, to: PassThrough): LineConnection => ({
@@ -75,7 +75,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-/** Serves the path of the agent as a foreign process, and returns what a client with a key tells it. */
+/**
+ * Serves the path of the agent as a foreign process. Returns what a client with a key sends to this process.
+ */
 async function squat(behave: (socket: Socket, line: string) => void): Promise<string> {
   const path = join(directory, 'agent.sock')
   let received = ''

@@ -3,11 +3,11 @@ import { z } from 'zod'
 
 /**
  * Mutual authentication of the agent and its clients on a Windows host. Any local user can create the named
- * pipe of the agent while the agent does not run, and Node.js can neither read the owner of a pipe nor the
+ * pipe of the agent while the agent does not run. Node.js can read neither the owner of a pipe nor the
  * process that serves it. So each side proves that it knows a key that only SYSTEM and administrators can
- * read. The key is never sent, both sides contribute a random value, and the client sends nothing else before
- * it has verified the agent. A foreign process learns nothing and cannot replay a proof. It cannot relay one
- * either, because only administrators can connect to the pipe of the agent.
+ * read. The key itself is never sent, and both sides contribute a random value. The client sends nothing else
+ * before it has verified the agent. A foreign process therefore learns nothing and cannot replay a proof. It
+ * cannot relay a proof either, because only administrators can connect to the pipe of the agent.
  */
 
 /** A connection on which both sides write lines of text. */

@@ -46,7 +46,7 @@ test('the supervisor is notified that the agent is ready, and then that it is al
 
 test('after four timeouts with failed checks, the supervisor is not notified until a check succeeds', async () => {
   const { notified, complaints } = await beats([...Array.from({ length: 14 }, () => fail), succeed, succeed])
-  // Twelve beats are four timeouts. With the fifth the supervisor restarts the agent.
+  // Twelve beats cover four timeouts. The supervisor restarts the agent at the end of the fifth timeout.
   expect(notified).toEqual(['READY=1', ...Array.from({ length: 12 }, () => alive), alive])
   expect(complaints).toHaveLength(14)
   expect(complaints[0]).toBe('the agent does not respond to its own check: no agent listens')

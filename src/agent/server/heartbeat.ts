@@ -24,8 +24,9 @@ export interface HeartbeatOptions {
 const beatsPerTimeout = 3
 
 /**
- * Number of watchdog timeouts after which the supervisor restarts an agent that executes a run, or whose process
- * lives but whose socket does not respond. On a swapping or overloaded host both can be slow without a hang.
+ * Number of watchdog timeouts after which the supervisor restarts an agent that executes a run, or an agent
+ * whose socket does not respond. Both kinds of agents may only be slow, for example on a swapping or
+ * overloaded host.
  */
 const extendedTimeouts = 5
 
@@ -33,8 +34,8 @@ const extendedTimeouts = 5
 const startTimeoutMs = 30_000
 
 /**
- * Notifies the supervisor that the agent is ready, and then regularly as long as the agent lives. The supervisor
- * restarts an agent that is stopped or hangs. Runs until the signal aborts.
+ * Notifies the supervisor that the agent is ready, and then regularly as long as the agent lives. The
+ * supervisor restarts an agent that is stopped or hangs. Runs until the signal aborts.
  */
 export async function runHeartbeat(options: HeartbeatOptions): Promise<void> {
   const { supervisor, checkAgent, isBusy, log, signal } = options
@@ -53,7 +54,8 @@ export async function runHeartbeat(options: HeartbeatOptions): Promise<void> {
     }
   }
   const notify = async (): Promise<void> => {
-    // The last notification allows one timeout more.
+    // After this many failed checks the agent sends no more notifications. The last notification is valid for
+    // one more timeout, so the restart comes after `extendedTimeouts` timeouts.
     if (failures >= beatsPerTimeout * (extendedTimeouts - 1)) return
     const timeoutMs = watchdogTimeoutMs * (isBusy() ? extendedTimeouts : 1)
     await supervisor
@@ -61,7 +63,7 @@ export async function runHeartbeat(options: HeartbeatOptions): Promise<void> {
       .catch((error: unknown) => log(`systemd got no notification: ${formatError(error)}`))
   }
   while (!signal.aborted) {
-    // A slow check must not delay notifications, because only the process has to respond in time.
+    // A slow check must not delay notifications. They only show that the process itself responds in time.
     const pause = sleep(intervalMs, undefined, { signal }).catch(() => undefined)
     await Promise.all([check(), notify(), pause])
   }

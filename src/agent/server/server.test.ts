@@ -173,7 +173,7 @@ test('before the server closes, every client gets its complete response, and no 
   attached.write(
     `${JSON.stringify({ apiVersion: 'hyperkube.dev/v1', kind: 'AgentRequest', body: attach })}\n`,
   )
-  // Both clients keep their sending side open, like an operator who may send more requests.
+  // Both clients keep their sending side open, like the client of an operator, which may send more requests.
   const received = receive(attached)
   const silence = receive(idle)
   await new Promise((resolve) => attached.once('data', resolve))

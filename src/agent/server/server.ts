@@ -19,19 +19,19 @@ export interface AgentServer {
 }
 
 /**
- * Listens for requests, one per line, and writes each response as a line. With a key, clients must prove
- * first that they know it.
+ * Listens for requests, one per line, and writes each response as a line. If `key` is given, clients must
+ * first prove that they know the key.
  */
 export async function serveAgent(deps: ServerDeps, path: string, key?: Buffer): Promise<AgentServer> {
-  // A Windows pipe is not a file. It disappears with its process, and only the system and administrators can
-  // connect.
+  // A Windows pipe is not a file and disappears with its process. It needs no directory, and no old socket
+  // remains. Only the system and administrators can connect to it.
   const isFile = path !== agentPipe
   if (isFile) await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  // An agent that was killed has left its socket behind.
+  // A killed agent leaves its socket behind, so an old socket is removed first.
   if (isFile) await rm(path, { force: true })
   /** Open connections, each with a function that ends it after the current response. */
   const connections = new Map<Socket, () => void>()
-  // A client may close its sending side and still read the responses.
+  // A client may close its sending side and still read the responses, so the connection must stay half open.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const closing = Promise.withResolvers<undefined>()
     connections.set(socket, () => closing.resolve(undefined))

@@ -25,7 +25,8 @@ export interface StartPolicy {
   /** Milliseconds to wait after each attempt. After the last attempt the series begins again. */
   readonly delays: readonly number[]
   /**
-   * If the last attempt has not succeeded after this many milliseconds, the program is reported as given up.
+   * Milliseconds after the last attempt of a series. If the program has not started by then, it is reported
+   * as given up.
    */
   readonly giveUpAfter: number
 }
@@ -49,8 +50,8 @@ function sixAttempts(seconds: number): StartPolicy {
 }
 
 /**
- * Backoff of the script hyperkube.ps1 (2018). It reopened the connection to the API when three attempts were
- * left, and reported when all attempts had failed.
+ * Backoff of the script hyperkube.ps1 (2018). The script reopened the connection to the API when three
+ * attempts were left. It reported a failure when all attempts had failed.
  */
 export const legacyScriptBackoff: StepBackoff = {
   ...defaultBackoff,
@@ -107,7 +108,8 @@ export function findGiveUpStep(
 }
 
 /**
- * Returns `step` unless it was already taken after the given attempt, which is the last start of the program.
+ * Returns `step` unless it was already taken after the given attempt. The attempt is the last start of the
+ * program.
  */
 function unlessTakenSince(
   state: BackoffContext['state'],
@@ -135,7 +137,10 @@ function wrapCount(count: number, max: number): number {
   return ((count - 1) % max) + 1
 }
 
-/** Records an attempt. This is done before the attempt, so a crashed agent does not retry at once. */
+/**
+ * Records an attempt. Called before the attempt, so that an agent that crashes during the attempt does not
+ * retry at once.
+ */
 export function recordAttempt(state: ReconcileState, step: ReconcileStep, now: number): ReconcileState {
   const recent = Object.entries(state.tries).filter(([, { last }]) => now - last < forgetAfterMs)
   const tries: Record<string, StepAttempt> = Object.fromEntries(recent)

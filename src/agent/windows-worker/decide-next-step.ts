@@ -50,8 +50,8 @@ function* desiredSteps(context: ReconcileContext): DesiredSteps {
   yield* reconcileService(context, 'containerd', [])
   yield* reconcileService(context, 'kubelet', [])
   const { overlay, services } = context.spec
-  // Without an overlay another network plugin manages the pod network, so kube-proxy has no dependencies
-  // here.
+  // Without an overlay, another network plugin manages the pod network. kube-proxy then waits for no other
+  // service here.
   if (overlay === undefined) yield* reconcileService(context, 'kube-proxy', [])
   else if (services.flanneld !== undefined) yield* reconcilePodNetwork(context, overlay)
 }

@@ -81,8 +81,9 @@ async function listReadyRoles(deps: ReconcileDeps, spec: WorkerSpec): Promise<re
 }
 
 /**
- * Lists programs before their wrappers. A program without a wrapper in the result is therefore really
- * orphaned, and was not started between the two listings.
+ * Lists programs before their wrappers. If the wrapper of a listed program is not in the later list, the
+ * wrapper has ended and the program is orphaned. In the other order, the program could have been started
+ * between the two listings.
  */
 async function listServiceProcesses(
   host: WindowsOperations,

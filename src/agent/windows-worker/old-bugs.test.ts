@@ -1,6 +1,6 @@
 /**
- * The tests of this file prove that the numbered bugs of the script hyperkube.ps1 (2018) are gone. Bug 9, two
- * names for one node, is tested in src/plan/windows/old-bugs.test.ts.
+ * The tests of this file prove that the numbered bugs of the script hyperkube.ps1 (2018) do not exist in
+ * hyperkube. Bug 9, two names for one node, is tested in src/plan/windows/old-bugs.test.ts.
  */
 
 import { expect, test } from 'vitest'
@@ -58,7 +58,8 @@ test.each(nodeRoles)(
   async (role) => {
     const scenario = await createHealthyWorker()
     const { machine } = scenario.worker
-    // The service ends after every start. It is started again at growing intervals, without end.
+    // The service ends after every start. hyperkube starts it again at growing intervals and never stops
+    // trying.
     const times: number[] = []
     for (let count = 0; count < 240; count++) {
       if (machine.services.get(role)?.state !== 'Stopped') stopForGood(machine, role)

@@ -8,13 +8,16 @@ export interface ReconcileDeps {
   readonly host: WindowsOperations
   readonly clock: Pick<Clock, 'now'>
   /**
-   * Ends a round of reconciliation between two steps. An operation in progress is ended by the signal of the
-   * host operations.
+   * Ends a round of reconciliation between two steps. The signal of the host operations ends an operation
+   * that is in progress.
    */
   readonly signal: AbortSignal
   /** Returns true if a program reports that it is healthy. */
   isReady(role: WorkerRole): Promise<boolean>
-  /** Running programs that count as unhealthy; undefined if the caller does not count failed probes. */
+  /**
+   * Running programs that failed their probes often enough to count as unhealthy; undefined if the caller
+   * does not count failed probes.
+   */
   readonly unhealthy?: ReadonlySet<WorkerRole>
   /** Reads the pod subnet of the host from its Node. Returns undefined while this is not possible. */
   subnet(): Promise<string | undefined>

@@ -7,8 +7,8 @@ import type { WorkerObservation, WorkerSpec } from './worker.ts'
 export type Overlay = NonNullable<WorkerSpec['overlay']>
 
 /**
- * Milliseconds that flannel may take to create its network. Waiting for the adapter alone takes almost a
- * minute.
+ * Milliseconds that flannel may take to create its network. flannel alone waits almost a minute for the
+ * adapter.
  */
 export const networkTimeoutMs = 90_000
 
@@ -36,8 +36,8 @@ export function* reconcileMetadataRoutes({ spec, observed }: ReconcileContext): 
 }
 
 /**
- * Creates the network that keeps the virtual switch. The first network on an adapter breaks connections, so
- * hyperkube creates this network once and keeps it.
+ * Creates the network that keeps the virtual switch alive. Creating the first network on an adapter breaks
+ * connections, so hyperkube creates this network once and keeps it.
  */
 export function* reconcileSwitch(
   { spec, observed }: ReconcileContext,
@@ -67,8 +67,8 @@ function findPhysicalAdapter(spec: WorkerSpec, observed: WorkerObservation): str
 }
 
 /**
- * Removes a network that has the wrong type or management address, because flannel would reuse it without
- * checking. flanneld is stopped first.
+ * Stops flanneld and removes a network that has the wrong type or management address. flannel would reuse
+ * such a network without checking it.
  */
 export function* reconcileNetworkType(
   context: ReconcileContext,

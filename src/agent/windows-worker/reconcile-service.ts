@@ -11,8 +11,8 @@ export const stopTimeoutMs = 60_000
 
 /**
  * Reconciles a service: its program is installed, it runs, and it was started with the current versions of
- * its dependencies. A running service is not restarted while its program is being replaced, because it might
- * not start again.
+ * its dependencies. A running service is not restarted while its program is being replaced, because the
+ * service might not start again.
  */
 export function* reconcileService(
   context: ReconcileContext,
@@ -48,7 +48,7 @@ export function* reconcileService(
 export const startupGraceMs = 90_000
 
 /**
- * True if the process runs but is still unhealthy after its startup time. The service manager restarts only
+ * True if the process runs but is still unhealthy after `startupGraceMs`. The service manager restarts only
  * processes that end, so hyperkube must restart this one.
  */
 function isHung({ observed, state, now }: ReconcileContext, role: WorkerRole): boolean {
@@ -56,8 +56,8 @@ function isHung({ observed, state, now }: ReconcileContext, role: WorkerRole): b
 }
 
 /**
- * Roles that other steps do not wait for: kube-proxy comes last, and apiserver-proxy works as soon as it
- * runs. Healing checks their health.
+ * Roles whose readiness other steps do not wait for. No step comes after kube-proxy, and apiserver-proxy
+ * works as soon as it runs. Healing checks their health.
  */
 const notAwaited: ReadonlySet<WorkerRole> = new Set(['apiserver-proxy', 'kube-proxy'])
 
@@ -71,8 +71,8 @@ function matchesSpec(existing: ServiceState, spec: WindowsServiceSpec): boolean 
 }
 
 /**
- * Finds a program whose wrapper was killed. It still holds the port and the files that the next process
- * needs.
+ * Finds a program whose wrapper was killed. Such a program still holds the port and the files that the next
+ * process needs.
  */
 function findOrphan(
   { processes }: ReconcileContext['observed'],
@@ -96,8 +96,8 @@ function isSamePath(one: string, other: string): boolean {
 }
 
 /**
- * Waits for a service that is starting or stopping. If it does not stop within the timeout, its process is
- * ended; a child process is ended first.
+ * Waits for a service that is starting or stopping. If the service does not stop within the timeout, its
+ * processes are ended, child processes first.
  */
 export function* waitForTransition(
   { observed, state, now }: ReconcileContext,

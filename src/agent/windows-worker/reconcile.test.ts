@@ -27,7 +27,7 @@ test('an empty host becomes a worker, in dependency order', async () => {
     'flanneld',
     'kube-proxy',
   ])
-  // Only the creation of the switch breaks connections, and it happens once.
+  // Only the creation of the switch breaks connections, and the switch is created only once.
   expect(worker.machine.breaks).toBe(1)
   expect(readForeignState(worker.machine)).toEqual(foreign)
 })

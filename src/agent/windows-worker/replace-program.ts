@@ -16,9 +16,9 @@ export function buildProgramPaths({ path }: Pick<WorkerProgramSpec, 'path'>): Pr
 }
 
 /**
- * Lists steps that install the desired program, best first. The current program is moved only after a
- * complete new copy is staged. An interruption or a locked file therefore never leaves the host without a
- * program.
+ * Lists steps towards the desired program, in order of preference. If Windows refuses a step because a file
+ * is in use, the next step can still succeed. The current program is moved only after a complete new copy is
+ * staged. An interruption or a locked file therefore never leaves the host without a program.
  */
 export function listReplaceSteps(
   role: WorkerRole,
@@ -30,20 +30,21 @@ export function listReplaceSteps(
   if (target === sha256) {
     return [
       ...(observed.staged === undefined ? [] : [{ do: 'discard', path: staged } as const]),
-      // While a process runs the previous program, Windows refuses this discard. It succeeds after the
-      // service has restarted.
+      // While a process runs the previous program, Windows refuses to delete the file. The deletion succeeds
+      // after the service has restarted.
       ...(observed.previous === undefined ? [] : [{ do: 'discard', path: previous } as const]),
     ]
   }
   if (observed.staged !== sha256) {
-    // Until the new program is staged, restore the previous one.
+    // Until the new program is staged, the previous program is restored, so that the service can run.
     const restore = { do: 'move', from: previous, to: path } as const
     const fetch = { do: 'fetch', role } as const
     return target === undefined && observed.previous !== undefined ? [restore, fetch] : [fetch]
   }
   if (target === undefined) return [{ do: 'move', from: staged, to: path }]
   if (observed.previous === undefined) return [{ do: 'move', from: path, to: previous }]
-  // One of the two files may be running and cannot be removed; the other one can.
+  // At most one of these two files is running. Windows cannot remove that file, but it can remove the other
+  // one.
   return [
     { do: 'discard', path: previous },
     { do: 'discard', path },

@@ -18,7 +18,7 @@ export type ReconcileStep =
   | { readonly do: 'start-hns' }
   | { readonly do: 'start'; readonly role: WorkerRole; readonly basis: string }
   | { readonly do: 'stop'; readonly role: WorkerRole }
-  /** Ends a process that does not stop or whose wrapper is gone. */
+  /** Ends a process that does not stop, or a process whose wrapper has ended. */
   | { readonly do: 'end'; readonly role: WorkerRole; readonly process: WindowsProcess; readonly why: string }
   | { readonly do: 'hold'; readonly adapter: string }
   | { readonly do: 'drop-network'; readonly id: string; readonly name: string }

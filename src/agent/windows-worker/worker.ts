@@ -22,7 +22,7 @@ export interface WorkerServiceSpec {
   readonly program: WorkerProgramSpec
 }
 
-/** Desired state of a Windows worker, limited to what can change without hyperkube. */
+/** Desired state of a Windows worker. It contains only what can change without an action of hyperkube. */
 export interface WorkerSpec {
   /** Address of the host. It also identifies the adapter to use. */
   readonly address: string
@@ -72,7 +72,7 @@ export interface WorkerObservation {
 export interface ReconcileState {
   /** Recent attempts of each step (key: step key). Their number determines the backoff. */
   readonly tries: Readonly<Record<string, StepAttempt>>
-  /** When each service was last started, and on which versions of its dependencies (`basis`). */
+  /** When each service was last started, and with which versions of its dependencies (`basis`). */
   readonly started: Readonly<Partial<Record<WorkerRole, { readonly basis: string; readonly at: number }>>>
   /** Time since which each service has been in the state Stop Pending. */
   readonly stopping: Readonly<Partial<Record<WorkerRole, number>>>

@@ -38,7 +38,9 @@ export function provisionalUntil(
   return { id, plan: computeDigest(plan), deadline: new Date(deadline).toISOString(), rollbackDelayMs }
 }
 
-/** For tests: an agent of a host. A second agent on the same host starts with the state on its disk. */
+/**
+ * For tests: an agent of a host. A second agent on the same host starts with the state on the host's disk.
+ */
 export interface RollbackAgent {
   readonly work: HostOperations
   readonly runs: Runs
@@ -67,7 +69,7 @@ export async function startRollbackAgent(
   })
   const checkAndWait = async (): Promise<TickResult> => {
     const result = await check()
-    // The end of a run is emitted before the run is removed from `runs`.
+    // A run emits its end before it is removed from `runs`, so the test waits for the removal.
     await pollUntil('the run to be over', async () => !runs.busy, { timeoutMs: 5000, intervalMs: 1 })
     return result
   }

@@ -1,7 +1,7 @@
 import { type Fact, readRequiredFile } from '../source.ts'
 
 /**
- * Lists the capabilities that process 1 lacks, because services inherit the capabilities of process 1. The
+ * Lists the capabilities that process 1 lacks. Services inherit the capabilities of process 1, while the
  * process that collects facts may have fewer.
  */
 export const readMissingCapabilities: Fact<'missingCapabilities'> = async (source) => {

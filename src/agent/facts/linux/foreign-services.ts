@@ -24,8 +24,8 @@ export const readForeignServices: Fact<'foreignServices'> = async (source) => {
 }
 
 /**
- * True if a unit exists and does not start a program of hyperkube. Drop-ins without a unit count only if they
- * start a foreign program.
+ * True if a unit exists and does not start a program of hyperkube. Drop-ins without a unit are foreign only
+ * if they start a program of other software.
  */
 function isForeign(
   found: { readonly unit?: string; readonly dropIns: readonly string[] } | undefined,

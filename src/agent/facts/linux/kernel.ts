@@ -3,8 +3,8 @@ import { type Fact, type FactSource, readRequiredFile } from '../source.ts'
 import { readMissingCapabilities } from './capabilities.ts'
 
 /**
- * Commands that test a kernel feature by using it. They are needed if neither modules nor files show the
- * feature. They run in a temporary network namespace, so the host's network does not change.
+ * Commands that test a kernel feature by using it. They run only if neither the modules nor the files of the
+ * kernel show the feature. They run in a temporary network namespace, so the host's network does not change.
  */
 const featureCommands = {
   bridge: ['ip', 'link', 'add', 'name', 'test', 'type', 'bridge'],
@@ -33,8 +33,8 @@ async function canUseFeature({ run }: FactSource, feature: keyof typeof featureC
 /** Modules that kube-proxy's rules need, by their names since kernel 5.2. */
 const nftablesModules = ['nf_tables', 'nft_chain_nat', 'nft_fib_ipv4', 'nft_masq', 'nft_nat', 'nft_numgen']
 /**
- * Modules of the two iptables variants, the one on top of nftables and the legacy one. One of the two sets is
- * sufficient.
+ * Modules that iptables needs: one set for iptables on top of nftables, and one set for legacy iptables. One
+ * of the two sets is sufficient.
  */
 const iptablesModules = [
   ['nf_tables', 'nft_compat'],
@@ -114,7 +114,7 @@ export async function readKernelModules(source: FactSource, release: string): Pr
     has: async (name) =>
       builtinNames.has(name) ||
       (loadable && loadableNames.has(name) && !refused.has(name)) ||
-      // This directory exists for loaded modules, and for built-in modules that have parameters.
+      // /sys/module/NAME exists for loaded modules, and for built-in modules that have parameters.
       exists(`/sys/module/${name}`),
   }
 }

@@ -36,7 +36,7 @@ export function createLocalFactSource(): FactSource {
  */
 function readLinks(directory: string): readonly string[] {
   const names = tryOr(() => readdirSync(directory), [])
-  // The process may have closed the file meanwhile.
+  // The process may have closed the file meanwhile. Its link is then skipped.
   return names.flatMap((name) => tryOr(() => [readlinkSync(join(directory, name))], []))
 }
 

@@ -16,8 +16,8 @@ export const readAddresses: Fact<'addresses'> = async (source) => {
 }
 
 /**
- * True for IPv6 link-local addresses. Every interface has one, but hosts cannot reach each other by it
- * without naming an interface.
+ * True for IPv6 link-local addresses. Every interface has such an address, but other hosts can use it only
+ * together with the name of an interface.
  */
 function isLinkLocal(address: string): boolean {
   return /^fe[89ab]/i.test(address)
@@ -92,7 +92,8 @@ export function parseMachineId(text: string): string {
 
 const resolverFile = '/etc/resolv.conf'
 /**
- * File in which systemd-resolved lists the upstream servers. /etc/resolv.conf may name only its local stub.
+ * File in which systemd-resolved lists the upstream servers. /etc/resolv.conf may name only the local stub of
+ * systemd-resolved.
  */
 const resolvedFile = '/run/systemd/resolve/resolv.conf'
 

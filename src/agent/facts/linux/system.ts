@@ -54,7 +54,7 @@ export const readFirewalls: Fact<'firewalls'> = async (source) => {
   const [active, ufw] = await Promise.all([readActiveUnits(source), source.readFile('/etc/ufw/ufw.conf')])
   return [
     ...(active.has(units.firewalld) ? (['firewalld'] as const) : []),
-    // The ufw unit is active even when ufw is disabled.
+    // The ufw unit is active even when ufw is disabled, so ufw.conf is checked too.
     ...(active.has(units.ufw) && isUfwEnabled(ufw ?? '') ? (['ufw'] as const) : []),
     ...(active.has(units.docker) || active.has(units.dockerSnap) ? (['docker'] as const) : []),
   ]

@@ -53,8 +53,8 @@ export async function collectWindowsFacts(source: WindowsFactSource, host: strin
 }
 
 /**
- * Reads the listening ports. The program of a port is reported only if hyperkube installed it, because checks
- * do not need other programs.
+ * Reads the listening ports. The program of a port is reported only if hyperkube installed it, because no
+ * check needs the names of other programs.
  */
 async function readWindowsListeners({
   operations,

@@ -25,7 +25,7 @@ test('a new invocation sets started, and neverHealthySince stays at the first fa
     70_000,
   )
   expect(again).toMatchObject({ started: 70_000, neverHealthySince: 50_000 })
-  // A restart count of 0 means that a person has started the service.
+  // systemd resets the restart count to 0 when a person starts the service.
   expect(then(again, { invocation: 'e', restarts: 0 }, 80_000)).toMatchObject({
     started: 80_000,
     neverHealthySince: 80_000,

@@ -15,7 +15,7 @@ export interface ProbeObservation extends ProbeHealth {
   readonly kind: ProbeCheck['kind']
   /** Time of the last result of the probe, in milliseconds since 1970. */
   readonly observedAt?: number
-  /** True if the last result is a hang that the state of the process confirms. */
+  /** True if the last result is a hang and the state of the process confirms it. */
   readonly isConfirmedHang?: boolean
 }
 
@@ -57,7 +57,7 @@ export type ComponentCondition =
       readonly because: string
       readonly code?: string
       readonly since: number
-      /** True if the process itself shows that it hangs, so its probe is not only slow. */
+      /** True if the state of the process confirms that it hangs, so the cause is not only a slow probe. */
       readonly isConfirmedHang?: boolean
     }
 
@@ -68,8 +68,8 @@ export function assessComponent(observed: ComponentObservation, now: number): Co
   const { unit } = observed
   const localProbes = listLocalProbes(observed)
   const areHealthy = localProbes.length > 0 && localProbes.every(({ state }) => state === 'healthy')
-  // If the probes succeed while the unit is down, a person may be running the program by hand, so leave it
-  // alone.
+  // If the probes succeed while the unit is down, a person may be running the program by hand. Healing then
+  // leaves it alone.
   if (
     unit !== undefined &&
     !areHealthy &&
@@ -135,7 +135,8 @@ export function updateUnitObservation(
     return { name, state, started: now, neverHealthySince: now, changed: now, wasHealthy: false }
   const changed = before.state.active === state.active ? before.changed : now
   if (before.state.invocation === state.invocation) return { ...before, state, changed }
-  // A deliberate start begins a new series of invocations; systemd then also resets its restart count.
+  // If the restart count grew, systemd restarted the service by itself. A start by a person or by healing
+  // resets the count and begins a new series of invocations.
   const isRetry = state.restarts > before.state.restarts && !before.wasHealthy
   return {
     name,

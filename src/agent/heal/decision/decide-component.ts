@@ -88,7 +88,10 @@ function decideUnhealthy(
 /** Limits of the time that a start may take, in milliseconds. */
 interface StartLimits {
   readonly startGrace: number
-  /** Limit for the first process since the service was last healthy. A service that exits does not get it. */
+  /**
+   * Limit for the first process since the service was last healthy. If that process exits, `startGrace`
+   * applies to the processes after it.
+   */
   readonly maxStart: number
 }
 

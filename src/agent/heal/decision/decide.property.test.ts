@@ -27,8 +27,8 @@ const duration = nat(120)
 const hostEvent = oneof(
   record({ what: constantFrom('kill' as const, 'hang' as const, 'stop' as const), service }),
   /**
-   * The files of the service are corrupted. With `spoil-and-kill` the service also crashes, so the corruption
-   * takes effect at once.
+   * The files of the service are corrupted. With `spoil-and-kill` the service also crashes, so it reads the
+   * corrupted files at once.
    */
   record({ what: constantFrom('spoil' as const, 'spoil-and-kill' as const), service }),
   record({ what: constant('curse' as const), service, lasts: nat(400) }),

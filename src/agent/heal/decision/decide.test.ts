@@ -371,7 +371,8 @@ test('a host over its budget is left alone, which is reported; healing is also s
   expect(
     decideFor([observeHung('kubelet')], { healState: over.healState, now: now + second }).notices,
   ).toEqual([])
-  // If the clock was set back, healing does not wait until it has caught up.
+  // If the clock was set back, recorded times are in the future. Healing does not wait until the clock
+  // reaches them.
   expect(
     decideFor([observeHung('kubelet')], { healState: over.healState, now: now - 2 * minute }).steps,
   ).toHaveLength(1)

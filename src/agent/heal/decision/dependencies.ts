@@ -9,8 +9,8 @@ import {
 import { elapsed } from './elapsed.ts'
 
 /**
- * Kinds of remote probes that check whether a component can serve others. Such a probe never causes a
- * restart, but it can block one.
+ * Kinds of remote probes that check whether a component can serve others. A failure of such a probe never
+ * restarts the component. It can block restarts of components that depend on it.
  */
 const blockingKinds: ReadonlySet<ProbeCheck['kind']> = new Set(['http', 'grpc'])
 
@@ -26,8 +26,8 @@ const unresponsiveCodes: ReadonlySet<string | undefined> = new Set([
 /**
  * Returns why an unhealthy component must not be healed now: a dependency may be the cause. Dependencies are
  * healed first and must be healthy for `grace` milliseconds. Failing remote probes of dependencies do not
- * block the restart of a component that was healthy before and no longer responds. A confirmed hang also does
- * not wait for the grace.
+ * block a component that was healthy before and no longer responds. A confirmed hang does not wait for
+ * `grace` either.
  */
 export function findBlocker(
   observed: ComponentObservation,

@@ -19,8 +19,8 @@ export interface EscalationPolicy {
   readonly name: 'default' | 'legacy-script'
   readonly steps: readonly EscalationStep[]
   /**
-   * Steps that replace `steps` for certain components (key: component name). Their waits are exact, without
-   * an additional start grace.
+   * Steps that replace `steps` for certain components (key: component name). No start grace is added to their
+   * waits.
    */
   readonly componentSteps: ReadonlyMap<string, readonly EscalationStep[]>
   /** Step that is repeated after all steps were tried. */
@@ -28,8 +28,8 @@ export interface EscalationPolicy {
   /** Milliseconds that a start may take before probes can succeed. */
   readonly startupMs: number
   /**
-   * Milliseconds that a start may take while the process is busy. On a slow or overloaded host a restart would
-   * begin the same work again.
+   * Milliseconds that a start may take while the process is busy. On a slow or overloaded host a restart
+   * would begin the same work again.
    */
   readonly busyStartupMs: number
 }
@@ -90,8 +90,8 @@ export function selectSteps(
 }
 
 /**
- * Returns how long a component may take to become healthy after a start, in milliseconds. Components with
- * their own steps have no grace.
+ * Returns how long a component may take to become healthy after a start, in milliseconds. Components in
+ * `componentSteps` have no grace.
  */
 export function selectStartGrace(
   { componentSteps }: EscalationPolicy,

@@ -86,7 +86,7 @@ async function findEtcdDataRisk(
     if (!isInitialized && hasData) await markInitialized(host)
     return undefined
   }
-  // A member that is just starting may still repair its data.
+  // The log of a member that is just starting is not checked, because the member may still repair its data.
   if (!hasData || (active === 'activating' && sub !== 'auto-restart')) return undefined
   const damage = findEtcdDamage(await services.lines(etcdUnit, lastLines))
   if (damage === undefined) return undefined

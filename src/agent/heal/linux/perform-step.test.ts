@@ -234,7 +234,7 @@ test('a service that restarts again and again is repaired between two starts', a
   const pause: typeof host.clock.pause = async (milliseconds, signal) => {
     await host.clock.pause(milliseconds, signal)
     pauses++
-    // Reads its file only now, so a repair before this moment would keep the service running.
+    // The service reads its file only now. A repair before this moment would keep the service running.
     if (pauses === 3 && (await readText(path)) === 'xxx')
       host.services.exitBeforeRestart('containerd.service')
   }

@@ -83,9 +83,10 @@ async function findChangeTime(
 const crashTimeoutMs = 10_000
 
 /**
- * Waits until services that started after the drift have no process, or until the timeout. Returns the crashed
- * services. The repair restarts them, because systemd may start a crashed service just before the repair.
- * Nothing would prove what that process has read, and the next apply would restart the service.
+ * Waits until each service that started after the drift has crashed, or until the timeout. Returns the
+ * crashed services, which the repair must restart. Without that restart, systemd could start one of them just
+ * before the repair. Which content that process has read would be unknown, so the next apply would restart
+ * the service.
  */
 async function waitForCrashes(run: PlanRun<LinuxHost>, op: Op, since: bigint): Promise<string[]> {
   const { host, signal } = run
@@ -120,9 +121,9 @@ async function readUnitStates({ host, plan }: PlanRun<LinuxHost>): Promise<Map<s
 }
 
 /**
- * Records the services that need no restart after the repair. A process that started before the resource
- * drifted has read the right content, and a running program no longer needs its artifact. A service that
- * crashed because of the wrong content is restarted by systemd.
+ * Records the services that need no restart after the repair. A process that started before the drift has
+ * read the right content. A running program no longer needs its artifact. A service that has restarted since
+ * the repair has read the repaired content.
  */
 async function recordUpToDateServices(
   run: PlanRun<LinuxHost>,
@@ -141,8 +142,8 @@ async function recordUpToDateServices(
 }
 
 /**
- * Milliseconds to wait until a crashed service has restarted. On a busy host it takes seconds to exit, and
- * systemd restarts it two seconds later.
+ * Milliseconds to wait until a crashed service has restarted. On a busy host a service takes seconds to exit,
+ * and systemd restarts it two seconds later.
  */
 const restartTimeoutMs = 20_000
 

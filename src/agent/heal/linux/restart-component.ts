@@ -27,7 +27,7 @@ export async function restartComponent(
   const op: Op = { ...unit, component, action: 'restart', target: 'service', because: [because] }
   let details: readonly string[] = []
   await runOp(run, op, async () => {
-    // An unreadable ledger must not prevent healing.
+    // An unreadable ledger must not prevent healing, so it counts as missing.
     const ledger = await readLedger(host).catch(() => undefined)
     if (findService(ledger, unit.name)?.started === false) throw stoppedError(unit.name, component)
     const isHung = code === unresponsiveCode

@@ -20,7 +20,10 @@ const lastLines = 5
 export interface RestartOptions {
   readonly unit: string
   readonly component: string
-  /** True if the process runs but does not respond. It would not handle SIGTERM either, so it is killed. */
+  /**
+   * True if the process runs but does not respond. The process is then killed, because it would not handle
+   * SIGTERM either.
+   */
   readonly isHung: boolean
 }
 
@@ -36,7 +39,8 @@ export async function restartService(
 ): Promise<readonly string[]> {
   const { services, release } = host
   const before = await services.show(unit)
-  // The agent cannot restart its own service; systemd does.
+  // The agent cannot restart its own service, because the restart would end the agent. systemd restarts the
+  // agent if it hangs.
   if (before.pid !== 0 && before.pid === release.pid)
     throw restartError(unit, component, 'the agent cannot restart its own service')
   const processBefore = await readProcessState(host, before.pid)
@@ -69,8 +73,8 @@ export async function restartService(
 const quitTimeoutMs = 3000
 
 /**
- * Asks a hung process to print the stacks of its threads and to exit. Without the stacks, the reason of the hang
- * would stay unknown. Returns false if the process did not exit in time.
+ * Asks a hung process to print the stacks of its threads and to exit. Without the stacks, the reason of the
+ * hang would stay unknown. Returns false if the process did not exit in time.
  */
 async function quitMain(
   host: LinuxHost,
@@ -167,8 +171,8 @@ function isStopped({ state }: ProcessState): boolean {
 }
 
 /**
- * True if a process certainly existed before a moment, in nanoseconds since 1970. The result may be false for
- * an older process, because the kernel sets the time of /proc/PID when it is first read.
+ * True if a process certainly existed before a moment, in nanoseconds since 1970. The result may also be
+ * false for an older process. The kernel sets the time of /proc/PID only when that directory is first read.
  */
 export async function existedBefore(
   { files }: Pick<LinuxHost, 'files'>,

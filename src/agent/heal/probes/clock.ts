@@ -18,8 +18,8 @@ interface ClockOffset {
 const resolutionMs = 1000
 
 /**
- * Compares the clock with the Date headers of other servers. The check passes if at least half of the servers
- * agree with the host's clock, because a clock that differs from most others is probably wrong.
+ * Compares the host's clock with the Date headers of other servers. The probe passes if at least half of the
+ * servers agree with the host's clock.
  */
 export function createClockProbe(
   web: ProbeHttpClient,

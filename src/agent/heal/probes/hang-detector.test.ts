@@ -6,7 +6,7 @@ function setUp() {
   const deps = createFakeProbeDeps()
   let now = 0
   const detector = new HangDetector({ ...deps, monotonic: () => now })
-  /** Reports a silence `after` milliseconds after the previous one. */
+  /** Reports a timeout of the probe `after` milliseconds after the previous timeout. */
   const beSilent = async (after: number, state: string, ticks: number, pid = 7) => {
     now += after
     deps.units.set('etcd.service', { active: 'active', sub: 'running', pid })

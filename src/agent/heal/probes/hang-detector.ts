@@ -18,20 +18,23 @@ const ticksPerMs = 0.1
 const maxIdleShare = 0.01
 
 /**
- * Looks for a second sign that a silent process hangs, so that healing need not wait for more failures of the
- * probe. The sign is a stopped process, or a process that used no processor time since the previous silence. A
- * busy or slow process shows neither sign.
+ * Looks for a second sign that a process hangs after its probe timed out. With such a sign, healing need not
+ * wait for more failures of the probe. The sign is a stopped process, or a process that used no processor
+ * time since the previous timeout. A busy or slow process shows neither sign.
  */
 export class HangDetector {
   readonly #deps: Pick<ProbeDeps, 'files' | 'services' | 'monotonic'>
-  /** Samples of silent processes. Key: component. */
+  /** Samples of processes whose probes timed out (key: component name). */
   readonly #samples = new Map<string, CpuSample>()
 
   constructor(deps: Pick<ProbeDeps, 'files' | 'services' | 'monotonic'>) {
     this.#deps = deps
   }
 
-  /** Returns the sign; undefined if there is none. Called each time a probe of the component times out. */
+  /**
+   * Returns the second sign that the component hangs, or undefined. Called each time a probe of the component
+   * times out.
+   */
   async findSign({ name, service }: ComponentPlan): Promise<string | undefined> {
     if (service?.supervisor !== 'systemd') return undefined
     const { pid } = await this.#deps.services.show(service.name)
@@ -42,7 +45,8 @@ export class HangDetector {
     const before = this.#samples.get(name)
     const sample = { pid, at: this.#deps.monotonic(), ticks: process.ticks }
     this.#samples.set(name, sample)
-    // A process that waits for a disk would wait again after a restart.
+    // Of the processes that are not stopped, only a sleeping one (S) counts as hung. A process that waits for
+    // a disk (D) would wait again after a restart.
     if (before?.pid !== pid || process.state !== 'S') return undefined
     const elapsedMs = sample.at - before.at
     const isIdle = sample.ticks - before.ticks <= elapsedMs * ticksPerMs * maxIdleShare

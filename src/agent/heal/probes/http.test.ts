@@ -86,7 +86,7 @@ test('a server that accepts connections and does not respond fails at the timeou
   const check = { kind: 'http', url: target.url } as const
   const unresponsive = { state: 'unhealthy', code: 'HEALTH_NO_RESPONSE', message: 'no answer within 100 ms' }
   expect(await runProbe(check, { timeoutMs: 100 })).toEqual(unresponsive)
-  // An etcd that does not respond is not reported as etcd without quorum.
+  // If etcd does not respond at all, the probe does not report a lost quorum.
   expect(await runProbe(check, { timeoutMs: 100, name: 'readyz' }, 'etcd')).toEqual(unresponsive)
   expect(await runProbe(check, { timeoutMs: 100, name: 'api' }, 'apiserver-proxy')).toMatchObject({
     code: 'API_UNREACHABLE',

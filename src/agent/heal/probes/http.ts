@@ -33,7 +33,8 @@ export function createHttpProbe(web: ProbeHttpClient, files: CachedFiles): Probe
       if (!(error instanceof UntrustedCertificateError))
         return failedResult('HEALTH_NO_RESPONSE', formatError(error))
       const message = `its certificate is not trusted: ${error.message}`
-      // The server responds, so it runs; a restart would not change its certificate.
+      // The server responds, so it runs. A restart would not change its certificate, so a local probe must
+      // not fail.
       return probe.scope === 'local' ? unknownResult(message) : failedResult('HEALTH_CHECK_FAILED', message)
     }
   }
@@ -71,7 +72,10 @@ class UntrustedCertificateError extends Error {}
 /** Maximum number of characters of a body that are kept. */
 const maxBodyLength = 16_384
 
-/** Idle timeout in milliseconds, shorter than the idle timeout of the servers. */
+/**
+ * Idle timeout in milliseconds. It is shorter than the idle timeout of the servers, so that the client
+ * usually closes idle connections first.
+ */
 const idleTimeoutMs = 60_000
 
 /**

@@ -17,7 +17,7 @@ export interface NodeObservation {
 }
 
 /**
- * Media type of the table format of kubectl. One row per node has a fortieth of the size of a full object.
+ * Media type of the table format of kubectl. A table row is about 40 times smaller than a full Node object.
  */
 const tableMediaType = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const tableResponse = z.object({
@@ -42,8 +42,8 @@ const node = z.object({
 })
 
 /**
- * Reads nodes from the API. Names come from a cached table and only selected nodes are read in full.
- * Otherwise the API load would grow with the square of the cluster size.
+ * Reads nodes from the API. Names come from a cached table, and only selected nodes are read in full. If
+ * every node read all nodes in full, the API load would grow with the square of the cluster size.
  */
 export class NodeReader {
   readonly #api: ProbeApi

@@ -9,7 +9,10 @@ import type { ProbeApi } from './probe-api.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import { failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
-/** Connect timeout. It leaves time for a second SYN, which is sent one second after a lost one. */
+/**
+ * Connect timeout in milliseconds. If the first SYN is lost, a second one is sent after one second. The
+ * timeout leaves time for the second one.
+ */
 const connectTimeoutMs = 2500
 
 /** Checks whether this node can reach other nodes that the API reports as ready. */

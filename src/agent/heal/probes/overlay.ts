@@ -19,7 +19,7 @@ const settleMs = 60_000
 
 /**
  * Maximum number of nodes whose routes are checked. In larger clusters only the nodes that follow this node
- * by name are checked, because an interface usually loses all routes at once.
+ * by name are checked. This sample is sufficient, because an interface usually loses all routes at once.
  */
 const maxNodes = 32
 
@@ -40,7 +40,7 @@ export function createOverlayProbe(
     // The following checks query the API. If it does not respond, the result is unknown.
     const own = await nodes.get(check.kubeconfig, check.node, ownNodeMaxAgeMs, signal)
     if (own?.pods !== undefined && own.pods !== subnet) {
-      // The node may have been recreated since it was read.
+      // The node may have been recreated since it was read, so the probe reads it again.
       const now = await nodes.get(check.kubeconfig, check.node, 0, signal)
       if (now?.pods !== undefined && now.pods !== subnet) {
         return failedResult(

@@ -24,8 +24,8 @@ export interface ProbeApiRequest {
 }
 
 /**
- * Reads the Kubernetes API with the credentials of components on this host. Requests are not retried, because
- * probes run again anyway.
+ * Reads the Kubernetes API with the credentials of components on this host. A failed request is not retried,
+ * because the probe runs again at its next interval.
  */
 export class ProbeApi implements Disposable {
   readonly #files: ProbeDeps['files']

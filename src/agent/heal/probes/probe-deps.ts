@@ -37,8 +37,8 @@ export interface ProbeDeps {
 }
 
 /**
- * Name of the file that a disk probe writes. The name is fixed, so the next probe removes a file that
- * remained after a power failure.
+ * Name of the file that a disk probe writes. The name is fixed, so the next probe overwrites and removes a
+ * file that a power failure left.
  */
 const probeFileName = '.hyperkube-probe'
 
@@ -59,7 +59,7 @@ export function createProbeDeps({
 }
 
 /**
- * Returns the IPv4 addresses of an interface. They are read without starting a program, which would cost more
+ * Returns the IPv4 addresses of an interface. Node.js reads them, because starting a program would cost more
  * than all other probes.
  */
 function addresses(name: string): readonly string[] {

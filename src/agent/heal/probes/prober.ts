@@ -50,15 +50,19 @@ function refineCode(component: string, probe: string, result: ProbeResult): Prob
   return match === undefined ? result : { ...result, code: match[3] }
 }
 
-/** Milliseconds that suspended work waits for probes. A probe of a broken disk may never end. */
+/**
+ * Maximum number of milliseconds for which `suspend` waits for running probes. A probe of a broken disk may
+ * never end.
+ */
 const maxCleanupMs = 25_000
 
 /** Runs probes of all kinds and keeps their connections open. */
 export interface Prober extends Disposable {
   readonly run: RunProbe
   /**
-   * Does work during which no probe runs. Running probes are aborted, and the work begins when they have cleaned up.
-   * For a reset: a probe of the pod network would create files that the reset has already removed.
+   * Does work while no probe runs. Running probes are aborted, and the work begins after they have cleaned
+   * up. A reset needs this: otherwise a probe of the pod network would create files that the reset has
+   * already removed.
    */
   suspend<T>(work: () => Promise<T>): Promise<T>
 }
@@ -147,7 +151,8 @@ async function runWithTimeout(
   const result = runOne(runners, probe.check.kind, probe.check, target, either).catch((error: unknown) =>
     either.aborted ? toTimeoutResult(probe) : unknownResult(formatError(error)),
   )
-  // A check that timed out still cleans up.
+  // A check that timed out may still be cleaning up. It stays in `running` until it has ended, so that
+  // `suspend` waits for it.
   running.add(result)
   result.finally(() => running.delete(result)).catch(() => undefined)
   return Promise.race([result, timedOut.promise])

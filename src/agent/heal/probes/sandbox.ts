@@ -39,7 +39,8 @@ export function createSandboxProbe({
       try {
         await deleteFromNetwork(command, network, attachment, result, limit)
       } finally {
-        // umount exits with 32 if nothing is mounted, and with 1 if the file does not exist.
+        // umount exits with 32 if nothing is mounted, and with 1 if the file does not exist. Neither is an
+        // error here.
         await command(['umount', '--', probeNamespace], { codes: [0, 1, 32], signal: limit })
       }
     }

@@ -6,8 +6,8 @@ import type { ProbeDeps } from './probe-deps.ts'
 import { type ChecksByKind, failedResult, healthyResult, type ProbeRunner } from './probe-runner.ts'
 
 /**
- * Maximum number of ports without a rule that are read again from the API, because the cached list may be
- * outdated.
+ * Maximum number of ports without a rule that are verified with a new API request. The cached list may still
+ * contain ports that were deleted.
  */
 const sampleSize = 3
 

@@ -70,7 +70,9 @@ export class NodeEvents {
     return this.#pending[0]
   }
 
-  /** Sends an event. Returns true if it was recorded or if the host is not a node. */
+  /**
+   * Sends an event. Returns true if no retry is needed: the event was recorded, or the host is not a node.
+   */
   async #send(action: HealAction): Promise<boolean> {
     const { signal } = this.#deps
     const connection = await this.#connect().catch(() => undefined)

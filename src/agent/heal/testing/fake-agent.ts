@@ -68,7 +68,7 @@ export interface FakeEnvironment {
   readonly clock: ReturnType<typeof manualClock>
   /** Names of components that do not respond. */
   readonly unresponsive: Set<string>
-  /** True if processes that do not respond are stopped; false if they are busy. */
+  /** True if unresponsive processes are stopped (state T); false if they are busy. */
   isFrozen: boolean
   drift: DriftObservation
   claim: HeldOperatorLock | undefined
@@ -114,7 +114,8 @@ function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): Li
 }
 
 /**
- * For tests: starts an agent of a host. A second agent on the same host starts with the state on its disk.
+ * For tests: starts an agent of a host. A second agent on the same host starts with the state on the host's
+ * disk.
  */
 export async function startFakeAgent(environment: FakeEnvironment, temporary: TemporaryHost) {
   const host: LinuxHost = { ...temporary, clock: environment.clock }

@@ -64,7 +64,10 @@ test('healing acts for ten rounds, then once an hour, and restarts after success
   assert(
     property(array(tick, { maxLength: 200, size: 'max' }), (ticks) => {
       let [healState, now, bootedAt, digest] = [empty, start, start, 'plan']
-      /** Rounds without success since the last reboot, plan or lasting success, and begin of the last one. */
+      /**
+       * `failedRounds` counts rounds without success since the last reboot, new plan or lasting recovery.
+       * `last` is the start of the last counted round.
+       */
       let [failedRounds, last, giveUps] = [0, -Infinity, 0]
       let healthySince: number | undefined
       const wrong: string[] = []
@@ -79,7 +82,7 @@ test('healing acts for ten rounds, then once an hour, and restarts after success
         const isLasting = isHealthy && now - (healthySince ?? now) >= minute
         if (result === 'reboot' || result === 'new-plan' || isLasting)
           [failedRounds, last, giveUps] = [0, -Infinity, 0]
-        // The round before a success does not count.
+        // The last round before a recovery was successful, so it does not count as failed.
         else if (isHealthy && healthySince === undefined) failedRounds = Math.max(0, failedRounds - 1)
         healthySince = isHealthy ? (healthySince ?? now) : undefined
         giveUps += assessed.notices.length
@@ -100,7 +103,7 @@ test('healing acts for ten rounds, then once an hour, and restarts after success
     }),
     { seed: 25, numRuns: 200 },
   )
-  // Without this, the property could hold because nothing is ever exhausted.
+  // Without this check, the property could also hold because healing is never exhausted.
   expect(exhaustedRuns).toBeGreaterThan(50)
 })
 

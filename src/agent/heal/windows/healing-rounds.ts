@@ -15,14 +15,17 @@ import {
 } from '../decision/escalation.ts'
 
 /**
- * Limits of healing on a Windows host. The unit is a round of one component: all actions on it for one fault,
- * because one fault, for example a reboot, needs several steps and restarts several services. Only rounds
- * after which the component is still not healthy count.
+ * Limits of healing on a Windows host. They count rounds, not actions. A round is all actions on one
+ * component for one fault. One fault, for example a reboot, needs several steps and restarts several
+ * services. A round counts only if the component is still not healthy after it.
  */
 export const roundLimits = {
   /** Number of rounds in a row without success after which healing of a component is exhausted. */
   maxRounds: 10,
-  /** Actions within this many milliseconds belong to one round: a service stops, and then starts again. */
+  /**
+   * Actions within this many milliseconds belong to the same round, for example a stop and the start after
+   * it.
+   */
   roundMs: 30_000,
   /** Milliseconds after which an exhausted component is tried once more, as on Linux. */
   retryMs: 3_600_000,
@@ -78,13 +81,13 @@ export interface RoundAssessmentInput {
   readonly healState: HealState
   /** Last boot of the host; undefined if it is unknown. */
   readonly bootedAt: number | undefined
-  /** False if the heal policy has limits of its own. */
+  /** True if `roundLimits` apply. They do not apply to the legacy script policy, which never stops trying. */
   readonly isLimited: boolean
 }
 
 /**
- * Updates the round counts from an observation: another plan and a reboot reset them, and a healthy component
- * recovers. Reports each component whose rounds are used up.
+ * Updates the round counts from an observation. Another plan or a reboot resets all counts, and a healthy
+ * component recovers. Reports each component that has used all its rounds.
  */
 export function assessRounds(input: RoundAssessmentInput): {
   readonly healState: HealState
@@ -120,7 +123,10 @@ export function assessRounds(input: RoundAssessmentInput): {
   }
 }
 
-/** True if the last allowed round has had the time of a start, without success. */
+/**
+ * True if all allowed rounds were used and the start grace after the last round has passed without a
+ * recovery.
+ */
 function isUsedUp({ step, lastStepAt, recoveredAt, exhausted }: Escalation, now: number): boolean {
   if (exhausted || recoveredAt !== undefined || lastStepAt === undefined) return false
   return step >= roundLimits.maxRounds && elapsed(lastStepAt, now) >= startupGraceMs
@@ -138,7 +144,7 @@ function buildGiveUp(component: string, since: string, now: number): HealAction 
   }
 }
 
-/** True if the component runs and all its local probes have succeeded since that time. */
+/** True if the component runs and all its local probes have succeeded after the time `since`. */
 function isHealthySince(observed: ComponentObservation, since: number, now: number): boolean {
   const { unit } = observed
   if (unit !== undefined && unit.state.active !== 'active') return false
@@ -146,7 +152,10 @@ function isHealthySince(observed: ComponentObservation, since: number, now: numb
   return isFresh && assessComponent(observed, now).state === 'healthy'
 }
 
-/** Lists the components that healing must leave alone now. */
+/**
+ * Lists the exhausted components, which healing must leave alone. After `retryMs` an exhausted component is
+ * left out, so that healing tries it once more.
+ */
 export function listExhausted({ escalations }: HealState, now: number): ReadonlySet<string> {
   const isHeld = ({ exhausted, lastStepAt }: Escalation): boolean => {
     const age = elapsed(lastStepAt ?? '', now)

@@ -47,8 +47,8 @@ async function findChangeTime({ files }: WindowsHost, { target, name }: Op): Pro
 }
 
 /**
- * Records that running processes need no restart after a repair. They have read the file before it was
- * changed, or the op concerns their program file, which they no longer read.
+ * Records that running processes need no restart after a repair. Either they read the file before it was
+ * changed, or the op repairs their program file, which a running process does not read again.
  */
 async function recordAsRead(
   { host, plan, ledgerStore, items }: PlanRun<WindowsHost>,

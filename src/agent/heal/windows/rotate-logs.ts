@@ -5,7 +5,10 @@ import { join } from '../../host/host-path.ts'
 
 /** Maximum log size in bytes, the same as in service wrappers. */
 export const maxLogBytes = 10 << 20
-/** Logs above this size in bytes are truncated without a copy, because copying reads the whole log into memory. */
+/**
+ * Logs above this size in bytes are truncated without a copy, because copying reads the whole log into
+ * memory.
+ */
 const maxCopyBytes = 10 * maxLogBytes
 /** Milliseconds between rotations. */
 const intervalMs = 60_000

@@ -94,7 +94,10 @@ export function countRestarts(
   return new Map([...previous, ...now])
 }
 
-/** Converts stored totals to counts. A new agent starts without an observation. */
+/**
+ * Converts stored totals to counts. `last` is left out, because a new agent has not observed the services
+ * yet.
+ */
 export function toRestartCounts(totals: Readonly<Record<string, number>>): RestartCounts {
   return new Map(Object.entries(totals).map(([name, total]) => [name, { total }]))
 }

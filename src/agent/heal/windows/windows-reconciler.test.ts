@@ -240,7 +240,7 @@ test('a component that never becomes healthy is exhausted, reported as on Linux,
   expect(health.components.filter(({ state }) => state === 'exhausted')).toMatchObject([
     { component: 'kubelet', code: 'HEAL_EXHAUSTED' },
   ])
-  // The alerts HyperkubeHealExhausted and HyperkubeBudgetSpent of examples/monitoring.
+  // These metrics trigger the alerts HyperkubeHealExhausted and HyperkubeBudgetSpent of examples/monitoring.
   const process = { cpuSeconds: 0, residentBytes: 0, startedAt: 0, openFiles: undefined }
   const metrics = formatAgentMetrics({ version: '0.1.0', health, counters: new HealCounters(), process })
   expect(metrics).toContain('hyperkube_agent_component_state{component="kubelet",state="exhausted"} 1')
@@ -273,7 +273,7 @@ test.each<[string, (healer: TestHealer) => Promise<unknown>]>([
   await breakKubelet(healer, 25 * minute)
   const before = countStarts(actions)
   await resume(healer)
-  // The agent also restarts with its host.
+  // The reboot also ended the agent, so a new agent starts.
   const { healer: next } = await createWindowsHealer(actions)
   await breakKubelet(next, 2 * minute)
   expect(countStarts(actions)).toBeGreaterThan(before)

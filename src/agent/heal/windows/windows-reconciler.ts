@@ -46,7 +46,8 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
     const now = host.clock.now()
     return observed.components.flatMap((one): HealAction[] => {
       const { component } = one
-      // A component can match its plan and still be down or unhealthy for a while.
+      // A component can match its plan and still be down or unhealthy for a while. It has then not recovered
+      // yet.
       if (!openComponents.has(component) || isDown(one) || isUnhealthy(one, now.getTime())) return []
       const because = 'it matches the plan'
       return [
@@ -57,7 +58,8 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
 
   return {
     policy: backoff.name,
-    // The service manager of Windows restarts services itself. An immediate healing round would interfere.
+    // The service manager of Windows restarts services itself. A healing round right after a crash would
+    // interfere with that.
     wakesOnChange: false,
     async detectDrift(plan) {
       drift = await detectDrift(hostWithDigests, plan)

@@ -87,7 +87,7 @@ test('due certificates are renewed at once, unless an operator holds the lock', 
   expect(await handler(action, never)).toEqual([
     `renewed ${planned.map(({ certificateFile }) => certificateFile).join(', ')}`,
   ])
-  // The end of a run is emitted before the run is removed from `runs`.
+  // A run emits its end before it is removed from `runs`, so the test waits for the removal.
   await pollUntil('the run to end', async () => !deps.runs.busy, { timeoutMs: 5000, intervalMs: 5 })
   expect(await handler(action, never)).toEqual([expect.stringContaining('no certificate is due')])
 })

@@ -15,7 +15,7 @@ export interface DefragmentDeps extends LockedByOtherDeps {
 
 /**
  * Defragments the local member as a separate run, so that operators wait for its end and healing does not act
- * meanwhile. The handler asks etcd itself whether the other members keep quorum, and does not rely on the
+ * meanwhile. The handler queries etcd itself whether the other members keep quorum, and does not rely on the
  * requester.
  */
 export function createDefragmentHandler(deps: DefragmentDeps): RequestHandlers['defragment-etcd'] {

@@ -15,9 +15,9 @@ export interface TakeSnapshotDeps {
 }
 
 /**
- * Takes a snapshot without a run: it may take minutes and disturbs nothing, so neither healing nor an
- * operator has to wait. The revision is read just before the download; a snapshot with an older revision is
- * rejected.
+ * Takes a snapshot without a run. A snapshot may take minutes but disturbs nothing, so neither healing nor an
+ * operator has to wait. The revision is read just before the download, and a snapshot with an older revision
+ * is rejected.
  */
 export function createTakeSnapshotHandler({
   member,

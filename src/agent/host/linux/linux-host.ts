@@ -54,7 +54,7 @@ function createLinuxUsers(command: RunCommand): Users {
       return parseUserIds(stdout, name)
     },
     async create(name) {
-      // A group of this name may remain from an earlier user.
+      // A group of this name may remain from an earlier user. The new user then gets this group.
       const { code } = await command(['getent', 'group', '--', name], { codes: [0, 2] })
       const group = code === 0 ? `--gid=${name}` : '--user-group'
       const options = ['--system', group, '--no-create-home', '--home-dir=/nonexistent']

@@ -50,8 +50,8 @@ const root = '/sys/fs/cgroup'
 export function createLinuxCgroups(): Cgroups {
   return {
     async remove(name) {
-      // cgroup version 2 has one hierarchy at the root. Version 1 has one per controller, in directories
-      // below it.
+      // cgroup version 2 has one hierarchy at the root. Version 1 has one hierarchy per controller, in
+      // directories below the root.
       const hierarchies = [root, ...(await listDirectories(root))]
       const paths = hierarchies.map((hierarchy) => join(hierarchy, name))
       const removed: string[] = []
@@ -126,7 +126,8 @@ async function readProcess(name: string): Promise<HostProcess> {
   const [stat, cmdline] = await Promise.all(
     ['stat', 'cmdline'].map(async (file) => readFile(`/proc/${name}/${file}`, 'utf8')),
   )
-  // The second field is the program name in parentheses, which may itself contain spaces and parentheses.
+  // The second field is the program name in parentheses. The name may itself contain spaces and parentheses,
+  // so parsing starts after the last parenthesis.
   const [, parent = '0'] = (stat ?? '').slice((stat ?? '').lastIndexOf(')') + 2).split(' ')
   return { pid: Number(name), parent: Number(parent), argv: (cmdline ?? '').split('\0').slice(0, -1) }
 }
@@ -142,8 +143,8 @@ const listing = z.object({
 
 export function createLinuxPackets(command: RunCommand): Packets {
   /**
-   * Runs a program. Returns an empty text if the program is not installed, because nothing can have been
-   * created with it.
+   * Runs a program. Returns an empty text if the program is not installed. In that case nothing on the host
+   * was created with it.
    */
   const runIfPresent = async (argv: readonly [string, ...string[]]): Promise<string> =>
     command(argv).then(

@@ -70,7 +70,8 @@ export function createFakeSystemd(
   const show = async (name: string): Promise<UnitState> => {
     const onDisk = (await files.read(`${directory}/${name}`))?.toString('utf8')
     const known = units.get(name)
-    // systemd loads a unit file that it does not know yet, but not the new content of a loaded one.
+    // systemd loads the file of an unknown unit by itself. It reads new content of a loaded unit only after a
+    // reload.
     if (onDisk !== undefined && known?.text === undefined)
       units.set(name, {
         state: 'inactive',

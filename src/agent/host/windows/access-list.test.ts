@@ -13,7 +13,7 @@ test.each([
   ['O:SYG:SYD:PAI(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;WD)', false, 0o666],
   [`O:SYG:SYD:AI(A;;FA;;;${user})(A;ID;FA;;;SY)`, false, 0o666],
   ['O:SYG:SYD:AI(A;OICI;FA;;;BU)(A;OICIID;FA;;;SY)', true, 0o777],
-  // The owner may replace the access list, whatever it says.
+  // The owner of a file may replace its access list. A foreign owner therefore counts as access for everyone.
   [adminOnlySddl.directory.replace('O:SY', `O:${user}`), true, 0o777],
   [adminOnlySddl.file.replace('O:SY', 'O:BU'), false, 0o666],
   [adminOnlySddl.directory.replace('O:SY', `O:${trustedInstaller}`), true, 0o700],
@@ -40,7 +40,7 @@ test.each([
   ['O:S-1-5-32-544G:SYD:', undefined],
   [`O:${trustedInstaller}G:SYD:`, undefined],
   [`O:${user}G:SYD:`, user],
-  // The name of a trusted account at the start of another SID is not that account.
+  // S-1-5-32-5440 only starts like the SID of the administrators. It is another account.
   ['O:S-1-5-32-5440G:SYD:', 'S-1-5-32-5440'],
   ['O:LAG:LAD:', 'LA'],
   ['G:SYD:', 'unknown'],

@@ -11,12 +11,14 @@ interface AccessEntry {
 /** Accounts that may access every file: SYSTEM and administrators. */
 const trustedAccounts: ReadonlySet<string> = new Set(['SY', 'BA'])
 
-/** Service account TrustedInstaller, which owns the files of Windows itself. SDDL has no short name for it. */
+/**
+ * Service account TrustedInstaller, which owns the files of Windows itself. SDDL has no short name for it.
+ */
 const trustedInstaller = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464'
 
 /**
- * Accounts that may own files of hyperkube. SDDL usually has the short names; the others are the same
- * accounts.
+ * Accounts that may own files of hyperkube. SDDL usually contains the short names SY and BA; the first two
+ * SIDs are the same accounts.
  */
 const trustedOwners: ReadonlySet<string> = new Set([
   ...trustedAccounts,
@@ -27,7 +29,7 @@ const trustedOwners: ReadonlySet<string> = new Set([
 
 /**
  * Returns the owner in a security descriptor if it is not SYSTEM, Administrators or TrustedInstaller. Such an
- * owner may replace the access list at any time, so the list itself means nothing.
+ * owner may replace the access list at any time, so the access list does not protect the file.
  */
 export function findForeignOwner(sddl: string): string | undefined {
   const owner = /^O:(S-[\d-]+|[A-Z]{2})/.exec(sddl)?.[1] ?? 'unknown'
@@ -35,10 +37,10 @@ export function findForeignOwner(sddl: string): string | undefined {
 }
 
 /**
- * Converts a security descriptor to the file mode of a plan. The mode is world-writable if the owner is not
- * trusted, if there is no access list, or if an entry gives access to accounts other than SYSTEM and
- * administrators; inherited entries do not count. Otherwise a protected list gives a private mode, and any
- * other list a mode that others can read.
+ * Converts a security descriptor to the file mode of a plan. The mode is world-writable in three cases: the
+ * owner is not trusted, there is no access list, or an entry gives access to accounts other than SYSTEM and
+ * administrators. Inherited entries do not count. Otherwise, a protected list becomes a private mode, and any
+ * other list becomes a mode that others can read.
  */
 export function toFileMode(sddl: string, isProgram: boolean): number {
   const list = /D:(?!NO_ACCESS_CONTROL)([A-Z]*)((?:\([^)]*\))*)/.exec(sddl)

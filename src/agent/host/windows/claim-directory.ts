@@ -33,8 +33,8 @@ export async function claimDirectory(files: ClaimedFiles, path: string): Promise
 }
 
 /**
- * Refuses a directory that contains anything of other owners. Called after a directory was closed, because
- * other users may have created entries in it while it was open.
+ * Refuses a directory that contains anything of other owners. Called after access to the directory was
+ * restricted, because other users may have created entries before that.
  */
 export async function refuseForeignContent(
   files: ClaimedFiles,

@@ -45,7 +45,7 @@ test('a private file has its content and mode, and leaves no temporary file', as
   await files.write(secret, Buffer.from('another'), closed)
   expect((await files.read(secret))?.toString()).toBe('another')
   expect(await files.stat(secret)).toMatchObject({ kind: 'file', mode: 0o600, uid: 0, size: 7 })
-  // Temporary files are removed.
+  // No temporary files remain.
   expect(await readdir(join(root, 'C:/hyperkube/settings'))).toEqual(['key'])
 })
 

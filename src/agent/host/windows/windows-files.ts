@@ -66,7 +66,8 @@ export function windowsFiles(toLocalPath: ToLocalPath, operations: AccessOperati
     const temporary = buildTemporaryPath(path)
     try {
       await (await open(toLocalPath(temporary), 'wx')).close()
-      // Also replaces the owner, because Windows may give a new file to the administrator who runs hyperkube.
+      // `setAccess` also replaces the owner, because Windows may give a new file to the administrator who
+      // runs hyperkube.
       await setAccess(temporary, { ...access, mode: (access.mode & 0o007) === 0 ? 0o600 : 0o644 })
       await fill(toLocalPath(temporary))
       await syncFile(toLocalPath(temporary))

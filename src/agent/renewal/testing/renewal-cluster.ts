@@ -28,12 +28,12 @@ import { SigningQuota } from '../signing-quota.ts'
 import { SigningRequests } from './signing-requests.ts'
 
 /**
- * Milliseconds from the setup of the hosts until now, long enough that all certificates are due. The setup is
- * in the past, because TLS connections to the fake API server use the real clock.
+ * Milliseconds from the setup of the hosts until now, long enough that all certificates are due. TLS
+ * connections to the fake API server use the real clock, so the setup must be in the past.
  */
 export const setUpAgeMs = 250 * day
 
-/** `signer` has only the CA keys and one certificate. */
+/** `signer` is a host with only the CA keys and one certificate. */
 export type AgentKind = 'control-plane' | 'worker' | 'etcd' | 'signer'
 
 export interface RenewalTestAgent {
@@ -89,7 +89,7 @@ export class RenewalTestCluster implements AsyncDisposable {
     return findCa(this.#cas, name)
   }
 
-  /** Creates a host that was set up long ago and not checked since. */
+  /** Creates a host that was set up long ago and whose certificates were not checked since. */
   async createAgent(name: string, kind: AgentKind): Promise<RenewalTestAgent> {
     const host = this.#stack.use(await createTemporaryHost())
     host.clock.time = Date.now() - setUpAgeMs

@@ -9,8 +9,8 @@ const collection = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const bodySchema = z.looseObject({ spec: z.looseObject({}) })
 
 /**
- * Signing requests in a fake API. The API adds the user to new requests and lets only agents of control
- * planes change them.
+ * Signing requests in a fake API. The API adds the user to new requests. Only agents of control planes may
+ * change requests.
  */
 export class SigningRequests {
   readonly api = new FakeKubeApi({ now: () => new Date() })
