@@ -90,7 +90,7 @@ export async function listNamespaces(prefix: string): Promise<string[]> {
   return all.map(({ name }) => name).filter((name) => name.startsWith(prefix))
 }
 
-/** Lists nft tables of the machine that runs the lab whose names start with the prefix. */
+/** Lists the nft tables whose names start with the prefix, on the machine that runs the lab. */
 export async function listTables(prefix: string): Promise<string[]> {
   const { stdout } = await runProgram(['nft', '--json', 'list', 'tables'])
   const { nftables }: { nftables: { table?: { name: string } }[] } = JSON.parse(stdout)

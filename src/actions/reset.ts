@@ -130,7 +130,7 @@ async function executeReset(deps: ResetDeps, reachable: readonly string[]): Prom
   )
 }
 
-/** Reports a reset of hosts that are all unreachable, because nothing could be removed. */
+/** Returns an error if no host to reset is reachable. Such a reset cannot remove anything. */
 function checkReachable(hosts: readonly string[], reachable: readonly string[]): Finding[] {
   if (reachable.length > 0) return []
   return [

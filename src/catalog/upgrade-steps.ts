@@ -22,8 +22,8 @@ export function planUpgradeSteps(from: ClusterVersions, path: readonly string[])
     if (next === undefined || exceedsSkew(next, workers)) workers = kubernetes
     return { kubernetes, workers }
   })
-  // The first entry is the present state of the cluster, which needs no rollout. It stays only if workers
-  // must be upgraded before control planes may continue.
+  // The first entry has the current version of the control planes. It is rolled out only if it upgrades
+  // workers, for example because the next version would exceed the allowed skew.
   return steps.filter((step, index) => index > 0 || step.workers !== from.workers)
 }
 

@@ -57,8 +57,8 @@ export class ReloadingCredentials {
 }
 
 /**
- * Returns a stamp of the credential files that is cheap enough for every request. The inode detects a file
- * that was replaced by a rename.
+ * Returns a stamp that changes when a credential file changes. Reads only file metadata, so it can be called
+ * for every request. The inode number changes when a file is replaced by a rename.
  */
 async function readStamp({ ca, certificate, privateKey }: TlsCredentials): Promise<string> {
   const stamps = await Promise.all(

@@ -61,7 +61,7 @@ export class WorkQueue {
   readonly #delayed = new Map<string, number>()
   #timers = createDelayHeap()
   #cancelTimer: (() => void) | undefined
-  /** Number of failures in a row of each key. */
+  /** Number of consecutive failures, by key. */
   readonly #failures = new Map<string, number>()
   readonly #idleWorkers: (() => void)[] = []
 
@@ -144,7 +144,7 @@ export class WorkQueue {
     }
   }
 
-  /** Schedules a retry of the key. Returns the number of failures in a row of the key. */
+  /** Schedules a retry of the key. Returns its number of consecutive failures. */
   #retry(key: string, error: unknown): number {
     const before = this.#failures.get(key) ?? 0
     this.#failures.set(key, before + 1)

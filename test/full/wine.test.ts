@@ -227,8 +227,9 @@ test('upstream host-local reserves one address for kube-proxy and releases it', 
 test('upstream containerd accepts the planned settings, opens its pipe and lists its images', async () => {
   const component = await readGoldenComponent('containerd')
   await installComponent(wine, component, programs)
-  // Removes --run-service: in Wine containerd has a session, so with this flag it would
-  // never report to the service manager that it runs.
+  // Removes --run-service and starts containerd without the service manager. In Wine, services run in a user
+  // session, so containerd does not detect that it is a service. With the flag, it would never report to the
+  // service manager that it runs.
   const args = component.service.arguments.filter((one) => one !== '--run-service')
   const running = wine.run([component.service.program, ...args], { allowFailure: true, timeoutMs: 60_000 })
   const ctr = programs.find(({ name }) => name === 'ctr')?.path ?? ''

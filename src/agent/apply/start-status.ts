@@ -9,7 +9,10 @@ export interface StartWatch {
   readonly timeoutMs: number
   /** systemd invocation id from before the start. The watch waits for a different id. */
   readonly previousInvocation: string | undefined
-  /** Number of times systemd has restarted the service since the watch began. */
+  /**
+   * Number of exits since the watch began after which systemd restarted the service. `restarts` is systemd's
+   * own restart counter at the last observation.
+   */
   readonly exits: number
   readonly restarts: number
   /**

@@ -5,8 +5,8 @@ import type { KnownEtcdMember } from '../etcd/membership.ts'
 import { type HostEndpoint, toHostRoles } from '../inputs/host-endpoints.ts'
 
 /**
- * A host that is still part of the cluster although cluster.yml no longer contains it. Its etcd member may be
- * a learner.
+ * A host that is still part of the cluster although cluster.yml no longer contains it. If the host has an
+ * etcd member, the member is a voter or a learner.
  */
 export type HostToRemove = HostEndpoint
 

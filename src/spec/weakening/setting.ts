@@ -19,7 +19,7 @@ interface WeakeningRule {
   /** Examples for the reference and for the tests. */
   readonly weak: SettingValue
   readonly safe: SettingValue
-  /** What happens with such a value, as one clause without a full stop. */
+  /** What happens with a value that weakens the cluster, as one clause without a full stop. */
   readonly consequence: string
   /** The change to make. Default: remove the setting. */
   readonly hint?: string

@@ -65,7 +65,10 @@ export interface ServiceRunObservation {
   readonly name: string
   /** Id of the process that the service manager started; 0 if there is none. */
   readonly process: number
-  /** Id of the program's process if the service process is a wrapper; undefined if it does not run. */
+  /**
+   * Process id of the program that a service wrapper has started. Undefined if the program does not run or
+   * the service has no wrapper.
+   */
   readonly program: number | undefined
   /** Restarts by the service manager since this agent started. */
   readonly restarts: number
