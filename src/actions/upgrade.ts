@@ -1,5 +1,6 @@
 import type { Arch } from '../catalog/artifacts.ts'
 import type { Lock } from '../catalog/lock.ts'
+import type { Cluster } from '../spec/cluster.ts'
 import { buildLockPath } from '../workspace/cluster-paths.ts'
 import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
 import { loadCatalog } from '../workspace/load-catalog.ts'
@@ -83,9 +84,7 @@ export async function lockSteps(
         catalog,
       )
       if (cluster === undefined) throw new InvalidFileChange(files.file, findings)
-      const targets = listTargets(cluster, listArches(previous))
-      const options = { files, cluster, targets, previous, acceptChangedDigests: false }
-      previous = await resolveClusterLock(context, options, report)
+      previous = await resolveNextLock({ context, files, report }, cluster, previous)
     }
     locked.push({ ...step, lock: previous })
   }
@@ -111,11 +110,22 @@ export async function prepareUpgradeChange(
 ): Promise<UpgradeChange> {
   const change = await prepareFileChange(context, files.file, edit)
   const previous = await requireLock(context, files.file)
-  const { cluster } = change
-  const targets = listTargets(cluster, listArches(previous))
-  const lockOptions = { files, cluster, targets, previous, acceptChangedDigests: false }
-  const lock = await resolveClusterLock(context, lockOptions, report)
+  const lock = await resolveNextLock({ context, files, report }, change.cluster, previous)
   return toUpgradeChange({ context, files, report }, change, lock)
+}
+
+/** Resolves the lock of a changed cluster for the architectures of its previous lock. */
+async function resolveNextLock(
+  { context, files, report }: UpgradeFilesDeps,
+  cluster: Cluster,
+  previous: Lock,
+): Promise<Lock> {
+  const targets = listTargets(cluster, listArches(previous))
+  return resolveClusterLock(
+    context,
+    { files, cluster, targets, previous, acceptChangedDigests: false },
+    report,
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { pollUntil } from '../kit/poll.ts'
 import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
-import { findFreePort, waitForHealth, ProxyTestBed } from './testing/proxy-test-bed.ts'
+import { findFreeAddress, waitForHealth, ProxyTestBed } from './testing/proxy-test-bed.ts'
 
 let ca: OpensslTestCa
 let bed: ProxyTestBed
@@ -39,7 +39,9 @@ describe('a new connection', () => {
 
   test('is served before the first probe, although other servers refuse connections', async () => {
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([await findFreePort(), await findFreePort(), server.name]))
+    const proxy = await bed.proxy(
+      bed.settings([await findFreeAddress(), await findFreeAddress(), server.name]),
+    )
     expect(await bed.client(proxy.port).get()).toBe(server.name)
   })
 
@@ -80,7 +82,7 @@ describe('a new connection', () => {
   })
 
   test('is closed at once if no server is reachable', async () => {
-    const proxy = await bed.proxy(bed.settings([await findFreePort()]))
+    const proxy = await bed.proxy(bed.settings([await findFreeAddress()]))
     await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)
     expect(proxy.status().unserved).toBe(1)
   })
@@ -140,7 +142,7 @@ describe('an open connection', () => {
 
   test('stays open if its server stops responding and no other server is healthy', async () => {
     const server = await bed.apiServer()
-    const proxy = await bed.proxy(bed.settings([server.name, await findFreePort()]), {
+    const proxy = await bed.proxy(bed.settings([server.name, await findFreeAddress()]), {
       probeTimeout: 500,
       urgentProbeTimeout: 400,
     })

@@ -7,7 +7,7 @@ import { pollUntil } from '../kit/poll.ts'
 import { parseAddress } from './address.ts'
 import { runProxy } from './run.ts'
 import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
-import { findFreePort, ProxyTestBed } from './testing/proxy-test-bed.ts'
+import { findFreeAddress, ProxyTestBed } from './testing/proxy-test-bed.ts'
 
 let ca: OpensslTestCa
 let bed: ProxyTestBed
@@ -44,7 +44,7 @@ interface Running {
 
 /** Starts a proxy that reads its configuration from files, as on a host. */
 async function running(servers: readonly string[]): Promise<Running> {
-  const [listen, health] = [await findFreePort(), await findFreePort()]
+  const [listen, health] = [await findFreeAddress(), await findFreeAddress()]
   const configure = async (names: readonly string[]): Promise<void> => {
     const { configuration } = bed.settings(names, {
       listen,
@@ -147,7 +147,7 @@ test('an incomplete configuration is logged once, and the previous one stays in 
   await writeFile(file(), '{"apiVersion": "hyperkube.dev/v1", "ki')
   await logged('the previous configuration stays in use')
   expect(await bed.client(proxy.port).get()).toBe(server.name)
-  await proxy.configure([server.name, await findFreePort()])
+  await proxy.configure([server.name, await findFreeAddress()])
   await logged('applied the changed')
   expect(bed.logged.filter((line) => line.includes('stays in use'))).toHaveLength(1)
 })

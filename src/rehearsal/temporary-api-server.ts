@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { startChildService } from '../kit/child-service.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { findFreePort } from '../kit/free-port.ts'
 import { toPrintable } from '../kit/text.ts'
 import { KubeClient } from '../kube/client.ts'
 import { createCa } from '../pki/ca.ts'
@@ -165,15 +164,4 @@ function buildEgressConfiguration(missingSocket: string): object {
     kind: 'EgressSelectorConfiguration',
     egressSelections: ['cluster', 'controlplane'].map((name) => ({ name, connection })),
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return address.port
 }

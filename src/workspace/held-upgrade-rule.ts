@@ -1,9 +1,9 @@
 import { controlPlanePrograms } from '../catalog/artifacts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { checkArgs } from '../catalog/check-args.ts'
 import { emulationFlag, findHoldProblem } from '../catalog/held-upgrade.ts'
 import type { Problem } from '../spec/check-cluster.ts'
 import type { Cluster } from '../spec/cluster.ts'
+import { findFlagProblems } from './flag-problems.ts'
 
 const path = ['spec', 'heldUpgrade']
 
@@ -14,6 +14,7 @@ const path = ['spec', 'heldUpgrade']
 export function checkHeldUpgrade(catalog: Catalog, { spec }: Pick<Cluster, 'spec'>): Problem[] {
   if (spec.heldUpgrade === undefined) return []
   const { to } = spec.heldUpgrade
+  const { apiServer, controllerManager, scheduler } = spec.components
   const unsupported = findHoldProblem(catalog, { from: spec.kubernetes, to })
   if (unsupported !== undefined) {
     const { code, message, hint } = unsupported
@@ -22,7 +23,14 @@ export function checkHeldUpgrade(catalog: Catalog, { spec }: Pick<Cluster, 'spec
   return [
     ...checkSource(spec),
     ...checkWorkers(spec),
-    ...controlPlanePrograms.flatMap((program) => checkProgram(catalog, spec, program)),
+    ...controlPlanePrograms.flatMap((program) => findEmulationFlags(spec, program)),
+    ...findFlagProblems(
+      catalog,
+      { apiServer, controllerManager, scheduler },
+      ['spec', 'components'],
+      to,
+      'linux',
+    ),
   ]
 }
 
@@ -79,29 +87,15 @@ const emulationFlags = [
   'runtime-config-emulation-forward-compatible',
 ]
 
-function checkProgram(catalog: Catalog, spec: Cluster['spec'], program: Program): Problem[] {
+function findEmulationFlags(spec: Cluster['spec'], program: Program): Problem[] {
   const section = sections[program]
-  const { args } = spec.components[section]
-  const locate = (flag: string) => ['spec', 'components', section, 'args', flag]
-  const conflicts = emulationFlags
-    .filter((flag) => Object.hasOwn(args, flag))
-    .map((flag): Problem => ({
+  return emulationFlags
+    .filter((flag) => Object.hasOwn(spec.components[section].args, flag))
+    .map((flag) => ({
       code: 'UPGRADE_HOLD_FLAG',
       severity: 'error',
-      path: locate(flag),
+      path: ['spec', 'components', section, 'args', flag],
       message: `--${flag} cannot be set while an upgrade is held`,
       hint: 'remove it, or upgrade without --hold',
     }))
-  const refused = Object.entries(args).flatMap(([flag, value]) =>
-    checkArgs(catalog, program, { [flag]: value }, spec.heldUpgrade?.to ?? spec.kubernetes, 'linux').map(
-      ({ code, severity, message, hint }): Problem => ({
-        code,
-        severity,
-        message,
-        path: locate(flag),
-        ...(hint === undefined ? {} : { hint }),
-      }),
-    ),
-  )
-  return [...conflicts, ...refused]
 }

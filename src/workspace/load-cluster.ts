@@ -1,12 +1,7 @@
-import { z } from 'zod'
-import type { Os } from '../catalog/artifacts.ts'
 import { type Catalog, findKubernetesRelease } from '../catalog/catalog.ts'
-import { checkArgs } from '../catalog/check-args.ts'
-import { checkFeatureGates } from '../catalog/feature-gates.ts'
-import type { ProgramName } from '../catalog/program-flags.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
-import { compareVersions, parseVersion } from '../catalog/version.ts'
-import type { Finding } from '../contract/finding.ts'
+import { exceedsSkew } from '../catalog/upgrade-steps.ts'
+import { compareVersions } from '../catalog/version.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
 import { maxKubeletSkew } from '../kit/version-skew.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
@@ -14,6 +9,7 @@ import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.
 import type { Path, SourceText } from '../spec/document.ts'
 import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
 import type { WorkspaceContext } from './context.ts'
+import { findFlagProblems } from './flag-problems.ts'
 import { checkHeldUpgrade } from './held-upgrade-rule.ts'
 import { loadCatalog } from './load-catalog.ts'
 
@@ -81,7 +77,7 @@ function checkWorkersVersion({ spec }: Cluster): Problem[] {
     const message = `workers must not be newer than the control planes, which have ${kubernetes}`
     return problem('SPEC_WORKERS_VERSION', message, 'remove it, or set spec.kubernetes first')
   }
-  if (parseVersion(kubernetes)[1] - parseVersion(workers.kubernetes)[1] > maxKubeletSkew) {
+  if (exceedsSkew(kubernetes, workers.kubernetes)) {
     const message = `workers may be at most ${maxKubeletSkew} minors older than the control planes, which have ${kubernetes}`
     return problem('SPEC_WORKERS_VERSION', message, 'upgrade workers first: hyperkube upgrade --to VERSION')
   }
@@ -90,22 +86,6 @@ function checkWorkersVersion({ spec }: Cluster): Problem[] {
     return problem('SPEC_WORKERS_VERSION', message, 'remove it, or use a mirror in spec.artifacts')
   }
   return []
-}
-
-const programs: Readonly<Record<string, ProgramName>> = {
-  etcd: 'etcd',
-  apiServer: 'kube-apiserver',
-  controllerManager: 'kube-controller-manager',
-  scheduler: 'kube-scheduler',
-  kubelet: 'kubelet',
-  kubeProxy: 'kube-proxy',
-  flanneld: 'flanneld',
-}
-
-interface ComponentSettings {
-  readonly args?: Readonly<Record<string, string>> | undefined
-  /** Part of the component's configuration file. */
-  readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
@@ -120,8 +100,6 @@ function checkCatalogAge({ source }: Catalog): Problem[] {
     { code: 'CATALOG_BEHIND_RELEASE', severity: 'warning', path: ['spec', 'kubernetes'], message, hint },
   ]
 }
-
-type WithArgs = Readonly<Record<string, ComponentSettings | undefined>>
 
 function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
   if (checkVersions(catalog, cluster).length > 0) return []
@@ -146,39 +124,6 @@ function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
       ),
     ),
   ]
-}
-
-function findFlagProblems(
-  catalog: Catalog,
-  components: WithArgs,
-  path: Path,
-  version: string,
-  os: Os,
-): Problem[] {
-  return Object.entries(programs).flatMap(([name, program]) => {
-    const { args = {}, config = {} } = components[name] ?? {}
-    const gates = Object.keys(gatesSchema.safeParse(config['featureGates']).data ?? {})
-    return [
-      ...Object.entries(args).flatMap(([flag, value]) =>
-        checkArgs(catalog, program, { [flag]: value }, version, os).map(
-          toProblem([...path, name, 'args', flag]),
-        ),
-      ),
-      ...checkFeatureGates(program, gates, version).map(toProblem([...path, name, 'config', 'featureGates'])),
-    ]
-  })
-}
-
-const gatesSchema = z.record(z.string(), z.unknown())
-
-function toProblem(path: Path): (finding: Finding) => Problem {
-  return ({ code, severity, message, hint }) => ({
-    code,
-    severity,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    path,
-  })
 }
 
 /** Reads the text of cluster.yml. Throws an error with a hint if it cannot be read. */

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +9,7 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
+import { findFreePort } from '../../src/kit/free-port.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import { Bucket } from '../../src/snapshot/s3/bucket.ts'
 import { createBucketStore } from '../../src/snapshot/s3/store.ts'
@@ -122,14 +122,4 @@ async function startS3Server(): Promise<S3Server> {
     throw error
   }
   return { endpoint, region, bucket, accessKey, secretKey, [Symbol.asyncDispose]: close }
-}
-
-async function findFreePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  const address = listener.address()
-  listener.close()
-  await once(listener, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('a server has a port')
-  return address.port
 }

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { findFreePort } from '../../kit/free-port.ts'
 import { pollUntil } from '../../kit/poll.ts'
 import { parseAddress } from '../address.ts'
 import { ApiserverProxy } from '../proxy.ts'
@@ -127,11 +128,8 @@ export async function waitForHealth(
 }
 
 /** Returns a local address with a free port. */
-export async function findFreePort(): Promise<string> {
-  const server = createServer()
-  const name = await listenLocally(server)
-  await closeServer(server)
-  return name
+export async function findFreeAddress(): Promise<string> {
+  return `127.0.0.1:${await findFreePort()}`
 }
 
 async function listenLocally(server: Server): Promise<string> {
