@@ -100,8 +100,8 @@ if (import.meta.main) {
   const file = join(import.meta.dirname, '../src/catalog/release-digests.json')
   const previous = readVersioned(releaseDigestsFormat, JSON.parse(await readFile(file, 'utf8')))
   const collected = await collectDigests(previous, listDefaultReleases(shippedCatalog), {
-    fetcher: retryingFetcher(httpFetcher()),
-    registry: remoteRegistry(retryingTransport(httpTransport()), () => []),
+    fetcher: retryingFetcher(httpFetcher({})),
+    registry: remoteRegistry(retryingTransport(httpTransport({})), () => []),
     today: new Date().toISOString().slice(0, 10),
     signal: new AbortController().signal,
   })

@@ -62,8 +62,10 @@ runCommandLine(programPath, process.argv.slice(2), {
     key: env['HYPERKUBE_KEY_FILE'] || undefined,
     kubeconfig: env['KUBECONFIG'] || undefined,
   },
-  fetcher: retryingFetcher(httpFetcher()),
-  web: retryingTransport(httpTransport()),
+  connect: (route) => ({
+    fetcher: retryingFetcher(httpFetcher(route)),
+    web: retryingTransport(httpTransport(route)),
+  }),
   // The digests are loaded only when needed, because every service starts this program and few commands read
   // the digests.
   releaseDigests: async () => (await import('./catalog/release-digests.ts')).readShippedDigests(),

@@ -129,7 +129,7 @@ async function listAddonManifests(
   files: ClusterFiles,
   cluster: Cluster,
 ): Promise<readonly KeptManifest[]> {
-  const sources = await readAddonSources(context, files.file, cluster)
+  const sources = await readAddonSources(context, files, cluster)
   return [...sources].flatMap(([source, text]) =>
     parseAllDocuments(text).flatMap((document) => {
       const parsed = manifestHeader.safeParse(document.toJS({ maxAliasCount: 100 }))

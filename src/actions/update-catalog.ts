@@ -38,7 +38,7 @@ export async function prepareCatalogUpdate(
   const trusted = await loadCatalogKeys(context, files.file)
   const key = publicKey === undefined ? undefined : requireCatalogKey('--public-key', publicKey)
   const newKey = key === undefined || trusted.keys.includes(key) ? undefined : key
-  const { location, text } = await readCatalogSource(context, files.file, from)
+  const { location, text } = await readCatalogSource(context, files, from)
   const { catalog } = readSignedCatalog(location, text, [
     ...trusted.keys,
     ...(newKey === undefined ? [] : [newKey]),

@@ -20,7 +20,7 @@ const setups: Readonly<Record<string, (responses: Responses) => Promise<FetcherS
   },
   async http(responses) {
     const server = await startFakeArtifactServer((path) => responses(server.url)[path])
-    return { fetcher: httpFetcher(), base: server.url, [Symbol.asyncDispose]: server[Symbol.asyncDispose] }
+    return { fetcher: httpFetcher({}), base: server.url, [Symbol.asyncDispose]: server[Symbol.asyncDispose] }
   },
 }
 
@@ -107,7 +107,7 @@ test('a server that sends no response causes a timeout', async () => {
   await withServer(
     () => undefined,
     async (url) => {
-      const fetching = httpFetcher({ text: 50, sha256: 50 }).text(url, 10, signal)
+      const fetching = httpFetcher({}, { text: 50, sha256: 50 }).text(url, 10, signal)
       const failure = { code: 'FETCH_UNREACHABLE', cause: { name: 'TimeoutError' } }
       await expect(fetching).rejects.toMatchObject(failure)
     },
@@ -118,7 +118,7 @@ test('compressed content is refused, because its digest would differ', async () 
   await withServer(
     (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x')),
     async (url) => {
-      await expect(httpFetcher().sha256(url, 100, signal)).rejects.toMatchObject({ code: 'FETCH_ENCODED' })
+      await expect(httpFetcher({}).sha256(url, 100, signal)).rejects.toMatchObject({ code: 'FETCH_ENCODED' })
     },
   )
 })
@@ -128,9 +128,9 @@ test('an unreachable server is FETCH_UNREACHABLE, and a redirect loop is FETCH_R
   {
     await using server = await startFakeArtifactServer(() => ({ redirect: '/again' }))
     url = server.url
-    await expect(httpFetcher().text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_REFUSED' })
+    await expect(httpFetcher({}).text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_REFUSED' })
   }
-  await expect(httpFetcher().text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
+  await expect(httpFetcher({}).text(url, 10, signal)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
 })
 
 const fileUrl = 'https://site.example/file'

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { HyperkubeError } from '../kit/errors.ts'
 import { type Pause, sleepOrAbort } from '../kit/poll.ts'
 import { fetchBytes, limitBytes, readAllText } from './follow-redirects.ts'
+import type { HttpRoute } from '../kit/http-route.ts'
 import { urlUnreachableError } from '../kit/http-fetch.ts'
 import { httpTransport, withFetchRetries } from './transport.ts'
 
@@ -24,12 +25,12 @@ export interface FetchTimeouts {
 
 const defaultTimeouts: FetchTimeouts = { text: 30_000, sha256: 600_000 }
 
-export function httpFetcher(timeouts: FetchTimeouts = defaultTimeouts): Fetcher {
+export function httpFetcher(route: HttpRoute, timeouts: FetchTimeouts = defaultTimeouts): Fetcher {
   return {
     text: async (url, limit, signal) =>
-      read(url, timeouts.text, signal, async (body) => readAllText(body, url, limit)),
+      read(route, url, timeouts.text, signal, async (body) => readAllText(body, url, limit)),
     sha256: async (url, limit, signal) =>
-      read(url, timeouts.sha256, signal, async (body) => {
+      read(route, url, timeouts.sha256, signal, async (body) => {
         const hash = createHash('sha256')
         for await (const chunk of limitBytes(body, url, limit)) hash.update(chunk)
         return hash.digest('hex')
@@ -38,6 +39,7 @@ export function httpFetcher(timeouts: FetchTimeouts = defaultTimeouts): Fetcher 
 }
 
 async function read<T>(
+  route: HttpRoute,
   url: string,
   timeoutMs: number,
   signal: AbortSignal,
@@ -46,7 +48,7 @@ async function read<T>(
   signal.throwIfAborted()
   const combinedSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   try {
-    return await use(await fetchBytes(httpTransport(timeoutMs), url, combinedSignal))
+    return await use(await fetchBytes(httpTransport(route, timeoutMs), url, combinedSignal))
   } catch (error) {
     signal.throwIfAborted()
     throw error instanceof HyperkubeError ? error : urlUnreachableError(url, error)

@@ -26,7 +26,7 @@ test('request and response headers are passed on, and redirects are not followed
     })
     response.end('body')
   })
-  const response = await httpTransport().get(site.url, { accept: 'a/b' }, signal)
+  const response = await httpTransport({}).get(site.url, { accept: 'a/b' }, signal)
   expect([response.status, response.header('location'), response.header('x-received')]).toEqual([
     307,
     '/there',
@@ -41,10 +41,10 @@ test('a truncated or stalled body is reported with its URL', async () => {
     response.writeHead(200, { 'content-length': 100 })
     response.write('x', () => response.destroy())
   })
-  const { body } = await httpTransport().get(breaking.url, {}, signal)
+  const { body } = await httpTransport({}).get(breaking.url, {}, signal)
   await expect(readAllText(body, breaking.url, 1000)).rejects.toMatchObject({ code: 'FETCH_UNREACHABLE' })
   await using silent = await serving((_, response) => void response.writeHead(200).write('x'))
-  const waiting = await httpTransport(50).get(silent.url, {}, signal)
+  const waiting = await httpTransport({}, 50).get(silent.url, {}, signal)
   await expect(readAllText(waiting.body, silent.url, 1000)).rejects.toMatchObject({
     code: 'FETCH_UNREACHABLE',
     message: expect.stringContaining(silent.url),
@@ -54,7 +54,7 @@ test('a truncated or stalled body is reported with its URL', async () => {
 test('an abort ends a request with its own reason', async () => {
   await using silent = await serving(() => undefined)
   const abort = new AbortController()
-  const pending = httpTransport().get(silent.url, {}, abort.signal)
+  const pending = httpTransport({}).get(silent.url, {}, abort.signal)
   abort.abort(new Error('enough'))
   await expect(pending).rejects.toThrow('enough')
 })

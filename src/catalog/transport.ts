@@ -1,5 +1,7 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { isTransientUrlError, urlStatusError, urlUnreachableError } from '../kit/http-fetch.ts'
+import type { HttpRoute } from '../kit/http-route.ts'
+import { createRoutedFetch } from '../kit/routed-fetch.ts'
 import { type Pause, retryTransient, sleepOrAbort } from '../kit/poll.ts'
 
 /** Sends single HTTP requests. Redirects are returned and not followed. */
@@ -19,7 +21,8 @@ export interface HttpResponse {
 /** A request fails if no data arrives for this many milliseconds. */
 const defaultStallTimeoutMs = 60_000
 
-export function httpTransport(stallTimeoutMs = defaultStallTimeoutMs): HttpTransport {
+export function httpTransport(route: HttpRoute, stallTimeoutMs = defaultStallTimeoutMs): HttpTransport {
+  const send = createRoutedFetch(route)
   return {
     async get(url, headers, signal) {
       signal.throwIfAborted()
@@ -37,11 +40,7 @@ export function httpTransport(stallTimeoutMs = defaultStallTimeoutMs): HttpTrans
       try {
         // Request uncompressed content, because digests are for the uncompressed bytes.
         const ownHeaders = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
-        const response = await fetch(url, {
-          headers: { ...ownHeaders, ...headers },
-          signal: combinedSignal,
-          redirect: 'manual',
-        })
+        const response = await send(url, { headers: { ...ownHeaders, ...headers }, signal: combinedSignal })
         timer.refresh()
         return {
           status: response.status,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { downloadSettingsFormat } from './download-settings.ts'
 import { etcdRestoreStateFormat } from './etcd-restore.ts'
 import { eventFormat } from './event.ts'
 import { basicFactsFormat, factsFormat } from './facts.ts'
@@ -31,6 +32,7 @@ const goldens: readonly (readonly [file: string, format: Format<unknown>])[] = [
   ['node-plan-worker.v1.json', nodePlanFormat],
   ['events.v1.json', eventFormat],
   ['ledger.v1.json', ledgerFormat],
+  ['download-settings.v1.json', downloadSettingsFormat],
   ['etcd-restore-state.v1.json', etcdRestoreStateFormat],
   ['heal-state.v1.json', healStateFormat],
   ['previous-agent.v1.json', previousAgentFormat],

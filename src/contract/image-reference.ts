@@ -44,3 +44,11 @@ export function listRuntimeNames(text: string): readonly string[] {
   const name = `${registry}/${repository}`
   return [`${name}@${digest}`, ...(tag === undefined ? [] : [`${name}:${tag}`])]
 }
+
+/** API host of registries whose API is not on the host that image names contain. */
+const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' }
+
+/** Returns the host of a registry's API. containerd looks for the login of a registry by this name. */
+export function registryApiHost(registry: string): string {
+  return apiHosts[registry] ?? registry
+}

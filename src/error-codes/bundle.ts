@@ -26,9 +26,16 @@ export const bundleCodes: ErrorCodeEntries = {
   },
   REGISTRY_NO_TOKEN: {
     summary: 'A registry refuses anonymous requests.',
-    meaning: 'hyperkube resolves images anonymously. Only hosts use registry passwords.',
+    meaning:
+      'cluster.yml has no login for this server. A mirror needs an entry of its own in `spec.registries`.',
     remedy:
-      'Set a mirror with anonymous access for your network in `spec.registries`. Then run `hyperkube lock`.',
+      'Set `username` and `password: { secret: NAME }` for the server in `spec.registries`, and run `hyperkube secret set NAME`. Or set a mirror with anonymous access. Then run `hyperkube lock`.',
+  },
+  REGISTRY_LOGIN_REFUSED: {
+    summary: 'A registry or mirror demands a login, or refuses the login (401).',
+    meaning: 'The user name or the password is wrong, or the account may not read this image.',
+    remedy:
+      'Check `username` in `spec.registries`. Store the password again with `hyperkube secret set NAME`, and repeat the command.',
   },
   REGISTRY_WRONG_DIGEST: {
     summary: 'The content from a registry does not match its digest.',

@@ -111,8 +111,26 @@ export const lockCodes: ErrorCodeEntries = {
   },
   FETCH_REFUSED: {
     summary: 'A server refused the download (4xx), or redirected too often.',
-    meaning: 'The usual cause is a proxy or mirror that requires a login. hyperkube sends no credentials.',
+    meaning: 'The usual cause is a mirror that requires a login. hyperkube sends no login to file mirrors.',
     remedy: '`curl -vI URL` shows the response. Allow your network to read the mirror without a login.',
+  },
+  FETCH_CA_UNKNOWN: {
+    summary: 'The certificate of a server is signed by a CA that is not trusted.',
+    meaning:
+      'The server has a certificate of a private CA, or a proxy decrypts TLS. An attacker looks the same. Nothing was downloaded.',
+    remedy:
+      'Compare the CA with that of your network team: `openssl s_client -showcerts -connect HOST:PORT`. Then set its file as `ca` in `spec.registries`, `spec.artifacts` or `spec.proxy`.',
+  },
+  PROXY_LOGIN_REFUSED: {
+    summary: 'The HTTP proxy demands a login, or refuses the login (407).',
+    remedy:
+      'Set `username` and `password: { secret: NAME }` in `spec.proxy`, run `hyperkube secret set NAME`, and repeat the command. [Corporate networks](../how-to/corporate-network.md) explains the settings.',
+  },
+  PROXY_REFUSED: {
+    summary: 'The HTTP proxy does not allow this target.',
+    meaning: 'Proxies often allow only listed sites. The message has the status of the proxy.',
+    remedy:
+      'Allow the sites of [the requirements](requirements.md) in the proxy. For targets inside your network, list them in `spec.proxy.no`.',
   },
   FETCH_TOO_LARGE: {
     summary: 'The download is larger than the expected file.',

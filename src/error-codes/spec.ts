@@ -156,8 +156,30 @@ export const specCodes: ErrorCodeEntries = {
   },
   SPEC_PROXY_PASSWORD: {
     summary: 'The address of the proxy contains a user or a password.',
-    meaning: 'The address is stored in the environment of services, which every user of a host can read.',
-    remedy: 'Allow the hosts by address in the proxy, and set the address without credentials.',
+    meaning: 'cluster.yml and plans contain no secrets.',
+    remedy:
+      'Set `username` and `password: { secret: proxy-password }` in `spec.proxy`. Then run `hyperkube secret set proxy-password`.',
+  },
+  SPEC_PROXY_LOGIN: {
+    summary: 'The login of the proxy has a user name without a password, or the reverse.',
+    remedy: 'Set both `username` and `password` in `spec.proxy`, or neither.',
+  },
+  SPEC_PROXY_WINDOWS: {
+    summary: 'A cluster with Windows hosts has a proxy with a login.',
+    meaning: 'Every user of a Windows host can read the environment of its services.',
+    remedy: 'Allow the Windows hosts by address in the proxy, or install them from an air-gap bundle.',
+  },
+  SPEC_SKIP_VERIFY: {
+    summary: 'hyperkube and hosts accept any certificate of a registry.',
+    meaning:
+      'An attacker on the network can read the password of the registry, and replace images that no digest pins.',
+    remedy: 'Remove `skipVerify` and set `ca` to a file with the CA certificates of the registry.',
+  },
+  CA_FILE_INVALID: {
+    summary: 'A CA file that cluster.yml names cannot be used.',
+    meaning: 'The file is missing, is not in PEM format, or contains a private key.',
+    remedy:
+      '`openssl x509 -noout -subject -in FILE` shows its first certificate. Put the file beside cluster.yml.',
   },
   SPEC_WORKERS_VERSION: {
     summary: 'Workers cannot have the version in `spec.workers.kubernetes`.',

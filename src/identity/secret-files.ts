@@ -1,4 +1,7 @@
 import { stringify } from 'yaml'
+import { type ProxyLogin, proxyLoginFile } from '../contract/download-settings.ts'
+import { registryApiHost } from '../contract/image-reference.ts'
+import { addProxyLogin } from '../kit/http-route.ts'
 import { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 import { encryptionKeys, type NamedKey } from './trusted-keys.ts'
@@ -10,13 +13,30 @@ export interface RegistryLogin {
   readonly password: string
 }
 
+/** HTTP proxy with a login. `password` is the name of a secret, not the password itself. */
+export interface ProxyWithLogin {
+  readonly http?: string | undefined
+  readonly https?: string | undefined
+  readonly username: string
+  readonly password: string
+}
+
+/** Logins of cluster.yml whose passwords are in the identity. */
+export interface NetworkLogins {
+  readonly registries: readonly RegistryLogin[]
+  readonly proxy?: ProxyWithLogin | undefined
+}
+
+/** Name of the file with the proxy variables of containerd, if the proxy demands a login. */
+export const proxyEnvironmentName = 'proxy-environment'
+
 /**
  * Returns the content of all secret files of a cluster. The key is the name by which plans refer to the file.
  * Logins whose password is not in the identity are skipped.
  */
 export function secretFiles(
   identity: Identity,
-  logins: readonly RegistryLogin[],
+  logins: NetworkLogins = { registries: [] },
 ): ReadonlyMap<string, Secret> {
   const { cas, serviceAccount } = identity
   const fixed: Readonly<Record<string, Secret>> = {
@@ -26,13 +46,43 @@ export function secretFiles(
     'front-proxy-ca-key': cas.frontProxy.privateKey,
     'encryption-configuration': encryptionConfiguration(encryptionKeys(identity)),
   }
-  const registries = logins.flatMap(({ host, username, password }) => {
-    const secret = Object.hasOwn(identity.secrets, password) ? identity.secrets[password] : undefined
+  const registries = logins.registries.flatMap(({ host, username, password }) => {
+    const secret = findSecret(identity, password)
     return secret === undefined
       ? []
       : [[registryLoginName(host), registryLogin(host, username, secret)] as const]
   })
-  return new Map([...Object.entries(fixed), ...registries])
+  return new Map([...Object.entries(fixed), ...registries, ...buildProxyFiles(identity, logins.proxy)])
+}
+
+/** Returns a secret that an operator stored; undefined if the identity does not have it. */
+export function findSecret({ secrets }: Identity, name: string): Secret | undefined {
+  return Object.hasOwn(secrets, name) ? secrets[name] : undefined
+}
+
+/** Builds the files with the login of the proxy: one for containerd and one for the agent. */
+function buildProxyFiles(identity: Identity, proxy: ProxyWithLogin | undefined): [string, Secret][] {
+  const password = proxy === undefined ? undefined : findSecret(identity, proxy.password)
+  if (proxy === undefined || password === undefined) return []
+  const login: ProxyLogin = { username: proxy.username, password: password.revealText() }
+  const withLogin = (url: string | undefined) => (url === undefined ? undefined : addProxyLogin(url, login))
+  const environment = renderProxyEnvironment({ http: withLogin(proxy.http), https: withLogin(proxy.https) })
+  return [
+    [proxyEnvironmentName, new Secret('proxy variables', environment)],
+    [proxyLoginFile, new Secret('proxy login', JSON.stringify(login))],
+  ]
+}
+
+/** Renders the environment file of containerd with the addresses of the proxy. */
+export function renderProxyEnvironment({
+  http,
+  https,
+}: {
+  readonly http?: string | undefined
+  readonly https?: string | undefined
+}): string {
+  const format = (name: string, url: string | undefined) => (url === undefined ? '' : `${name}=${url}\n`)
+  return format('HTTP_PROXY', http) + format('HTTPS_PROXY', https)
 }
 
 export function registryLoginName(host: string): string {
@@ -72,7 +122,8 @@ function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
  * which are also valid TOML strings.
  */
 function registryLogin(host: string, username: string, password: Secret): Secret {
-  const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${JSON.stringify(host)}.auth`
+  const server = JSON.stringify(registryApiHost(host))
+  const table = `plugins.'io.containerd.cri.v1.images'.registry.configs.${server}.auth`
   const lines = [
     'version = 3',
     '',

@@ -5,7 +5,7 @@ import { secretFiles } from './secret-files.ts'
 
 test('no file of a host contains an operator key', async () => {
   const identity = await createIdentity('lab', new Date())
-  const files = [...secretFiles(identity, []).values()].map((secret) => Buffer.from(secret.reveal()))
+  const files = [...secretFiles(identity).values()].map((secret) => Buffer.from(secret.reveal()))
   for (const key of Object.values(identity.operatorKeys)) {
     const bytes = Buffer.from(key.reveal())
     const forms = [bytes, bytes.toString('base64'), bytes.toString('hex')]

@@ -35,6 +35,8 @@ import {
   checkLockFits,
   checkOidcCa,
   checkRegistryLogins,
+  checkProxyPassword,
+  checkCaFiles,
 } from './checks/references.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
 import {
@@ -55,6 +57,8 @@ const clusterChecks: readonly ClusterCheck[] = [
   checkApiServerFiles,
   checkOidcCa,
   checkRegistryLogins,
+  checkProxyPassword,
+  checkCaFiles,
   checkClusterFlags,
 ]
 

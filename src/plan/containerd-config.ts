@@ -1,9 +1,10 @@
 import { pinnedImages } from '../catalog/lock.ts'
 import type { PlannedFile } from '../contract/component-plan.ts'
-import { registryLoginName } from '../identity/secret-files.ts'
-import type { Cluster } from '../spec/cluster.ts'
+import { proxyEnvironmentName, registryLoginName, renderProxyEnvironment } from '../identity/secret-files.ts'
 import type { PlanContext } from './context.ts'
+import { listHostBypass } from './download-route.ts'
 import { planSecretFile, planTextFile } from './files.ts'
+import { planRegistryHosts } from './registry-hosts.ts'
 
 export interface ContainerdPaths {
   readonly owner: string
@@ -60,18 +61,13 @@ export function renderContainerdConfig(
 }
 
 /** Plans the files that containerd reads in addition to its main configuration. */
-export function planContainerdFiles(
-  { cluster, identity }: PlanContext,
-  { owner, at }: ContainerdPaths,
-): PlannedFile[] {
+export function planContainerdFiles(context: PlanContext, { owner, at }: ContainerdPaths): PlannedFile[] {
+  const { cluster, identity } = context
   const { registries, components } = cluster.spec
   const extra = components.containerd.config
   return [
     ...(extra === '' ? [] : [planTextFile(at('extra.toml'), extra, { owner })]),
-    // containerd reads these files on every pull, so a change needs no restart.
-    ...renderRegistryHosts(cluster).map(([host, text]) =>
-      planTextFile(at('certs.d', toRegistryDirectory(host), 'hosts.toml'), text, { owner, restart: false }),
-    ),
+    ...planRegistryHosts(context, { owner, at }),
     ...registries
       .filter(({ password }) => password !== undefined)
       .map(({ host }) => {
@@ -81,36 +77,53 @@ export function planContainerdFiles(
   ]
 }
 
+/** Environment variables of containerd that are no secrets, and the file with the addresses of the proxy. */
+export interface ProxyEnvironment {
+  readonly variables: Readonly<Record<string, string>>
+  readonly files: readonly PlannedFile[]
+}
+
 /**
- * Returns the directory name of a registry. The colon before a port is replaced, because Windows does not
- * allow it in file names.
+ * Plans the environment of containerd for the HTTP proxy. The addresses of the proxy are in a file, because
+ * they may contain a password and every user can read a unit.
  */
-function toRegistryDirectory(host: string): string {
-  return host.replace(/:(\d+)$/, '_$1_')
-}
-
-/** Builds one hosts.toml per registry that has mirrors. */
-function renderRegistryHosts({ spec }: Cluster): (readonly [host: string, text: string])[] {
-  return spec.registries
-    .filter(({ mirrors }) => mirrors.length > 0)
-    .map(({ host, mirrors }) => [host, renderHostsToml(mirrors)] as const)
-}
-
-function renderHostsToml(mirrors: readonly string[]): string {
-  return mirrors
-    .map((mirror) => `[host.${JSON.stringify(mirror)}]\n  capabilities = ["pull", "resolve"]\n`)
-    .join('\n')
-}
-
-/** Builds the environment variables of the HTTP proxy. */
-export function buildProxyVariables({ spec }: Cluster): Record<string, string> {
-  const { proxy } = spec
+export function planProxyEnvironment(
+  context: PlanContext,
+  { owner, at }: Pick<ContainerdPaths, 'owner' | 'at'>,
+): ProxyEnvironment {
+  const { proxy } = context.cluster.spec
+  if (proxy === undefined) return { variables: {}, files: [] }
+  const path = at(proxyEnvironmentFile)
+  const { ca } = proxy
   return {
-    ...(proxy?.http === undefined ? {} : { HTTP_PROXY: proxy.http }),
-    ...(proxy?.https === undefined ? {} : { HTTPS_PROXY: proxy.https }),
-    ...(proxy?.no === undefined ? {} : { NO_PROXY: proxy.no.join(',') }),
+    variables: { NO_PROXY: listHostBypass(context).join(',') },
+    files: [
+      proxy.password === undefined
+        ? planTextFile(
+            path,
+            renderProxyEnvironment({ http: toOrigin(proxy.http), https: toOrigin(proxy.https) }),
+            {
+              owner,
+            },
+          )
+        : planSecretFile(path, proxyEnvironmentName, context.identity, { owner }),
+      ...(ca === undefined
+        ? []
+        : [planTextFile(at(proxyCaDirectory, 'proxy.pem'), context.attachments.get(ca) ?? '', { owner })]),
+    ],
   }
 }
+
+/** Returns a URL without its path, which has no meaning for a proxy. */
+function toOrigin(url: string | undefined): string | undefined {
+  return url === undefined ? undefined : new URL(url).origin
+}
+
+/** Name of the file with the addresses of the proxy, in the directory of containerd. */
+export const proxyEnvironmentFile = 'proxy.env'
+
+/** Directory with the CA of a proxy that decrypts TLS, in the directory of containerd. */
+export const proxyCaDirectory = 'proxy-ca'
 
 /** Lists the pinned images that every pod sandbox needs. */
 export function listSandboxImages({ lock, release }: PlanContext): string[] {

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import { listDefaultReleases } from '../catalog/catalog.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 import type { Cluster } from '../spec/cluster.ts'
+import { listCaFiles } from '../spec/download-sources.ts'
 import { readRke1 } from '../spec/rke1/read-rke1.ts'
 import { parseTestCluster, buildPlanInput, type FactsVariation } from './testing/fixtures.ts'
 import { planCluster } from './plan.ts'
@@ -17,8 +18,28 @@ function example(name: string): Cluster {
   return parseTestCluster(readFileSync(join(examples, `${name}.yml`), 'utf8'))
 }
 
-function planText(cluster: Cluster, host: string, variation: FactsVariation = {}): string {
-  const { plans, findings } = planCluster(buildPlanInput(cluster, () => variation))
+const caText = `-----BEGIN CERTIFICATE-----
+MIIBezCCASGgAwIBAgIUIinBM3BgFFz3upCjLQee2VyEn6UwCgYIKoZIzj0EAwIw
+EjEQMA4GA1UEAwwHQ29ycCBDQTAgFw0yNjExMTgwMDI0NThaGA8yMTI2MTAyNTAw
+MjQ1OFowEjEQMA4GA1UEAwwHQ29ycCBDQTBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABKD+D4CpwlL4JyNbkYcdgcIU8thjX8HP5W2LaGeBjryP3lCRilapEolelL8p
+1+bWE4bNQd62uGt18wd1O7Fijy2jUzBRMB0GA1UdDgQWBBT5wqZsoeXDl7w5eEU7
+1gY9A3TtUzAfBgNVHSMEGDAWgBT5wqZsoeXDl7w5eEU71gY9A3TtUzAPBgNVHRMB
+Af8EBTADAQH/MAoGCCqGSM49BAMCA0gAMEUCIQD8S4wCVUH59kmvGDbfidEDgN/q
+akaxK93HTokEsoxr4AIgHw6xBduKcXp6TY9oEF7HNdTvnwuA6iymmVIVTOg9b+Y=
+-----END CERTIFICATE-----
+`
+
+function planText(
+  cluster: Cluster,
+  host: string,
+  variation: FactsVariation = {},
+  secrets: readonly string[] = [],
+): string {
+  const input = buildPlanInput(cluster, () => variation)
+  const tags = new Map([...input.identity.tags, ...secrets.map((name) => [name, `tag of ${name}`] as const)])
+  const attachments = new Map(listCaFiles(cluster).map(({ file }) => [file, caText]))
+  const { plans, findings } = planCluster({ ...input, identity: { ...input.identity, tags }, attachments })
   const plan = plans.find((one) => one.host === host)
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
   return stringify(plan, { lineWidth: 0, aliasDuplicateObjects: false })
@@ -83,6 +104,29 @@ describe('the golden difference to an ordinary host', () => {
     const cis = { ...single, spec: { ...spec, security: { ...spec.security, profile: 'cis' as const } } }
     const patch = difference(planText(single, 'one'), planText(cis, 'one'))
     await expect(patch).toMatchFileSnapshot(golden('differences/profile-cis.diff'))
+  })
+
+  test('behind a proxy with a login, with a private registry', async () => {
+    const secrets = ['proxy-environment', 'proxy-login', 'registry-login/registry.corp.example:5000']
+    const corporate = parseTestCluster(`${readFileSync(join(examples, 'single.yml'), 'utf8')}
+  proxy:
+    http: http://proxy.corp.example:3128
+    https: http://proxy.corp.example:3128
+    no: [corp.example]
+    username: cluster
+    password: { secret: proxy-password }
+    ca: proxy-ca.pem
+  artifacts: { mirror: 'https://files.corp.example', ca: corp-ca.pem }
+  registries:
+    - { host: registry.k8s.io, mirrors: ['https://registry.corp.example:5000'] }
+    - host: registry.corp.example:5000
+      username: puller
+      password: { secret: puller }
+      ca: corp-ca.pem
+    - { host: old.corp.example, skipVerify: true }
+`)
+    const patch = difference(planText(single, 'one'), planText(corporate, 'one', {}, secrets))
+    await expect(patch).toMatchFileSnapshot(golden('differences/corporate-network.diff'))
   })
 
   test.each(

@@ -98,7 +98,10 @@ describe('a plan', () => {
       ...(await createIdentity('random', new Date(0))),
       secrets: { puller: new Secret('puller', 'correct horse battery staple') },
     }
-    const files = secretFiles(identity, [{ host: 'ghcr.io', username: 'puller', password: 'puller' }])
+    const files = secretFiles(identity, {
+      registries: [{ host: 'ghcr.io', username: 'puller', password: 'puller' }],
+      proxy: { https: 'http://proxy.example.com:3128', username: 'puller', password: 'puller' },
+    })
     const secrets = [...files.values(), ...Object.values(identity.secrets), identity.encryptionKey].flatMap(
       spellings,
     )

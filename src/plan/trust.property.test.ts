@@ -25,7 +25,7 @@ const input = buildPlanInput(
 )
 
 function planWith(identity: Identity): readonly NodePlan[] {
-  const own = toPublicIdentity(identity, secretFiles(identity, []))
+  const own = toPublicIdentity(identity, secretFiles(identity))
   return planCluster({ ...input, identity: own }).plans
 }
 
@@ -101,7 +101,7 @@ const configuration = z.object({
 
 /** Lists the encryption keys as name and secret. The first key encrypts, and all keys decrypt. */
 function encryption(identity: Identity): readonly string[] {
-  const text = secretFiles(identity, []).get('encryption-configuration')?.revealText() ?? ''
+  const text = secretFiles(identity).get('encryption-configuration')?.revealText() ?? ''
   const { resources } = configuration.parse(parse(text))
   return resources[0].providers[0].secretbox.keys.map(({ name, secret }) => `${name} ${secret}`)
 }
@@ -175,7 +175,7 @@ describe('during a key rotation', () => {
   test('secret tags do not change when the CA that they were derived from is replaced', async () => {
     let identity = start
     for (let turn = 0; turn < 4; turn++) identity = await advanceReplacement(identity, 'etcd', now)
-    const tags = (one: Identity) => toPublicIdentity(one, secretFiles(one, [])).tags
+    const tags = (one: Identity) => toPublicIdentity(one, secretFiles(one)).tags
     const changed = [...tags(start)].filter(([name, tag]) => tags(identity).get(name) !== tag)
     expect(changed.map(([name]) => name)).toEqual(['etcd-ca-key'])
   })

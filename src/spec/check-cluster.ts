@@ -4,7 +4,9 @@ import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import { type Cluster, etcdHosts } from './cluster.ts'
 import { checkProfile } from './check-profile.ts'
 import type { Path } from './document.ts'
+import { checkSkippedVerification } from './download-sources.ts'
 import { checkOidc } from './oidc.ts'
+import { checkProxy } from './proxy.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
 import { checkWeakening } from './weakening/check-weakening.ts'
 
@@ -22,7 +24,8 @@ const rules: readonly ClusterRule[] = [
   roomForNodes,
   roomForPods,
   nodePorts,
-  proxyPasswords,
+  checkProxy,
+  checkSkippedVerification,
   checkWeakening,
   checkOidc,
   checkProfile,
@@ -187,25 +190,4 @@ function nodePorts({ spec }: Cluster): Problem[] {
   const path = ['spec', 'network', 'nodePorts']
   if (first >= 1 && last <= 65_535 && first < last) return []
   return [problem('SPEC_WRONG_VALUE', path, 'must be two ports, the lower one first')]
-}
-
-/**
- * Rejects proxy URLs with a user or password, because every user of a host can read the environment of a
- * systemd unit.
- */
-function proxyPasswords({ spec }: Cluster): Problem[] {
-  return (['http', 'https'] as const).flatMap((name) => {
-    const url = URL.parse(spec.proxy?.[name] ?? '')
-    if (url === null || (url.username === '' && url.password === '')) return []
-    const path = ['spec', 'proxy', name]
-    const message = 'must not contain a user or a password: all users of the hosts could read them'
-    return [
-      problem(
-        'SPEC_PROXY_PASSWORD',
-        path,
-        message,
-        'configure the proxy to allow the hosts by their addresses',
-      ),
-    ]
-  })
 }

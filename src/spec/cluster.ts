@@ -3,19 +3,13 @@ import { parseDuration } from '../kit/time-format.ts'
 import { dnsSchema, ingressSchema, metricsSchema, storageSchema, userAddonSchema } from './addons.ts'
 import { componentsSchema } from './components.ts'
 import type { Path } from './document.ts'
+import { artifactsSchema, registrySchema } from './download-sources.ts'
 import { etcdSchema } from './etcd.ts'
 import { hostSchema, type HostSpec, sshSchema } from './host.ts'
 import { networkSchema } from './network.ts'
+import { proxySchema } from './proxy.ts'
 import { securitySchema } from './security.ts'
-import {
-  address,
-  dnsLabel,
-  kubernetesVersion,
-  port,
-  secretReference,
-  settingsOrNone,
-  windowsDirectory,
-} from './scalars.ts'
+import { address, dnsLabel, kubernetesVersion, port, settingsOrNone, windowsDirectory } from './scalars.ts'
 
 export const clusterApiVersion = 'hyperkube.dev/v1'
 
@@ -82,38 +76,6 @@ const api = z
       .meta({ description: 'Additional names and IP addresses in the certificates of the API servers.' }),
   })
   .meta({ id: 'Api', description: 'Endpoint of the Kubernetes API.' })
-
-const registry = z
-  .strictObject({
-    host: z.string().min(1).meta({ description: 'Registry name as in image names, such as docker.io.' }),
-    mirrors: z.array(z.url({ protocol: /^https?$/ })).default([]),
-    username: z.string().optional(),
-    password: secretReference.optional(),
-  })
-  .meta({ id: 'Registry', description: 'Mirrors and credentials of a registry.' })
-
-const artifacts = z
-  .union([
-    z.strictObject({
-      mirror: z.url({ protocol: /^https?$/ }),
-      digests: z.enum(['release', 'mirror']).default('release').meta({
-        description:
-          'Digests that `hyperkube lock` accepts: those of the hyperkube release, or any that the mirrors have. `mirror` is for your own builds.',
-      }),
-    }),
-    z.strictObject({ bundle: z.string().min(1) }),
-    z.literal('upstream'),
-  ])
-  .meta({
-    id: 'Artifacts',
-    description:
-      'Source of binaries: upstream, a mirror with the same layout, or an air-gap bundle. Beside `mirror`, `digests: mirror` accepts your own builds.',
-  })
-
-const proxy = z
-  .strictObject({ http: z.url(), https: z.url(), no: z.array(z.string().min(1)) })
-  .partial()
-  .meta({ id: 'Proxy', description: 'HTTP proxy of containerd for hosts without direct internet access.' })
 
 const rollout = z
   .strictObject({
@@ -191,13 +153,13 @@ export const clusterSchema = z
         .array(userAddonSchema)
         .default([])
         .meta({ description: 'Your own addons. They are applied in this order.' }),
-      registries: z.array(registry).default([]),
-      artifacts: artifacts.default('upstream'),
+      registries: z.array(registrySchema).default([]),
+      artifacts: artifactsSchema.default('upstream'),
       cloudProvider: z
         .enum(['none', 'external'])
         .default('none')
         .meta({ description: 'external: nodes wait for the cloud controller manager that you install.' }),
-      proxy: proxy.optional(),
+      proxy: proxySchema.optional(),
       rollout: rollout.prefault({}),
       workers: workers.prefault({}),
       windows: windows.prefault({}),

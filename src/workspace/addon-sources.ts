@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { UserAddon } from '../spec/addons.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { WorkspaceContext } from './context.ts'
+import { type ClusterWeb, type ClusterWebContext, openClusterWeb } from './cluster-web.ts'
+import type { ClusterFiles, WorkspaceContext } from './context.ts'
 
-type AddonSourceDeps = Pick<WorkspaceContext, 'readFile' | 'listDirectory' | 'fetcher' | 'signal'>
+type AddonSourceDeps = ClusterWebContext & Pick<WorkspaceContext, 'listDirectory' | 'signal'>
 type SourceText = readonly [name: string, text: string]
 
 /** Maximum size of a manifest. Manifests that people write are much smaller. */
@@ -18,16 +19,30 @@ const manifestPattern = /\.(?:ya?ml|json)$/
  */
 export async function readAddonSources(
   deps: AddonSourceDeps,
-  clusterFile: string,
-  { spec }: Cluster,
+  clusterFiles: ClusterFiles,
+  cluster: Cluster,
 ): Promise<ReadonlyMap<string, string>> {
-  const enabled = spec.addons.filter(({ enabled: isEnabled }) => isEnabled)
+  const enabled = cluster.spec.addons.filter(({ enabled: isEnabled }) => isEnabled)
   const files = new Set(enabled.flatMap((addon) => addon.files))
-  const read = [
-    ...[...files].map(async (name) => readLocal(deps, clusterFile, name)),
-    ...enabled.flatMap(({ name, urls }) => urls.map(async (url) => [await fetchRemote(deps, name, url)])),
-  ]
-  return new Map((await Promise.all(read)).flat())
+  const local = [...files].map(async (name) => readLocal(deps, clusterFiles.file, name))
+  const all = await Promise.all([...local, readRemote(deps, clusterFiles, cluster, enabled)])
+  return new Map(all.flat())
+}
+
+/** Downloads manifests. The connections are opened only if an addon has a URL. */
+async function readRemote(
+  deps: AddonSourceDeps,
+  clusterFiles: ClusterFiles,
+  cluster: Cluster,
+  enabled: readonly UserAddon[],
+): Promise<SourceText[]> {
+  if (enabled.every(({ urls }) => urls.length === 0)) return []
+  const { fetcher } = await openClusterWeb(deps, clusterFiles, cluster)
+  const { signal } = deps
+  const fetched = enabled.flatMap(({ name, urls }) =>
+    urls.map(async (url) => fetchRemote({ fetcher, signal }, name, url)),
+  )
+  return Promise.all(fetched)
 }
 
 /** Reads a file, or all manifests of a directory. */
@@ -53,7 +68,7 @@ async function readLocal(
 }
 
 async function fetchRemote(
-  { fetcher, signal }: AddonSourceDeps,
+  { fetcher, signal }: Pick<ClusterWeb, 'fetcher'> & Pick<AddonSourceDeps, 'signal'>,
   addon: string,
   { url, sha256 }: UserAddon['urls'][number],
 ): Promise<SourceText> {

@@ -1,12 +1,15 @@
 import { listAddonImages } from '../addons/desired-addons.ts'
 import { type Registry, remoteRegistry } from '../catalog/registry/registry.ts'
-import type { WorkspaceContext } from './context.ts'
+import type { ClusterWeb } from './cluster-web.ts'
 import type { Cluster } from '../spec/cluster.ts'
 
 /** Creates a registry client that tries the mirrors first, as hosts do. */
-export function createClusterRegistry({ web }: Pick<WorkspaceContext, 'web'>, { spec }: Cluster): Registry {
+export function createClusterRegistry(
+  { web, logins }: Pick<ClusterWeb, 'web' | 'logins'>,
+  { spec }: Cluster,
+): Registry {
   const mirrors = new Map(spec.registries.map((registry) => [registry.host, registry.mirrors]))
-  return remoteRegistry(web, (host) => mirrors.get(host) ?? [])
+  return remoteRegistry(web, (host) => mirrors.get(host) ?? [], logins)
 }
 
 /** True if a mirror uses plain HTTP, so an attacker on the network could replace images. */

@@ -3,13 +3,14 @@ import type { Arch, Os } from '../catalog/artifacts.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import type { ReleaseDigests } from '../catalog/release-digests.ts'
 import type { HttpTransport } from '../catalog/transport.ts'
+import type { HttpRoute } from '../kit/http-route.ts'
 import type { PrivateFiles } from '../identity/private-files.ts'
 import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
 
 /** Everything of the operator's machine that an action may use: files, network, clock and signals. */
 export interface WorkspaceContext extends LocalFiles {
-  readonly fetcher: Fetcher
-  readonly web: HttpTransport
+  /** Creates the clients for downloads. `openClusterWeb` calls it with the route of a cluster. */
+  readonly connect: (route: HttpRoute) => WebClients
   /** Returns the digests of files and images in the catalog. These digests are part of this release. */
   readonly releaseDigests: () => Promise<ReleaseDigests>
   readonly bundles: BundleDisk
@@ -26,6 +27,12 @@ export interface WorkspaceContext extends LocalFiles {
   readonly cacheDirectory: () => string
   /** Aborted by Ctrl-C and by --timeout. */
   readonly signal: AbortSignal
+}
+
+/** Clients for downloads from the operator's machine. */
+export interface WebClients {
+  readonly fetcher: Fetcher
+  readonly web: HttpTransport
 }
 
 /** The person who runs an action. */

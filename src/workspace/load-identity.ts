@@ -37,7 +37,7 @@ export async function loadIdentity(context: WorkspaceContext, options: ClusterFi
 
 /** Opens the identity of the cluster with this name. */
 export async function openIdentity(
-  context: WorkspaceContext,
+  context: Pick<WorkspaceContext, 'exists' | 'privateFiles' | 'configDirectory'>,
   options: ClusterFiles,
   name: string,
 ): Promise<Identity> {

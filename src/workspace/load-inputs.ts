@@ -4,6 +4,7 @@ import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { hasCode } from '../kit/errors.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
+import { listCaFiles } from '../spec/download-sources.ts'
 import { readOidcFlags } from '../spec/oidc.ts'
 import { readAddonSources } from './addon-sources.ts'
 import { loadCatalog } from './load-catalog.ts'
@@ -22,7 +23,7 @@ export async function loadClusterInputs(
     lock: await requireLock(context, options.file),
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: await readAttachments(context, options.file, cluster),
-    sources: await readAddonSources(context, options.file, cluster),
+    sources: await readAddonSources(context, options, cluster),
     version: () => packageFile.version,
   }
 }
@@ -55,13 +56,15 @@ export async function loadResetInputs(
 async function readAttachments(
   { readFile }: Pick<WorkspaceContext, 'readFile'>,
   clusterFile: string,
-  { spec }: Cluster,
+  cluster: Cluster,
 ): Promise<ReadonlyMap<string, string>> {
+  const { spec } = cluster
   const { policy } = spec.security.audit
   const oidc = readOidcFlags(spec.components.apiServer.args)
   const names = new Set([
     ...(policy === undefined ? [] : [policy]),
     ...(oidc?.caFile === undefined ? [] : [oidc.caFile]),
+    ...listCaFiles(cluster).map(({ file }) => file),
     ...spec.hosts.flatMap(({ files }) => files.flatMap(({ source }) => source ?? [])),
   ])
   const read = [...names].map(async (name) => {

@@ -5,7 +5,8 @@ import { maxCatalogBytes } from '../catalog/signed-catalog.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readCluster } from '../spec/read-cluster.ts'
-import type { WorkspaceContext } from './context.ts'
+import { openClusterWeb } from './cluster-web.ts'
+import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { readClusterSource } from './load-cluster.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
 
@@ -24,13 +25,15 @@ export interface CatalogText {
  */
 export async function readCatalogSource(
   context: WorkspaceContext,
-  clusterFile: string,
+  files: ClusterFiles,
   from: string | undefined,
 ): Promise<CatalogText> {
-  const { fetcher, readFile, signal } = context
-  const location = from ?? (await findMirrorUrl(context, clusterFile))
-  if (location === undefined) return readBundledCatalog(context, clusterFile)
+  const { readFile, signal } = context
+  const location = from ?? (await findMirrorUrl(context, files.file))
+  if (location === undefined) return readBundledCatalog(context, files.file)
   if (/^https?:\/\//.test(location)) {
+    const cluster = await requireUncheckedCluster(context, files.file)
+    const { fetcher } = await openClusterWeb(context, files, cluster)
     return { location, text: await fetcher.text(location, maxCatalogBytes, signal) }
   }
   const text = await readFile(location).catch((cause: unknown) => {

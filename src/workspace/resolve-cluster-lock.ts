@@ -15,6 +15,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
 import { type Cluster, readWorkersVersion } from '../spec/cluster.ts'
 import { createClusterRegistry, hasUnencryptedMirror, selectImages } from './cluster-registry.ts'
+import { openClusterWeb } from './cluster-web.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
@@ -107,7 +108,7 @@ async function resolveDigests(
   if (artifacts === 'upstream' || !('bundle' in artifacts)) {
     return resolveFromNetwork(
       context,
-      cluster,
+      { files, cluster },
       {
         release,
         held: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
@@ -132,18 +133,19 @@ function hasOwnBuilds(artifacts: Cluster['spec']['artifacts']): boolean {
 
 async function resolveFromNetwork(
   context: WorkspaceContext,
-  cluster: Cluster,
+  { files, cluster }: Pick<ClusterLockOptions, 'files' | 'cluster'>,
   options: ResolveLockOptions,
   defaults: readonly string[],
   report: ReportLine,
 ): Promise<Lock> {
-  const { fetcher, signal } = context
+  const { signal } = context
   if (isUnencrypted(options.source) || hasUnencryptedMirror(cluster)) {
     report('warning: the mirror is not encrypted; an attacker on the network can choose what is pinned')
   }
-  const registry = logRegistryReads(createClusterRegistry(context, cluster), report)
+  const web = await openClusterWeb(context, files, cluster)
+  const registry = logRegistryReads(createClusterRegistry(web, cluster), report)
   try {
-    return await resolveLock(options, { fetcher: logFetches(fetcher, report), registry }, signal)
+    return await resolveLock(options, { fetcher: logFetches(web.fetcher, report), registry }, signal)
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error
     throw new HyperkubeError(

@@ -111,7 +111,7 @@ export class AppliedHost {
   }
 
   #secrets(): Record<string, string> {
-    const files = [...secretFiles(this.#identity, [])]
+    const files = [...secretFiles(this.#identity)]
     return Object.fromEntries(
       files.map(([name, secret]) => [name, Buffer.from(secret.reveal()).toString('base64')]),
     )

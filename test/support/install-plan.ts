@@ -85,7 +85,7 @@ export function selectUpstreamComponents({ components }: NodePlan): ComponentPla
 
 /** Writes all files below `tree` and returns the commands that set owner and mode. */
 async function writeTree(tree: string, plan: NodePlan, identity: Identity): Promise<string[]> {
-  const secrets = secretFiles(identity, [])
+  const secrets = secretFiles(identity)
   const owners: string[] = []
   const writeOwnedFile = async (path: string, text: string, owner: string, mode: string): Promise<void> => {
     await mkdir(dirname(join(tree, path)), { recursive: true })

@@ -18,7 +18,7 @@ export async function expectNoLeaks(cluster: UpCluster): Promise<void> {
  * Lists parts of every secret of a cluster as they would appear in a log or file: lines of text, and base64.
  */
 function listSecretTraces(identity: Identity): string[] {
-  return [...secretFiles(identity, []).values()].flatMap((secret) => {
+  return [...secretFiles(identity).values()].flatMap((secret) => {
     const bytes = Buffer.from(secret.reveal())
     const lines = bytes
       .toString('utf8')

@@ -4,12 +4,14 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import { listResources } from '../../diff/plan-resources.ts'
 import { computeDigest } from '../../diff/resource.ts'
+import type { HttpRoute } from '../../kit/http-route.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Host } from '../host/host.ts'
 import type { UnitState } from '../host/service-manager.ts'
 import { applyOp, type PlanRun } from './apply-op.ts'
 import { findIntactFiles } from '../resources/artifact-files.ts'
 import { diffLedger, readLedgerFor } from './diff-host.ts'
+import { resolveDownloadRoute } from '../resources/download-route.ts'
 import { deleteDelivered, downloadArtifact, type RemoteArtifact } from '../resources/download.ts'
 import { openJournal } from '../records/journal.ts'
 import { LedgerStore, withCurrentOwners } from '../records/ledger.ts'
@@ -81,7 +83,9 @@ async function applyStages(options: ApplyPlanOptions): Promise<void> {
 }
 
 async function prefetchOrFail(run: PlanRun, ops: readonly Op[]): Promise<void> {
-  const failure = await prefetchArtifacts(listArtifactDownloads(run.plan, ops), run)
+  const downloads = listArtifactDownloads(run.plan, ops)
+  if (downloads.length === 0) return
+  const failure = await prefetchArtifacts(downloads, run, await resolveDownloadRoute(run))
   if (failure === undefined) return
   await runOp(run, failure.op, async () => {
     throw failure.error
@@ -204,6 +208,7 @@ interface PrefetchDeps {
 async function prefetchArtifacts(
   downloads: readonly ArtifactDownload[],
   { host, emit, signal }: PrefetchDeps,
+  route: HttpRoute,
 ): Promise<{ readonly op: Op; readonly error: unknown } | undefined> {
   const failed = new AbortController()
   const eitherSignal = AbortSignal.any([signal, failed.signal])
@@ -216,7 +221,7 @@ async function prefetchArtifacts(
         const { directory, sha256 } = artifact
         if ((await findIntactFiles(host.files, directory, sha256, replacementFileCheck(host))) !== undefined)
           continue
-        await downloadArtifact(artifact, { host, component: op.component, emit, signal: eitherSignal })
+        await downloadArtifact(artifact, { host, component: op.component, route, emit, signal: eitherSignal })
       } catch (error) {
         failure ??= { op, error }
         failed.abort()

@@ -7,6 +7,7 @@ import { basename, dirname, isBelow, join } from '../host/host-path.ts'
 import type { SourceAddresses, WindowsHost } from '../host/host.ts'
 import type { ReconcileDeps } from '../windows-worker/reconcile-deps.ts'
 import type { WorkerProgramSpec } from '../windows-worker/worker.ts'
+import { resolveDownloadRoute } from '../resources/download-route.ts'
 import { downloadArtifact } from '../resources/download.ts'
 import { resolveAccess } from '../host/file-access.ts'
 import { renderDerived } from '../resources/derived-file.ts'
@@ -54,14 +55,14 @@ export function buildReconcileDeps(
 /** Writes a program from the artifacts of a plan to the path `to`. */
 async function fetchProgram(
   host: WindowsHost,
-  { components }: NodePlan,
+  plan: NodePlan,
   { path }: WorkerProgramSpec,
   to: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { files, release } = host
   const access = await resolveAccess(host, { owner: 'root', mode: '0755' })
-  const match = components
+  const match = plan.components
     .flatMap(({ name, artifacts }) => artifacts.map((artifact) => ({ component: name, artifact })))
     .find(({ artifact }) => isBelow(path, artifact.directory))
   if (match === undefined)
@@ -72,7 +73,13 @@ async function fetchProgram(
     return
   }
   await files.remove(to)
-  const fetched = await downloadArtifact(artifact, { host, component, emit: () => undefined, signal })
+  const fetched = await downloadArtifact(artifact, {
+    host,
+    component,
+    route: await resolveDownloadRoute({ host, plan, secrets: new Map() }),
+    emit: () => undefined,
+    signal,
+  })
   if (artifact.unpack.kind === 'program') {
     await files.rename(fetched, to)
     return

@@ -5,6 +5,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { addProxyLogin } from '../../kit/http-route.ts'
+import { startLoginProxy } from '../../kit/testing/login-proxy.ts'
+import { startPrivateServer } from '../../kit/testing/private-server.ts'
+import { createTestCa } from '../../kit/testing/test-ca.ts'
 import type { Clock } from './clock.ts'
 import { createHttpDownloader } from './downloader.ts'
 import { createPathMapper } from './local-files.ts'
@@ -192,6 +196,36 @@ test('an abort ends a download', async () => {
   await expect(createHttpDownloader(createPathMapper(root), clock).download(options)).rejects.toThrow(
     'aborted',
   )
+})
+
+test('a large file passes a proxy with a login and TLS of a private CA unchanged', async () => {
+  const ca = await createTestCa()
+  const large = Buffer.alloc(20_000_000, 'some content of a large file')
+  await using site = await startPrivateServer(ca, (_, response) => response.end(large))
+  await using proxy = await startLoginProxy('me', 'secret')
+  const https = addProxyLogin(proxy.url, { username: 'me', password: 'secret' })
+  const servers = [{ host: site.host, ca: ca.certificate }]
+  const downloader = createHttpDownloader(createPathMapper(root), clock)
+  const options = {
+    url: site.namedUrl,
+    into: '/part',
+    maxBytes: 1e9,
+    progress: () => undefined,
+    signal: never,
+  }
+  const route = { proxy: { https, no: [] }, servers }
+  expect(await downloader.download({ ...options, route })).toBe(
+    createHash('sha256').update(large).digest('hex'),
+  )
+  expect(proxy.targets).toEqual([site.host])
+  const wrong = { ...route, proxy: { https: proxy.url, no: [] } }
+  await expect(downloader.download({ ...options, route: wrong })).rejects.toMatchObject({
+    code: 'PROXY_LOGIN_REFUSED',
+  })
+  await expect(downloader.download({ ...options, route: { ...route, servers: [] } })).rejects.toMatchObject({
+    code: 'FETCH_CA_UNKNOWN',
+  })
+  expect(pauses).toEqual([])
 })
 
 test('memory of received data is freed before the garbage collector runs', async () => {

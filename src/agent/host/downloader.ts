@@ -10,6 +10,7 @@ import {
   urlTooLargeError,
   urlUnreachableError,
 } from '../../kit/http-fetch.ts'
+import { createRouteAgent, type HttpRoute } from '../../kit/http-route.ts'
 import type { Clock } from './clock.ts'
 import { createHashingWriter, type HashingWriter, releaseBytes } from './hashing-writer.ts'
 import { hashOpenFile, type ToLocalPath } from './local-files.ts'
@@ -51,7 +52,7 @@ export function createHttpDownloader(
 
 async function downloadOnce(
   file: FileHandle,
-  { url, maxBytes, progress, signal }: DownloadOptions,
+  { url, maxBytes, progress, route = {}, signal }: DownloadOptions,
   stallMs: number,
 ) {
   const { size } = await file.stat()
@@ -61,7 +62,11 @@ async function downloadOnce(
     stallMs,
   )
   try {
-    const { from, total, body } = await requestRange(url, size, AbortSignal.any([signal, stallAbort.signal]))
+    const { from, total, body } = await requestRange(
+      { url, route },
+      size,
+      AbortSignal.any([signal, stallAbort.signal]),
+    )
     if (from < size) await file.truncate(from)
     if (total !== undefined && total > maxBytes) {
       body?.destroy()
@@ -137,15 +142,20 @@ interface RangeResponse {
  * Requests the bytes of a file starting at `from`. If the server does not support ranges, the response is the
  * whole file.
  */
-async function requestRange(url: string, from: number, signal: AbortSignal): Promise<RangeResponse> {
-  const response = await sendFollowed(url, from, signal)
+async function requestRange(
+  target: DownloadTarget,
+  from: number,
+  signal: AbortSignal,
+): Promise<RangeResponse> {
+  const { url } = target
+  const response = await sendFollowed(target, from, signal)
   const range = /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(response.headers['content-range'] ?? '')
   const total = range?.[2] === undefined ? undefined : Number(range[2])
   if (response.statusCode === 416) {
     response.destroy()
     // If the sizes match, the local file is complete. Otherwise the local file belongs to another download,
     // and the download starts again.
-    return total === from ? { from, total, body: undefined } : requestRange(url, 0, signal)
+    return total === from ? { from, total, body: undefined } : requestRange(target, 0, signal)
   }
   const partial = response.statusCode === 206
   if (partial && Number(range?.[1]) !== from) {
@@ -160,12 +170,16 @@ async function requestRange(url: string, from: number, signal: AbortSignal): Pro
   }
 }
 
-async function sendFollowed(url: string, from: number, signal: AbortSignal): Promise<IncomingMessage> {
+async function sendFollowed(
+  { url, route }: DownloadTarget,
+  from: number,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   // The digest is that of the uncompressed file, so the server must not compress the response.
   const headers: Record<string, string> = { 'accept-encoding': 'identity', 'user-agent': 'hyperkube' }
   if (from > 0) headers['range'] = `bytes=${from}-`
   const { response } = await followLocations(url, async (currentUrl) => {
-    const found = await send(currentUrl, headers, signal)
+    const found = await send({ url: currentUrl, route }, headers, signal)
     return {
       response: found,
       status: found.statusCode ?? 0,
@@ -185,19 +199,25 @@ async function sendFollowed(url: string, from: number, signal: AbortSignal): Pro
  * collector would run after every 25 MB.
  */
 async function send(
-  url: string,
+  { url, route }: DownloadTarget,
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const request = url.startsWith('https:') ? requestTls : requestPlain
   return new Promise((resolve, reject) => {
-    // `agent: false` opens a new connection for each request. The listener of node:http is then always the
-    // first one, so it copies each block before `releaseBytes` frees it.
-    request(url, { headers, signal, agent: false }, resolve)
+    // Each request opens a new connection. The listener of node:http is then always the first one, so it
+    // copies each block before `releaseBytes` frees it.
+    const agent = createRouteAgent(route, url, { keepAlive: false })
+    request(url, { headers, signal, agent }, resolve)
       .on('socket', (socket) => void socket.on('data', releaseBytes))
       .on('error', (error) => reject(urlUnreachableError(url, error)))
       .end()
   })
+}
+
+interface DownloadTarget {
+  readonly url: string
+  readonly route: HttpRoute
 }
 
 interface DownloadOptions {
@@ -205,6 +225,8 @@ interface DownloadOptions {
   /** Target file. It may contain the first part of an interrupted download, which is continued. */
   readonly into: string
   readonly maxBytes: number
+  /** Proxy and private CAs. Default: a direct connection. */
+  readonly route?: HttpRoute
   /** Called with the number of downloaded bytes and the total, which is not always known. */
   readonly progress: (done: number, total: number | undefined) => void
   readonly signal: AbortSignal

@@ -14,6 +14,7 @@ import {
   inspectArtifactFiles,
   listFilesBelow,
 } from './artifact-files.ts'
+import { resolveDownloadRoute } from './download-route.ts'
 import { deleteDownload, downloadArtifact } from './download.ts'
 import { resolveAccess } from '../host/file-access.ts'
 import { removeTreeUnlessInUse, replaceFiles, replacementFileCheck } from './replace-files.ts'
@@ -142,7 +143,8 @@ async function fillDirectory(into: string, spec: PlannedArtifact, context: MakeC
     await host.files.copyIn(host.release.executable, join(into, programName(host, spec.name)), access)
     return
   }
-  const downloaded = await downloadArtifact(spec, { host, component: component.name, emit, signal })
+  const route = await resolveDownloadRoute(context)
+  const downloaded = await downloadArtifact(spec, { host, component: component.name, route, emit, signal })
   const { unpack } = spec
   if (unpack.kind === 'archive') {
     await host.tar.unpack({ path: downloaded, into, strip: unpack.strip }, signal)

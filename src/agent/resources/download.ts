@@ -3,6 +3,7 @@ import { uploadedFilePath, uploadedImagePath } from '../../contract/host-paths.t
 import { parseImage } from '../../contract/image-reference.ts'
 import type { Op } from '../../contract/op.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import type { HttpRoute } from '../../kit/http-route.ts'
 import { basename, dirname, join } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
 import { resolveAccess } from '../host/file-access.ts'
@@ -36,6 +37,8 @@ export function listDownloadPaths(artifact: RemoteArtifact): string[] {
 export interface ArtifactDownloadDeps {
   readonly host: Host
   readonly component: string
+  /** Proxy and private CAs of the plan. */
+  readonly route: HttpRoute
   readonly emit: EmitRunEvent
   readonly signal: AbortSignal
 }
@@ -87,13 +90,14 @@ export async function deleteDownload({ files }: Host, artifact: RemoteArtifact):
 async function fetchInto(
   into: string,
   { url }: RemoteArtifact,
-  { host, component, emit, signal }: ArtifactDownloadDeps,
+  { host, component, route, emit, signal }: ArtifactDownloadDeps,
 ) {
   let reportedAt = 0
   return host.fetch.download({
     url,
     into,
     maxBytes: maxBytes,
+    route,
     signal,
     progress: (done, total) => {
       const now = host.clock.now().getTime()

@@ -4,6 +4,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { join } from '../host/host-path.ts'
 import { type Host, programName } from '../host/host.ts'
 import { findDeliveredArchive } from './download.ts'
+import { buildPullError } from './pull-error.ts'
 import {
   type InspectContext,
   type MakeContext,
@@ -86,18 +87,10 @@ async function loadOrPull(name: string, tools: ImageTools, context: MakeContext)
   }
   await images.pull(tools.crictl, own, signal).catch((cause: unknown) => {
     signal.throwIfAborted()
-    throw notPulled(name, cause)
+    throw buildPullError(name, cause)
   })
   await images.pin(tools.ctr, own)
   for (const other of others) await images.rename(tools.ctr, own, other)
-}
-
-function notPulled(name: string, cause: unknown): HyperkubeError {
-  const registry = parseImage(name)?.registry ?? 'its registry'
-  return new HyperkubeError('IMAGE_NOT_PULLED', `cannot pull ${name} from ${registry}`, {
-    hint: `on the host: crictl pull ${name}; if ${registry} is blocked, set a mirror in spec.registries or use an air-gap bundle`,
-    cause,
-  })
 }
 
 /** Name of the component that is the container runtime. */

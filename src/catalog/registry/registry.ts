@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { ImageReference } from '../../contract/image-reference.ts'
+import { type ImageReference, registryApiHost } from '../../contract/image-reference.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import {
   type Authorization,
-  fetchBytes,
   followRedirects,
   readAllBytes,
   readAllText,
@@ -39,34 +38,49 @@ const accept = [
 /** Maximum size of a manifest in bytes. Registries do not accept larger manifests. */
 const largestManifest = 4 << 20
 
-/** API host of registries whose API is not on the host that image names contain. */
-const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' }
-
 /**
  * Returns the base URLs of a registry's mirrors, preferred one first. `registry` is the host in image names.
  */
 export type RegistryMirrors = (registry: string) => readonly string[]
 
+/** Login to one server: a registry or a mirror. */
+export interface RegistryServerLogin {
+  /** Host of the server's URL, with its port unless it is the default port. */
+  readonly host: string
+  readonly username: string
+  readonly password: string
+  /** Name of the secret that holds the password, for messages. */
+  readonly secret: string
+}
+
 /**
  * Creates a registry client that tries the mirrors before the registry itself, with the same requests as
- * containerd.
+ * containerd. A login is sent only to its own server, and to the token service that the server names.
  */
-export function remoteRegistry(transport: HttpTransport, mirrors: RegistryMirrors): Registry {
+export function remoteRegistry(
+  transport: HttpTransport,
+  mirrors: RegistryMirrors,
+  logins: readonly RegistryServerLogin[] = [],
+): Registry {
   const tokens = new Map<string, Authorization>()
 
   const request = async (url: string, scope: string, signal: AbortSignal) => {
     const first = await followRedirects(transport, url, { accept, authorization: tokens.get(scope) }, signal)
     if (first.response.status !== 401) return first.response
     await first.response.cancel()
-    const token = await fetchAnonymousToken(
-      transport,
-      first.response.header('www-authenticate'),
-      first.url,
-      signal,
-    )
-    const authorization = { host: new URL(first.url).host, value: `Bearer ${token}` }
+    const { host } = new URL(first.url)
+    const login = logins.find((one) => one.host === host)
+    const challenge = first.response.header('www-authenticate') ?? ''
+    const value =
+      login !== undefined && /^basic\b/i.test(challenge)
+        ? formatBasic(login)
+        : `Bearer ${await fetchToken(transport, challenge, first.url, login, signal)}`
+    const authorization = { host, value }
     tokens.set(scope, authorization)
-    return (await followRedirects(transport, url, { accept, authorization }, signal)).response
+    const { response } = await followRedirects(transport, url, { accept, authorization }, signal)
+    if (response.status !== 401 || login === undefined) return response
+    await response.cancel()
+    throw loginRefused(login)
   }
 
   const tryEach = async <T>(
@@ -118,7 +132,7 @@ function buildUrls(
   path: string,
   mirrors: RegistryMirrors,
 ): string[] {
-  const ownUrl = `https://${apiHosts[registry] ?? registry}/v2/${repository}/${path}`
+  const ownUrl = `https://${registryApiHost(registry)}/v2/${repository}/${path}`
   const mirrorUrls = mirrors(registry).map(
     (base) => `${base.replace(/\/+$/, '')}/v2/${repository}/${path}?ns=${encodeURIComponent(registry)}`,
   )
@@ -155,14 +169,15 @@ const tokenResponse = z.object({
 })
 const maxTokenBytes = 1 << 16
 
-/** Fetches a token for anonymous access. Most registries require one. */
-async function fetchAnonymousToken(
+/** Fetches a token for a login, or for anonymous access. Most registries require one. */
+async function fetchToken(
   transport: HttpTransport,
-  challenge: string | undefined,
+  challenge: string,
   at: string,
+  login: RegistryServerLogin | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const { realm, ...scope } = readChallenge(challenge ?? '')
+  const { realm, ...scope } = readChallenge(challenge)
   const url = realm === undefined ? null : URL.parse(realm)
   if (url === null) throw noToken(at, 'it requires a login')
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && at.startsWith('http:'))) {
@@ -172,7 +187,13 @@ async function fetchAnonymousToken(
     const value = scope[name]
     if (value !== undefined) url.searchParams.set(name, value)
   }
-  const text = await readAllText(await fetchBytes(transport, url.href, signal), url.href, maxTokenBytes)
+  const authorization = login && { host: url.host, value: formatBasic(login) }
+  const { response } = await followRedirects(transport, url.href, { authorization }, signal)
+  if (response.status === 401 && login !== undefined) {
+    await response.cancel()
+    throw loginRefused(login)
+  }
+  const text = await readAllText(await requireAccepted(response, url.href), url.href, maxTokenBytes)
   const { token, access_token: other } = tokenResponse.safeParse(jsonIn(text)).data ?? {}
   const found = token ?? other
   if (found === undefined) throw noToken(at, `${url.host} returned no token`)
@@ -195,8 +216,18 @@ function jsonIn(text: string): unknown {
   }
 }
 
+function formatBasic({ username, password }: RegistryServerLogin): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
+function loginRefused({ host, username, secret }: RegistryServerLogin): HyperkubeError {
+  return new HyperkubeError('REGISTRY_LOGIN_REFUSED', `${host} refuses the login of ${username} (401)`, {
+    hint: `check username in spec.registries, then store the password: hyperkube secret set ${secret}`,
+  })
+}
+
 function noToken(at: string, why: string): HyperkubeError {
   return new HyperkubeError('REGISTRY_NO_TOKEN', `${new URL(at).host} allows no anonymous access: ${why}`, {
-    hint: 'set a mirror that allows anonymous access in spec.registries',
+    hint: 'set username and password of this server in spec.registries, or a mirror that allows anonymous access',
   })
 }

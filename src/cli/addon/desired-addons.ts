@@ -35,7 +35,7 @@ export async function loadDesiredAddons(
 ): Promise<DesiredAddonsResult> {
   const isShown = (name: string): boolean => names.length === 0 || names.includes(name)
   const lock = await requireLock(context, options.file)
-  const sources = await readAddonSources(context, options.file, cluster)
+  const sources = await readAddonSources(context, options, cluster)
   const hostFacts =
     isShown('coredns') && hasHostDependentDns(cluster)
       ? await readFactsFromHosts(context, options, cluster)

@@ -16,6 +16,7 @@ import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildCatalogPath } from '../../workspace/cluster-paths.ts'
 import { createClusterRegistry, selectImages } from '../../workspace/cluster-registry.ts'
+import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
@@ -183,12 +184,13 @@ async function createBundle(
   options: Invocation['options'],
   { cluster, catalog, out }: NewBundle,
 ): Promise<CreatedBundle> {
-  const { bundles, stderr, signal, web } = context
+  const { bundles, stderr, signal } = context
   const { name } = cluster.metadata
   const lock = selectLock(cluster, catalog, await requireLock(context, options.file))
   const key = buildSigningKey(await openIdentity(context, options, name))
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
+  const web = await openClusterWeb(context, options, cluster)
   const manifest = await fetchBundleParts(
     {
       cluster: name,
@@ -200,8 +202,8 @@ async function createBundle(
         catalog.source.from === 'file' ? await context.readFile(buildCatalogPath(options.file)) : undefined,
     },
     {
-      web,
-      registry: createClusterRegistry(context, cluster),
+      web: web.web,
+      registry: createClusterRegistry(web, cluster),
       parts,
       onFetch: (what) => stderr.write(toPrintable(`fetching ${what}\n`)),
     },

@@ -84,7 +84,7 @@ export const conformanceCommand: LeafCommand = {
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const only = parsed.only === undefined ? undefined : parseTestNames(await readNames(context, parsed.only))
-    const programs = await prepareConformancePrograms(context, cluster.spec, parsed)
+    const programs = await prepareConformancePrograms(context, options, cluster, parsed)
     const suite = await listSuite(
       programs.suite,
       { focus: buildFocus(parsed), skip: parsed.skip },

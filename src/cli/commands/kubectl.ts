@@ -5,6 +5,7 @@ import { trustedCas } from '../../identity/trusted-keys.ts'
 import { issueAdminCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import { buildEmbeddedKubeconfig } from '../../pki/kubeconfig.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import type { ClusterFiles } from '../../workspace/context.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
@@ -33,7 +34,7 @@ export const kubectlCommand: LeafCommand = {
     const { cluster, findings } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
-    const kubectl = await prepareKubectl(context, options.file, cluster)
+    const kubectl = await prepareKubectl(context, options, cluster)
     const identity = await openIdentity(context, options, cluster.metadata.name)
     const controlPlanes = cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
     await using remotes = await openRemotes(context, options.file, cluster, identity, controlPlanes)
@@ -65,19 +66,14 @@ export const kubectlCommand: LeafCommand = {
  */
 async function prepareKubectl(
   context: CommandContext,
-  clusterFile: string,
+  files: ClusterFiles,
   cluster: Cluster,
 ): Promise<string> {
-  const lock = await requireLock(context, clusterFile)
+  const lock = await requireLock(context, files.file)
   const artifact = findLocalArtifact(lock, 'kubectl')
   using progress = openByteProgress(context)
   return await cacheProgram(context, buildCacheName(artifact), async (work) => {
-    const file = await fetchLockedArtifact(
-      artifact,
-      work,
-      { clusterFile, cluster, lock },
-      { ...context, progress },
-    )
+    const file = await fetchLockedArtifact(artifact, work, { files, cluster, lock }, { ...context, progress })
     await chmod(file, 0o755)
     return file
   })

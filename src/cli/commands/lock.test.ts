@@ -171,7 +171,7 @@ test('content that differs from the release is refused, unless the mirror has it
   const own = await runHyperkube(
     'lock',
     { 'cluster.yml': `${cluster}  artifacts: { mirror: "${server.url}", digests: mirror }\n` },
-    { fetcher: httpFetcher(), web: fakeRegistries(fakeImages()), releaseDigests: fakeReleaseDigests },
+    { fetcher: httpFetcher({}), web: fakeRegistries(fakeImages()), releaseDigests: fakeReleaseDigests },
   )
   expect(own.code).toBe(0)
   expect(own.stdout).toContain('+ kubelet linux/amd64: 1.37.1 (published)')
@@ -239,7 +239,7 @@ test('a lock from an HTTP mirror is equal to the lock from upstream', async () =
   await using server = await startFakeArtifactServer((path) => sites.get(`https:/${path}`))
   const web = fakeRegistries(fakeImages())
   const mirrored = `${cluster}  artifacts: { mirror: "${server.url}" }\n`
-  const ran = await runHyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher(), web })
+  const ran = await runHyperkube('lock', { 'cluster.yml': mirrored }, { fetcher: httpFetcher({}), web })
   expect(ran.code).toBe(0)
   expect(ran.stderr).toContain('warning: the mirror is not encrypted')
   const upstream = await lock('lock', { 'cluster.yml': cluster })

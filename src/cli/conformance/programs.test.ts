@@ -54,7 +54,7 @@ afterEach(async () => {
 const lines: string[] = []
 const buildDeps = () => ({
   cacheDirectory: () => join(root, 'cache'),
-  fetcher: httpFetcher(),
+  openWeb: async () => ({ fetcher: httpFetcher({}), route: {} }),
   signal: new AbortController().signal,
   writeLine: (line: string) => void lines.push(line),
 })

@@ -13,13 +13,16 @@ import {
 import { maxChecksumFileBytes, readChecksum } from '../../catalog/checksum.ts'
 import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import type { ClusterWeb } from '../../workspace/cluster-web.ts'
 import type { CommandContext } from '../command/command.ts'
 import { cacheProgram } from '../environment/program-cache.ts'
 
 /** Maximum size of a download in bytes. Every test archive is smaller. */
 const maxArchiveBytes = 4 * 2 ** 30
 
-export type SuiteProgramDeps = Pick<CommandContext, 'cacheDirectory' | 'fetcher' | 'signal'> & {
+export type SuiteProgramDeps = Pick<CommandContext, 'cacheDirectory' | 'signal'> & {
+  /** Opens the connections to the source of the programs. */
+  readonly openWeb: () => Promise<Pick<ClusterWeb, 'fetcher' | 'route'>>
   readonly writeLine: (line: string) => void
 }
 
@@ -74,8 +77,9 @@ async function downloadArtifact(
   artifact: UpstreamArtifact,
   source: ArtifactSource,
   directory: string,
-  { fetcher, signal, writeLine }: SuiteProgramDeps,
+  { openWeb, signal, writeLine }: SuiteProgramDeps,
 ): Promise<string> {
+  const { fetcher, route } = await openWeb()
   const url = locateArtifact(artifact.url, source)
   const expectedSha256 = await fetchPublishedDigest(artifact, source, fetcher, signal)
   const target = join(directory, basename(artifact.url))
@@ -84,6 +88,7 @@ async function downloadArtifact(
     url,
     into: target,
     maxBytes: maxArchiveBytes,
+    route,
     progress: reportTenths(writeLine),
     signal,
   })
@@ -98,7 +103,7 @@ async function downloadArtifact(
 async function fetchPublishedDigest(
   { checksum, url }: UpstreamArtifact,
   source: ArtifactSource,
-  fetcher: SuiteProgramDeps['fetcher'],
+  fetcher: ClusterWeb['fetcher'],
   signal: AbortSignal,
 ): Promise<string> {
   if (checksum === undefined) throw new Error(`${url} has no checksum`)

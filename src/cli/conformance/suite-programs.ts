@@ -8,6 +8,8 @@ import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { openClusterWeb } from '../../workspace/cluster-web.ts'
+import type { ClusterFiles } from '../../workspace/context.ts'
 import type { CommandContext } from '../command/command.ts'
 import { prepareKubectl, prepareSuiteProgram } from './programs.ts'
 
@@ -20,11 +22,14 @@ export interface ConformancePrograms {
 /** Uses the programs named on the command line, otherwise the programs that Kubernetes publishes. */
 export async function prepareConformancePrograms(
   context: CommandContext,
-  { kubernetes, artifacts: source }: Cluster['spec'],
+  files: ClusterFiles,
+  cluster: Cluster,
   { program, kubectl }: { readonly program?: string | undefined; readonly kubectl?: string | undefined },
 ): Promise<ConformancePrograms> {
+  const { kubernetes, artifacts: source } = cluster.spec
   const deps = {
     ...context,
+    openWeb: async () => openClusterWeb(context, files, cluster),
     writeLine: (line: string) => void context.stderr.write(`${toPrintable(line)}\n`),
   }
   const options = () => ({ kubernetes, source, target: detectTarget() })

@@ -7,6 +7,8 @@ import type { Lock, LockedArtifact } from '../../catalog/lock.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { writeNewFile } from '../../kit/files.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { type ClusterWebContext, openClusterWeb } from '../../workspace/cluster-web.ts'
+import type { ClusterFiles } from '../../workspace/context.ts'
 import { openClusterBundle } from '../../workspace/open-cluster-bundle.ts'
 import type { CommandContext } from '../command/command.ts'
 
@@ -15,13 +17,14 @@ const maxBytes = 1 << 30
 
 /** The cluster from whose sources a program is fetched. */
 export interface LockedProgramOptions {
-  readonly clusterFile: string
+  readonly files: ClusterFiles
   readonly cluster: Cluster
   /** Lock that pins the version and digest of the program. */
   readonly lock: Lock
 }
 
-export interface LockedProgramDeps extends Pick<CommandContext, 'bundles' | 'cacheDirectory' | 'signal'> {
+export interface LockedProgramDeps
+  extends ClusterWebContext, Pick<CommandContext, 'bundles' | 'cacheDirectory' | 'signal'> {
   readonly progress: {
     /** Starts to show the progress of one transfer. */
     readonly track: (title: string) => (done: number, total: number) => void
@@ -52,17 +55,17 @@ export function buildCacheName({ component, version, os, arch, sha256 }: LockedA
 export async function fetchLockedArtifact(
   artifact: LockedArtifact,
   directory: string,
-  { clusterFile, cluster }: LockedProgramOptions,
+  { files, cluster }: LockedProgramOptions,
   deps: LockedProgramDeps,
 ): Promise<string> {
   const target = join(directory, basename(artifact.url))
-  await using bundle = await openClusterBundle(deps, clusterFile, cluster)
+  await using bundle = await openClusterBundle(deps, files.file, cluster)
   const path = artifactPath(artifact)
   const member = bundle?.manifest.members.find((one) => one.path === path)
   const sha256 =
     bundle !== undefined && member !== undefined
       ? (await writeNewFile(target, bundle.content(member))).sha256
-      : await download(locateArtifact(artifact.url, cluster.spec.artifacts), target, deps)
+      : await download(artifact, target, { files, cluster }, deps)
   if (sha256 === artifact.sha256) return target
   throw new HyperkubeError(
     'PROGRAM_CHANGED',
@@ -72,15 +75,20 @@ export async function fetchLockedArtifact(
 }
 
 async function download(
-  url: string,
+  artifact: LockedArtifact,
   target: string,
-  { progress, signal }: LockedProgramDeps,
+  { files, cluster }: Pick<LockedProgramOptions, 'files' | 'cluster'>,
+  deps: LockedProgramDeps,
 ): Promise<string> {
+  const { progress, signal } = deps
+  const url = locateArtifact(artifact.url, cluster.spec.artifacts)
+  const { route } = await openClusterWeb(deps, files, cluster)
   const report = progress.track(`downloading ${url}`)
   return createHttpDownloader((path) => path, systemClock).download({
     url,
     into: target,
     maxBytes,
+    route,
     progress: (done, total) => report(done, total ?? done),
     signal,
   })

@@ -37,7 +37,7 @@ export const fetchSnapshot: EtcdCommandAction = async (invocation) => {
         async details(part) {
           progress.writeLine('the database is complete; testing a restore')
           const programs = await prepareEtcdPrograms(
-            { clusterFile: options.file, cluster, lock },
+            { files: options, cluster, lock },
             { ...context, progress },
           )
           const found = await countRestoredKeys(programs, part, signal)

@@ -71,7 +71,10 @@ async function preparePrograms(sha256: string, system: 'linux' | 'windows' = 'li
   }
   const { context } = createInMemoryContext({}, { cacheDirectory: join(root, 'cache') })
   using progress = openByteProgress(context)
-  return await prepareEtcdPrograms({ clusterFile: 'cluster.yml', cluster, lock }, { ...context, progress })
+  return await prepareEtcdPrograms(
+    { files: { file: 'cluster.yml' }, cluster, lock },
+    { ...context, progress },
+  )
 }
 
 const digest = (): string => createHash('sha256').update(archive).digest('hex')

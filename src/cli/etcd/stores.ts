@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import type { Identity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import type { HttpRoute } from '../../kit/http-route.ts'
+import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import { createDirectoryStore } from '../../snapshot/directory-store.ts'
 import { Bucket } from '../../snapshot/s3/bucket.ts'
 import { createBucketStore } from '../../snapshot/s3/store.ts'
@@ -25,11 +27,14 @@ export interface SnapshotStores {
  * identity is opened only for a bucket, because it contains the bucket's keys.
  */
 export async function openSnapshotStores(
-  { options, cluster, identity }: EtcdInvocation,
+  { context, options, cluster, identity }: EtcdInvocation,
   named?: string,
 ): Promise<SnapshotStores> {
   const { directory, s3 } = cluster.spec.etcd.backup
-  const openBucket = async (): Promise<SnapshotStore> => openClusterBucket(s3, await identity())
+  const openBucket = async (): Promise<SnapshotStore> => {
+    const { route } = await openClusterWeb(context, options, cluster)
+    return openClusterBucket(s3, await identity(), route)
+  }
   if (named === 's3') return { all: [await openBucket()], directory: undefined }
   const path =
     named === undefined ? resolveDirectory(options.file, directory, s3 !== undefined) : resolve(named)
@@ -49,7 +54,7 @@ function resolveDirectory(
 type BucketSpec = Cluster['spec']['etcd']['backup']['s3']
 
 /** Opens the bucket of cluster.yml with the keys from the identity. */
-function openClusterBucket(s3: BucketSpec, identity: Identity): SnapshotStore {
+function openClusterBucket(s3: BucketSpec, identity: Identity, route: HttpRoute): SnapshotStore {
   if (s3 === undefined) {
     throw new HyperkubeError('SNAPSHOT_STORE_UNKNOWN', 'cluster.yml has no S3 bucket for snapshots', {
       hint: 'set the bucket in spec.etcd.backup.s3',
@@ -60,7 +65,7 @@ function openClusterBucket(s3: BucketSpec, identity: Identity): SnapshotStore {
     accessKey: readSecretText(identity, accessKey.secret),
     secretKey: readSecretText(identity, secretKey.secret),
   }
-  return createBucketStore(new Bucket({ ...location, ...keys }), prefix)
+  return createBucketStore(new Bucket({ ...location, ...keys, route }), prefix)
 }
 
 function readSecretText({ secrets }: Identity, name: string): string {

@@ -31,7 +31,7 @@ export const verifyStoredSnapshot: EtcdCommandAction = async (invocation) => {
       async programs(text) {
         progress.writeLine('the snapshot is complete and belongs to this cluster; testing a restore')
         const lock = readLock(`cluster.lock of ${source.name}`, text)
-        return prepareEtcdPrograms({ clusterFile: options.file, cluster, lock }, { ...context, progress })
+        return prepareEtcdPrograms({ files: options, cluster, lock }, { ...context, progress })
       },
       directory: work.path,
       signal,

@@ -23,6 +23,8 @@ export interface InMemoryOptions {
   readonly programPath?: string
   readonly fetcher?: Fetcher
   readonly web?: HttpTransport
+  /** Replaces `fetcher` and `web`, for tests of the route. */
+  readonly connect?: CommandContext['connect']
   readonly releaseDigests?: ReleaseDigests
   readonly signal?: AbortSignal
   /** Replies of a fake operator to prompts, in order. A prompt for which no reply is left is interrupted. */
@@ -81,8 +83,12 @@ export function createInMemoryContext(
       ...options.environment,
     },
     ...(options.files ?? createFakeFiles(contents)),
-    fetcher: options.fetcher ?? fakeFetcher(() => undefined),
-    web: options.web ?? fakeRegistryTransport(() => undefined),
+    connect:
+      options.connect ??
+      (() => ({
+        fetcher: options.fetcher ?? fakeFetcher(() => undefined),
+        web: options.web ?? fakeRegistryTransport(() => undefined),
+      })),
     releaseDigests: async () => options.releaseDigests ?? emptyReleaseDigests,
     bundles: bundleDisk(),
     operator: { user: 'me', home: '/home/me', machine: 'here', sshAgent: undefined },

@@ -65,13 +65,13 @@ export async function runRehearsal(
     signal,
   })
   const sealed = extracted.small['cluster.identity'].toString('utf8')
-  const encryption = secretFiles(await openSnapshotIdentity(context, options, identity, sealed), []).get(
+  const encryption = secretFiles(await openSnapshotIdentity(context, options, identity, sealed)).get(
     'encryption-configuration',
   )
   if (encryption === undefined) throw new Error('the identity has no encryption configuration')
   const preparePrograms = async (lock: Lock): Promise<RehearsalPrograms> => {
     const [locked, deps] = [
-      { clusterFile: options.file, cluster, lock },
+      { files: options, cluster, lock },
       { ...context, progress },
     ]
     return {

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import type { Identity } from '../../identity/identity.ts'
-import { type RegistryLogin, secretFiles } from '../../identity/secret-files.ts'
+import { type NetworkLogins, secretFiles } from '../../identity/secret-files.ts'
 import type { Secret } from '../../pki/secret.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
@@ -18,12 +18,19 @@ export interface ClusterInputs {
   readonly version: (host: string) => string
 }
 
-function listRegistryLogins({ spec }: Cluster): RegistryLogin[] {
-  return spec.registries.flatMap(({ host, username, password }) =>
-    password === undefined ? [] : [{ host, username: username ?? '', password: password.secret }],
-  )
+function listNetworkLogins({ spec }: Cluster): NetworkLogins {
+  const { registries, proxy } = spec
+  return {
+    registries: registries.flatMap(({ host, username, password }) =>
+      password === undefined ? [] : [{ host, username: username ?? '', password: password.secret }],
+    ),
+    proxy:
+      proxy?.username === undefined || proxy.password === undefined
+        ? undefined
+        : { ...proxy, username: proxy.username, password: proxy.password.secret },
+  }
 }
 
 export function collectSecrets({ identity, cluster }: ClusterInputs): ReadonlyMap<string, Secret> {
-  return secretFiles(identity, listRegistryLogins(cluster))
+  return secretFiles(identity, listNetworkLogins(cluster))
 }

@@ -77,7 +77,7 @@ async function runStep(
 
 /** Metrics of an API server that uses the encryption configuration of an identity. */
 function metricsOf(identity: Identity): string {
-  const bytes = secretFiles(identity, []).get('encryption-configuration')?.reveal() ?? new Uint8Array()
+  const bytes = secretFiles(identity).get('encryption-configuration')?.reveal() ?? new Uint8Array()
   const hash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
   const name = 'apiserver_encryption_config_controller_last_config_info'
   return `# TYPE ${name} gauge\n${name}{apiserver_id_hash="sha256:12",hash="${hash}"} 1\nother 2\n`

@@ -140,7 +140,7 @@ async function checkTokens({ identity, api, now, signal }: RotationContext): Pro
 }
 
 async function waitForEncryption(cluster: RotationContext): Promise<readonly Finding[]> {
-  const configuration = secretFiles(cluster.identity, []).get('encryption-configuration')
+  const configuration = secretFiles(cluster.identity).get('encryption-configuration')
   if (configuration !== undefined) await waitForEncryptionLoaded(cluster.api, configuration, cluster)
   return []
 }

@@ -1,13 +1,15 @@
-import { X509Certificate } from 'node:crypto'
 import { locateArtifact } from '../../catalog/artifact-source.ts'
 import type { ArtifactTarget } from '../../catalog/artifacts.ts'
 import type { KubernetesRelease } from '../../catalog/catalog.ts'
 import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
+import { proxyLoginFile } from '../../contract/download-settings.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
+import { isCaText } from '../../kit/ca-text.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { describeInvalidCa, listCaFiles } from '../../spec/download-sources.ts'
 import { readOidcFlags } from '../../spec/oidc.ts'
 import { type ClusterCheck, type HostCheck, hostError } from './check.ts'
 
@@ -52,7 +54,7 @@ export const checkApiServerFiles: ClusterCheck = ({ cluster, attachments }) => {
 export const checkOidcCa: ClusterCheck = ({ cluster, attachments }) => {
   const file = readOidcFlags(cluster.spec.components.apiServer.args)?.caFile
   const text = file === undefined ? undefined : attachments.get(file)
-  if (text === undefined || (hasCertificate(text) && !text.includes('PRIVATE KEY'))) return []
+  if (text === undefined || isCaText(text)) return []
   return [
     {
       code: 'OIDC_INVALID',
@@ -63,14 +65,6 @@ export const checkOidcCa: ClusterCheck = ({ cluster, attachments }) => {
       component: 'kube-apiserver',
     },
   ]
-}
-
-function hasCertificate(text: string): boolean {
-  try {
-    return new X509Certificate(text).subject !== undefined
-  } catch {
-    return false
-  }
 }
 
 function missingFileMessage(file: string): string {
@@ -98,6 +92,40 @@ export const checkRegistryLogins: ClusterCheck = ({ cluster, identity }) =>
     const message = `cluster.identity has no secret ${password.secret}, the password for ${host}`
     const hint = `hyperkube secret set ${password.secret}; or remove the password from cluster.yml`
     return [{ ...common, message, hint, path: `${path}.password` }]
+  })
+
+/** Finds a login of the proxy whose password is missing in the identity. */
+export const checkProxyPassword: ClusterCheck = ({ cluster, identity }) => {
+  const { password } = cluster.spec.proxy ?? {}
+  if (password === undefined || identity.tags.has(proxyLoginFile)) return []
+  return [
+    {
+      code: 'PLAN_SECRET_MISSING',
+      severity: 'error',
+      message: `cluster.identity has no secret ${password.secret}, the password for the proxy`,
+      hint: `hyperkube secret set ${password.secret}; or remove the login from spec.proxy`,
+      path: 'spec.proxy.password',
+    },
+  ]
+}
+
+/** Checks the CA files for downloads and images, which become part of the plan. */
+export const checkCaFiles: ClusterCheck = ({ cluster, attachments }) =>
+  listCaFiles(cluster).flatMap(({ file, path }): Finding[] => {
+    const text = attachments.get(file)
+    if (text === undefined)
+      return [
+        {
+          code: 'PLAN_FILE_MISSING',
+          severity: 'error',
+          message: missingFileMessage(file),
+          hint: missingFileHint(file),
+          path,
+        },
+      ]
+    return isCaText(text)
+      ? []
+      : [{ code: 'CA_FILE_INVALID', severity: 'error', ...describeInvalidCa(file), path }]
   })
 
 /** Checks that the lock pins everything that the release needs on the platforms of all hosts. */

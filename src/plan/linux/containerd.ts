@@ -1,16 +1,19 @@
 import { posix } from 'node:path'
 import {
-  buildProxyVariables,
   listSandboxImages,
   planContainerdFiles,
+  planProxyEnvironment,
+  proxyCaDirectory,
+  proxyEnvironmentFile,
   renderContainerdConfig,
 } from '../containerd-config.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planDownload, planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
 import { configRoot, containerdSocket, linuxCniDirectory, linuxProgramDirectory } from './paths.ts'
 import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
-import { buildSystemdService, environmentSetting } from './unit.ts'
+import { buildSystemdService, environmentSetting, type UnitSetting } from './unit.ts'
 
 const name = 'containerd'
 const directory = `${configRoot}/containerd`
@@ -34,6 +37,7 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
     pluginDirectories: [plugins.directory, foreignPlugins],
     networkDirectory: linuxCniDirectory,
   }
+  const proxy = planProxyEnvironment(context, paths)
   const config = renderContainerdConfig(context, paths, {
     tables: renderRuntimeTables(context, runc.directory),
   })
@@ -44,6 +48,9 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
     directories: [
       { path: directory, owner: 'root', mode: '0700' },
       { path: `${directory}/certs.d`, owner: 'root', mode: '0700' },
+      ...(cluster.spec.proxy?.ca === undefined
+        ? []
+        : [{ path: `${directory}/${proxyCaDirectory}`, owner: 'root', mode: '0700' }]),
       { path: linuxCniDirectory, owner: 'root', mode: '0755' },
       { path: foreignPlugins, owner: 'root', mode: '0755' },
     ],
@@ -52,6 +59,7 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
     files: [
       planTextFile(`${directory}/config.toml`, config, root),
       ...planContainerdFiles(context, paths),
+      ...proxy.files,
       planTextFile('/etc/crictl.yaml', `runtime-endpoint: ${endpoint}\n`, {
         ...root,
         mode: '0644',
@@ -72,9 +80,8 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
           ['TasksMax', 'infinity'],
           // containerd finds its shims through PATH.
           environmentSetting('PATH', [program.directory, runc.directory, systemPath].join(':')),
-          ...Object.entries(buildProxyVariables(cluster)).map(([variable, value]) =>
-            environmentSetting(variable, value),
-          ),
+          ...Object.entries(proxy.variables).map(([variable, value]) => environmentSetting(variable, value)),
+          ...buildProxySettings(cluster),
         ],
       },
       system,
@@ -92,6 +99,19 @@ export const planLinuxContainerd: ComponentPlanner<LinuxPlanContext> = (context)
       planRemoteProbe({ name: 'network', check: { kind: 'cri', endpoint, network: true } }),
     ],
   })
+}
+
+/** Directories in which Go searches for CA certificates. A private directory is added to them. */
+const systemCaDirectories = ['/etc/ssl/certs', '/etc/pki/tls/certs']
+
+/** Builds the settings of the unit for the HTTP proxy. systemd reads the file as root. */
+function buildProxySettings({ spec }: Cluster): readonly UnitSetting[] {
+  if (spec.proxy === undefined) return []
+  const caDirectories = [...systemCaDirectories, `${directory}/${proxyCaDirectory}`].join(':')
+  return [
+    ['EnvironmentFile', `${directory}/${proxyEnvironmentFile}`],
+    ...(spec.proxy.ca === undefined ? [] : [environmentSetting('SSL_CERT_DIR', caDirectories)]),
+  ]
 }
 
 /** Plans the download of the CNI plugins, which connect pods to the network. */

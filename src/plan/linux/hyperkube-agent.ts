@@ -8,6 +8,7 @@ import {
   isNode,
   type LinuxPlanContext,
 } from '../context.ts'
+import { planDownloadSettings } from '../download-route.ts'
 import { planSecretFile, planTextFile } from '../files.ts'
 import { configRoot, hyperkubeProgram, linuxProgramDirectory, stateRoot } from './paths.ts'
 import { diskSpaceProbe, planRemoteProbe } from './probe-defaults.ts'
@@ -40,19 +41,22 @@ export const planLinuxAgent: ComponentPlanner<LinuxPlanContext> = (context) => {
       },
     ],
     // Control planes have the CA files, because they renew certificates while no operator is connected.
-    files: isControlPlane(context)
-      ? cas.flatMap(([ca, certificate]) => [
-          planTextFile(locateCaFiles(ca).certificates, certificate, {
-            ...root,
-            mode: '0644',
-            restart: false,
-          }),
-          planSecretFile(locateCaFiles(ca).privateKey, `${ca}-ca-key`, identity, {
-            ...root,
-            restart: false,
-          }),
-        ])
-      : [],
+    files: [
+      ...planDownloadSettings(context, 'root', (file) => `${agentDirectory}/${file}`),
+      ...(isControlPlane(context)
+        ? cas.flatMap(([ca, certificate]) => [
+            planTextFile(locateCaFiles(ca).certificates, certificate, {
+              ...root,
+              mode: '0644',
+              restart: false,
+            }),
+            planSecretFile(locateCaFiles(ca).privateKey, `${ca}-ca-key`, identity, {
+              ...root,
+              restart: false,
+            }),
+          ])
+        : []),
+    ],
     service: buildLinuxAgentService(),
     probes: [diskSpaceProbe(`${stateRoot}/agent`), ...buildClockProbes(context)],
   })

@@ -77,7 +77,15 @@ const settings = record({
   ]),
   cloudProvider: constantFrom('none', 'external'),
   windows: record({ cloud: constantFrom('none', 'aws', 'gcp') }, { requiredKeys: [] }),
-  proxy: constantFrom(undefined, { http: 'http://proxy.example.com:3128/a%20b', no: ['10.0.0.0/8'] }),
+  proxy: constantFrom(
+    undefined,
+    { http: 'http://proxy.example.com:3128/a%20b', no: ['10.0.0.0/8'] },
+    {
+      https: 'http://proxy.example.com:3128',
+      username: 'puller',
+      password: { secret: 'puller' },
+    },
+  ),
 })
 
 export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settings).map(
@@ -119,7 +127,12 @@ export const arbitraryInputs: Arbitrary<PlanInput> = tuple(arbitraryClusters, na
       ...input,
       identity: {
         ...input.identity,
-        tags: new Map([...input.identity.tags, ['registry-login/ghcr.io', 'tag']]),
+        tags: new Map([
+          ...input.identity.tags,
+          ['registry-login/ghcr.io', 'tag'],
+          ['proxy-environment', 'tag'],
+          ['proxy-login', 'tag'],
+        ]),
       },
     }
   },

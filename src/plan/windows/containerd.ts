@@ -1,10 +1,11 @@
 import { win32 } from 'node:path'
 import {
-  buildProxyVariables,
   listSandboxImages,
   planContainerdFiles,
+  planProxyEnvironment,
   renderContainerdConfig,
 } from '../containerd-config.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
 import { planDownload, planTextFile } from '../files.ts'
 import {
@@ -37,6 +38,7 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
     pluginDirectories: [plugins.directory, foreignPluginDirectory],
     networkDirectory: windowsCniDirectory,
   }
+  const proxy = planProxyEnvironment(context, paths)
   const config = renderContainerdConfig(context, paths, {
     settings: [
       `root = ${JSON.stringify(win32.join(data, 'root'))}`,
@@ -67,7 +69,8 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
         // Without this flag, containerd as a Windows service writes no log.
         `--log-file=${win32.join(logs, 'containerd.log')}`,
       ],
-      environment: buildProxyVariables(cluster),
+      // Windows has no environment files. checkProxy refuses a proxy with a login.
+      environment: { ...buildProxyVariables(cluster), ...proxy.variables },
       native: true,
     }),
     probes: [
@@ -81,4 +84,12 @@ export const planWindowsContainerd: ComponentPlanner<WindowsPlanContext> = (cont
       },
     ],
   })
+}
+
+function buildProxyVariables({ spec }: Cluster): Record<string, string> {
+  const { proxy } = spec
+  return {
+    ...(proxy?.http === undefined ? {} : { HTTP_PROXY: proxy.http }),
+    ...(proxy?.https === undefined ? {} : { HTTPS_PROXY: proxy.https }),
+  }
 }

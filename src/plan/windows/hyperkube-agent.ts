@@ -2,7 +2,14 @@ import { win32 } from 'node:path'
 import type { PlannedArtifact } from '../../contract/component-plan.ts'
 import type { ScmServiceSpec } from '../../contract/service.ts'
 import { buildComponentPlan, type ComponentPlanner, type WindowsPlanContext } from '../context.ts'
-import { buildWindowsPlanPaths, planPrivateDirectory, windowsProgramDirectory } from './paths.ts'
+import { planDownloadSettings } from '../download-route.ts'
+import {
+  buildWindowsPlanPaths,
+  componentSettingsPath,
+  planPrivateDirectory,
+  systemAccount,
+  windowsProgramDirectory,
+} from './paths.ts'
 import { buildScmService, planServiceWrapper, type RunnerContext } from './service.ts'
 
 const name = 'hyperkube-agent'
@@ -12,12 +19,18 @@ export const planWindowsAgent: ComponentPlanner<WindowsPlanContext> = (context) 
   const { state } = buildWindowsPlanPaths(context)
   const directory = windowsProgramDirectory(context)('hyperkube', version)
   const { artifact, service } = planAgentSetup(context, version)
+  const at = componentSettingsPath(context, name)
+  const files = planDownloadSettings(context, systemAccount, at)
   return buildComponentPlan({
     name,
     stage: 'prepare',
     version,
-    directories: [planPrivateDirectory(win32.join(state, 'agent'))],
+    directories: [
+      planPrivateDirectory(win32.join(state, 'agent')),
+      ...(files.length === 0 ? [] : [planPrivateDirectory(at())]),
+    ],
     artifacts: [{ from: 'this-release', name: 'hyperkube', version, directory }, artifact],
+    files,
     service,
   })
 }

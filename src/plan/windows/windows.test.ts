@@ -303,7 +303,8 @@ describe('containerd on a Windows host', () => {
     )
     expect(serviceOf(containerd).environment).toEqual({
       HTTPS_PROXY: 'http://proxy.example.com:3128',
-      NO_PROXY: '10.0.0.0/8,.local',
+      NO_PROXY:
+        'localhost,127.0.0.0/8,::1,10.244.0.0/16,10.96.0.0/16,.svc,.cluster.local,192.168.1.11,cp1,192.168.1.31,nt2022,10.0.0.0/8,.local',
     })
     expect(containerd.files.map(({ path }) => path).slice(1)).toEqual([
       String.raw`C:\hyperkube\settings\containerd\certs.d\registry.example.com_5000_\hosts.toml`,

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { AwsV4Signer } from 'aws4fetch'
 import { HyperkubeError } from '../../kit/errors.ts'
+import type { HttpRoute } from '../../kit/http-route.ts'
+import { createRoutedFetch, type RoutedFetch } from '../../kit/routed-fetch.ts'
 import { type Pause, retryTransient, sleepOrAbort } from '../../kit/poll.ts'
 import { bucketUnreachable, isTransientBucketError, toBucketError } from './responses.ts'
 
@@ -11,6 +13,8 @@ export interface BucketOptions {
   readonly bucket: string
   readonly accessKey: string
   readonly secretKey: string
+  /** Proxy and private CAs. Default: a direct connection. */
+  readonly route?: HttpRoute
 }
 
 export interface BucketRequest {
@@ -32,11 +36,13 @@ const requestTimeoutMs = 300_000
 export class Bucket {
   readonly #options: BucketOptions
   readonly #pause: Pause
+  readonly #fetch: RoutedFetch
   readonly title: string
 
   constructor(options: BucketOptions, pause: Pause = sleepOrAbort) {
     this.#options = options
     this.#pause = pause
+    this.#fetch = createRoutedFetch(options.route ?? {})
     this.title = `s3://${options.bucket}`
   }
 
@@ -82,13 +88,7 @@ export class Bucket {
     })
     const signed = await signer.sign()
     // Following a redirect would send the signature to another server.
-    const response = await fetch(signed.url, {
-      method,
-      headers: signed.headers,
-      redirect: 'manual',
-      signal,
-      ...(body === undefined ? {} : { body }),
-    })
+    const response = await this.#fetch(signed.url.href, { method, headers: signed.headers, signal, body })
     if (response.ok) return response
     throw toBucketError(this.title, description, response.status, await response.text())
   }

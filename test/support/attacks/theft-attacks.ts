@@ -27,7 +27,7 @@ export function buildIdentityAttacks({ cluster }: AttackContext): Attack[] {
       what: 'find a secret in its bytes',
       run: async () => {
         const bytes = await readFile(join(directory, 'cluster.identity'))
-        const found = [...secretFiles(identity, [])].filter(([, secret]) =>
+        const found = [...secretFiles(identity)].filter(([, secret]) =>
           bytes.includes(Buffer.from(secret.reveal()).subarray(0, 60)),
         )
         return {

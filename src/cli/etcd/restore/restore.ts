@@ -101,10 +101,7 @@ async function checkSnapshotSource(
   const extracted = await extractSnapshot(bytes, deps)
   if (flags.verify)
     progress.writeLine('the snapshot is complete and belongs to this cluster; testing a restore')
-  const programs = await prepareEtcdPrograms(
-    { clusterFile: options.file, cluster, lock },
-    { ...context, progress },
-  )
+  const programs = await prepareEtcdPrograms({ files: options, cluster, lock }, { ...context, progress })
   if (flags.verify) await testRestore(extracted, programs, deps)
   const sealed = extracted.small['cluster.identity'].toString('utf8')
   const previousIdentity = await openSnapshotIdentity(context, options, identity, sealed)
