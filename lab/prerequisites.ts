@@ -48,13 +48,14 @@ const virtualMachinePrerequisites: readonly Prerequisite[] = [
 const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine64', debian: 'wine64' }]
 
 /**
- * Packages needed only for the test suites: shells for completion tests, and a terminal whose screen can be
- * read.
+ * Packages needed only for the test suites: shells for completion tests, a terminal whose screen can be read,
+ * and an HTTP proxy.
  */
 const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },
   { file: '/usr/bin/tmux', debian: 'tmux' },
+  { file: '/usr/sbin/squid', debian: 'squid' },
 ]
 
 /** Newest Go version that a go.mod of the lab requires. */

@@ -1,5 +1,12 @@
 import { readdir, stat } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { join, normalize } from 'node:path'
 import { manifestType, hashFile } from './oci-archive.ts'
 import {
@@ -17,16 +24,27 @@ export interface Mirror {
   close(): Promise<void>
 }
 
+/** How clients reach a mirror. By default over http and without a login. */
+export interface MirrorAccess {
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Login that the registry demands. Programs are served without it. */
+  readonly login?: { readonly username: string; readonly password: string }
+}
+
 /** Serves several directories as one read-only tree, and the images in them as a registry, on one address. */
 export async function serveMirror(
   roots: readonly string[],
   host: string,
   port = mirrorPort,
+  { tls, login }: MirrorAccess = {},
 ): Promise<Mirror> {
   const registries = await listRegistries(roots)
-  const server = createServer((request, response) => {
-    respond({ roots, registries }, request, response).catch(() => response.destroy())
-  })
+  const isAllowed = createLoginCheck(login)
+  const listener: RequestListener = (request, response) => {
+    if (isAllowed(request)) respond({ roots, registries }, request, response).catch(() => response.destroy())
+    else response.writeHead(401, { 'www-authenticate': 'Basic realm="mirror"' }).end()
+  }
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -34,13 +52,19 @@ export async function serveMirror(
   const boundAddress = server.address()
   const actualPort = typeof boundAddress === 'object' && boundAddress !== null ? boundAddress.port : port
   return {
-    address: `http://${host}:${actualPort}`,
+    address: `${tls === undefined ? 'http' : 'https'}://${host}:${actualPort}`,
     close: async () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+}
+
+function createLoginCheck(login: MirrorAccess['login']): (request: IncomingMessage) => boolean {
+  if (login === undefined) return () => true
+  const expected = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
+  return ({ url, headers }) => url?.startsWith('/v2/') !== true || headers.authorization === expected
 }
 
 interface MirrorContent {

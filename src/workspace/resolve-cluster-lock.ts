@@ -147,6 +147,8 @@ async function resolveFromNetwork(
   try {
     return await resolveLock(options, { fetcher: logFetches(web.fetcher, report), registry }, signal)
   } catch (error) {
+    const refusal = findRefusal(error)
+    if (refusal !== undefined) throw refusal
     if (!(error instanceof AggregateError)) throw error
     throw new HyperkubeError(
       'LOCK_NOT_RESOLVED',
@@ -154,6 +156,29 @@ async function resolveFromNetwork(
       { hint: suggestFix(error, options.release.kubernetes, defaults), cause: error },
     )
   }
+}
+
+/** Codes of settings that cluster.yml lacks. They explain all other failures of a lock. */
+const refusalCodes: readonly string[] = [
+  'PROXY_LOGIN_REFUSED',
+  'PROXY_REFUSED',
+  'FETCH_CA_UNKNOWN',
+  'REGISTRY_LOGIN_REFUSED',
+  'REGISTRY_NO_TOKEN',
+]
+
+/** Finds the first refusal of a proxy or a server among the failures. Mirrors come before registries. */
+function findRefusal(error: unknown): HyperkubeError | undefined {
+  if (error instanceof HyperkubeError && refusalCodes.includes(error.code)) return error
+  const causes = [
+    ...(error instanceof AggregateError ? error.errors : []),
+    ...(error instanceof Error ? [error.cause] : []),
+  ]
+  for (const cause of causes) {
+    const found = cause === undefined ? undefined : findRefusal(cause)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function suggestFix({ errors }: AggregateError, version: string, defaults: readonly string[]): string {

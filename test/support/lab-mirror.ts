@@ -8,8 +8,7 @@ import { silentReport } from '../../lab/report.ts'
 /** Opens a mirror for a lab on a free port. By default it has all upstream components. */
 export async function openLabMirror(
   lab: Lab,
-  { parts = selectParts(), overrides }: Partial<Pick<MirrorOptions, 'parts' | 'overrides'>> = {},
+  { parts = selectParts(), ...options }: Partial<Omit<MirrorOptions, 'cache' | 'report' | 'port'>> = {},
 ): Promise<Mirror> {
-  const options = { parts, cache: cacheDirectory(), report: silentReport, port: 0 }
-  return openMirror(lab, overrides === undefined ? options : { ...options, overrides })
+  return openMirror(lab, { parts, cache: cacheDirectory(), report: silentReport, port: 0, ...options })
 }

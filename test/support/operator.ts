@@ -6,6 +6,7 @@ import { type Document, parseDocument, stringify } from 'yaml'
 import { selectParts } from '../../lab/components/parts.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Machine } from '../../lab/hosts/machine.ts'
+import type { MirrorAccess } from '../../lab/mirror/server.ts'
 import { buildClusterDocument, type ClusterDocumentOptions } from '../../lab/hyperkube/cluster-document.ts'
 import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import type { Event } from '../../src/contract/event.ts'
@@ -50,17 +51,22 @@ export interface OperatorOptions extends ClusterDocumentOptions {
   readonly parts?: readonly string[]
   /** Directory with files that the mirror serves instead of its own. */
   readonly overrides?: string
+  /** Address, TLS and login of the mirror. */
+  readonly mirror?: MirrorAccess & { readonly address?: string }
+  /** Called after `init` and before `lock`, to complete cluster.yml and the identity. */
+  readonly beforeLock?: (operator: Pick<Operator, 'directory' | 'must' | 'edit'>) => Promise<void>
 }
 
 export async function createOperator(
   lab: Lab,
   hosts: readonly Machine[],
   kubernetes: string,
-  { parts = [], overrides, ...options }: OperatorOptions = {},
+  { parts = [], overrides, mirror: access = {}, beforeLock, ...options }: OperatorOptions = {},
 ): Promise<Operator> {
   const mirror = await openLabMirror(lab, {
     parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
     ...(overrides === undefined ? {} : { overrides }),
+    ...access,
   })
   const directory = await mkdtemp(join(tmpdir(), 'up-'))
   const file = join(directory, 'cluster.yml')
@@ -82,7 +88,13 @@ export async function createOperator(
     await writeFile(file, stringify(buildClusterDocument(kubernetes, mirror.address, hosts, options)))
     // The file contains all hosts of the lab, because tests may add hosts to the cluster later.
     await writeKnownHosts(directory, [...hosts, ...(await lab.hosts())])
+    const edit: Operator['edit'] = async (change) => {
+      const document = parseDocument(await readFile(file, 'utf8'))
+      change(document)
+      await writeFile(file, document.toString())
+    }
     await must(0, 'init')
+    await beforeLock?.({ directory, must, edit })
     await must(0, 'lock')
     return {
       hosts,
@@ -99,11 +111,7 @@ export async function createOperator(
         await must(3, 'plan', '--out', planFile)
         return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))
       },
-      async edit(change) {
-        const document = parseDocument(await readFile(file, 'utf8'))
-        change(document)
-        await writeFile(file, document.toString())
-      },
+      edit,
       async identity() {
         const key = await readKeyFile(privateFiles(), join(directory, 'hyperkube/keys/lab.key'))
         return readIdentity(privateFiles(), join(directory, 'cluster.identity'), key)

@@ -6,6 +6,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import { buildComponent } from '../../diff/testing/fixtures.ts'
 import { type TemporaryHost, createTemporaryHost } from '../host/testing/temporary-host.ts'
 import { diffHost } from '../apply/diff-host.ts'
+import { buildPullError } from './pull-error.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
@@ -122,6 +123,17 @@ test('an image that cannot be pulled is reported with its registry and a hint', 
     message: `cannot pull ${pause} from registry.example`,
     hint: expect.stringContaining(`crictl pull ${pause}`),
   })
+})
+
+test.each([
+  ['proxyconnect tcp: Proxy Authentication Required', 'PROXY_LOGIN_REFUSED'],
+  ['tls: failed to verify certificate: x509: certificate signed by unknown authority', 'FETCH_CA_UNKNOWN'],
+  ['unexpected status from HEAD request to https://r/v2/: 401 Unauthorized', 'REGISTRY_LOGIN_REFUSED'],
+  ['pull access denied, repository does not exist or may require authorization', 'IMAGE_NOT_PULLED'],
+])('the message of containerd "%s" gets the code %s', (message, code) => {
+  const error = buildPullError(pause, new Error(message))
+  expect(error).toMatchObject({ code, message: expect.stringContaining('registry.example') })
+  expect(error.hint).toContain(code === 'IMAGE_NOT_PULLED' ? 'crictl' : 'hyperkube up')
 })
 
 test('an image in a plan without a container runtime is refused', async () => {

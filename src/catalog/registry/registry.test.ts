@@ -125,6 +125,55 @@ test('a token is sent only to the host that requested it', async () => {
   })
 })
 
+const login = { host: 'registry.example', username: 'puller', password: 'pässword', secret: 'puller' }
+const basic = `Basic ${Buffer.from('puller:pässword').toString('base64')}`
+
+test('a login is sent as Basic authorization to its own server only', async () => {
+  const authorizations = new Map<string, string | undefined>()
+  const { transport } = fakeSites((url, headers) => {
+    const { host } = new URL(url)
+    authorizations.set(host, headers['authorization'])
+    if (host === 'cdn.example') return { body: pause.manifest }
+    if (headers['authorization'] !== basic)
+      return { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }
+    return { status: 307, headers: { location: 'https://cdn.example/x' } }
+  })
+  const registry = remoteRegistry(transport, () => ['https://mirror.example'], [login])
+  expect((await registry.manifest(image, signal)).digest).toBe(pause.digest)
+  expect(Object.fromEntries(authorizations)).toEqual({
+    'mirror.example': undefined,
+    'registry.example': basic,
+    'cdn.example': undefined,
+  })
+})
+
+test('a login is sent to the token service, and a refused login names the secret', async () => {
+  const refuse = (password: string) =>
+    fakeSites((url, headers) => {
+      if (url.startsWith('https://auth.example'))
+        return headers['authorization'] === basic && password === login.password
+          ? { body: '{"token":"t"}' }
+          : { status: 401 }
+      if (headers['authorization'] === 'Bearer t') return undefined
+      return { status: 401, headers: { 'www-authenticate': 'Bearer realm="https://auth.example/"' } }
+    })
+  const found = await remoteRegistry(refuse(login.password).transport, noMirror, [login]).manifest(
+    image,
+    signal,
+  )
+  expect(found.digest).toBe(pause.digest)
+  const wrong = remoteRegistry(refuse('other').transport, noMirror, [login]).manifest(image, signal)
+  await expect(wrong).rejects.toMatchObject({
+    code: 'REGISTRY_LOGIN_REFUSED',
+    message: 'registry.example refuses the login of puller (401)',
+    hint: expect.stringContaining('hyperkube secret set puller'),
+  })
+  const refused = fakeSites(() => ({ status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } }))
+  await expect(
+    remoteRegistry(refused.transport, noMirror, [login]).manifest(image, signal),
+  ).rejects.toMatchObject({ code: 'REGISTRY_LOGIN_REFUSED' })
+})
+
 test.each([
   ['Basic realm="x"', 'it requires a login'],
   ['Bearer realm="http://auth.example"', 'without encryption'],

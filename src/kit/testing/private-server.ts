@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import type { TestCa } from './test-ca.ts'
 
 /** Name of the server. Requests to a name use a proxy, unlike those to a loopback address. */
-const serverName = 'kubernetes.default.svc'
+const serverName = 'mirror.example'
 
 export interface PrivateServer extends AsyncDisposable {
   /** URL with a loopback address. */

@@ -10,7 +10,7 @@ export interface TestKeyPair {
 
 export interface TestCa {
   readonly certificate: string
-  /** Server certificate for 127.0.0.1. */
+  /** Server certificate for 127.0.0.1, the API server and mirror.example. */
   readonly server: TestKeyPair
   readonly client: TestKeyPair
   readonly otherClient: TestKeyPair
@@ -34,7 +34,12 @@ export async function createTestCa(): Promise<TestCa> {
     const { certificate } = await issue('ca', '-addext', 'basicConstraints=critical,CA:TRUE')
     const signingArgs = ['-CA', join(directory, 'ca.crt'), '-CAkey', join(directory, 'ca.key')]
     const [server, client, otherClient] = await Promise.all([
-      issue('server', ...signingArgs, '-addext', 'subjectAltName=IP:127.0.0.1,DNS:kubernetes.default.svc'),
+      issue(
+        'server',
+        ...signingArgs,
+        '-addext',
+        'subjectAltName=IP:127.0.0.1,DNS:kubernetes.default.svc,DNS:mirror.example',
+      ),
       issue('client', ...signingArgs),
       issue('other-client', ...signingArgs),
     ])

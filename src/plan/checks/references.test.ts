@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { findKubernetesRelease } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { buildTestLock } from '../testing/fixtures.ts'
-import { checkCaseBriefly, checkCase, defaultHostLines } from './testing/fixtures.ts'
+import type { PlanInput } from '../context.ts'
+import { checkCase, checkCaseBriefly, defaultHostLines } from './testing/fixtures.ts'
 
 const withFile = [
   ...defaultHostLines.slice(0, 2),
@@ -48,6 +49,39 @@ test('the password of a registry must be in the identity', () => {
     input: (input) => ({ ...input, identity: { ...input.identity, tags } }),
   })
   expect(found).toEqual([])
+})
+
+test('the password of the proxy must be in the identity', () => {
+  const spec = ["proxy: { https: 'http://proxy.example:3128', username: me, password: { secret: proxy } }"]
+  const hosts = [defaultHostLines[0]]
+  expect(checkCase({ spec, hosts })).toMatchObject([
+    {
+      code: 'PLAN_SECRET_MISSING',
+      path: 'spec.proxy.password',
+      hint: expect.stringContaining('secret set proxy'),
+    },
+  ])
+  const tags = new Map([['proxy-login', 'tag']])
+  const withSecret = (input: PlanInput) => ({ ...input, identity: { ...input.identity, tags } })
+  expect(checkCase({ spec, hosts, input: withSecret })).toEqual([])
+})
+
+test('CA files for downloads and images must exist and contain only certificates', () => {
+  const spec = [
+    'registries: [{ host: ghcr.io, ca: registry.pem }]',
+    "artifacts: { mirror: 'https://mirror.example', ca: mirror.pem }",
+    "proxy: { https: 'http://proxy.example:3128', ca: proxy.pem }",
+  ]
+  const attachments = new Map([
+    ['mirror.pem', 'no certificate'],
+    ['proxy.pem', '-----BEGIN PRIVATE KEY-----'],
+  ])
+  const found = checkCase({ spec, input: (input) => ({ ...input, attachments }) })
+  expect(found.map(({ code, path }) => [code, path])).toEqual([
+    ['PLAN_FILE_MISSING', 'spec.registries[0].ca'],
+    ['CA_FILE_INVALID', 'spec.artifacts.ca'],
+    ['CA_FILE_INVALID', 'spec.proxy.ca'],
+  ])
 })
 
 test('a registry password without a username is an error', () => {
