@@ -1,7 +1,7 @@
 import { type DownloadSettings, downloadSettingsFile, proxyLoginFile } from '../contract/download-settings.ts'
 import type { PlannedFile } from '../contract/component-plan.ts'
 import { readMirror } from '../spec/download-sources.ts'
-import { listProxyBypass } from '../spec/proxy.ts'
+import { listProxyBypass } from '../spec/download-route.ts'
 import type { PlanContext } from './context.ts'
 import { planSecretFile, planTextFile } from './files.ts'
 

@@ -159,17 +159,17 @@ async function resolveFromNetwork(
 }
 
 /** Codes of settings that cluster.yml lacks. They explain all other failures of a lock. */
-const refusalCodes: readonly string[] = [
+const refusalCodes: ReadonlySet<string> = new Set([
   'PROXY_LOGIN_REFUSED',
   'PROXY_REFUSED',
   'FETCH_CA_UNKNOWN',
   'REGISTRY_LOGIN_REFUSED',
   'REGISTRY_NO_TOKEN',
-]
+])
 
 /** Finds the first refusal of a proxy or a server among the failures. Mirrors come before registries. */
 function findRefusal(error: unknown): HyperkubeError | undefined {
-  if (error instanceof HyperkubeError && refusalCodes.includes(error.code)) return error
+  if (error instanceof HyperkubeError && refusalCodes.has(error.code)) return error
   const causes = [
     ...(error instanceof AggregateError ? error.errors : []),
     ...(error instanceof Error ? [error.cause] : []),

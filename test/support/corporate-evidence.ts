@@ -7,7 +7,13 @@ const file = join(import.meta.dirname, '../../docs/evidence/corporate-network.md
 export interface CorporateFigures {
   /** Duration of the `up` that created the cluster. */
   readonly seconds: number
-  readonly counted: readonly { readonly host: string; readonly proxied: number; readonly bypassed: number }[]
+  readonly counted: readonly {
+    readonly host: string
+    readonly proxied: number
+    readonly bypassed: number
+    /** Packets of pods to targets outside the cluster. */
+    readonly pods: number
+  }[]
   /** Connections of the operator's machine to the server that squid did not open. */
   readonly operatorBypassed: number
   readonly requests: readonly SquidRequest[]
@@ -36,10 +42,12 @@ On the operator's machine they reject every connection to the server that squid 
 \`up\` took ${seconds.toFixed(0)} s. Before it, one \`up\` with a wrong password of the proxy and one with a wrong password of the registry failed with
 \`PROXY_LOGIN_REFUSED\` and \`REGISTRY_LOGIN_REFUSED\`. Afterwards \`plan\` had nothing to do. Both passwords were only in files with mode 0600 of root.
 
-| host | packets to the proxy that opened connections | packets past the proxy |
-|---|---|---|
-${counted.map(({ host, proxied, bypassed }) => `| ${host} | ${proxied} | ${bypassed} |`).join('\n')}
-| operator | see below | ${operatorBypassed} |
+| | connections to the proxy | tries to connect past it | of pods, to targets outside the cluster |
+|---|---|---|---|
+${counted.map(({ host, proxied, bypassed, pods }) => `| ${host} | ${proxied} | ${bypassed} | ${pods} |`).join('\n')}
+| operator | see below | ${operatorBypassed} | |
+
+Pods do not get the proxy. Their packets were dropped too, and no addon needed them.
 
 Requests in the log of squid, all for that one server when allowed (200). 407 is the refused password.
 

@@ -9,7 +9,7 @@ import { stripDigest } from '../../contract/image-reference.ts'
 import { registryLoginName } from '../../identity/secret-files.ts'
 import { isCaText } from '../../kit/ca-text.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { describeInvalidCa, listCaFiles } from '../../spec/download-sources.ts'
+import { describeInvalidCa, listCaFiles } from '../../spec/download-route.ts'
 import { readOidcFlags } from '../../spec/oidc.ts'
 import { type ClusterCheck, type HostCheck, hostError } from './check.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { listProxyBypass } from './proxy.ts'
+import { listProxyBypass } from './download-route.ts'
 import { readCluster } from './read-cluster.ts'
 
 const base = `apiVersion: hyperkube.dev/v1
