@@ -6,7 +6,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { readCluster } from '../spec/read-cluster.ts'
 import { openClusterWeb } from './cluster-web.ts'
-import type { ClusterFiles, WorkspaceContext } from './context.ts'
+import type { ClusterFiles, WebClients, WorkspaceContext } from './context.ts'
 import { readClusterSource } from './load-cluster.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
 
@@ -32,8 +32,7 @@ export async function readCatalogSource(
   const location = from ?? (await findMirrorUrl(context, files.file))
   if (location === undefined) return readBundledCatalog(context, files.file)
   if (/^https?:\/\//.test(location)) {
-    const cluster = await requireUncheckedCluster(context, files.file)
-    const { fetcher } = await openClusterWeb(context, files, cluster)
+    const { fetcher } = await openWeb(context, files)
     return { location, text: await fetcher.text(location, maxCatalogBytes, signal) }
   }
   const text = await readFile(location).catch((cause: unknown) => {
@@ -43,6 +42,12 @@ export async function readCatalogSource(
     })
   })
   return { location, text }
+}
+
+/** Opens the connections of the cluster. Without a cluster.yml they are direct. */
+async function openWeb(context: WorkspaceContext, files: ClusterFiles): Promise<WebClients> {
+  if (!(await context.exists(files.file))) return context.connect({})
+  return openClusterWeb(context, files, await requireUncheckedCluster(context, files.file))
 }
 
 /**

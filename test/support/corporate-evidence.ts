@@ -13,6 +13,10 @@ export interface CorporateFigures {
     readonly bypassed: number
     /** Packets of pods to targets outside the cluster. */
     readonly pods: number
+    /** Dropped packets of the host that are neither TCP nor UDP. */
+    readonly other: number
+    /** Targets of dropped packets of the host. */
+    readonly targets: string
   }[]
   /** Connections of the operator's machine to the server that squid did not open. */
   readonly operatorBypassed: number
@@ -42,12 +46,12 @@ On the operator's machine they reject every connection to the server that squid 
 \`up\` took ${seconds.toFixed(0)} s. Before it, one \`up\` with a wrong password of the proxy and one with a wrong password of the registry failed with
 \`PROXY_LOGIN_REFUSED\` and \`REGISTRY_LOGIN_REFUSED\`. Afterwards \`plan\` had nothing to do. Both passwords were only in files with mode 0600 of root.
 
-| | connections to the proxy | tries to connect past it | of pods, to targets outside the cluster |
-|---|---|---|---|
-${counted.map(({ host, proxied, bypassed, pods }) => `| ${host} | ${proxied} | ${bypassed} | ${pods} |`).join('\n')}
-| operator | see below | ${operatorBypassed} | |
+| | connections to the proxy | TCP and UDP past it | other protocols (address . protocol) | of pods, out of the cluster |
+|---|---|---|---|---|
+${counted.map(({ host, proxied, bypassed, other, targets, pods }) => `| ${host} | ${proxied} | ${bypassed} | ${other} ${targets === '' ? '' : `(${targets})`} | ${pods} |`).join('\n')}
+| operator | see below | ${operatorBypassed} | | |
 
-Pods do not get the proxy. Their packets were dropped too, and no addon needed them.
+Pods do not get the proxy. Their packets out of the cluster were dropped too.
 
 Requests in the log of squid, all for that one server when allowed (200). 407 is the refused password.
 
