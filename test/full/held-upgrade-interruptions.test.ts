@@ -69,11 +69,8 @@ test(
     stack.defer(async () => lab.down())
     stack.use(await startDnsServer(lab.gateway))
     const cluster = await createUpCluster(lab, shape, from, {
-      survivesPowerCut: true,
+      ...{ survivesPowerCut: true, addons: true, forward: [lab.gateway] },
       parts: [`kubernetes@v${from}`, `kubernetes@v${to}`, `e2e@v${from}`, `test-images@v${from}`],
-      async prepare({ edit }) {
-        await edit((document) => document.setIn(['spec', 'dns', 'forward'], [lab.gateway]))
-      },
     })
     stack.defer(async () => cluster.close())
     const { operator, api, hosts } = cluster

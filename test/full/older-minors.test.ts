@@ -44,16 +44,14 @@ describe.each(versions)('Kubernetes %s', (version) => {
   beforeAll(async () => {
     const lab = await openFreshLab(`minor-${version.replaceAll('.', '-')}`)
     stack.defer(async () => lab.down())
+    stack.use(await startDnsServer(lab.gateway))
     const started = performance.now()
     opened = await createUpCluster(lab, '1+1', kubernetes, {
+      ...{ addons: true, forward: [lab.gateway] },
       parts: [
         ...[`kubernetes@${version}`, `etcd@${etcd}`],
         ...[`e2e@${version}`, `test-images@${version}`, 'pause'],
       ],
-      async prepare({ edit }) {
-        stack.use(await startDnsServer(lab.gateway))
-        await edit((document) => document.setIn(['spec', 'dns', 'forward'], [lab.gateway]))
-      },
     })
     upSeconds = (performance.now() - started) / 1000
     stack.defer(async () => opened?.close())
