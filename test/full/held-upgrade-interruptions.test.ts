@@ -67,10 +67,13 @@ test(
     await using stack = new AsyncDisposableStack()
     const lab = await openFreshLab('hold-interrupted')
     stack.defer(async () => lab.down())
-    stack.use(await startDnsServer(lab.gateway))
     const cluster = await createUpCluster(lab, shape, from, {
       ...{ survivesPowerCut: true, addons: true, forward: [lab.gateway] },
       parts: [`kubernetes@v${from}`, `kubernetes@v${to}`, `e2e@v${from}`, `test-images@v${from}`],
+      // The address of the gateway exists as soon as the hosts run.
+      async prepare() {
+        stack.use(await startDnsServer(lab.gateway))
+      },
     })
     stack.defer(async () => cluster.close())
     const { operator, api, hosts } = cluster

@@ -44,7 +44,6 @@ describe.each(versions)('Kubernetes %s', (version) => {
   beforeAll(async () => {
     const lab = await openFreshLab(`minor-${version.replaceAll('.', '-')}`)
     stack.defer(async () => lab.down())
-    stack.use(await startDnsServer(lab.gateway))
     const started = performance.now()
     opened = await createUpCluster(lab, '1+1', kubernetes, {
       ...{ addons: true, forward: [lab.gateway] },
@@ -52,6 +51,10 @@ describe.each(versions)('Kubernetes %s', (version) => {
         ...[`kubernetes@${version}`, `etcd@${etcd}`],
         ...[`e2e@${version}`, `test-images@${version}`, 'pause'],
       ],
+      // The address of the gateway exists as soon as the hosts run.
+      async prepare() {
+        stack.use(await startDnsServer(lab.gateway))
+      },
     })
     upSeconds = (performance.now() - started) / 1000
     stack.defer(async () => opened?.close())
