@@ -19,6 +19,7 @@ import { createClusterRegistry, selectImages } from '../../workspace/cluster-reg
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
+import { findUnpinnedChart, pinCharts } from '../../workspace/pin-charts.ts'
 import { buildBundleReadError, findBundlePath } from '../../workspace/open-cluster-bundle.ts'
 import {
   type CommandContext,
@@ -186,6 +187,9 @@ async function createBundle(
   const { bundles, stderr, signal, web } = context
   const { name } = cluster.metadata
   const lock = selectLock(cluster, catalog, await requireLock(context, options.file))
+  const unpinned = findUnpinnedChart(lock, (await pinCharts(context, options.file, cluster)) ?? {})
+  if (unpinned !== undefined)
+    throw new HyperkubeError('CHART_NOT_LOCKED', unpinned, { hint: 'hyperkube lock' })
   const key = buildSigningKey(await openIdentity(context, options, name))
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
