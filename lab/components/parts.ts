@@ -164,6 +164,16 @@ export const parts: readonly Part[] = [
     ],
     { stamps: { 'main.VERSION': 'v0.0.30' } },
   ),
+  // Helm renders charts of addons on the machine of the operator.
+  definePart(
+    'helm',
+    'v4.3.1',
+    [{ name: 'helm', from: 'helm.sh/helm/v4/cmd/helm', ask: ['version', '--short'] }],
+    {
+      stamps: { 'helm.sh/helm/v4/internal/version.version': 'v4.3.1' },
+      onRequest: true,
+    },
+  ),
   definePart('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
   }),

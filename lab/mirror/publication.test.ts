@@ -26,6 +26,10 @@ test('artifacts are published at the paths of upstream', () => {
       "github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0/crictl-v1.36.0-linux-amd64.tar.gz.sha256",
     ]
   `)
+  expect(paths('helm')).toEqual([
+    'get.helm.sh/helm-v4.3.1-linux-amd64.tar.gz',
+    'get.helm.sh/helm-v4.3.1-linux-amd64.tar.gz.sha256sum',
+  ])
   expect(paths('kubernetes@v1.36.4')).toContain('dl.k8s.io/release/v1.36.4/bin/linux/amd64/kubelet.sha256')
   expect(paths('windows')).toMatchInlineSnapshot(`
     [

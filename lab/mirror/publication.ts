@@ -94,6 +94,13 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
         { kind: 'checksum', path: `${path}.sha256`, of: path, style: 'bare' },
       ]
     }
+    case 'helm': {
+      const path = `get.helm.sh/helm-${version}-${os}-${arch}.tar.gz`
+      return [
+        defineArchive(part, path, (file) => `${os}-${arch}/${file}`),
+        { kind: 'checksum', path: `${path}.sha256sum`, of: path, style: 'line' },
+      ]
+    }
     case 'e2e': {
       const path = `dl.k8s.io/${version}/kubernetes-test-${os}-${arch}.tar.gz`
       return [

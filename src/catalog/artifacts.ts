@@ -151,6 +151,17 @@ function shawl({ shawl: version }: KubernetesRelease, target: ArtifactTarget): r
   return [toUpstreamArtifact('shawl', version, target, url)]
 }
 
+/** Version of Helm that renders charts. Its command line is part of hyperkube, so the catalog has no entry. */
+export const helmVersion = '4.3.1'
+
+/** Lists the archive of Helm for a target. Helm runs on the operator's machine, which must have Linux. */
+export function helmArtifacts(target: ArtifactTarget): readonly UpstreamArtifact[] {
+  if (target.os !== 'linux') return []
+  const url = `https://get.helm.sh/helm-v${helmVersion}-${target.os}-${target.arch}.tar.gz`
+  const checksum = { url: `${url}.sha256sum`, format: 'lines' } as const
+  return [toUpstreamArtifact('helm', helmVersion, target, url, checksum)]
+}
+
 function toUpstreamArtifact(
   component: string,
   version: string,

@@ -64,6 +64,48 @@ test('a held upgrade is written beside the programs of the version before it', a
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
+test('charts are written to the lock with their digests, and Helm is one of its artifacts', async () => {
+  const sites = fakeUpstream('1.37.1')
+  const options = {
+    release: findKubernetesRelease(shippedCatalog, '1.37.1'),
+    targets: [linux, windows],
+    source: 'upstream',
+    images: {},
+    helm: true,
+  } as const
+  const deps = {
+    fetcher: fakeFetcher((url) => sites.get(url)),
+    registry: remoteRegistry(fakeRegistries({}), () => []),
+  }
+  const plain = await resolveLock(options, deps, new AbortController().signal)
+  expect(plain.artifacts.filter(({ component }) => component === 'helm')).toMatchObject([
+    { version: '4.3.1', os: 'linux', trust: 'published' },
+  ])
+  expect(checkLock(plain, options)).toEqual([])
+  const artifacts = plain.artifacts.filter(({ component }) => component !== 'helm')
+  expect(checkLock({ ...plain, artifacts }, options)).toMatchObject([
+    { code: 'LOCK_MISSING_ARTIFACT', message: 'the lock has no helm linux/amd64' },
+  ])
+  expect(checkLock({ ...plain, artifacts }, { ...options, helm: false })).toEqual([])
+  const url = 'https://charts.example/web-2.0.0.tgz'
+  const charts = {
+    web: { version: '2.0.0', url, sha256: 'b'.repeat(64) },
+    shop: { version: '1.0.0', sha256: 'a'.repeat(64) },
+  }
+  const lock = { ...plain, artifacts: [], charts }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-charts.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+  const edited = { ...lock, charts: { ...charts, shop: { ...charts.shop, sha256: 'c'.repeat(64) } } }
+  expect(compareLocks(lock, edited)).toEqual([
+    {
+      what: 'chart shop',
+      before: `1.0.0 sha256:${'a'.repeat(64)}`,
+      after: `1.0.0 sha256:${'c'.repeat(64)}`,
+      replaced: false,
+    },
+  ])
+})
+
 test('a lock must agree with cluster.yml about a held upgrade', async () => {
   const plain = await locked('1.36.4', linux)
   const held = { ...plain, heldUpgrade: await lockHeld() }

@@ -191,7 +191,7 @@ test('a problem inside an addon is reported at its position', () => {
       "14:32 error spec.dns.forward[0]: must be an IP address",
       "15:12 error spec.metrics: must be none or a map of settings",
       "16:24 error spec.ingress.httpPort: must be at most 65535",
-      "18:7 error spec.addons[0]: needs files, urls or inline",
+      "18:7 error spec.addons[0]: needs files, urls, inline or chart",
       "19:36 error spec.addons[1].urls[0].url: must be an http or https URL",
       "19:71 error spec.addons[1].urls[0].sha256: must be 64 hexadecimal digits: curl -sL URL | sha256sum",
       "19:88 error spec.addons[1].timeout: must be a duration such as 90s, 5m or 1h30m",

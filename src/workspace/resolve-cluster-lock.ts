@@ -19,6 +19,7 @@ import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
+import { checkBundledCharts, listCharts, pinCharts } from './pin-charts.ts'
 
 /** Receives a line of progress, for example about a file that was written. */
 export type ReportLine = (line: string) => void
@@ -58,10 +59,14 @@ export async function resolveClusterLock(
   for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
   const workers = readWorkersVersion(cluster)
-  const resolved =
-    workers === lock.kubernetes
-      ? lock
-      : { ...lock, workers: await resolveWorkersPins(context, options, catalog, report) }
+  const charts = await pinCharts(context, options.files.file, cluster)
+  const resolved = {
+    ...lock,
+    ...(workers === lock.kubernetes
+      ? {}
+      : { workers: await resolveWorkersPins(context, options, catalog, report) }),
+    ...(charts === undefined ? {} : { charts }),
+  }
   checkReplacedDigests(compareLocks(previous, resolved), options)
   return resolved
 }
@@ -104,6 +109,7 @@ async function resolveDigests(
   const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = selectImages(cluster, release.images)
   const { artifacts, heldUpgrade } = cluster.spec
+  const helm = listCharts(cluster).length > 0
   if (artifacts === 'upstream' || !('bundle' in artifacts)) {
     return resolveFromNetwork(
       context,
@@ -113,6 +119,7 @@ async function resolveDigests(
         held: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
         targets,
         source: artifacts,
+        helm,
         images,
         digests: hasOwnBuilds(artifacts) ? undefined : await context.releaseDigests(),
       },
@@ -123,7 +130,8 @@ async function resolveDigests(
   const { publicKey } = buildSigningKey(await openIdentity(context, files, cluster.metadata.name))
   await using bundle = await openClusterBundle(context, files.file, cluster, publicKey)
   if (bundle === undefined) throw new Error('spec.artifacts has a bundle, but no bundle was opened')
-  return extractLock(bundle.manifest, release, targets, images)
+  checkBundledCharts(bundle.manifest, cluster)
+  return extractLock(bundle.manifest, { release, targets, images, helm })
 }
 
 function hasOwnBuilds(artifacts: Cluster['spec']['artifacts']): boolean {
