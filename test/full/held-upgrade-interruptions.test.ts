@@ -21,9 +21,9 @@ const shape = process.env['HELD_UPGRADE_SHAPE'] ?? '3+2'
 const seed = Number(process.env['HELD_UPGRADE_SEED'] ?? Date.now() % 1_000_000)
 const [from, to] = ['1.36.4', '1.37.1'] as const
 /** Interruptions of the hold, and again of the rollback. */
-const interruptions: readonly Interruption[] = ['SIGKILL', 'SIGKILL', 'SIGKILL', 'power cut']
+const interruptions: readonly Interruption[] = ['power cut', 'SIGKILL', 'SIGKILL']
 /** Maximum number of events after which a run is interrupted. A hold on 3+2 hosts has about 200 events. */
-const eventsPerRun = 150
+const eventsPerRun = 60
 const powerCutHost = 'cp2'
 
 type Interruption = 'SIGKILL' | 'power cut'
