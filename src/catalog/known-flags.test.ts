@@ -19,6 +19,7 @@ const ofReleases = listDefaultReleases(shippedCatalog)
     ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
     { program: 'etcd' as const, version: release.etcd },
     { program: 'flanneld' as const, version: release.flannel },
+    { program: 'kube-router' as const, version: release.kubeRouter },
   ])
   .filter(({ version }) => !minorsWithoutFlags.includes(toMinor(version)))
 
