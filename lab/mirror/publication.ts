@@ -87,6 +87,14 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
       const file = os === 'windows' ? 'flanneld.exe' : `flanneld-${arch}`
       return [{ kind: 'file', path: `${release}/${file}`, program: 'flanneld' }]
     }
+    case 'kube-router': {
+      const release = formatGithubRelease('cloudnativelabs/kube-router', version)
+      const path = `${release}/kube-router_${bare}_${os}_${arch}.tar.gz`
+      return [
+        defineArchive(part, path, (file) => file),
+        { kind: 'checksum', path: `${release}/kube-router_${bare}_checksums.txt`, of: path, style: 'line' },
+      ]
+    }
     case 'crictl': {
       const path = `${formatGithubRelease('kubernetes-sigs/cri-tools', version)}/crictl-${version}-${os}-${arch}.tar.gz`
       return [

@@ -71,6 +71,7 @@ const programs: Readonly<Record<Os, readonly Publication[]>> = {
     runc,
     cniPlugins,
     flannel,
+    kubeRouter,
     crictl,
   ],
   windows: [
@@ -137,6 +138,16 @@ function flannel(
 ): readonly UpstreamArtifact[] {
   const file = target.os === 'windows' ? 'flanneld.exe' : `flanneld-${target.arch}`
   return [toUpstreamArtifact('flannel', version, target, `${github('flannel-io/flannel', version)}/${file}`)]
+}
+
+function kubeRouter(
+  { kubeRouter: version }: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
+  const release = github('cloudnativelabs/kube-router', version)
+  const url = `${release}/kube-router_${version}_${target.os}_${target.arch}.tar.gz`
+  const checksum = { url: `${release}/kube-router_${version}_checksums.txt`, format: 'lines' } as const
+  return [toUpstreamArtifact('kube-router', version, target, url, checksum)]
 }
 
 function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {

@@ -16,6 +16,7 @@ const ofReleases = listDefaultReleases(shippedCatalog).flatMap((release) => [
   ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
   { program: 'etcd' as const, version: release.etcd },
   { program: 'flanneld' as const, version: release.flannel },
+  { program: 'kube-router' as const, version: release.kubeRouter },
 ])
 
 test.each(ofReleases)(

@@ -172,9 +172,16 @@ export const addonCodes: ErrorCodeEntries = {
     remedy: '`hyperkube addon list` lists all addons; your own are in `spec.addons`.',
   },
   NETWORK_POLICY_UNENFORCED: {
-    summary: 'The cluster has NetworkPolicies, but no plugin enforces them.',
-    meaning: 'flannel does not enforce policies, so all pods can reach each other.',
+    summary: 'The cluster has NetworkPolicies, but no program enforces them. This is a warning.',
+    meaning: '`spec.network.policy` is `none`, so all pods can reach each other.',
     remedy:
-      'If you need policies, set `spec.network.plugin: none` and install Calico, Cilium or another plugin as your addon. Otherwise delete the policies, because they give a false sense of security.',
+      'Remove `spec.network.policy`, so that kube-router enforces them. Otherwise delete the policies, because they give a false sense of security.',
+  },
+  NETWORK_POLICY_BEGINS: {
+    summary: 'NetworkPolicies that had no effect so far will be enforced. This is a warning.',
+    meaning:
+      'The cluster was installed by a release without kube-router. `up` installs it on every Linux node.',
+    remedy:
+      'Check that the policies in the message allow what your pods need. To keep the previous behaviour, set `spec.network.policy: none`.',
   },
 }

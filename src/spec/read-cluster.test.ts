@@ -32,6 +32,14 @@ test('a minimal cluster.yml is valid and gets the network defaults', () => {
   expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
 })
 
+test('NetworkPolicy is enforced by default; none is possible and says what it means', () => {
+  expect(readCluster({ file: 'cluster.yml', text: good }).cluster?.spec.network.policy).toBe('kube-router')
+  expect(formatFindings(`${good}  network: { policy: none }\n`)).toEqual([
+    '14:22 warning spec.network.policy: NetworkPolicy objects are not enforced: every pod can reach every other pod (policy: kube-router)',
+  ])
+  expect(formatFindings(`${good}  network: { plugin: none }\n`)).toEqual([])
+})
+
 test('all problems are reported at once, each with its position and a suggestion', () => {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Clusters

@@ -3,7 +3,7 @@ import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
 import { type Catalog, findKubernetesRelease, listDefaultVersions } from '../catalog/catalog.ts'
-import { findOlderCatalog } from '../catalog/check-lock.ts'
+import { checkLock, findOlderCatalog } from '../catalog/check-lock.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { findPins, selectPins, formatLock, type Lock, type LockPins } from '../catalog/lock.ts'
@@ -83,8 +83,13 @@ async function resolveWorkersPins(
 ): Promise<LockPins> {
   const version = readWorkersVersion(options.cluster)
   const known = options.previous === undefined ? undefined : findPins(options.previous, version)
-  if (known !== undefined) return known
-  const { spec } = options.cluster
+  const release = findKubernetesRelease(catalog, version)
+  const { cluster: current, targets } = options
+  // Pins of an older release of hyperkube may lack a component that this release needs.
+  const isComplete = (pins: LockPins): boolean =>
+    checkLock(pins, { release, targets, images: {} }).every(({ code }) => code !== 'LOCK_MISSING_ARTIFACT')
+  if (known !== undefined && isComplete(known)) return known
+  const { spec } = current
   const cluster = { ...options.cluster, spec: { ...spec, kubernetes: version } }
   return selectPins(await resolveDigests(context, { ...options, cluster }, catalog, report))
 }

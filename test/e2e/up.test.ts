@@ -28,6 +28,7 @@ import {
   expectImpossibleDrainRefused,
   isCordoned,
 } from '../support/node-drain.ts'
+import { expectPoliciesEnforced, expectRulesSurviveKill } from '../support/network-policy.ts'
 import type { Operator } from '../support/operator.ts'
 import { expectNoLeaks } from '../support/secrets.ts'
 import {
@@ -147,6 +148,12 @@ function describeNewCluster(clusterNow: () => UpCluster, kubernetes: KubernetesV
     })
 
     test('a service is reachable from every pod', async () => expectServiceReachable(clusterNow(), pods))
+
+    test('NetworkPolicy applies in both directions, on the same node and across nodes', async () =>
+      expectPoliciesEnforced(clusterNow(), pods))
+
+    test('policies stay enforced while kube-router is killed', async () =>
+      expectRulesSurviveKill(clusterNow(), pods))
 
     test('kubectl logs and exec work, and the API server verifies kubelet certificates', async () =>
       expectKubectlReachesPods(clusterNow(), kubernetes, pods))
