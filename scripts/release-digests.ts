@@ -1,6 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalogTargets, type UpstreamArtifact, upstreamArtifacts } from '../src/catalog/artifacts.ts'
+import {
+  catalogTargets,
+  type UpstreamArtifact,
+  helmArtifacts,
+  upstreamArtifacts,
+} from '../src/catalog/artifacts.ts'
 import { type KubernetesRelease, listDefaultReleases } from '../src/catalog/catalog.ts'
 import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { maxChecksumFileBytes, readChecksum } from '../src/catalog/checksum.ts'
@@ -38,7 +43,7 @@ export async function collectDigests(
   deps: CollectDigestsDeps,
 ): Promise<ReleaseDigests> {
   const files = releases.flatMap((release) =>
-    catalogTargets.flatMap((target) => upstreamArtifacts(release, target)),
+    catalogTargets.flatMap((target) => [...upstreamArtifacts(release, target), ...helmArtifacts(target)]),
   )
   const artifacts = await mapWithConcurrency(
     maxConcurrent,

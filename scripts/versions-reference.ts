@@ -1,4 +1,4 @@
-import { catalogTargets, upstreamArtifacts } from '../src/catalog/artifacts.ts'
+import { catalogTargets, helmArtifacts, upstreamArtifacts } from '../src/catalog/artifacts.ts'
 import { type KubernetesRelease, listDefaultReleases } from '../src/catalog/catalog.ts'
 import { shippedCatalog } from '../src/catalog/shipped-catalog.ts'
 import { compareVersions, parseVersion, upgradePath } from '../src/catalog/version.ts'
@@ -77,7 +77,7 @@ ${renderTable(
 function listPrograms(releases: readonly KubernetesRelease[]): string[][] {
   const artifacts = releases.flatMap((release) =>
     catalogTargets.flatMap((target) =>
-      upstreamArtifacts(release, target).map((artifact) => ({
+      [...upstreamArtifacts(release, target), ...helmArtifacts(target)].map((artifact) => ({
         ...artifact,
         kubernetes: release.kubernetes,
         // All programs of Kubernetes have the same version, so they share a row.

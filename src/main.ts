@@ -41,6 +41,16 @@ for (const stream of [stdout, stderr])
   })
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
+// Loaded only when needed, because every service starts this program and few commands render charts.
+const loadChartRenderer = async () => {
+  const { createChartRenderer } = await import('./cli/environment/chart-renderer.ts')
+  return createChartRenderer({
+    bundles: bundleDisk(),
+    cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
+    writeLine: (line) => stderr.write(`${line}\n`),
+  })
+}
+
 runCommandLine(programPath, process.argv.slice(2), {
   ...createLocalFiles(),
   stdout,
@@ -70,6 +80,10 @@ runCommandLine(programPath, process.argv.slice(2), {
   // the digests.
   releaseDigests: async () => (await import('./catalog/release-digests.ts')).readShippedDigests(),
   bundles: bundleDisk(),
+  charts: {
+    computeDigest: async (path, signal) => (await loadChartRenderer()).computeDigest(path, signal),
+    render: async (request, signal) => (await loadChartRenderer()).render(request, signal),
+  },
   now: () => new Date(),
   operator: {
     user: userInfo().username,

@@ -44,7 +44,7 @@ export async function writeAddons(context: SetupContext): Promise<void> {
 
 /**
  * Waits until the first API server is ready, then repeats `kubectl apply` until the server accepts all
- * manifests.
+ * manifests. Then labels the control planes.
  */
 export async function applyAddons(context: SetupContext, access: Access, signal: AbortSignal): Promise<void> {
   const { manifests, kubectl, config } = buildAddonPaths(context)
@@ -66,6 +66,14 @@ export async function applyAddons(context: SetupContext, access: Access, signal:
     'kubectl to apply all addons',
     async (stopSignal) =>
       runProgram([kubectl, 'apply', '--server-side', '-f', manifests], { env, signal: stopSignal }),
+    pollOptions,
+  )
+  // Some addons run on control planes only. A kubelet may not set this label on its own node.
+  const names = context.clusterHosts.controlPlanes.map(({ name }) => name)
+  const label = ['label', '--overwrite', 'nodes', ...names, 'node-role.kubernetes.io/control-plane=']
+  await pollUntil(
+    'kubectl to label the control planes',
+    async (stopSignal) => runProgram([kubectl, ...label], { env, signal: stopSignal }),
     pollOptions,
   )
 }

@@ -29,7 +29,7 @@ export function renderFlagsFile(name: string, versions: readonly VersionFlags[])
     text: `import type { FlagTable } from '../program-flags.ts'
 
 /** Made by npm run flags from the programs of ${name} ${sorted.map(({ version }) => version.slice(1)).join(', ')}; do not edit. */
-export const ${name}FlagTable = {
+export const ${toCamelCase(name)}FlagTable = {
   base: {
     minor: '${toMinor(oldest.version)}',
     flags: {
@@ -39,6 +39,11 @@ ${formatMaps(oldest.flags, 6)}    },
 } as const satisfies FlagTable
 `,
   }
+}
+
+/** Converts a name such as kube-router to kubeRouter. */
+function toCamelCase(name: string): string {
+  return name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function formatChanges(before: PartFlags, { version, flags }: VersionFlags): string {

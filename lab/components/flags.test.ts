@@ -107,6 +107,7 @@ test('flags are read from one patch of every minor, for Linux', () => {
     'etcd@v3.6.16',
     'etcd@v3.7.3',
     'flannel@v0.28.7',
+    'kube-router@v2.10.0',
     'kubernetes@v1.32.5',
     'kubernetes@v1.33.13',
     'kubernetes@v1.34.10',

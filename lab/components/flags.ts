@@ -60,6 +60,7 @@ const hiddenFlags: Readonly<Record<string, Readonly<Record<string, readonly stri
     ],
   },
   flannel: { flanneld: [] },
+  'kube-router': { 'kube-router': [] },
 }
 
 /** Selects the parts whose flags the catalog stores: the newest patch version of every minor. */

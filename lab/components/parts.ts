@@ -114,6 +114,7 @@ export const parts: readonly Part[] = [
     cniStamp(),
   ),
   flannel('linux'),
+  kubeRouter(),
   definePart(
     'crictl',
     'v1.36.0',
@@ -163,6 +164,16 @@ export const parts: readonly Part[] = [
       },
     ],
     { stamps: { 'main.VERSION': 'v0.0.30' } },
+  ),
+  // Helm renders charts of addons on the machine of the operator.
+  definePart(
+    'helm',
+    'v4.3.1',
+    [{ name: 'helm', from: 'helm.sh/helm/v4/cmd/helm', ask: ['version', '--short'] }],
+    {
+      stamps: { 'helm.sh/helm/v4/internal/version.version': 'v4.3.1' },
+      onRequest: true,
+    },
   ),
   definePart('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
@@ -359,6 +370,20 @@ function kubeBench(): Part {
     filesFrom: module,
     files: ['master', 'etcd', 'controlplane', 'node', 'policies'].map((name) => `cfg/cis-1.12/${name}.yaml`),
   })
+}
+
+/**
+ * Defines kube-router, which enforces NetworkPolicy. Its go.mod names a version of netlink that the Go module
+ * proxy does not have, so the pinned go.mod names the next available one.
+ */
+function kubeRouter(): Part {
+  const module = 'github.com/cloudnativelabs/kube-router/v2'
+  return definePart(
+    'kube-router',
+    'v2.10.0',
+    [{ name: 'kube-router', from: `${module}/cmd/kube-router`, ask: ['--version'] }],
+    { stamps: { [`${module}/pkg/version.Version`]: 'v2.10.0' } },
+  )
 }
 
 function flannel(os: Os): Part {

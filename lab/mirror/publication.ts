@@ -87,11 +87,26 @@ function listArtifacts(part: Part, arch: Arch): readonly Publication[] {
       const file = os === 'windows' ? 'flanneld.exe' : `flanneld-${arch}`
       return [{ kind: 'file', path: `${release}/${file}`, program: 'flanneld' }]
     }
+    case 'kube-router': {
+      const release = formatGithubRelease('cloudnativelabs/kube-router', version)
+      const path = `${release}/kube-router_${bare}_${os}_${arch}.tar.gz`
+      return [
+        defineArchive(part, path, (file) => file),
+        { kind: 'checksum', path: `${release}/kube-router_${bare}_checksums.txt`, of: path, style: 'line' },
+      ]
+    }
     case 'crictl': {
       const path = `${formatGithubRelease('kubernetes-sigs/cri-tools', version)}/crictl-${version}-${os}-${arch}.tar.gz`
       return [
         defineArchive(part, path, (file) => file),
         { kind: 'checksum', path: `${path}.sha256`, of: path, style: 'bare' },
+      ]
+    }
+    case 'helm': {
+      const path = `get.helm.sh/helm-${version}-${os}-${arch}.tar.gz`
+      return [
+        defineArchive(part, path, (file) => `${os}-${arch}/${file}`),
+        { kind: 'checksum', path: `${path}.sha256sum`, of: path, style: 'line' },
       ]
     }
     case 'e2e': {

@@ -34,6 +34,17 @@ export async function prepareHold(
   return prepareUpgradeChange(deps, (text) => editHold(text, { to, since }))
 }
 
+/**
+ * Prepares the same hold again, for example after an interruption. cluster.yml and the lock already describe
+ * the hold, so they are not written.
+ */
+export async function prepareResumedHold(deps: FileChangeDeps): Promise<UpgradeChange> {
+  const { context, files } = deps
+  const change = await prepareFileChange(context, files.file, (text) => text)
+  const lock = await requireLock(context, files.file)
+  return { ...change, lock, persist: async () => undefined }
+}
+
 /** Prepares the end of a held upgrade: all components get the new version, and nothing is emulated. */
 export async function prepareConfirmation(deps: HeldUpgradeDeps, cluster: Cluster): Promise<UpgradeChange> {
   const { to } = requireHeldUpgrade(cluster)

@@ -10,6 +10,8 @@ import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.
 import { readAddonSources } from '../workspace/addon-sources.ts'
 import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
 import { readCheckedCluster } from '../workspace/load-cluster.ts'
+import { openIdentity } from '../workspace/load-identity.ts'
+import { renderCharts } from '../workspace/render-charts.ts'
 import { setVersions } from '../workspace/set-versions.ts'
 
 /** One state of a cluster during an upgrade. It is rolled out completely before the next one. */
@@ -113,7 +115,10 @@ export async function checkUpgradePath(
     ...(etcd === undefined ? [] : checkEtcdPath(etcd, next)),
     ...(last === undefined
       ? []
-      : findRemovedManifests(last.kubernetes, await listAddonManifests(context, files, cluster))),
+      : findRemovedManifests(
+          last.kubernetes,
+          await listAddonManifests(context, files, setKubernetes(cluster, last.kubernetes), lock),
+        )),
   ]
 }
 
@@ -123,14 +128,23 @@ const manifestHeader = z.looseObject({
   metadata: z.looseObject({ name: z.string() }),
 })
 
+/** Sets the Kubernetes version, because charts choose the versions of their objects by it. */
+function setKubernetes(cluster: Cluster, kubernetes: string): Cluster {
+  return { ...cluster, spec: { ...cluster.spec, kubernetes } }
+}
+
 /** Lists the objects of the operator's own addons. Skips invalid documents, because `up` reports them. */
 async function listAddonManifests(
   context: WorkspaceContext,
   files: ClusterFiles,
   cluster: Cluster,
+  lock: Lock,
 ): Promise<readonly KeptManifest[]> {
   const sources = await readAddonSources(context, files, cluster)
-  return [...sources].flatMap(([source, text]) =>
+  const loadSecrets = async () => (await openIdentity(context, files, cluster.metadata.name)).secrets
+  const charts = await renderCharts(context, { files, cluster, lock }, loadSecrets)
+  const rendered = [...charts].map(([addon, { text }]) => [`chart of addon ${addon}`, text] as const)
+  return [...sources, ...rendered].flatMap(([source, text]) =>
     parseAllDocuments(text).flatMap((document) => {
       const parsed = manifestHeader.safeParse(document.toJS({ maxAliasCount: 100 }))
       if (!parsed.success) return []

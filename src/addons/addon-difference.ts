@@ -49,7 +49,7 @@ const prunedObjectSchema = z.strictObject({
    * until it can be removed.
    */
   action: z.enum(['remove', 'forget', 'hold']),
-  reason: z.enum(['gone', 'moved', 'found', 'foreign', 'moving', 'in use']).optional(),
+  reason: z.enum(['gone', 'moved', 'found', 'foreign', 'policy', 'moving', 'in use']).optional(),
 })
 export type PrunedObject = z.infer<typeof prunedObjectSchema>
 

@@ -61,6 +61,19 @@ test('only an object that this addon created is removed', () => {
   expect(decide({ ...entry, preexisting: true }, object())).toBe('forget: found')
 })
 
+test('an object that its chart wants to keep is left, and reported', () => {
+  const kept = object()
+  const annotations = { 'helm.sh/resource-policy': 'keep' }
+  const live = { ...kept, metadata: { ...kept.metadata, annotations } }
+  expect(decide(entry, live)).toBe('forget: policy')
+  const [finding] = buildPruneFindings({ action: 'forget', entry, reason: 'policy' }, 'mine')
+  expect(finding).toMatchObject({
+    code: 'ADDON_OBJECT_LEFT',
+    message:
+      'addon mine: ConfigMap kube-system/a is no longer part of the addon, but is not deleted, because it has the annotation helm.sh/resource-policy: keep',
+  })
+})
+
 test('an object without a recorded uid is removed only if hyperkube applied it with the label at creation', () => {
   expect(decide(reference, object())).toBe('remove')
   expect(decide(reference, object({ label: 'another' }))).toBe('forget: foreign')

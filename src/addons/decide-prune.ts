@@ -19,7 +19,7 @@ export type PruneDecision =
   | {
       readonly action: 'forget'
       readonly entry: InventoryEntry
-      readonly reason: 'gone' | 'moved' | 'found' | 'foreign'
+      readonly reason: 'gone' | 'moved' | 'found' | 'foreign' | 'policy'
     }
   /**
    * The object and its entry stay until the object can be removed. `users` describes the objects that still
@@ -90,6 +90,7 @@ export function decidePrune(
   // is dropped.
   if (usage.uids.has(object.metadata.uid ?? '')) return { action: 'forget', entry, reason: 'moved' }
   if (entry.preexisting === true) return { action: 'forget', entry, reason: 'found' }
+  if (hasKeepPolicy(object)) return { action: 'forget', entry, reason: 'policy' }
   // The checks above prove that the entry records this object, so the entry gets the uid of the object.
   const identified: InventoryEntry = { ...entry, uid: object.metadata.uid }
   // Another addon desires the object but has not recorded its uid yet. Until then this inventory keeps the
@@ -114,14 +115,25 @@ function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] 
   return user === undefined ? [] : [describeReference(user)]
 }
 
+/** True if the author of a chart wants the object to outlive the release, for example a volume claim. */
+function hasKeepPolicy({ metadata }: KubeObject): boolean {
+  return Object(metadata['annotations'])['helm.sh/resource-policy'] === 'keep'
+}
+
+const leftReasons: Readonly<Record<string, string>> = {
+  found: 'existed before the addon',
+  foreign: 'was not created by the addon',
+  policy: 'has the annotation helm.sh/resource-policy: keep',
+}
+
 const maxNamed = 3
 
 /** Builds findings for objects that stay although the addon no longer desires them. */
 export function buildPruneFindings(decision: PruneDecision, addon: string): Finding[] {
   const { entry } = decision
   const subject = `addon ${addon}: ${describeReference(entry)}`
-  if (decision.action === 'forget' && (decision.reason === 'found' || decision.reason === 'foreign')) {
-    const reason = decision.reason === 'found' ? 'existed before the addon' : 'was not created by the addon'
+  const reason = decision.action === 'forget' ? leftReasons[decision.reason] : undefined
+  if (reason !== undefined) {
     return [
       {
         code: 'ADDON_OBJECT_LEFT',

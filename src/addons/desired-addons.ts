@@ -30,7 +30,7 @@ export function listDesiredAddons(input: AddonInput): {
   readonly findings: readonly Finding[]
 } {
   const builtIns = listEnabled(input.cluster).map((definition) => buildBuiltIn(definition, input))
-  const userAddons = readUserAddons(input.cluster.spec.addons, input.sources)
+  const userAddons = readUserAddons(input.cluster.spec.addons, input)
   const addons = [...builtIns.map(({ addon }) => addon), ...userAddons.addons]
   const findings = [
     ...builtIns.flatMap((one) => one.findings),
@@ -55,7 +55,7 @@ type HostIndependentAddons = NonNullable<ManagerSettings['addons']>
  * these addons, controllers need no new settings when a worker joins or is removed.
  */
 export function listHostIndependentAddons(
-  input: Pick<AddonInput, 'cluster' | 'images' | 'sources'>,
+  input: Pick<AddonInput, 'cluster' | 'images' | 'sources' | 'charts'>,
 ): HostIndependentAddons {
   const { addons } = listDesiredAddons({ ...input, metricsCertificate: undefined, resolvers: [] })
   return addons

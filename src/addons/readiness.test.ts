@@ -73,6 +73,7 @@ test.each([
   [sts, two, { ...readyStatefulSet, updatedReplicas: 1 }, '1 of 2 replicas are updated'],
   [sts, two, { ...readyStatefulSet, readyReplicas: 1 }, '1 of 2 replicas are ready'],
   [crd, {}, {}, 'it is not Established yet'],
+  [crd, {}, { conditions: null }, 'it is not Established yet'],
   [crd, {}, condition('NamesAccepted', 'False', 'the name is taken'), 'the name is taken'],
   [
     'apiregistration.k8s.io/v1 APIService',

@@ -37,7 +37,9 @@ const observedObject = z.looseObject({
             message: z.string().optional(),
           }),
         )
-        .default([]),
+        // The API server writes null into a CRD that it has just created.
+        .nullish()
+        .transform((conditions) => conditions ?? []),
     })
     .prefault({}),
 })

@@ -98,6 +98,31 @@ test('a bundle has no image blobs of architectures that the lock does not use', 
   for (const [digest] of foreign) expect(paths).not.toContain(`blobs/${digest.replace(':', '/')}`)
 })
 
+test('a bundle has the charts at URLs, and none of charts beside cluster.yml', async () => {
+  const [url, chart] = ['https://charts.example/web-2.0.0.tgz', Buffer.from('a chart')]
+  const sha256 = createHash('sha256').update(chart).digest('hex')
+  const charts = {
+    web: { version: '2.0.0', url, sha256 },
+    again: { version: '2.0.0', url, sha256 },
+    local: { version: '1.0.0', sha256: 'a'.repeat(64) },
+  }
+  const sources = {
+    web: fakeRegistryTransport((at) => ({ body: at === url ? chart : kubeletContent })),
+    registry: remoteRegistry(fakeRegistries(bundleImages), () => []),
+    parts: disk.parts(directory.at('charts.bundle')),
+    onFetch: () => undefined,
+  }
+  const manifest = await fetchBundleParts({ ...spec, lock: { ...bundleLock, charts } }, sources, signal)
+  const members = manifest.members.filter(({ path }) => path.startsWith('charts/'))
+  expect(members).toEqual([{ path: `charts/${sha256}.tgz`, sha256, size: chart.length }])
+  const changed = { ...sources, web: fakeRegistryTransport(() => ({ body: kubeletContent })) }
+  const other = {
+    ...spec,
+    lock: { ...bundleLock, charts: { web: { ...charts.web, sha256: 'b'.repeat(64) } } },
+  }
+  await expect(fetchBundleParts(other, changed, signal)).rejects.toBeInstanceOf(Error)
+})
+
 test('a bundle for Windows hosts has their programs and the image layers of every supported Windows build', async () => {
   const [sandbox, program] = [
     fakeImage('pause', ['amd64'], [17_763, 20_348, 26_100]),
@@ -287,11 +312,11 @@ test('a lock is extracted from the bundle, and another Kubernetes version is ref
     ...findKubernetesRelease(shippedCatalog, '1.37.1'),
     images: { pause: pauseName, busybox: busyboxName },
   }
-  expect(extractLock(manifest, release, [], { pause: pauseName }).images).toEqual({
+  expect(extractLock(manifest, { release, targets: [], images: { pause: pauseName } }).images).toEqual({
     pause: bundleLock.images['pause'],
   })
   const other = { ...manifest, lock: { ...bundleLock, kubernetes: '1.36.4' } }
-  expect(() => extractLock(other, release, [], {})).toThrow(
+  expect(() => extractLock(other, { release, targets: [], images: {} })).toThrow(
     expect.objectContaining({
       code: 'BUNDLE_INCOMPLETE',
       message: 'the bundle is for Kubernetes 1.36.4, not 1.37.1',

@@ -15,6 +15,7 @@ import {
   type BundledImage,
   type BundleManifest,
   type BundleMember,
+  chartPath,
   type ImageKind,
 } from './manifest.ts'
 
@@ -67,6 +68,10 @@ export async function fetchBundleParts(
         await fetchOnce(sha256, formatArtifact(artifact), async () => fetchBytes(web, at, signal)),
       )
     }),
+    ...listChartArchives(lock).map(({ addon, url, sha256 }) => async () => {
+      const open = async (): Promise<AsyncIterable<Uint8Array>> => fetchBytes(web, url, signal)
+      add(chartPath({ sha256 }), sha256, await fetchOnce(sha256, `the chart of addon ${addon}`, open))
+    }),
     ...dedupeParts(images.flatMap((image) => image.parts)).map((part) => async () => {
       const sha256 = part.digest.replace('sha256:', '')
       const open = async (): Promise<AsyncIterable<Uint8Array>> => part.open(registry, signal)
@@ -87,6 +92,15 @@ export async function fetchBundleParts(
     images: images.map(({ bundled }) => bundled),
     members: [...members.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   }
+}
+
+/** Lists the charts at URLs. Other charts are beside cluster.yml, like manifests of addons. */
+function listChartArchives({
+  charts = {},
+}: Lock): readonly { readonly addon: string; readonly url: string; readonly sha256: string }[] {
+  return Object.entries(charts).flatMap(([addon, { url, sha256 }]) =>
+    url === undefined ? [] : [{ addon, url, sha256 }],
+  )
 }
 
 function formatArtifact({ component, version, os, arch }: LockedArtifact): string {

@@ -5,17 +5,23 @@ import { describeCatalog, type Lock, sortLock } from '../catalog/lock.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { BundleManifest } from './manifest.ts'
 
+export interface ExtractLockOptions {
+  readonly release: KubernetesRelease
+  readonly targets: readonly ArtifactTarget[]
+  readonly images: KubernetesRelease['images']
+  /** Whether the cluster needs Helm, because it has charts. */
+  readonly helm?: boolean
+}
+
 /**
  * Returns the lock in the bundle, reduced to these targets and images. Throws if the bundle lacks any of
  * them.
  */
 export function extractLock(
-  { lock }: BundleManifest,
-  release: KubernetesRelease,
-  targets: readonly ArtifactTarget[],
-  images: KubernetesRelease['images'],
+  { lock: { charts: _charts, ...lock } }: BundleManifest,
+  { release, targets, images, helm = false }: ExtractLockOptions,
 ): Lock {
-  const missing = checkLock(lock, { release, targets, images })
+  const missing = checkLock(lock, { release, targets, images, helm })
   if (missing.length > 0) {
     throw new HyperkubeError(
       'BUNDLE_INCOMPLETE',

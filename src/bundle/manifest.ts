@@ -61,6 +61,11 @@ export function artifactPath({ os, arch, url }: BundleManifest['lock']['artifact
   return `artifacts/${os}-${arch}/${url.slice(url.lastIndexOf('/') + 1)}`
 }
 
+/** Path of a chart archive in a bundle. */
+export function chartPath(chart: { readonly sha256: string }): string {
+  return `charts/${chart.sha256}.tgz`
+}
+
 /** Path of the signed catalog in a bundle. */
 export const bundledCatalogPath = 'catalog'
 

@@ -39,6 +39,8 @@ test('the artifacts of a Linux host match the golden list', () => {
       lines https://github.com/containernetworking/plugins/releases/download/v1.9.1/cni-plugins-linux-amd64-v1.9.1.tgz.sha256
     flannel 0.28.7 https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64
       no checksum file
+    kube-router 2.10.0 https://github.com/cloudnativelabs/kube-router/releases/download/v2.10.0/kube-router_2.10.0_linux_amd64.tar.gz
+      lines https://github.com/cloudnativelabs/kube-router/releases/download/v2.10.0/kube-router_2.10.0_checksums.txt
     crictl 1.36.0 https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0/crictl-v1.36.0-linux-amd64.tar.gz
       bare https://github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0/crictl-v1.36.0-linux-amd64.tar.gz.sha256"
   `)

@@ -71,6 +71,7 @@ const programs: Readonly<Record<Os, readonly Publication[]>> = {
     runc,
     cniPlugins,
     flannel,
+    kubeRouter,
     crictl,
   ],
   windows: [
@@ -139,6 +140,16 @@ function flannel(
   return [toUpstreamArtifact('flannel', version, target, `${github('flannel-io/flannel', version)}/${file}`)]
 }
 
+function kubeRouter(
+  { kubeRouter: version }: KubernetesRelease,
+  target: ArtifactTarget,
+): readonly UpstreamArtifact[] {
+  const release = github('cloudnativelabs/kube-router', version)
+  const url = `${release}/kube-router_${version}_${target.os}_${target.arch}.tar.gz`
+  const checksum = { url: `${release}/kube-router_${version}_checksums.txt`, format: 'lines' } as const
+  return [toUpstreamArtifact('kube-router', version, target, url, checksum)]
+}
+
 function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const release = github('kubernetes-sigs/cri-tools', version)
   const url = `${release}/crictl-v${version}-${target.os}-${target.arch}.tar.gz`
@@ -149,6 +160,17 @@ function crictl({ crictl: version }: KubernetesRelease, target: ArtifactTarget):
 function shawl({ shawl: version }: KubernetesRelease, target: ArtifactTarget): readonly UpstreamArtifact[] {
   const url = `${github('mtkennerly/shawl', version)}/shawl-v${version}-win64.zip`
   return [toUpstreamArtifact('shawl', version, target, url)]
+}
+
+/** Version of Helm that renders charts. Its command line is part of hyperkube, so the catalog has no entry. */
+export const helmVersion = '4.3.1'
+
+/** Lists the archive of Helm for a target. Helm runs on the operator's machine, which must have Linux. */
+export function helmArtifacts(target: ArtifactTarget): readonly UpstreamArtifact[] {
+  if (target.os !== 'linux') return []
+  const url = `https://get.helm.sh/helm-v${helmVersion}-${target.os}-${target.arch}.tar.gz`
+  const checksum = { url: `${url}.sha256sum`, format: 'lines' } as const
+  return [toUpstreamArtifact('helm', helmVersion, target, url, checksum)]
 }
 
 function toUpstreamArtifact(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Format } from '../contract/versioned.ts'
+import { kubeRouterFlagTable } from './flags/kube-router.ts'
 import { expandFlags, findFlags, type KnownFlags } from './known-flags.ts'
 import { type KubernetesMinor, kubernetesMinorSchema, shippedMinors } from './minor.ts'
 import {
@@ -29,6 +30,8 @@ const documentSchema = z
       kubernetes: flagTableSchema,
       etcd: flagTableSchema,
       flannel: flagTableSchema,
+      /** Catalogs of older releases do not have this table. */
+      kubeRouter: flagTableSchema.default({ base: kubeRouterFlagTable.base, changes: [] }),
       /** Flags that programs accept on Windows in addition to those on Linux. */
       windows: programFlagsSchema,
       removed: z.array(removedFlagSchema),
@@ -49,6 +52,7 @@ export interface CatalogDocument {
     readonly kubernetes: FlagTable
     readonly etcd: FlagTable
     readonly flannel: FlagTable
+    readonly kubeRouter: FlagTable
     readonly windows: ProgramFlags
     readonly removed: readonly RemovedFlag[]
   }
@@ -66,8 +70,8 @@ export function formatCatalogDocument(document: CatalogDocument): string {
 }
 
 export function expandKnownFlags({ flags }: Pick<CatalogDocument, 'flags'>): KnownFlags {
-  const { kubernetes, etcd, flannel, windows, removed } = flags
-  return { byMinor: [kubernetes, etcd, flannel].flatMap(expandFlags), windows, removed }
+  const { kubernetes, etcd, flannel, kubeRouter, windows, removed } = flags
+  return { byMinor: [kubernetes, etcd, flannel, kubeRouter].flatMap(expandFlags), windows, removed }
 }
 
 /**
@@ -81,17 +85,22 @@ function findInconsistencies({ minors, flags }: Pick<CatalogDocument, 'minors' |
   const lacksFlags = (table: FlagTable, program: ProgramName, version: string): boolean =>
     compareVersions(toMinor(version), table.base.minor) >= 0 &&
     findFlags(known, program, version) === undefined
-  return minors.flatMap(({ minor, defaultPatch, components: { etcd, flannel }, images }, index) => [
-    ...(minors.findIndex((one) => one.minor === minor) < index ? [`${minor} occurs twice`] : []),
-    ...imageNames
-      .filter((name) => !Object.hasOwn(images, name))
-      .map((name) => `${minor} has no image ${name}`),
-    ...(lacksFlags(flags.kubernetes, 'kubelet', defaultPatch)
-      ? [`the flags of Kubernetes ${minor} are missing`]
-      : []),
-    ...(lacksFlags(flags.etcd, 'etcd', etcd) ? [`the flags of etcd ${etcd} are missing`] : []),
-    ...(lacksFlags(flags.flannel, 'flanneld', flannel)
-      ? [`the flags of flannel ${flannel} are missing`]
-      : []),
-  ])
+  return minors.flatMap(
+    ({ minor, defaultPatch, components: { etcd, flannel, kubeRouter }, images }, index) => [
+      ...(minors.findIndex((one) => one.minor === minor) < index ? [`${minor} occurs twice`] : []),
+      ...imageNames
+        .filter((name) => !Object.hasOwn(images, name))
+        .map((name) => `${minor} has no image ${name}`),
+      ...(lacksFlags(flags.kubernetes, 'kubelet', defaultPatch)
+        ? [`the flags of Kubernetes ${minor} are missing`]
+        : []),
+      ...(lacksFlags(flags.etcd, 'etcd', etcd) ? [`the flags of etcd ${etcd} are missing`] : []),
+      ...(lacksFlags(flags.flannel, 'flanneld', flannel)
+        ? [`the flags of flannel ${flannel} are missing`]
+        : []),
+      ...(lacksFlags(flags.kubeRouter, 'kube-router', kubeRouter)
+        ? [`the flags of kube-router ${kubeRouter} are missing`]
+        : []),
+    ],
+  )
 }

@@ -110,6 +110,8 @@ function selectVersion(program: ProgramName, release: KubernetesRelease): string
       return release.etcd
     case 'flanneld':
       return release.flannel
+    case 'kube-router':
+      return release.kubeRouter
     default:
       return release.kubernetes
   }

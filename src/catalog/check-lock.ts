@@ -3,6 +3,7 @@ import { stripDigest } from '../contract/image-reference.ts'
 import {
   type ArtifactTarget,
   controlPlaneArtifacts,
+  helmArtifacts,
   type UpstreamArtifact,
   upstreamArtifacts,
 } from './artifacts.ts'
@@ -16,6 +17,8 @@ export interface CheckLockOptions {
   /** Release of a held upgrade, whose control plane programs the lock must have too. */
   readonly held?: KubernetesRelease | undefined
   readonly targets: readonly ArtifactTarget[]
+  /** Whether the lock must have Helm, because the cluster has charts. */
+  readonly helm?: boolean
   /** Images that the cluster needs. Default: all images of the release. */
   readonly images?: KubernetesRelease['images']
 }
@@ -26,7 +29,7 @@ export interface CheckLockOptions {
  */
 export function checkLock(
   lock: LockPins & Pick<Lock, 'heldUpgrade'>,
-  { release, held, targets, images = release.images }: CheckLockOptions,
+  { release, held, targets, helm = false, images = release.images }: CheckLockOptions,
 ): readonly Finding[] {
   if (lock.kubernetes !== release.kubernetes) {
     // With another Kubernetes version nearly everything differs, so only the version is reported.
@@ -35,7 +38,10 @@ export function checkLock(
   }
   const olderCatalog = findOlderCatalog(lock, release.catalog)
   if (olderCatalog !== undefined) return [olderCatalog]
-  const wanted = targets.flatMap((target) => upstreamArtifacts(release, target))
+  const wanted = targets.flatMap((target) => [
+    ...upstreamArtifacts(release, target),
+    ...(helm ? helmArtifacts(target) : []),
+  ])
   return [
     ...artifactFindings(lock.artifacts, wanted),
     ...heldFindings(lock, held, targets),

@@ -1,6 +1,6 @@
 import { stripDigest } from '../contract/image-reference.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import { artifactId, type Lock, type LockedArtifact, type LockPins } from './lock.ts'
+import { artifactId, type Lock, type LockedArtifact, type LockedChart, type LockPins } from './lock.ts'
 
 /** One difference between two locks. */
 export interface LockChange {
@@ -63,7 +63,7 @@ interface LockEntry {
   readonly digest?: string | undefined
 }
 
-function entries({ workers, heldUpgrade, ...pins }: Lock): Map<string, LockEntry> {
+function entries({ workers, heldUpgrade, charts = {}, ...pins }: Lock): Map<string, LockEntry> {
   const ofWorkers = workers === undefined ? [] : listEntries(workers)
   return new Map([
     ...listEntries(pins),
@@ -72,6 +72,7 @@ function entries({ workers, heldUpgrade, ...pins }: Lock): Map<string, LockEntry
       (file) => [`held ${artifactId(file)}`, artifactEntry(file)] as const,
     ),
     ...ofWorkers.map(([what, entry]) => [`workers: ${what}`, entry] as const),
+    ...Object.entries(charts).map(([addon, chart]) => [`chart ${addon}`, chartEntry(chart)] as const),
   ])
 }
 
@@ -97,6 +98,14 @@ function artifactEntry(file: LockedArtifact): LockEntry {
   const { version, url, sha256, trust } = file
   const brief = `${version} (${trust})`
   return { brief, whole: `${brief} ${url} sha256:${sha256}`, location: url, digest: sha256 }
+}
+
+/**
+ * Builds the entry of a chart. It has no location, because the operator writes the chart or its digest, so a
+ * new digest is no replacement by a publisher.
+ */
+function chartEntry({ version, url, sha256 }: LockedChart): LockEntry {
+  return { brief: version, whole: `${version}${url === undefined ? '' : ` ${url}`} sha256:${sha256}` }
 }
 
 /**

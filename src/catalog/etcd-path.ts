@@ -1,5 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
-import { compareVersions, parseVersion } from './version.ts'
+import { compareVersions, parseVersion, toMinor } from './version.ts'
 
 /** One version of Kubernetes on a path, and the etcd version that comes with it. */
 export interface EtcdStep {
@@ -36,4 +36,12 @@ function explainRefusal(before: string, after: string): string | undefined {
   return entersFrom35 && compareVersions(before, firstSafe35) < 0
     ? `etcd ${before} must first be updated to ${firstSafe35} or later`
     : undefined
+}
+
+/**
+ * Returns whether members must save a raft snapshot before this upgrade. etcd 3.7 cannot read entries of the
+ * raft log that etcd 3.5 wrote. They may still be in the log if the upgrade to 3.6 was not long ago.
+ */
+export function needsRaftSnapshot(before: string, after: string): boolean {
+  return toMinor(before) === '3.6' && toMinor(after) === '3.7'
 }

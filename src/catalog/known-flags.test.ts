@@ -3,8 +3,6 @@ import { listDefaultReleases } from './catalog.ts'
 import { findFlags, listMinorsWithFlag, windowsFlags } from './known-flags.ts'
 import { shippedCatalog } from './shipped-catalog.ts'
 import type { ProgramName } from './program-flags.ts'
-import { minorsWithoutFlags } from './testing/minors-without-flags.ts'
-import { toMinor } from './version.ts'
 
 const kubernetes: readonly ProgramName[] = [
   'kube-apiserver',
@@ -14,13 +12,12 @@ const kubernetes: readonly ProgramName[] = [
   'kube-proxy',
 ]
 
-const ofReleases = listDefaultReleases(shippedCatalog)
-  .flatMap((release) => [
-    ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
-    { program: 'etcd' as const, version: release.etcd },
-    { program: 'flanneld' as const, version: release.flannel },
-  ])
-  .filter(({ version }) => !minorsWithoutFlags.includes(toMinor(version)))
+const ofReleases = listDefaultReleases(shippedCatalog).flatMap((release) => [
+  ...kubernetes.map((program) => ({ program, version: release.kubernetes })),
+  { program: 'etcd' as const, version: release.etcd },
+  { program: 'flanneld' as const, version: release.flannel },
+  { program: 'kube-router' as const, version: release.kubeRouter },
+])
 
 test.each(ofReleases)(
   'the flags of $program $version are known, valid and sorted',
@@ -45,6 +42,7 @@ test('findFlags returns nothing for an unknown minor or for a version of another
 })
 
 test.each<[ProgramName, string, number]>([
+  ['kube-apiserver', '1.32.5', 171],
   ['kube-apiserver', '1.35.8', 176],
   ['kube-apiserver', '1.36.4', 177],
   ['kube-apiserver', '1.37.1', 177],
@@ -68,13 +66,26 @@ test('flags that a minor adds or removes are only in the minors that have them',
   ).toEqual(['1.37'])
   expect(
     listMinorsWithFlag(shippedCatalog.flags, 'kube-controller-manager', 'concurrent-service-syncs'),
-  ).toEqual(['1.35', '1.36'])
-  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual(['1.35', '1.36'])
+  ).toEqual(['1.32', '1.33', '1.34', '1.35', '1.36'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'containerd')).toEqual([
+    '1.32',
+    '1.33',
+    '1.34',
+    '1.35',
+    '1.36',
+  ])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'feature-gates')).toEqual(['3.6', '3.7'])
 })
 
 test('minors with a flag are listed in ascending order', () => {
-  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual(['1.35', '1.36', '1.37'])
+  expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'v')).toEqual([
+    '1.32',
+    '1.33',
+    '1.34',
+    '1.35',
+    '1.36',
+    '1.37',
+  ])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'etcd', 'name')).toEqual(['3.5', '3.6', '3.7'])
   expect(listMinorsWithFlag(shippedCatalog.flags, 'kubelet', 'no-such-flag')).toEqual([])
 })

@@ -64,6 +64,48 @@ test('a held upgrade is written beside the programs of the version before it', a
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
+test('charts are written to the lock with their digests, and Helm is one of its artifacts', async () => {
+  const sites = fakeUpstream('1.37.1')
+  const options = {
+    release: findKubernetesRelease(shippedCatalog, '1.37.1'),
+    targets: [linux, windows],
+    source: 'upstream',
+    images: {},
+    helm: true,
+  } as const
+  const deps = {
+    fetcher: fakeFetcher((url) => sites.get(url)),
+    registry: remoteRegistry(fakeRegistries({}), () => []),
+  }
+  const plain = await resolveLock(options, deps, new AbortController().signal)
+  expect(plain.artifacts.filter(({ component }) => component === 'helm')).toMatchObject([
+    { version: '4.3.1', os: 'linux', trust: 'published' },
+  ])
+  expect(checkLock(plain, options)).toEqual([])
+  const artifacts = plain.artifacts.filter(({ component }) => component !== 'helm')
+  expect(checkLock({ ...plain, artifacts }, options)).toMatchObject([
+    { code: 'LOCK_MISSING_ARTIFACT', message: 'the lock has no helm linux/amd64' },
+  ])
+  expect(checkLock({ ...plain, artifacts }, { ...options, helm: false })).toEqual([])
+  const url = 'https://charts.example/web-2.0.0.tgz'
+  const charts = {
+    web: { version: '2.0.0', url, sha256: 'b'.repeat(64) },
+    shop: { version: '1.0.0', sha256: 'a'.repeat(64) },
+  }
+  const lock = { ...plain, artifacts: [], charts }
+  await expect(formatLock(lock)).toMatchFileSnapshot('testdata/v1-charts.lock')
+  expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
+  const edited = { ...lock, charts: { ...charts, shop: { ...charts.shop, sha256: 'c'.repeat(64) } } }
+  expect(compareLocks(lock, edited)).toEqual([
+    {
+      what: 'chart shop',
+      before: `1.0.0 sha256:${'a'.repeat(64)}`,
+      after: `1.0.0 sha256:${'c'.repeat(64)}`,
+      replaced: false,
+    },
+  ])
+})
+
 test('a lock must agree with cluster.yml about a held upgrade', async () => {
   const plain = await locked('1.36.4', linux)
   const held = { ...plain, heldUpgrade: await lockHeld() }
@@ -98,7 +140,7 @@ test('Windows builds of images are written to the lock and read back', async () 
   expect(readLock('cluster.lock', formatLock(lock))).toEqual(lock)
 })
 
-test('a lock from before image pinning is read, and passes the check', async () => {
+test('a lock from before image pinning is read, and the check lists only later programs', async () => {
   const text = await readFile(new URL('testdata/v1-images-by-name.lock', import.meta.url), 'utf8')
   const lock = readLock('cluster.lock', text)
   expect(lock.images).toEqual({ pause: 'registry.k8s.io/pause:3.10.2' })
@@ -108,10 +150,11 @@ test('a lock from before image pinning is read, and passes the check', async () 
       release: findKubernetesRelease(shippedCatalog, '1.37.1'),
       targets: [linux],
       images: lock.images,
-    }),
-  ).toEqual([])
-  // This lock was written before these two programs for Windows hosts were added.
-  const more = ['kube-log-runner windows/amd64', 'shawl windows/amd64']
+    }).map(({ code, message }) => `${code} ${message}`),
+    // This lock was written before kube-router was added. `hyperkube lock` adds it.
+  ).toEqual(['LOCK_MISSING_ARTIFACT the lock has no kube-router linux/amd64'])
+  // This lock was also written before these two programs for Windows hosts were added.
+  const more = ['kube-router linux/amd64', 'kube-log-runner windows/amd64', 'shawl windows/amd64']
   expect(
     checkLock(lock, {
       release: findKubernetesRelease(shippedCatalog, '1.37.1'),
@@ -229,7 +272,7 @@ test('checkLock reports another Kubernetes version, artifact or image, and missi
 test('compareLocks lists changed artifacts between two Kubernetes versions', async () => {
   const [before, after] = [await locked('1.36.4', linux), await locked('1.37.1', linux)]
   expect(compareLocks(before, before)).toEqual([])
-  expect(compareLocks(undefined, after)).toHaveLength(1 + 12 + 1)
+  expect(compareLocks(undefined, after)).toHaveLength(1 + 13 + 1)
   expect(compareLocks(before, after).map(({ what }) => what)).toEqual([
     'kubernetes',
     'etcd linux/amd64',

@@ -51,6 +51,16 @@ const lockPins = z.strictObject({
 /** Versions, URLs and digests of the files and images that belong to one Kubernetes version. */
 export type LockPins = z.infer<typeof lockPins>
 
+const lockedChart = z.strictObject({
+  version: z.string().min(1),
+  /** URL of the archive. Omitted for a chart beside cluster.yml. */
+  url: z.url({ protocol: /^https?$/ }).optional(),
+  /** Digest of the archive, or of all files of a chart directory. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+})
+/** Version and digest of a Helm chart. */
+export type LockedChart = z.infer<typeof lockedChart>
+
 export const lockSchema = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
   kind: z.literal('Lock'),
@@ -62,6 +72,8 @@ export const lockSchema = z.strictObject({
   heldUpgrade: z.strictObject({ kubernetes: versionSchema, artifacts: artifactList }).optional(),
   /** Pins of the older version that workers keep; only if cluster.yml sets spec.workers.kubernetes. */
   workers: lockPins.optional(),
+  /** Helm charts of addons, by the name of the addon. Omitted if there are none. */
+  charts: z.record(z.string(), lockedChart).optional(),
 })
 
 /** Versions, URLs and digests of all files and images of a cluster. */
@@ -102,7 +114,7 @@ export function formatLock(content: Lock): string {
 }
 
 /** Sorts the entries and fields of a lock into the order in which they are written. */
-export function sortLock({ apiVersion, kind, workers, heldUpgrade, ...pins }: Lock): Lock {
+export function sortLock({ apiVersion, kind, workers, heldUpgrade, charts, ...pins }: Lock): Lock {
   return {
     apiVersion,
     kind,
@@ -116,7 +128,18 @@ export function sortLock({ apiVersion, kind, workers, heldUpgrade, ...pins }: Lo
           },
         }),
     ...(workers === undefined ? {} : { workers: sortPins(workers) }),
+    ...(charts === undefined ? {} : { charts: sortCharts(charts) }),
   }
+}
+
+function sortCharts(charts: NonNullable<Lock['charts']>): NonNullable<Lock['charts']> {
+  const entries = Object.entries(byName(charts))
+  return Object.fromEntries(
+    entries.map(([name, { version, url, sha256 }]) => [
+      name,
+      { version, ...(url === undefined ? {} : { url }), sha256 },
+    ]),
+  )
 }
 
 function sortPins({ kubernetes, catalog, artifacts, images, windowsBuilds }: LockPins): LockPins {
@@ -144,6 +167,7 @@ export function selectPins({
   kind: _kind,
   workers: _workers,
   heldUpgrade: _heldUpgrade,
+  charts: _charts,
   ...pins
 }: Lock): LockPins {
   return pins

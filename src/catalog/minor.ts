@@ -15,6 +15,8 @@ const components = z.strictObject({
   runc: versionSchema,
   cniPlugins: versionSchema,
   flannel: versionSchema,
+  /** kube-router enforces NetworkPolicy. Catalogs of older releases do not name a version. */
+  kubeRouter: versionSchema.default('2.10.0'),
   crictl: versionSchema,
   /** shawl runs ordinary programs as Windows services. */
   shawl: versionSchema,

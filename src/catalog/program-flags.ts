@@ -9,6 +9,7 @@ export const programNameSchema = z.enum([
   'kubelet',
   'kube-proxy',
   'flanneld',
+  'kube-router',
 ])
 export type ProgramName = z.infer<typeof programNameSchema>
 

@@ -23,7 +23,7 @@ test('each artifact gets its digest and the trust level of the digest', async ()
   const targets = [...linux, { os: 'windows', arch: 'amd64' } as const]
   const fetcher = fakeFetcher((url) => sites.get(url))
   const lock = await resolveLock({ ...options, targets }, { fetcher, registry }, signal)
-  expect(lock.artifacts).toHaveLength(20)
+  expect(lock.artifacts).toHaveLength(21)
   for (const { url, sha256, trust, component } of lock.artifacts) {
     expect(sha256).toBe(fakeDigest(url))
     expect(trust).toBe(['flannel', 'shawl'].includes(component) ? 'first-download' : 'published')
@@ -73,7 +73,7 @@ test('all failed downloads are reported together, each with its URL', async () =
   )
   expect(error).toBeInstanceOf(AggregateError)
   expect(inWords(error)).toMatchInlineSnapshot(`
-    "2 of 18 failed
+    "2 of 19 failed
       https://github.com/etcd-io/etcd/releases/download/v3.7.3/SHA256SUMS has no line with a sha256 digest
       https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64 returned status 404"
   `)

@@ -5,6 +5,7 @@ import { locateArtifact, type NetworkSource } from './artifact-source.ts'
 import {
   type ArtifactTarget,
   controlPlaneArtifacts,
+  helmArtifacts,
   type UpstreamArtifact,
   upstreamArtifacts,
 } from './artifacts.ts'
@@ -31,6 +32,8 @@ export interface ResolveLockOptions {
   /** Operating systems and architectures to lock files for. */
   readonly targets: readonly ArtifactTarget[]
   readonly source: NetworkSource
+  /** Whether Helm is locked too, because the cluster has charts. */
+  readonly helm?: boolean
   /** Image references by name. Default: all images of the release. */
   readonly images?: Readonly<Record<string, string>>
   /** Digests that the source must have. Undefined if the operator's mirror has builds of its own. */
@@ -47,7 +50,7 @@ export interface ResolveLockDeps {
  * with all causes.
  */
 export async function resolveLock(
-  { release, held, targets, source, images: requestedImages, digests }: ResolveLockOptions,
+  { release, held, targets, source, helm = false, images: requestedImages, digests }: ResolveLockOptions,
   { fetcher, registry }: ResolveLockDeps,
   signal: AbortSignal,
 ): Promise<Lock> {
@@ -59,7 +62,7 @@ export async function resolveLock(
   // Compute all URLs first, so that an invalid source is reported once and not for every file.
   const files = [
     ...targets
-      .flatMap((target) => upstreamArtifacts(release, target))
+      .flatMap((target) => [...upstreamArtifacts(release, target), ...(helm ? helmArtifacts(target) : [])])
       .map((artifact) => ({ artifact, list: artifacts })),
     ...(held === undefined ? [] : targets.flatMap((target) => controlPlaneArtifacts(held, target))).map(
       (artifact) => ({ artifact, list: heldArtifacts }),

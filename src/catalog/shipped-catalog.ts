@@ -2,6 +2,7 @@ import { buildCatalog, type Catalog } from './catalog.ts'
 import type { CatalogDocument } from './catalog-document.ts'
 import { etcdFlagTable } from './flags/etcd.ts'
 import { flannelFlagTable } from './flags/flannel.ts'
+import { kubeRouterFlagTable } from './flags/kube-router.ts'
 import { kubernetesFlagTable } from './flags/kubernetes.ts'
 import { removedFlags, windowsFlags } from './known-flags.ts'
 import { shippedMinors } from './minor.ts'
@@ -20,6 +21,7 @@ export const shippedDocument: CatalogDocument = {
     kubernetes: kubernetesFlagTable,
     etcd: etcdFlagTable,
     flannel: flannelFlagTable,
+    kubeRouter: kubeRouterFlagTable,
     windows: windowsFlags,
     removed: removedFlags,
   },

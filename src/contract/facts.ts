@@ -52,6 +52,8 @@ const linux = z.strictObject({
   }),
   /** Programs that components call and that are installed, for example nft, iptables, conntrack, mount. */
   programs: z.array(z.string()),
+  /** True if iptables refuses to read the rules of its table `filter`, because nft wrote them. */
+  foreignFilterTable: z.boolean().optional(),
   /** Services that have the name of a hyperkube service but were not created by hyperkube. */
   foreignServices: z.array(z.string()),
   /** Linux capabilities that root does not have, for example in some containers. */

@@ -13,3 +13,11 @@ export const kubeProxyGroup = 'hyperkube:kube-proxies'
 export function formatKubeProxyUser(node: string): string {
   return `hyperkube:kube-proxy:${node}`
 }
+
+/** Group of the users with which kube-router reads pods and policies. */
+export const kubeRouterGroup = 'hyperkube:kube-routers'
+
+/** Returns the Kubernetes user of kube-router on a node. */
+export function formatKubeRouterUser(node: string): string {
+  return `hyperkube:kube-router:${node}`
+}

@@ -40,6 +40,10 @@ const check = z.discriminatedUnion('kind', [
   }),
   /** The packet filter has rules for every service with endpoints. */
   z.strictObject({ kind: z.literal('service-rules'), mode: z.enum(['nftables', 'iptables']), kubeconfig }),
+  /** Packets of all pods of the node pass the rules of kube-router. */
+  z.strictObject({ kind: z.literal('policy-rules'), node: z.string(), kubeconfig }),
+  /** kube-router has the permissions to read policies and pods. */
+  z.strictObject({ kind: z.literal('policy-access'), kubeconfig }),
   /** A temporary network namespace can be attached to the pod network and detached again. */
   z.strictObject({ kind: z.literal('sandbox'), configuration: z.string(), plugins: z.string() }),
   /** An HNS network with this name and type exists. */

@@ -56,7 +56,7 @@ export const addonCodes: ErrorCodeEntries = {
   ADDON_OBJECT_LEFT: {
     summary: 'An object is no longer part of an addon, but is kept.',
     meaning:
-      'It existed before the addon, or another program created it again. hyperkube deletes only objects that it created.',
+      'It existed before the addon, another program created it again, or its chart keeps it by `helm.sh/resource-policy: keep`.',
     remedy: 'If it is not needed, delete it with the command from the hint.',
   },
   ADDON_NAMESPACE_IN_USE: {
@@ -94,7 +94,7 @@ export const addonCodes: ErrorCodeEntries = {
     meaning:
       'Every object needs `apiVersion`, `kind` and `metadata.name`. `generateName` is not enough, because each run would create another object.',
     remedy:
-      'Add the missing fields. Render a Helm chart or a kustomization first: `helm template`, `kubectl kustomize`.',
+      'Add the missing fields. For a Helm chart use `chart` instead of `files`. Render a kustomization first: `kubectl kustomize`.',
   },
   ADDON_SOURCE_EMPTY: {
     summary: 'A source of an addon contains no manifest.',
@@ -105,6 +105,56 @@ export const addonCodes: ErrorCodeEntries = {
     summary: 'The content of a URL does not match the digest in cluster.yml.',
     meaning: 'The author changed it, or an attacker on the network did. Nothing was changed.',
     remedy: 'Review the current content. If you accept it, set its digest in cluster.yml.',
+  },
+  CHART_HOOKS: {
+    summary: 'A Helm chart has hooks, and hyperkube runs no hooks.',
+    meaning:
+      'Hooks are objects that Helm creates before or after other objects, such as Jobs that migrate a database. hyperkube keeps objects in their desired state instead. Nothing was changed.',
+    remedy:
+      'Many charts have a value that disables hooks. If the chart works without its hooks, set `hooks: ignore`. Test hooks are always omitted.',
+  },
+  CHART_NOT_REPRODUCIBLE: {
+    summary: 'Two renderings of a Helm chart with the same values differ.',
+    meaning:
+      'The chart creates random passwords, keys or certificates, or uses the time. Every command would find changes and replace them. Nothing was changed.',
+    remedy:
+      'Set these values: passwords and keys by `secretValues`, others by `values`. The message names the objects; their templates show the values.',
+  },
+  CHART_SECRET_EXPOSED: {
+    summary: 'A Helm chart writes a value of `secretValues` into an object that is no Secret.',
+    meaning: 'Plans and `hyperkube addon diff` show such objects, and more users may read them.',
+    remedy:
+      'Use a value of the chart that names an existing Secret, if it has one. Otherwise set it in `values`, where everyone who reads cluster.yml sees it.',
+  },
+  CHART_SECRET_MISSING: {
+    summary: 'A secret that `secretValues` of a chart names is not in the identity.',
+    remedy: 'Store it with `hyperkube secret set NAME`.',
+  },
+  CHART_NOT_LOCKED: {
+    summary: 'cluster.lock has another version, URL or digest of a chart, or none.',
+    meaning: 'cluster.yml or the chart was changed after the lock was written. Nothing was changed.',
+    remedy: 'Run `hyperkube lock`, and commit the lock.',
+  },
+  CHART_CHANGED: {
+    summary: 'The files of a chart do not match the digest in cluster.lock.',
+    meaning: 'The chart beside cluster.yml was edited or replaced. It was not rendered.',
+    remedy: 'Review the change, for example with `git diff`. To accept it, run `hyperkube lock`.',
+  },
+  CHART_VERSION: {
+    summary: 'A chart has another version than cluster.yml.',
+    remedy: 'Set `version` to the version in Chart.yaml, or use the chart of that version.',
+  },
+  CHART_NOT_READ: {
+    summary: 'A chart does not exist, is too large, or contains links.',
+    meaning: 'A link could point to files that the digest in cluster.lock does not cover.',
+    remedy:
+      'Use the directory that contains Chart.yaml, or a .tgz file from `helm package`. Replace links by copies.',
+  },
+  CHART_NOT_RENDERED: {
+    summary: 'Helm could not render a chart.',
+    meaning: 'The message has the output of Helm, without secret values. Nothing was changed.',
+    remedy:
+      'Check the values. Put dependencies into the chart with `helm dependency build` on a machine with internet access.',
   },
   ADDON_REFUSED: {
     summary: 'The API rejects an object of an addon.',
@@ -122,9 +172,16 @@ export const addonCodes: ErrorCodeEntries = {
     remedy: '`hyperkube addon list` lists all addons; your own are in `spec.addons`.',
   },
   NETWORK_POLICY_UNENFORCED: {
-    summary: 'The cluster has NetworkPolicies, but no plugin enforces them.',
-    meaning: 'flannel does not enforce policies, so all pods can reach each other.',
+    summary: 'The cluster has NetworkPolicies, but no program enforces them. This is a warning.',
+    meaning: '`spec.network.policy` is `none`, so all pods can reach each other.',
     remedy:
-      'If you need policies, set `spec.network.plugin: none` and install Calico, Cilium or another plugin as your addon. Otherwise delete the policies, because they give a false sense of security.',
+      'Remove `spec.network.policy`, so that kube-router enforces them. Otherwise delete the policies, because they give a false sense of security.',
+  },
+  NETWORK_POLICY_BEGINS: {
+    summary: 'NetworkPolicies that had no effect so far will be enforced. This is a warning.',
+    meaning:
+      'The cluster was installed by a release without kube-router. `up` installs it on every Linux node.',
+    remedy:
+      'Check that the policies in the message allow what your pods need. To keep the previous behaviour, set `spec.network.policy: none`.',
   },
 }

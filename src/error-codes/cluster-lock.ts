@@ -4,8 +4,9 @@ export const lockCodes: ErrorCodeEntries = {
   PROGRAM_NOT_LOCKED: {
     summary: 'cluster.lock has no program that runs on this machine.',
     meaning:
-      'hyperkube runs the etcd of cluster.lock to test snapshots, and its kubectl for `hyperkube kubectl`. Both exist only for the systems of the hosts.',
-    remedy: 'Run the same command on a Linux machine with the architecture of the hosts.',
+      'hyperkube runs the etcd of cluster.lock to test snapshots, and its kubectl for `hyperkube kubectl`. Its Helm renders charts of addons. They exist only for the systems of the hosts.',
+    remedy:
+      'On Linux with another architecture, run `hyperkube lock --arch amd64 --arch arm64`. Otherwise run the same command on a Linux machine.',
   },
   PROGRAM_CHANGED: {
     summary: 'A downloaded program does not match cluster.lock.',

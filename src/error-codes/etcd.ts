@@ -52,6 +52,13 @@ export const etcdCodes: ErrorCodeEntries = {
     remedy:
       'Bring the members from the message back. Remove lost ones one at a time with `hyperkube node remove HOST`.',
   },
+  ETCD_NO_RAFT_SNAPSHOT: {
+    summary: 'etcd members saved no raft snapshot before the upgrade to etcd 3.7.',
+    meaning:
+      'etcd 3.7 cannot read entries of the raft log that etcd 3.5 wrote, so it might not start. Nothing was changed.',
+    remedy:
+      'A large `snapshot-count` in the args of etcd prevents raft snapshots. Remove it from cluster.yml and run `hyperkube up`. Then upgrade again.',
+  },
   ETCD_LEARNER: {
     summary: 'An etcd member is still a learner and does not vote.',
     meaning: 'It does not count for the quorum, and no other member can join before it is promoted.',

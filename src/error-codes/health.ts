@@ -75,6 +75,20 @@ export const healthCodes: ErrorCodeEntries = {
       'Find that program: `systemctl status nftables firewalld` on the host. Check `hyperkube logs kube-proxy --limit HOST`.',
     symptoms: ['no-service'],
   },
+  POLICY_RULES: {
+    summary: 'The packet filter of a node lacks the rules that enforce NetworkPolicy.',
+    meaning:
+      'Policies have no effect on the pods of the message. Usually another program flushed the rules, or kube-router cannot start. The agent restarts kube-router, which writes them again.',
+    remedy:
+      'Check `hyperkube logs kube-router --limit HOST`. Find the other program: `systemctl status nftables firewalld` on the host.',
+  },
+  POLICY_ACCESS: {
+    summary: 'kube-router on a node may not read NetworkPolicy objects.',
+    meaning:
+      'The API refuses its certificate or its permissions. The rules stay as they are: new policies and new pods are not enforced.',
+    remedy:
+      '`hyperkube up` restores the RBAC rules. If it persists, check the certificate: `hyperkube certs status`.',
+  },
   SANDBOX_NOT_JOINED: {
     summary: 'A new pod on a node cannot be connected to the network.',
     meaning:

@@ -61,6 +61,31 @@ export const linuxHostCodes: ErrorCodeEntries = {
     remedy:
       'Set `spec.components.kubeProxy.mode: auto`, which selects a mode per host. Or install the package from the hint.',
   },
+  HOST_NO_POLICY_PROGRAMS: {
+    summary: 'The host lacks iptables or ipset, with which kube-router enforces NetworkPolicy.',
+    meaning:
+      'kube-router would exit at its start, and NetworkPolicy objects would have no effect on this host.',
+    remedy:
+      'Install the packages from the hint. Without NetworkPolicy in this cluster, set `spec.network.policy: none`.',
+  },
+  HOST_FOREIGN_FILTER_TABLE: {
+    summary: 'nft wrote rules into the table of iptables that iptables cannot read.',
+    meaning: 'kube-router changes this table with iptables. It would exit at its start.',
+    remedy:
+      'Move the rules to a table with another name than `filter`, for example in `/etc/nftables.conf`. Or set `spec.network.policy: none`.',
+  },
+  HOST_NO_BRIDGE_NETFILTER: {
+    summary: 'The kernel does not pass packets of a bridge to iptables.',
+    meaning: 'NetworkPolicy would not apply to packets between pods of the same node.',
+    remedy:
+      'Load `br_netfilter` as in the hint; some distributions have it in an additional kernel package. Or set `spec.network.policy: none`.',
+  },
+  HOST_NO_WINDOWS_POLICY: {
+    summary: 'NetworkPolicy is not enforced for pods on a Windows host. This is a warning.',
+    meaning:
+      'kube-router runs only on Linux. Policies of pods on Linux hosts also apply to packets from Windows.',
+    remedy: 'Keep pods that need policies on Linux hosts, for example with a node selector.',
+  },
   HOST_NO_RESOLVER: {
     summary: 'The resolver file of the host lists no server. This is a warning.',
     meaning: 'Pods could not resolve names outside the cluster, and image pulls may fail.',

@@ -108,6 +108,11 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'Both define the address of the host inside the cluster, and they could disagree.',
     remedy: 'Keep one of them.',
   },
+  SPEC_NO_NETWORK_POLICY: {
+    summary: 'No program enforces NetworkPolicy in this cluster. This is a warning.',
+    meaning: 'NetworkPolicy objects can be created, but have no effect. flannel alone enforces none.',
+    remedy: 'Remove `spec.network.policy`, or set it to `kube-router`.',
+  },
   SPEC_DUAL_STACK: {
     summary: 'cluster.yml lists two networks for pods or services.',
     meaning: 'Dual-stack clusters are not supported yet.',
@@ -149,10 +154,10 @@ export const specCodes: ErrorCodeEntries = {
     remedy: 'Check that it is the right file; the nodes may be in another one.',
   },
   RKE1_NETWORK_POLICY: {
-    summary: 'The RKE1 cluster enforces NetworkPolicy, but the new cluster would not. This is a warning.',
-    meaning: 'RKE1 uses canal by default. flannel does not enforce network policies.',
+    summary: 'The RKE1 cluster uses canal, which becomes flannel with kube-router. This is a warning.',
+    meaning: 'kube-router enforces NetworkPolicy objects. Policies of Calico have no effect.',
     remedy:
-      'List the policies of the old cluster with `kubectl get networkpolicy -A`. If you rely on any, set `spec.network.plugin: none` and install your own network plugin.',
+      'List the policies of Calico in the old cluster with `kubectl get crd | grep projectcalico`. If you rely on any, set `spec.network.plugin: none` and install your own network plugin.',
   },
   SPEC_PROXY_PASSWORD: {
     summary: 'The address of the proxy contains a user or a password.',

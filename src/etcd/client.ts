@@ -62,6 +62,11 @@ export class EtcdClient implements Disposable {
     return readMemberHealth(async (path) => this.#gateway.get(endpoint, path, options))
   }
 
+  /** Returns the metrics of the member at this endpoint, as text. */
+  async metrics(endpoint: string, options: EtcdCallOptions = {}): Promise<string> {
+    return (await this.#gateway.get(endpoint, '/metrics', options)).text
+  }
+
   /** Counts the keys in the local data of the member at this endpoint. */
   async countKeys(endpoint: string, options: EtcdCallOptions = {}): Promise<KeyCount> {
     return this.#gateway.post(endpoint, 'kv/range', buildCountRequest(), countResponse, options)

@@ -13,6 +13,7 @@ export type EtcdErrorCode =
   | 'ETCD_MEMBERS_CHANGED'
   | 'ETCD_QUORUM'
   | 'ETCD_LEARNER'
+  | 'ETCD_NO_RAFT_SNAPSHOT'
 
 interface EtcdErrorDetails {
   readonly hint?: string | undefined

@@ -16,6 +16,8 @@ test('a cluster without Windows nodes has these base objects', () => {
     'ValidatingAdmissionPolicy removed-hosts.hyperkube.dev',
     'ValidatingAdmissionPolicyBinding removed-hosts.hyperkube.dev',
     'ClusterRoleBinding hyperkube:kube-proxies',
+    'ClusterRole hyperkube:kube-routers',
+    'ClusterRoleBinding hyperkube:kube-routers',
     'Role hyperkube:apiserver-proxies',
     'RoleBinding hyperkube:apiserver-proxies',
     'ClusterRole hyperkube:agent',

@@ -1,4 +1,4 @@
-import { flannelGroup, kubeProxyGroup } from '../contract/node-users.ts'
+import { flannelGroup, kubeProxyGroup, kubeRouterGroup } from '../contract/node-users.ts'
 import { agentUser, renewalSigner } from '../contract/renewal.ts'
 import { windowsBuildLabel, windowsBuildVersion, windowsServers } from '../contract/windows-host.ts'
 import { settleAll } from '../kit/concurrency.ts'
@@ -26,6 +26,7 @@ export function buildBaseObjects({ windows }: BaseObjectsSpec): Manifest[] {
     ...flannelPolicy,
     ...removedHostsPolicy,
     kubeProxyRbac,
+    ...kubeRouterRbac,
     ...apiserverProxyRbac,
     ...agentRbac,
     // Allows the API server to call kubelets, for example for `kubectl logs`.
@@ -56,6 +57,18 @@ const kubeProxyRbac = buildRoleBinding(kubeProxyGroup, 'system:node-proxier', {
   kind: 'Group',
   name: kubeProxyGroup,
 })
+
+/** kube-router only reads: policies, and the pods, namespaces and nodes to which they apply. */
+const kubeRouterRbac: readonly Manifest[] = [
+  buildRole(kubeRouterGroup, [
+    { apiGroups: [''], resources: ['namespaces', 'pods', 'services'], verbs: ['list', 'watch'] },
+    { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+    // kube-router does not start before it has read these, although only its service proxy uses them.
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+  ]),
+  buildRoleBinding(kubeRouterGroup, kubeRouterGroup, { kind: 'Group', name: kubeRouterGroup }),
+]
 
 /** The API server proxies may only read the addresses of all API servers. */
 const apiserverProxyRbac: readonly Manifest[] = [

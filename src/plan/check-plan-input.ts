@@ -23,6 +23,7 @@ import {
   checkWindowsDocker,
   checkWindowsServices,
 } from './checks/foreign-services.ts'
+import { checkNetworkPolicy, checkWindowsNetworkPolicy } from './checks/network-policy.ts'
 import { checkHostNetworks, checkMtu } from './checks/networks.ts'
 import { checkClusterFlags, checkHostFlags } from './checks/owned-flags.ts'
 import { checkFirewall, checkPacketFilter } from './checks/packet-filter.ts'
@@ -78,6 +79,7 @@ const linuxChecks: readonly LinuxCheck[] = [
   checkInitSystem,
   checkKernelFeatures,
   checkPacketFilter,
+  checkNetworkPolicy,
   checkMtu,
   checkCgroups,
   checkSwap,
@@ -97,6 +99,7 @@ const windowsChecks: readonly WindowsCheck[] = [
   checkWindowsAdapter,
   checkWindowsNetworks,
   checkWindowsMetadata,
+  checkWindowsNetworkPolicy,
   checkWindowsImages,
   checkWindowsServices,
   checkWindowsDocker,

@@ -78,7 +78,7 @@ describe('the golden difference to an ordinary host', () => {
     ['container', { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } }],
     ['swap', { linux: { swap: true } }],
     ['docker', { linux: { firewalls: ['docker'] } }],
-    ['without-nft', { linux: { programs: ['iptables'] } }],
+    ['without-nft', { linux: { programs: ['ipset', 'iptables'] } }],
     ['network-manager', { linux: { networkManager: true } }],
     ['selinux', { linux: { selinux: 'enforcing' } }],
     [

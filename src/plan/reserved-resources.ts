@@ -1,3 +1,4 @@
+import { usesKubeRouter } from '../spec/network.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
 /** Lists the components of a host that have an entry in `memoryFloors`. */
@@ -13,6 +14,9 @@ export function listFlooredComponents(
     ...(isManager(context) ? (['hyperkube-controller-manager'] as const) : []),
     ...(isNode(context) ? (['containerd', 'apiserver-proxy', 'kubelet', 'kube-proxy'] as const) : []),
     ...(isNode(context) && context.cluster.spec.network.plugin === 'flannel' ? (['flanneld'] as const) : []),
+    ...(isNode(context) && context.host.os === 'linux' && usesKubeRouter(context.cluster.spec.network)
+      ? (['kube-router'] as const)
+      : []),
   ]
 }
 
@@ -53,6 +57,7 @@ export const memoryFloors = {
   'apiserver-proxy': 96,
   kubelet: 192,
   flanneld: 64,
+  'kube-router': 80,
   'kube-proxy': 96,
 } as const
 

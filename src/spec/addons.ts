@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseDuration } from '../kit/time-format.ts'
+import { chartSchema, remoteFile } from './chart.ts'
 import {
   dnsLabel,
   ipAddress,
@@ -126,19 +127,6 @@ export type StorageSettings = Settings<typeof storageSchema>
 /** Settings that all built-in addons share. */
 export type PodSettings = Pick<DnsSettings, keyof typeof common>
 
-const remoteFile = z
-  .strictObject({
-    url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
-    sha256: z
-      .string('must be 64 hexadecimal digits in quotes')
-      .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits: curl -sL URL | sha256sum')
-      .meta({ description: 'Output of `curl -sL URL | sha256sum`.' }),
-  })
-  .meta({
-    id: 'RemoteFile',
-    description: 'Manifests at a URL. The digest ensures that they do not change.',
-  })
-
 const timeout = z
   .string('must be a duration such as 5m')
   .refine((text) => parseDuration(text) !== undefined, 'must be a duration such as 90s, 5m or 1h30m')
@@ -162,6 +150,7 @@ export const userAddonSchema = z
       )
       .optional()
       .meta({ description: 'Inline manifests: a list of objects or a YAML string.' }),
+    chart: chartSchema.optional().meta({ description: 'A Helm chart, instead of manifests.' }),
     wait: z
       .boolean()
       .default(true)
@@ -170,11 +159,17 @@ export const userAddonSchema = z
     force: z.boolean().default(false).meta({ description: 'Take over fields that other managers have set.' }),
   })
   .refine(
-    ({ files, urls, inline }) => files.length + urls.length > 0 || inline !== undefined,
-    'needs files, urls or inline',
+    ({ files, urls, inline, chart }) => files.length + urls.length > 0 || (inline ?? chart) !== undefined,
+    'needs files, urls, inline or chart',
+  )
+  .refine(
+    ({ files, urls, inline, chart }) =>
+      chart === undefined || (files.length + urls.length === 0 && inline === undefined),
+    'has a chart, so it must not have files, urls or inline',
   )
   .meta({
     id: 'OwnAddon',
-    description: 'An addon with your own manifests. Manifests without a namespace go to `default`.',
+    description:
+      'An addon with your own manifests, or a Helm chart. Manifests without a namespace go to `default`.',
   })
 export type UserAddon = z.infer<typeof userAddonSchema>

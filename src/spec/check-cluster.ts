@@ -23,6 +23,7 @@ const rules: readonly ClusterRule[] = [
   roomForNodes,
   roomForPods,
   nodePorts,
+  networkPolicy,
   checkProxy,
   checkSkippedVerification,
   checkWeakening,
@@ -108,6 +109,16 @@ function hostAddresses({ spec }: Cluster): Problem[] {
     }
     return []
   })
+}
+
+/** Reports a cluster in which NetworkPolicy objects have no effect. */
+function networkPolicy({ spec }: Cluster): Problem[] {
+  const { plugin, policy } = spec.network
+  if (plugin !== 'flannel' || policy !== 'none') return []
+  const message = 'NetworkPolicy objects are not enforced: every pod can reach every other pod'
+  return [
+    warningProblem('SPEC_NO_NETWORK_POLICY', ['spec', 'network', 'policy'], message, 'policy: kube-router'),
+  ]
 }
 
 function singleStack({ spec }: Cluster): Problem[] {

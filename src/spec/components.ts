@@ -41,6 +41,7 @@ export const componentsSchema = z
       })
       .prefault({}),
     flanneld: withArgs.prefault({}),
+    kubeRouter: withArgs.prefault({}),
   })
   .meta({ id: 'Components', description: 'Settings of the Kubernetes components.' })
 export type Components = z.infer<typeof componentsSchema>

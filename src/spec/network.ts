@@ -30,7 +30,11 @@ export const networkSchema = z
     plugin: z
       .enum(['flannel', 'none'])
       .default('flannel')
-      .meta({ description: 'none: you install the pod network. flannel does not enforce NetworkPolicy.' }),
+      .meta({ description: 'none: you install the pod network.' }),
+    policy: z.enum(['kube-router', 'none']).default('kube-router').meta({
+      description:
+        'Program that enforces NetworkPolicy on Linux hosts with flannel. none: NetworkPolicy objects have no effect.',
+    }),
     pods: networks.prefault('10.244.0.0/16').meta({ description: 'Pod network.' }),
     services: networks.prefault('10.96.0.0/16').meta({ description: 'Service network.' }),
     nodePrefix: z
@@ -51,3 +55,8 @@ export const networkSchema = z
     description: 'Pod and Service networks, and the network plugin.',
   })
 export type Network = z.infer<typeof networkSchema>
+
+/** True if Linux hosts run kube-router. With another pod network, its own programs enforce policies. */
+export function usesKubeRouter({ plugin, policy }: Pick<Network, 'plugin' | 'policy'>): boolean {
+  return plugin === 'flannel' && policy === 'kube-router'
+}

@@ -32,6 +32,14 @@ test('a minimal cluster.yml is valid and gets the network defaults', () => {
   expect(cluster?.spec.network).toMatchObject({ pods: ['10.244.0.0/16'], flannel: { vni: 4096, port: 4789 } })
 })
 
+test('NetworkPolicy is enforced by default; none is possible and says what it means', () => {
+  expect(readCluster({ file: 'cluster.yml', text: good }).cluster?.spec.network.policy).toBe('kube-router')
+  expect(formatFindings(`${good}  network: { policy: none }\n`)).toEqual([
+    '14:22 warning spec.network.policy: NetworkPolicy objects are not enforced: every pod can reach every other pod (policy: kube-router)',
+  ])
+  expect(formatFindings(`${good}  network: { plugin: none }\n`)).toEqual([])
+})
+
 test('all problems are reported at once, each with its position and a suggestion', () => {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Clusters
@@ -191,7 +199,7 @@ test('a problem inside an addon is reported at its position', () => {
       "14:32 error spec.dns.forward[0]: must be an IP address",
       "15:12 error spec.metrics: must be none or a map of settings",
       "16:24 error spec.ingress.httpPort: must be at most 65535",
-      "18:7 error spec.addons[0]: needs files, urls or inline",
+      "18:7 error spec.addons[0]: needs files, urls, inline or chart",
       "19:36 error spec.addons[1].urls[0].url: must be an http or https URL",
       "19:71 error spec.addons[1].urls[0].sha256: must be 64 hexadecimal digits: curl -sL URL | sha256sum",
       "19:88 error spec.addons[1].timeout: must be a duration such as 90s, 5m or 1h30m",

@@ -6,6 +6,7 @@ import type { HttpTransport } from '../catalog/transport.ts'
 import type { HttpRoute } from '../kit/http-route.ts'
 import type { PrivateFiles } from '../identity/private-files.ts'
 import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
+import type { ChartRenderer } from './chart-renderer.ts'
 
 /** Everything of the operator's machine that an action may use: files, network, clock and signals. */
 export interface WorkspaceContext extends LocalFiles {
@@ -14,6 +15,7 @@ export interface WorkspaceContext extends LocalFiles {
   /** Returns the digests of files and images in the catalog. These digests are part of this release. */
   readonly releaseDigests: () => Promise<ReleaseDigests>
   readonly bundles: BundleDisk
+  readonly charts: ChartRenderer
   readonly now: () => Date
   readonly operator: Operator
   /**

@@ -16,6 +16,7 @@ const programs: Readonly<Record<string, ProgramName>> = {
   kubelet: 'kubelet',
   kubeProxy: 'kube-proxy',
   flanneld: 'flanneld',
+  kubeRouter: 'kube-router',
 }
 
 interface ComponentSettings {

@@ -104,7 +104,7 @@ function checkCatalogAge({ source }: Catalog): Problem[] {
 function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
   if (checkVersions(catalog, cluster).length > 0) return []
   const { spec } = cluster
-  const { containerd: _, kubelet, kubeProxy, flanneld, ...ofControlPlanes } = spec.components
+  const { containerd: _, kubelet, kubeProxy, flanneld, kubeRouter, ...ofControlPlanes } = spec.components
   const workersVersion = readWorkersVersion(cluster)
   const path = ['spec', 'components']
   return [
@@ -112,7 +112,7 @@ function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
     // rejected.
     ...findFlagProblems(catalog, ofControlPlanes, path, spec.kubernetes, 'linux'),
     ...[...new Set([spec.kubernetes, workersVersion])].flatMap((version) =>
-      findFlagProblems(catalog, { kubelet, kubeProxy, flanneld }, path, version, 'linux'),
+      findFlagProblems(catalog, { kubelet, kubeProxy, flanneld, kubeRouter }, path, version, 'linux'),
     ),
     ...spec.hosts.flatMap((host, index) =>
       findFlagProblems(

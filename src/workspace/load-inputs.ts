@@ -10,6 +10,7 @@ import { readAddonSources } from './addon-sources.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { requireLock } from './load-lock.ts'
+import { renderCharts } from './render-charts.ts'
 
 /** Loads all files of a cluster: lock, identity, attachments and addon sources. */
 export async function loadClusterInputs(
@@ -17,13 +18,16 @@ export async function loadClusterInputs(
   options: ClusterFiles,
   cluster: Cluster,
 ): Promise<ClusterInputs> {
+  const lock = await requireLock(context, options.file)
+  const identity = await openIdentity(context, options, cluster.metadata.name)
   return {
     cluster,
     catalog: await loadCatalog(context, options.file),
-    lock: await requireLock(context, options.file),
-    identity: await openIdentity(context, options, cluster.metadata.name),
+    lock,
+    identity,
     attachments: await readAttachments(context, options.file, cluster),
     sources: await readAddonSources(context, options, cluster),
+    charts: await renderCharts(context, { files: options, cluster, lock }, async () => identity.secrets),
     version: () => packageFile.version,
   }
 }
@@ -45,6 +49,7 @@ export async function loadResetInputs(
     identity: await openIdentity(context, options, cluster.metadata.name),
     attachments: new Map(),
     sources: new Map(),
+    charts: new Map(),
     version: () => packageFile.version,
   }
 }

@@ -3,7 +3,7 @@ import { extractLock } from '../bundle/lock.ts'
 import { isUnencrypted } from '../catalog/artifact-source.ts'
 import type { Arch, ArtifactTarget } from '../catalog/artifacts.ts'
 import { type Catalog, findKubernetesRelease, listDefaultVersions } from '../catalog/catalog.ts'
-import { findOlderCatalog } from '../catalog/check-lock.ts'
+import { checkLock, findOlderCatalog } from '../catalog/check-lock.ts'
 import { type AcceptDigestsOptions, checkReplacedDigests, compareLocks } from '../catalog/compare-locks.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import { findPins, selectPins, formatLock, type Lock, type LockPins } from '../catalog/lock.ts'
@@ -20,6 +20,7 @@ import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
+import { checkBundledCharts, listCharts, pinCharts } from './pin-charts.ts'
 
 /** Receives a line of progress, for example about a file that was written. */
 export type ReportLine = (line: string) => void
@@ -59,10 +60,14 @@ export async function resolveClusterLock(
   for (const line of describeLockTrust(listLockTrust(lock, await context.releaseDigests())))
     report(toPrintable(line))
   const workers = readWorkersVersion(cluster)
-  const resolved =
-    workers === lock.kubernetes
-      ? lock
-      : { ...lock, workers: await resolveWorkersPins(context, options, catalog, report) }
+  const charts = await pinCharts(context, options.files.file, cluster)
+  const resolved = {
+    ...lock,
+    ...(workers === lock.kubernetes
+      ? {}
+      : { workers: await resolveWorkersPins(context, options, catalog, report) }),
+    ...(charts === undefined ? {} : { charts }),
+  }
   checkReplacedDigests(compareLocks(previous, resolved), options)
   return resolved
 }
@@ -79,8 +84,13 @@ async function resolveWorkersPins(
 ): Promise<LockPins> {
   const version = readWorkersVersion(options.cluster)
   const known = options.previous === undefined ? undefined : findPins(options.previous, version)
-  if (known !== undefined) return known
-  const { spec } = options.cluster
+  const release = findKubernetesRelease(catalog, version)
+  const { cluster: current, targets } = options
+  // Pins of an older release of hyperkube may lack a component that this release needs.
+  const isComplete = (pins: LockPins): boolean =>
+    checkLock(pins, { release, targets, images: {} }).every(({ code }) => code !== 'LOCK_MISSING_ARTIFACT')
+  if (known !== undefined && isComplete(known)) return known
+  const { spec } = current
   const cluster = { ...options.cluster, spec: { ...spec, kubernetes: version } }
   return selectPins(await resolveDigests(context, { ...options, cluster }, catalog, report))
 }
@@ -105,6 +115,7 @@ async function resolveDigests(
   const release = findKubernetesRelease(catalog, cluster.spec.kubernetes)
   const images = selectImages(cluster, release.images)
   const { artifacts, heldUpgrade } = cluster.spec
+  const helm = listCharts(cluster).length > 0
   if (artifacts === 'upstream' || !('bundle' in artifacts)) {
     return resolveFromNetwork(
       context,
@@ -114,6 +125,7 @@ async function resolveDigests(
         held: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
         targets,
         source: artifacts,
+        helm,
         images,
         digests: hasOwnBuilds(artifacts) ? undefined : await context.releaseDigests(),
       },
@@ -124,7 +136,8 @@ async function resolveDigests(
   const { publicKey } = buildSigningKey(await openIdentity(context, files, cluster.metadata.name))
   await using bundle = await openClusterBundle(context, files.file, cluster, publicKey)
   if (bundle === undefined) throw new Error('spec.artifacts has a bundle, but no bundle was opened')
-  return extractLock(bundle.manifest, release, targets, images)
+  checkBundledCharts(bundle.manifest, cluster)
+  return extractLock(bundle.manifest, { release, targets, images, helm })
 }
 
 function hasOwnBuilds(artifacts: Cluster['spec']['artifacts']): boolean {

@@ -1,12 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { settleAll } from '../../src/kit/concurrency.ts'
 import { openFreshLab } from '../support/lab.ts'
 import { createOperator, type Operator } from '../support/operator.ts'
+import { testChartVersion, writeTestChart } from '../support/test-chart.ts'
 
 const kubernetes = '1.37.1'
 const bundle = `lab-${kubernetes}.bundle`
@@ -28,7 +33,16 @@ let mirror: string
 beforeAll(async () => {
   lab = await openFreshLab('air-gap')
   hosts = await lab.up(['cp1', 'w1'])
-  operator = await createOperator(lab, hosts, kubernetes, { addons: true })
+  operator = await createOperator(lab, hosts, kubernetes, { addons: true, parts: ['helm'] })
+  await operator.must(0, 'secret', 'set', 'shop-database', '--from-file', await writePassword())
+  // The server exists only while the bundle is created, so the chart cannot come from it later.
+  await using server = await startChartServer()
+  await operator.edit((document) => {
+    const secretValues = { 'database.password': { secret: 'shop-database' } }
+    const chart = { archive: server.archive, version: testChartVersion, hooks: 'ignore', secretValues }
+    document.setIn(['spec', 'addons'], [{ name: 'shop', chart }])
+  })
+  await operator.must(0, 'lock')
   await operator.must(0, 'bundle', 'create')
   await operator.edit((document) => {
     mirror = source.parse(document.toJSON()).spec.artifacts.mirror
@@ -44,6 +58,34 @@ afterAll(async () => {
     await lab.down()
   }
 })
+
+async function writePassword(): Promise<string> {
+  const file = join(operator.directory, 'password')
+  await writeFile(file, 'correct-horse-battery', { mode: 0o600 })
+  return file
+}
+
+/** Serves a packed chart. */
+async function startChartServer(): Promise<AsyncDisposable & { readonly archive: object }> {
+  const [folder, archive] = [join(operator.directory, 'chart'), join(operator.directory, 'shop.tgz')]
+  await writeTestChart(join(folder, 'shop'))
+  await runProgram(['tar', '-czf', archive, '-C', folder, 'shop'])
+  const bytes = await readFile(archive)
+  await rm(archive)
+  await rm(folder, { recursive: true })
+  const server = createServer((_request, response) => response.end(bytes)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = z.object({ port: z.number() }).parse(server.address())
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return {
+    archive: { url: `http://127.0.0.1:${port}/shop.tgz`, sha256 },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
 
 async function blockConnections(host: Host, gatewayAddress: string): Promise<void> {
   await host.exec(['nft', '-f', '-'], {
@@ -105,6 +147,19 @@ test('up installs the cluster and its addons without any download', async () => 
     expect(await readOutput(host, 'journalctl -u containerd | grep PullImage'), host.name).toBe('')
   }
 }, 900_000)
+
+test('the chart of the bundle is installed, without its server', async () => {
+  const { stdout } = await operator.must(0, 'addon', 'list', '-o', 'json')
+  const { addons } = z
+    .object({
+      addons: z.array(z.object({ name: z.string(), state: z.string(), version: z.string().optional() })),
+    })
+    .parse(JSON.parse(stdout))
+  expect(addons.find(({ name }) => name === 'shop')).toMatchObject({
+    state: 'ready',
+    version: testChartVersion,
+  })
+})
 
 test('every image is pinned by name and by digest on every host', async () => {
   const { stdout } = await operator.must(0, 'images', 'list', '-o', 'json')

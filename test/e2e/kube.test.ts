@@ -145,6 +145,7 @@ describe('the objects that every cluster has', () => {
 
   const flannel = { user: 'hyperkube:flannel:w1', groups: ['hyperkube:flannel'] }
   const kubeProxy = { user: 'hyperkube:kube-proxy:w1', groups: ['hyperkube:kube-proxies'] }
+  const kubeRouter = { user: 'hyperkube:kube-router:w1', groups: ['hyperkube:kube-routers'] }
   const proxy = { user: 'hyperkube:apiserver-proxy:w1', groups: ['hyperkube:apiserver-proxies'] }
   const slices = { group: 'discovery.k8s.io', resource: 'endpointslices', namespace: 'default' }
   const kubelets = { user: 'kube-apiserver-kubelet-client' }
@@ -156,6 +157,10 @@ describe('the objects that every cluster has', () => {
     [false, { ...flannel, verb: 'list', resource: 'secrets' }],
     [true, { ...kubeProxy, verb: 'watch', resource: 'services' }],
     [false, { ...kubeProxy, verb: 'list', resource: 'secrets' }],
+    [true, { ...kubeRouter, verb: 'watch', resource: 'pods' }],
+    [true, { ...kubeRouter, verb: 'list', group: 'networking.k8s.io', resource: 'networkpolicies' }],
+    [false, { ...kubeRouter, verb: 'list', resource: 'secrets' }],
+    [false, { ...kubeRouter, verb: 'patch', resource: 'pods' }],
     [true, { ...proxy, ...slices, verb: 'get', name: 'kubernetes' }],
     [false, { ...proxy, ...slices, verb: 'get', name: 'another' }],
     [false, { ...proxy, ...slices, verb: 'get', name: 'kubernetes', namespace: 'kube-system' }],

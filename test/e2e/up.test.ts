@@ -11,6 +11,7 @@ import {
   expectUsageOfNodesAndPods,
   expectVolumeKeepsData,
 } from '../support/built-in-addons.ts'
+import { expectChartManaged } from '../support/chart-addon.ts'
 import { expectTestsListed, expectThirtyTestsPass } from '../support/conformance-tests.ts'
 import { runAsPlanned } from '../support/dry-run.ts'
 import type { SuiteSize } from '../support/executable-setup.ts'
@@ -27,6 +28,7 @@ import {
   expectImpossibleDrainRefused,
   isCordoned,
 } from '../support/node-drain.ts'
+import { expectPoliciesEnforced, expectRulesSurviveKill } from '../support/network-policy.ts'
 import type { Operator } from '../support/operator.ts'
 import { expectNoLeaks } from '../support/secrets.ts'
 import {
@@ -99,8 +101,8 @@ describe.each(clustersBySize[inject('size')])(
         outsideNames = await startDnsServer(lab.gateway)
         await edit((document) => document.setIn(['spec', 'dns', 'forward'], [lab.gateway]))
       }
-      const parts = upgradeTo === undefined ? {} : { parts: conformanceParts }
-      cluster = await createUpCluster(lab, shape, kubernetes.slice(1), { addons, prepare, ...parts })
+      const parts = [...(addons ? ['helm'] : []), ...(upgradeTo === undefined ? [] : conformanceParts)]
+      cluster = await createUpCluster(lab, shape, kubernetes.slice(1), { addons, prepare, parts })
     }, 900_000)
     afterAll(async () => {
       try {
@@ -146,6 +148,12 @@ function describeNewCluster(clusterNow: () => UpCluster, kubernetes: KubernetesV
     })
 
     test('a service is reachable from every pod', async () => expectServiceReachable(clusterNow(), pods))
+
+    test('NetworkPolicy applies in both directions, on the same node and across nodes', async () =>
+      expectPoliciesEnforced(clusterNow(), pods))
+
+    test('policies stay enforced while kube-router is killed', async () =>
+      expectRulesSurviveKill(clusterNow(), pods))
 
     test('kubectl logs and exec work, and the API server verifies kubelet certificates', async () =>
       expectKubectlReachesPods(clusterNow(), kubernetes, pods))
@@ -195,6 +203,9 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
   describe('addons of a user', () => {
     test('a user’s addon is applied, changed, pruned and removed, and foreign objects are kept', async () =>
       expectUserAddonManaged(clusterNow()))
+
+    test('a Helm chart is installed, changed, restored after drift, and removed', async () =>
+      expectChartManaged(clusterNow()))
 
     test('a field of another manager is refused with a hint, and force takes it over', async () =>
       expectFieldOwnersRespected(clusterNow(), kubernetes))

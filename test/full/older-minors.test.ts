@@ -46,13 +46,14 @@ describe.each(versions)('Kubernetes %s', (version) => {
     stack.defer(async () => lab.down())
     const started = performance.now()
     opened = await createUpCluster(lab, '1+1', kubernetes, {
+      ...{ addons: true, forward: [lab.gateway] },
       parts: [
         ...[`kubernetes@${version}`, `etcd@${etcd}`],
         ...[`e2e@${version}`, `test-images@${version}`, 'pause'],
       ],
-      async prepare({ edit }) {
+      // The address of the gateway exists as soon as the hosts run.
+      async prepare() {
         stack.use(await startDnsServer(lab.gateway))
-        await edit((document) => document.setIn(['spec', 'dns', 'forward'], [lab.gateway]))
       },
     })
     upSeconds = (performance.now() - started) / 1000

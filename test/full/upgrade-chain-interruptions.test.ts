@@ -15,7 +15,7 @@ const kills = Number(process.env['UPGRADE_KILLS'] ?? 10)
 /**
  * Maximum number of events after which a run is killed. The upgrade of one minor has some hundreds of events.
  */
-const eventsPerKill = 100
+const eventsPerKill = 300
 const evidence = join(import.meta.dirname, '../../docs/evidence/upgrade-chain-interruptions.md')
 
 test(

@@ -5,14 +5,20 @@ const file = join(import.meta.dirname, '../../docs/evidence/held-upgrade.md')
 
 const introduction = `# A held upgrade, rolled back and confirmed
 
-Written by \`test/full/held-upgrade.test.ts\` and \`test/full/emulated-version.test.ts\`: Kubernetes 1.36.4 to 1.37.1 with \`upgrade --hold\`.
+Written by \`test/full/held-upgrade.test.ts\`, \`held-upgrade-interruptions.test.ts\` and \`emulated-version.test.ts\`: Kubernetes
+1.36.4 to 1.37.1 with \`upgrade --hold\`.
 During the hold, API servers, controller managers and schedulers of 1.37.1 emulate 1.36; etcd 3.6.16, kubelets and kube-proxies of
 1.36.4 stay.`
 
 /**
  * Sections of the evidence page, in order. Each suite replaces only its own section, so suites can run alone.
  */
-const titles = ['Rolled back', 'Confirmed', 'What the old API server reads'] as const
+const titles = [
+  'Rolled back',
+  'Confirmed',
+  'Interrupted and rolled back',
+  'What the old API server reads',
+] as const
 
 export type EvidenceRow = readonly [name: string, value: string | number]
 

@@ -213,7 +213,7 @@ interface Lease {
 
 /** Services that must not restart when `up` repairs the drift. */
 const untouched = [
-  ...['etcd', 'kube-apiserver', 'containerd', 'flanneld'],
+  ...['etcd', 'kube-apiserver', 'containerd', 'flanneld', 'kube-router'],
   ...['apiserver-proxy', 'hyperkube-agent', 'hyperkube-controller-manager'],
 ]
 

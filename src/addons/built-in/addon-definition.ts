@@ -1,6 +1,7 @@
 import type { Manifest } from '../../kube/object.ts'
 import type { builtInAddons } from '../../spec/addons.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import type { RenderedChart } from '../chart/read-chart.ts'
 
 /** An addon that comes with hyperkube. */
 export interface AddonDefinition {
@@ -25,6 +26,8 @@ export interface AddonInput {
    * in a directory is `directory/file`.
    */
   readonly sources: ReadonlyMap<string, string>
+  /** Rendered Helm charts, by the name of the addon. */
+  readonly charts: ReadonlyMap<string, RenderedChart>
   /**
    * Serving certificate of metrics-server, with the CA that the API server trusts. Undefined if the manifests
    * are not applied, for example when images are listed.

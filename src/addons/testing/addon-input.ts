@@ -32,6 +32,7 @@ export function buildAddonInputFixture(cluster: Cluster, more: Partial<AddonInpu
     cluster,
     images: findKubernetesRelease(shippedCatalog, '1.37.1').images,
     sources: new Map(),
+    charts: new Map(),
     metricsCertificate: { ca: 'ca', certificate: 'certificate', privateKey: 'private key' },
     resolvers: [['192.0.2.53'], ['192.0.2.53']],
     ...more,

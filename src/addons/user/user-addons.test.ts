@@ -4,7 +4,7 @@ import { readUserAddons } from './user-addons.ts'
 
 function readAddons(addons: string, texts: Readonly<Record<string, string>> = {}) {
   const { spec } = parseAddonCluster(`  addons:\n${addons}`)
-  return readUserAddons(spec.addons, new Map(Object.entries(texts)))
+  return readUserAddons(spec.addons, { sources: new Map(Object.entries(texts)), charts: new Map() })
 }
 
 /** Formats findings as the command line prints them. */

@@ -1,110 +1,82 @@
-import { z } from 'zod'
 import type { Finding } from '../../contract/finding.ts'
 import type { Manifest } from '../../kube/object.ts'
 import type { UserAddon } from '../../spec/addons.ts'
 import type { DesiredAddon } from '../addon.ts'
-import { parseGroup } from '../reference.ts'
+import { readChart, type RenderedChart } from '../chart/read-chart.ts'
+import { addReleaseNamespaces } from '../chart/release-namespaces.ts'
+import { addDefaultNamespace, createScopeLookup } from './default-namespace.ts'
 import { findManifestSources } from './manifest-sources.ts'
-import { parseManifests, readInlineManifests } from './parse-manifests.ts'
+import { type ManifestsResult, parseManifests, readInlineManifests } from './parse-manifests.ts'
 
 export interface UserAddons {
   readonly addons: readonly DesiredAddon[]
   readonly findings: readonly Finding[]
 }
 
+/** Contents of user addons that were read before. */
+export interface UserAddonContents {
+  /** Contents of files and URLs, by the name in cluster.yml. */
+  readonly sources: ReadonlyMap<string, string>
+  /** Rendered charts, by the name of the addon. */
+  readonly charts: ReadonlyMap<string, RenderedChart>
+}
+
 /** Reads the enabled user addons in the order of cluster.yml. */
-export function readUserAddons(addons: readonly UserAddon[], texts: ReadonlyMap<string, string>): UserAddons {
+export function readUserAddons(addons: readonly UserAddon[], contents: UserAddonContents): UserAddons {
   const read = addons.flatMap((addon, index) =>
-    addon.enabled ? [readUserAddon(addon, texts, `spec.addons[${index}]`)] : [],
+    addon.enabled ? [{ addon, ...readManifests(addon, contents, `spec.addons[${index}]`) }] : [],
   )
-  const all = read.flatMap(({ addon }) => addon.manifests)
+  const isNamespaced = createScopeLookup(read.flatMap(({ manifests }) => manifests))
+  const located = read.map(({ addon, manifests }) => {
+    const namespace = addon.chart?.namespace ?? 'default'
+    return { addon, manifests: addDefaultNamespace(manifests, namespace, isNamespaced) }
+  })
   return {
-    addons: read.map(({ addon }) => ({ ...addon, manifests: addDefaultNamespaces(addon.manifests, all) })),
+    addons: addReleaseNamespaces(located).map(({ addon, manifests }) => toDesiredAddon(addon, manifests)),
     findings: read.flatMap(({ findings }) => findings),
   }
 }
 
-function readUserAddon(
-  userAddon: UserAddon,
-  texts: ReadonlyMap<string, string>,
+function readManifests(
+  addon: UserAddon,
+  { sources: texts, charts }: UserAddonContents,
   path: string,
-): { readonly addon: DesiredAddon; readonly findings: readonly Finding[] } {
-  const { sources, findings } = findManifestSources(userAddon, texts, path)
+): ManifestsResult {
+  const { name, chart } = addon
+  if (chart !== undefined) {
+    const rendered = charts.get(name)
+    // Without a finding, all objects of the addon would be removed from the cluster.
+    if (rendered === undefined) return { manifests: [], findings: [buildNotRenderedFinding(name, path)] }
+    return readChart(rendered, { addon: name, chart, path: `${path}.chart` })
+  }
+  const { sources, findings } = findManifestSources(addon, texts, path)
   const found = [
     ...sources.map(parseManifests),
-    ...(Array.isArray(userAddon.inline) ? [readInlineManifests(userAddon.inline, `${path}.inline`)] : []),
+    ...(Array.isArray(addon.inline) ? [readInlineManifests(addon.inline, `${path}.inline`)] : []),
   ]
-  const { name, wait, timeout, force } = userAddon
   return {
-    addon: {
-      name,
-      manifests: found.flatMap(({ manifests }) => manifests),
-      force,
-      wait,
-      timeoutMs: timeout,
-      description: 'user addon',
-    },
+    manifests: found.flatMap(({ manifests }) => manifests),
     findings: [...findings, ...found.flatMap((one) => one.findings)],
   }
 }
 
-/** Built-in namespaced kinds of Kubernetes, by API group. */
-const namespacedKinds: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    'ConfigMap',
-    'Endpoints',
-    'Event',
-    'LimitRange',
-    'PersistentVolumeClaim',
-    'Pod',
-    'PodTemplate',
-    'ReplicationController',
-    'ResourceQuota',
-    'Secret',
-    'Service',
-    'ServiceAccount',
-  ],
-  apps: ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
-  autoscaling: ['HorizontalPodAutoscaler'],
-  batch: ['CronJob', 'Job'],
-  'coordination.k8s.io': ['Lease'],
-  'discovery.k8s.io': ['EndpointSlice'],
-  'events.k8s.io': ['Event'],
-  'networking.k8s.io': ['Ingress', 'NetworkPolicy'],
-  policy: ['PodDisruptionBudget'],
-  'rbac.authorization.k8s.io': ['Role', 'RoleBinding'],
-  'resource.k8s.io': ['ResourceClaim', 'ResourceClaimTemplate'],
-  'storage.k8s.io': ['CSIStorageCapacity'],
+function buildNotRenderedFinding(addon: string, path: string): Finding {
+  const message = `addon ${addon}: its chart was not rendered`
+  return { code: 'ADDON_SOURCE_MISSING', severity: 'error', message, path: `${path}.chart` }
 }
 
-const namespacedCrd = z.looseObject({
-  kind: z.literal('CustomResourceDefinition'),
-  spec: z.looseObject({
-    group: z.string(),
-    scope: z.literal('Namespaced'),
-    names: z.looseObject({ kind: z.string() }),
-  }),
-})
-
-/**
- * Sets the namespace `default` on namespaced manifests without one, as kubectl does. Kinds that are neither
- * built in nor defined by a CRD in `all` stay unchanged, because their scope is unknown.
- */
-function addDefaultNamespaces(manifests: readonly Manifest[], all: readonly Manifest[]): Manifest[] {
-  const defined = new Set(
-    all.flatMap((manifest) => {
-      const parsed = namespacedCrd.safeParse(manifest)
-      return parsed.success ? [`${parsed.data.spec.group}/${parsed.data.spec.names.kind}`] : []
-    }),
-  )
-  const isNamespaced = ({ apiVersion, kind }: Manifest): boolean => {
-    const group = parseGroup(apiVersion)
-    const kinds = Object.hasOwn(namespacedKinds, group) ? namespacedKinds[group] : undefined
-    return kinds?.includes(kind) === true || defined.has(`${group}/${kind}`)
+function toDesiredAddon(
+  { name, wait, timeout, force, chart }: UserAddon,
+  manifests: readonly Manifest[],
+): DesiredAddon {
+  return {
+    name,
+    manifests,
+    force,
+    wait,
+    timeoutMs: timeout,
+    ...(chart === undefined
+      ? { description: 'user addon' }
+      : { description: 'Helm chart', version: chart.version }),
   }
-  return manifests.map((manifest) =>
-    manifest.metadata.namespace === undefined && isNamespaced(manifest)
-      ? { ...manifest, metadata: { ...manifest.metadata, namespace: 'default' } }
-      : manifest,
-  )
 }

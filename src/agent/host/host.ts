@@ -96,6 +96,10 @@ export interface Packets {
   rules(version: 4 | 6): Promise<string>
   /** Applies changes in the format of iptables-restore. */
   changeRules(version: 4 | 6, text: string): Promise<void>
+  /** Returns the names of all ipsets. */
+  sets(): Promise<readonly string[]>
+  /** Removes an ipset. A set that rules still use stays. */
+  removeSet(name: string): Promise<void>
 }
 
 export interface HostProcess {

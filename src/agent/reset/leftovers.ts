@@ -1,5 +1,6 @@
 import type { Ledger } from '../../contract/ledger.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { policyRules, policyService } from '../resources/packet-rules.ts'
 
 /**
  * Things that programs create on a host in addition to the resources of a plan, and that remain when the
@@ -33,6 +34,8 @@ export interface Leftovers {
   readonly tables: readonly string[]
   /** Name prefixes of iptables chains. */
   readonly chains: readonly string[]
+  /** Name prefixes of ipsets. */
+  readonly sets: readonly string[]
   readonly cgroups: readonly string[]
 }
 
@@ -47,6 +50,7 @@ const noLeftovers: Leftovers = {
   links: [],
   tables: [],
   chains: [],
+  sets: [],
   cgroups: [],
 }
 
@@ -88,6 +92,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
     chains: ['FLANNEL-'],
   },
   'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
+  [policyService]: policyRules,
 }
 
 /** The part of a ledger that determines the leftovers. */
@@ -120,6 +125,7 @@ export function listLeftovers({ resources, retainedDirectories }: LedgerNames): 
       links: [...sum.links, ...(part.links ?? [])],
       tables: [...sum.tables, ...(part.tables ?? [])],
       chains: [...new Set([...sum.chains, ...(part.chains ?? [])])],
+      sets: [...sum.sets, ...(part.sets ?? [])],
       cgroups: [...sum.cgroups, ...(part.cgroups ?? [])],
     }),
     noLeftovers,

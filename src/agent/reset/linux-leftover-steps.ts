@@ -3,6 +3,7 @@ import type { Ledger } from '../../contract/ledger.ts'
 import { hasCode } from '../../kit/errors.ts'
 import { join } from '../host/host-path.ts'
 import type { Host, HostProcess, LinuxHost } from '../host/host.ts'
+import { removeChains, removeSets } from '../resources/packet-rules.ts'
 import { waitFor } from '../resources/wait-for.ts'
 import { type Leftovers, type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
 
@@ -14,7 +15,8 @@ export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonl
     ['mounts', unmountAll],
     ['links', removeLinks],
     ['nftables tables', removeNftTables],
-    ['iptables chains', removeChains],
+    ['iptables chains', removeLeftoverChains],
+    ['ipsets', removeLeftoverSets],
     ['control groups', removePodCgroups],
     ['data', removeComponentData],
   ]
@@ -118,66 +120,11 @@ async function removeIfEmpty({ files }: Host, directory: string): Promise<void> 
   })
 }
 
-/** Tables that iptables creates in nftables, even if it only lists rules. */
-const iptablesTables = new Set(['filter', 'nat', 'mangle', 'raw', 'security'])
-
 /** Removes iptables chains and the rules that jump to them. */
-const removeChains: LinuxLeftoverStep = async ({ packets }, { chains }) => {
-  if (chains.length === 0) return []
-  const removed: string[] = []
-  for (const version of [4, 6] as const) {
-    const { text, names } = buildChainRemoval(await packets.rules(version), chains)
-    if (names.length > 0) await packets.changeRules(version, text)
-    removed.push(...names)
-  }
-  await removeEmptyTables({ packets })
-  return removed
-}
+const removeLeftoverChains: LinuxLeftoverStep = async (host, { chains }) => removeChains(host, chains)
 
-/**
- * Removes empty tables of iptables. This is safe even if another program created the table, because an empty
- * table has no effect.
- */
-async function removeEmptyTables({ packets }: Pick<LinuxHost, 'packets'>): Promise<void> {
-  for (const table of await packets.tables()) {
-    const isIptablesTable = iptablesTables.has(table.name) && ['ip', 'ip6'].includes(table.family)
-    if (isIptablesTable && (await packets.isEmpty(table))) await packets.removeTable(table)
-  }
-}
-
-/**
- * Builds input for iptables-restore that removes all chains with these prefixes. `saved` is the output of
- * iptables-save.
- */
-export function buildChainRemoval(
-  saved: string,
-  prefixes: readonly string[],
-): { readonly text: string; readonly names: readonly string[] } {
-  const isOurs = (name: string): boolean => prefixes.some((prefix) => name.startsWith(prefix))
-  const tables = saved.split(/^(?=\*)/m).map((table) => buildTableRemoval(table.split('\n'), isOurs))
-  return { text: tables.map(({ text }) => text).join(''), names: tables.flatMap(({ names }) => names) }
-}
-
-function buildTableRemoval(lines: readonly string[], isOurs: (name: string) => boolean) {
-  const table = lines.find((line) => line.startsWith('*'))
-  const chains = lines.flatMap((line) => /^:(\S+) /.exec(line)?.[1] ?? []).filter(isOurs)
-  const jumps = lines.filter((line) => {
-    const [, from = '', to = ''] = /^-A (\S+) .*?-[jg] (\S+)/.exec(line) ?? []
-    return !isOurs(from) && isOurs(to)
-  })
-  if (table === undefined || chains.length === 0) return { text: '', names: [] }
-  const changes = [
-    ...jumps.map((line) => line.replace(/^-A/, '-D')),
-    // Flush all chains before deleting any, because a chain cannot be deleted while another chain refers to
-    // it.
-    ...chains.map((name) => `-F ${name}`),
-    ...chains.map((name) => `-X ${name}`),
-  ]
-  return {
-    text: `${[table, ...changes, 'COMMIT'].join('\n')}\n`,
-    names: chains.map((name) => `${table.slice(1)} ${name}`),
-  }
-}
+/** Removes ipsets. This step comes after the chains, because rules refer to sets. */
+const removeLeftoverSets: LinuxLeftoverStep = async (host, { sets }, signal) => removeSets(host, sets, signal)
 
 /** Removes network links of pods and the routes through them. */
 const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {

@@ -9,6 +9,7 @@ import {
   writePlannedFile,
   removePlannedFile,
 } from './planned-file.ts'
+import { policyService, removePolicyRules } from './packet-rules.ts'
 import { type ResourceHandler, type ManagedResource } from './resource-handler.ts'
 
 export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
@@ -68,6 +69,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     const outcome = await removePlannedFile(unitFile(host, name), { ...resource, parents: [] }, context)
     await host.services.reload()
     await host.services.forget(name)
+    if (name === policyService) await removePolicyRules(host)
     return outcome
   },
 }

@@ -1,9 +1,9 @@
 import type { FlagTable } from '../program-flags.ts'
 
-/** Made by npm run flags from the programs of kubernetes 1.35.8, 1.36.4, 1.37.1; do not edit. */
+/** Made by npm run flags from the programs of kubernetes 1.32.5, 1.33.13, 1.34.10, 1.35.8, 1.36.4, 1.37.1; do not edit. */
 export const kubernetesFlagTable = {
   base: {
-    minor: '1.35',
+    minor: '1.32',
     flags: {
       'kube-apiserver': {
         'admission-control': 'value',
@@ -62,10 +62,9 @@ export const kubernetesFlagTable = {
         'bind-address': 'value',
         'cert-dir': 'value',
         'client-ca-file': 'value',
+        'cloud-config': 'value',
+        'cloud-provider': 'value',
         'contention-profiling': 'boolean',
-        'coordinated-leadership-lease-duration': 'value',
-        'coordinated-leadership-renew-deadline': 'value',
-        'coordinated-leadership-retry-period': 'value',
         'cors-allowed-origins': 'value',
         'debug-socket-path': 'value',
         'default-not-ready-toleration-seconds': 'value',
@@ -77,12 +76,10 @@ export const kubernetesFlagTable = {
         'disabled-metrics': 'value',
         'egress-selector-config-file': 'value',
         'emulated-version': 'value',
-        'emulation-forward-compatible': 'boolean',
         'enable-admission-plugins': 'value',
         'enable-aggregator-routing': 'boolean',
         'enable-bootstrap-token-auth': 'boolean',
         'enable-garbage-collector': 'boolean',
-        'enable-logs-handler': 'boolean',
         'enable-priority-and-fairness': 'boolean',
         'encryption-provider-config': 'value',
         'encryption-provider-config-automatic-reload': 'boolean',
@@ -123,7 +120,6 @@ export const kubernetesFlagTable = {
         'max-connection-bytes-per-sec': 'value',
         'max-mutating-requests-inflight': 'value',
         'max-requests-inflight': 'value',
-        'min-compatibility-version': 'value',
         'min-request-timeout': 'value',
         'oidc-ca-file': 'value',
         'oidc-client-id': 'value',
@@ -150,7 +146,6 @@ export const kubernetesFlagTable = {
         'requestheader-uid-headers': 'value',
         'requestheader-username-headers': 'value',
         'runtime-config': 'value',
-        'runtime-config-emulation-forward-compatible': 'boolean',
         'secure-port': 'value',
         'service-account-extend-token-expiration': 'boolean',
         'service-account-issuer': 'value',
@@ -219,7 +214,6 @@ export const kubernetesFlagTable = {
         'concurrent-cron-job-syncs': 'value',
         'concurrent-daemonset-syncs': 'value',
         'concurrent-deployment-syncs': 'value',
-        'concurrent-device-taint-eviction-syncs': 'value',
         'concurrent-endpoint-syncs': 'value',
         'concurrent-ephemeralvolume-syncs': 'value',
         'concurrent-gc-syncs': 'value',
@@ -237,7 +231,6 @@ export const kubernetesFlagTable = {
         'concurrent-validating-admission-policy-status-syncs': 'value',
         'configure-cloud-routes': 'boolean',
         'contention-profiling': 'boolean',
-        'controller-shutdown-timeout': 'value',
         'controller-start-interval': 'value',
         controllers: 'value',
         'disable-attach-detach-reconcile-sync': 'boolean',
@@ -283,7 +276,6 @@ export const kubernetesFlagTable = {
         'logging-format': 'value',
         master: 'value',
         'max-endpoints-per-slice': 'value',
-        'min-compatibility-version': 'value',
         'min-resync-period': 'value',
         'mirroring-concurrent-service-endpoint-syncs': 'value',
         'mirroring-endpointslice-updates-batch-period': 'value',
@@ -373,7 +365,6 @@ export const kubernetesFlagTable = {
         'log-text-split-stream': 'boolean',
         'logging-format': 'value',
         master: 'value',
-        'min-compatibility-version': 'value',
         'permit-address-sharing': 'boolean',
         'permit-port-sharing': 'boolean',
         'pod-max-in-unschedulable-pods-duration': 'value',
@@ -413,6 +404,7 @@ export const kubernetesFlagTable = {
         'cgroup-root': 'value',
         'cgroups-per-qos': 'boolean',
         'client-ca-file': 'value',
+        'cloud-config': 'value',
         'cloud-provider': 'value',
         'cluster-dns': 'value',
         'cluster-domain': 'value',
@@ -499,6 +491,7 @@ export const kubernetesFlagTable = {
         'node-status-update-frequency': 'value',
         'oom-score-adj': 'value',
         'pod-cidr': 'value',
+        'pod-infra-container-image': 'value',
         'pod-manifest-path': 'value',
         'pod-max-pids': 'value',
         'pods-per-core': 'value',
@@ -508,6 +501,7 @@ export const kubernetesFlagTable = {
         'qos-reserved': 'value',
         'read-only-port': 'value',
         'register-node': 'boolean',
+        'register-schedulable': 'boolean',
         'register-with-taints': 'value',
         'registry-burst': 'value',
         'registry-qps': 'value',
@@ -611,6 +605,67 @@ export const kubernetesFlagTable = {
     },
   },
   changes: [
+    {
+      minor: '1.33',
+      programs: {
+        'kube-apiserver': {
+          added: {
+            'emulation-forward-compatible': 'boolean',
+            'enable-logs-handler': 'boolean',
+            'runtime-config-emulation-forward-compatible': 'boolean',
+          },
+          removed: {
+            'cloud-config': 'value',
+            'cloud-provider': 'value',
+          },
+        },
+      },
+    },
+    {
+      minor: '1.34',
+      programs: {
+        'kube-apiserver': {
+          added: {
+            'coordinated-leadership-lease-duration': 'value',
+            'coordinated-leadership-renew-deadline': 'value',
+            'coordinated-leadership-retry-period': 'value',
+          },
+        },
+        kubelet: {
+          removed: {
+            'cloud-config': 'value',
+            'register-schedulable': 'boolean',
+          },
+        },
+      },
+    },
+    {
+      minor: '1.35',
+      programs: {
+        'kube-apiserver': {
+          added: {
+            'min-compatibility-version': 'value',
+          },
+        },
+        'kube-controller-manager': {
+          added: {
+            'concurrent-device-taint-eviction-syncs': 'value',
+            'controller-shutdown-timeout': 'value',
+            'min-compatibility-version': 'value',
+          },
+        },
+        'kube-scheduler': {
+          added: {
+            'min-compatibility-version': 'value',
+          },
+        },
+        kubelet: {
+          removed: {
+            'pod-infra-container-image': 'value',
+          },
+        },
+      },
+    },
     {
       minor: '1.36',
       programs: {

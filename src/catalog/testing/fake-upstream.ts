@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { catalogTargets, upstreamArtifacts } from '../artifacts.ts'
+import { catalogTargets, helmArtifacts, upstreamArtifacts } from '../artifacts.ts'
 import { type Catalog, findKubernetesRelease, listDefaultReleases } from '../catalog.ts'
 import { shippedCatalog } from '../shipped-catalog.ts'
 import { emptyReleaseDigests, type ReleaseDigests } from '../release-digests.ts'
@@ -15,9 +15,10 @@ export function fakeUpstream(...versions: readonly string[]): Map<string, FakeRe
 export function fakeUpstreamOf(catalog: Catalog, ...versions: readonly string[]): Map<string, FakeResponse> {
   const sites = new Map<string, string>()
   for (const version of versions) {
-    for (const { url, checksum } of catalogTargets.flatMap((target) =>
-      upstreamArtifacts(findKubernetesRelease(catalog, version), target),
-    )) {
+    for (const { url, checksum } of catalogTargets.flatMap((target) => [
+      ...upstreamArtifacts(findKubernetesRelease(catalog, version), target),
+      ...helmArtifacts(target),
+    ])) {
       sites.set(url, `the file ${url}`)
       if (checksum === undefined) continue
       const digest = fakeDigest(url)

@@ -10,7 +10,9 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { readAddonSources } from '../../workspace/addon-sources.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { loadCatalog } from '../../workspace/load-catalog.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
+import { renderCharts } from '../../workspace/render-charts.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { runFlags } from '../command/run-flags.ts'
 import { readDisplayFlags, runWithProgress } from '../run/run-with-progress.ts'
@@ -24,8 +26,8 @@ export interface DesiredAddonsResult {
 }
 
 /**
- * Loads the manifests of the named addons, or of all addons. Needs neither the API nor the identity, and
- * connects to hosts only if manifests depend on facts of hosts.
+ * Loads the manifests of the named addons, or of all addons. Does not need the API. Needs the identity
+ * only for charts with secret values, and connects to hosts only if manifests depend on facts of hosts.
  */
 export async function loadDesiredAddons(
   context: CommandContext,
@@ -36,12 +38,14 @@ export async function loadDesiredAddons(
   const isShown = (name: string): boolean => names.length === 0 || names.includes(name)
   const lock = await requireLock(context, options.file)
   const sources = await readAddonSources(context, options, cluster)
+  const loadSecrets = async () => (await openIdentity(context, options, cluster.metadata.name)).secrets
+  const charts = await renderCharts(context, { files: options, cluster, lock }, loadSecrets)
   const hostFacts =
     isShown('coredns') && hasHostDependentDns(cluster)
       ? await readFactsFromHosts(context, options, cluster)
       : emptyFacts
   const catalog = await loadCatalog(context, options.file)
-  const inputs = buildAddonInput({ cluster, catalog, lock, sources }, hostFacts.facts)
+  const inputs = buildAddonInput({ cluster, catalog, lock, sources, charts }, hostFacts.facts)
   const { addons, findings } = listDesiredAddons({ ...inputs, metricsCertificate: undefined })
   return { code: hostFacts.code, addons: addons.filter(({ name }) => isShown(name)), findings }
 }

@@ -62,7 +62,7 @@ test('bundle create stores every file and image of the lock and prints a summary
     file,
     cluster: 'shop',
     kubernetes: '1.37.1',
-    artifacts: 12,
+    artifacts: 13,
     images: [expect.stringMatching(/^registry\.k8s\.io\/pause:3\.10\.2@sha256:/)],
     publicKey: expect.stringMatching(/^[\w+/]{43}=$/),
   })
@@ -72,7 +72,7 @@ test('a bundle is verified with the identity or with its public key', async () =
   const verified = await runWithFiles(`bundle verify ${file}`)
   expect(verified).toMatchObject({
     code: 0,
-    stdout: `${file} is a valid bundle of shop: Kubernetes 1.37.1, 12 files, 1 image\n`,
+    stdout: `${file} is a valid bundle of shop: Kubernetes 1.37.1, 13 files, 1 image\n`,
   })
   const { publicKey }: { publicKey: string } = JSON.parse(created.stdout)
   expect((await runHyperkube(`bundle verify ${file} --public-key ${publicKey}`)).code).toBe(0)

@@ -20,6 +20,7 @@ import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadIdentity, openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
+import { findUnpinnedChart, pinCharts } from '../../workspace/pin-charts.ts'
 import { buildBundleReadError, findBundlePath } from '../../workspace/open-cluster-bundle.ts'
 import {
   type CommandContext,
@@ -186,7 +187,8 @@ async function createBundle(
 ): Promise<CreatedBundle> {
   const { bundles, stderr, signal } = context
   const { name } = cluster.metadata
-  const lock = selectLock(cluster, catalog, await requireLock(context, options.file))
+  const charts = await pinCharts(context, options.file, cluster)
+  const lock = selectLock(cluster, catalog, await requireLock(context, options.file), charts)
   const key = buildSigningKey(await openIdentity(context, options, name))
   const file = out ?? join(dirname(options.file), `${name}-${lock.kubernetes}.bundle`)
   const parts = bundles.parts(file)
@@ -228,13 +230,14 @@ function toNetworkSource({ spec }: Cluster): NetworkSource {
 }
 
 /**
- * Selects the entries of a lock that the hosts of the cluster need. Programs of a held upgrade and of workers
- * with another version are left out, because a bundle has one version of each file.
+ * Selects the entries of a lock that the hosts and charts of the cluster need. Programs of a held upgrade and
+ * of workers with another version are left out, because a bundle has one version of each file.
  */
 function selectLock(
   cluster: Cluster,
   catalog: Catalog,
   { workers, heldUpgrade: _heldUpgrade, ...lock }: Lock,
+  charts: Lock['charts'] = {},
 ): Lock {
   const { spec } = cluster
   const release = findKubernetesRelease(catalog, spec.kubernetes)
@@ -248,10 +251,15 @@ function selectLock(
       hint: 'finish the upgrade of workers first: hyperkube upgrade --to ' + spec.kubernetes,
     })
   }
+  const unpinned = findUnpinnedChart(lock, charts)
+  if (unpinned !== undefined) {
+    throw new HyperkubeError('CHART_NOT_LOCKED', unpinned, { hint: 'update cluster.lock: hyperkube lock' })
+  }
   const hostSystems = new Set(spec.hosts.map(({ os }) => os))
   return {
     ...lock,
     artifacts: lock.artifacts.filter(({ os }) => hostSystems.has(os)),
     images: { ...selectImages(cluster, lock.images) },
+    ...(lock.charts === undefined ? {} : { charts }),
   }
 }

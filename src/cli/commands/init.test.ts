@@ -233,7 +233,7 @@ private_registries:
       rke.yml:5:5 nodes[0].docker_socket -> hyperkube runs containerd, without Docker
 
     unsupported: needs your decision
-      rke.yml:8:3 network.plugin -> replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none
+      rke.yml:8:3 network.plugin -> replaced by flannel and kube-router, which enforces NetworkPolicy but no policies of other plugins; for your own plugin set network.plugin to none
       rke.yml:11:5 private_registries[0].password -> passwords are never copied; change it, then store it: hyperkube secret set registry-example
 
     unknown: not an RKE1 key

@@ -56,6 +56,7 @@ test('the first lock writes cluster.lock, and the second changes nothing', async
     + kube-apiserver linux/amd64: 1.37.1 (published)
     + kube-controller-manager linux/amd64: 1.37.1 (published)
     + kube-proxy linux/amd64: 1.37.1 (published)
+    + kube-router linux/amd64: 2.10.0 (published)
     + kube-scheduler linux/amd64: 1.37.1 (published)
     + kubectl linux/amd64: 1.37.1 (published)
     + kubelet linux/amd64: 1.37.1 (published)
@@ -146,13 +147,13 @@ test('an image tag with another digest than in the lock is refused', async () =>
 
 test('lock prints how each digest was verified', async () => {
   const first = await lock('lock', { 'cluster.yml': cluster })
-  expect(first.stderr).toContain('verified against this hyperkube release: 0 of 13 digests\n')
+  expect(first.stderr).toContain('verified against this hyperkube release: 0 of 14 digests\n')
   expect(first.stderr).toContain(
     'verified only against the checksum file of the publisher: cni-plugins linux/amd64, containerd linux/amd64,',
   )
   expect(first.stderr).toContain('trusted at first download: flannel linux/amd64, image pause\n')
   const { stdout, stderr } = await lock('lock -o json', { 'cluster.yml': cluster }, {}, fakeReleaseDigests)
-  expect(stderr).toContain('verified against this hyperkube release: 13 of 13 digests\n')
+  expect(stderr).toContain('verified against this hyperkube release: 14 of 14 digests\n')
   expect(stderr).not.toContain('trusted at first download')
   // The release has the digest, so the file is not downloaded.
   expect(stderr).not.toContain(`downloading ${flannel}`)

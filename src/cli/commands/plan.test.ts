@@ -34,12 +34,12 @@ test('plan prints the changes of each host and the order of the steps', async ()
     "production: Kubernetes 1.37.1 on 5 hosts
 
     cp1, cp2 and cp3 (control-plane)
-      + 12 binaries, 6 images, 42 files, 1 derived file, 17 certificates, 23 directories, 6 users, 4 kernel modules, 8 kernel settings
-      starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, hyperkube-controller-manager, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+      + 13 binaries, 6 images, 44 files, 1 derived file, 18 certificates, 24 directories, 6 users, 4 kernel modules, 8 kernel settings
+      starts hyperkube-agent, etcd, kube-apiserver, kube-controller-manager, kube-scheduler, hyperkube-controller-manager, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy, kube-router
 
     w1 and w2 (worker)
-      + 8 binaries, 6 images, 14 files, 1 derived file, 5 certificates, 16 directories, 1 user, 4 kernel modules, 8 kernel settings
-      starts hyperkube-agent, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy
+      + 9 binaries, 6 images, 16 files, 1 derived file, 6 certificates, 17 directories, 1 user, 4 kernel modules, 8 kernel settings
+      starts hyperkube-agent, containerd, apiserver-proxy, kubelet, flanneld, kube-proxy, kube-router
 
     addons
       + coredns: 7 objects new
@@ -138,6 +138,14 @@ test('plan --wide --limit prints each op of the selected host', async () => {
         + certificate /etc/hyperkube/kube-proxy/client.crt
         + service kube-proxy.service
         ▸ start service kube-proxy.service
+      kube-router
+        + directory /etc/hyperkube/kube-router
+        + binary kube-router-2.10.0
+        + file /etc/hyperkube/kube-router/ca.crt
+        + file /etc/hyperkube/kube-router/kubeconfig
+        + certificate /etc/hyperkube/kube-router/client.crt
+        + service kube-router.service
+        ▸ start service kube-router.service
       images
         + image docker.io/library/busybox:1.37.0
         + image docker.io/library/traefik:v3.6.12

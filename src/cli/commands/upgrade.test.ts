@@ -23,7 +23,8 @@ test.each([
   ['upgrade rollback', cluster, 1, 'UPGRADE_NOT_HELD'],
   ['upgrade --to 1.36.5 --hold', cluster, 1, 'UPGRADE_HOLD_UNSUPPORTED'],
   ['upgrade --to 1.37.1', held, 1, 'hyperkube upgrade rollback'],
-  ['upgrade --to 1.37.1 --hold', held, 1, 'UPGRADE_HELD'],
+  ['upgrade --to 1.37.2 --hold', held, 1, 'UPGRADE_HELD'],
+  ['upgrade --to 1.37.1 --hold', held, 1, 'LOCK_NOT_READ'],
 ])('%s ends with a reason, and nothing is written', async (words, file, code, message) => {
   const result = await runHyperkube(words, { 'cluster.yml': file })
   expect({ code: result.code, files: result.files }).toMatchObject({ code })

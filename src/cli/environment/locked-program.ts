@@ -42,7 +42,7 @@ export function findLocalArtifact({ artifacts }: Lock, wanted: LockedArtifact['c
   if (artifact !== undefined) return artifact
   const message = `cluster.lock has no ${wanted} for ${process.platform} on ${process.arch}`
   throw new HyperkubeError('PROGRAM_NOT_LOCKED', message, {
-    hint: 'run the same command on a Linux machine with the architecture of the hosts',
+    hint: 'on another architecture of Linux, pin its programs too: hyperkube lock --arch amd64 --arch arm64; otherwise run the same command on a Linux machine',
   })
 }
 

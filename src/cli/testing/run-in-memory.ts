@@ -7,6 +7,7 @@ import type { HttpTransport } from '../../catalog/transport.ts'
 import { fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import type { LocalFiles } from '../../workspace/context.ts'
 import type { CommandContext } from '../command/command.ts'
+import { createChartRenderer } from '../environment/chart-renderer.ts'
 import { Interrupted, type Prompts } from '../command/prompts.ts'
 import { runCommandLine } from '../run-command-line.ts'
 
@@ -91,6 +92,11 @@ export function createInMemoryContext(
       })),
     releaseDigests: async () => options.releaseDigests ?? emptyReleaseDigests,
     bundles: bundleDisk(),
+    charts: createChartRenderer({
+      bundles: bundleDisk(),
+      cacheDirectory: () => options.cacheDirectory ?? '/home/me/.cache',
+      writeLine: (line) => stderr.push(`${line}\n`),
+    }),
     operator: { user: 'me', home: '/home/me', machine: 'here', sshAgent: undefined },
     findRelease: async () => Promise.reject(new Error('no executable in tests')),
     now: () => new Date('2026-11-15T12:00:00Z'),

@@ -8,6 +8,7 @@ import { buildLockPath } from '../../workspace/cluster-paths.ts'
 import { selectImages } from '../../workspace/cluster-registry.ts'
 import { loadCatalog } from '../../workspace/load-catalog.ts'
 import { loadLock } from '../../workspace/load-lock.ts'
+import { findUnpinnedChart, listCharts, pinCharts } from '../../workspace/pin-charts.ts'
 import { listTargets, resolveClusterLock, writeLock } from '../../workspace/resolve-cluster-lock.ts'
 import type { CommandContext, GlobalOptions } from '../command/command.ts'
 import { choosePrompts } from '../command/prompts.ts'
@@ -29,7 +30,8 @@ export async function offerLock(
   const problem =
     lock === undefined
       ? `${file} does not exist`
-      : findProblem(cluster, await loadCatalog(context, options.file), lock, targets)
+      : (findProblem(cluster, await loadCatalog(context, options.file), lock, targets) ??
+        findUnpinnedChart(lock, (await pinCharts(context, options.file, cluster)) ?? {}))
   if (problem === undefined) return
   const message = `${problem}. Look up versions and checksums, and write ${file}?`
   if (!(await prompts.confirm({ message, fallback: true }))) return
@@ -55,7 +57,13 @@ function findProblem(
   const release = findKubernetesRelease(catalog, kubernetes)
   const held = heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to)
   const images = selectImages(cluster, release.images)
-  const [first, ...others] = checkLock(lock, { release, held, targets, images })
+  const [first, ...others] = checkLock(lock, {
+    release,
+    held,
+    targets,
+    helm: listCharts(cluster).length > 0,
+    images,
+  })
   if (first === undefined) return undefined
   return others.length === 0
     ? first.message

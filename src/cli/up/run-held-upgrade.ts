@@ -2,6 +2,7 @@ import {
   type HeldUpgradeDeps,
   prepareConfirmation,
   prepareHold,
+  prepareResumedHold,
   prepareRollback,
   refuseDuringHold,
 } from '../../actions/held-upgrade.ts'
@@ -29,7 +30,8 @@ export type HeldUpgradeRequest = {
 
 /**
  * Starts, confirms or rolls back a held upgrade. Each action changes cluster.yml and cluster.lock and runs
- * `up`, so `up` resumes an interrupted action. A snapshot is saved first, except before a rollback.
+ * `up`, so `up` resumes an interrupted action. A snapshot is saved before the first change, except before a
+ * rollback.
  */
 export async function runHeldUpgrade(
   context: CommandContext,
@@ -41,7 +43,7 @@ export async function runHeldUpgrade(
       { context, files: options, report: (line) => context.stderr.write(`${line}\n`) },
       request,
     )
-    if (request.action !== 'rollback') {
+    if (request.action !== 'rollback' && !isResumed(request)) {
       const status = (await request.takeSnapshot?.()) ?? 'ok'
       if (status !== 'ok') return exitCodeByStatus[status]
     }
@@ -56,10 +58,16 @@ export async function runHeldUpgrade(
 async function prepareChange(deps: HeldUpgradeDeps, request: HeldUpgradeRequest): Promise<UpgradeChange> {
   const { cluster } = request
   if (request.action === 'hold') {
+    if (isResumed(request)) return prepareResumedHold(deps)
     refuseDuringHold(cluster)
     return prepareHold(deps, cluster, request.to)
   }
   return request.action === 'confirm' ? prepareConfirmation(deps, cluster) : prepareRollback(deps, cluster)
+}
+
+/** Returns whether the same upgrade is already held, completely or up to an interruption. */
+function isResumed(request: HeldUpgradeRequest): boolean {
+  return request.action === 'hold' && request.cluster.spec.heldUpgrade?.to === request.to
 }
 
 function formatCommand(request: HeldUpgradeRequest): string {

@@ -13,6 +13,8 @@ export interface FakeMember {
   readonly id: string
   readonly learner?: boolean
   readonly unreachable?: boolean
+  /** Version of etcd; default 3.7.3. */
+  readonly version?: string
   /** Content of the member's database snapshot. */
   readonly database?: Buffer
 }
@@ -21,6 +23,8 @@ export interface FakeEtcd {
   readonly servers: readonly HttpsTestServer[]
   /** All changes that were received, in order. */
   readonly changes: readonly string[]
+  /** Returns the number of deletions that were received. */
+  countDeletions(): number
   /** Makes a member unreachable. */
   stop(id: string): void
   /** Removes a member from the member list. */
@@ -37,7 +41,7 @@ const listBody = z.looseObject({ linearizable: z.boolean() })
 
 /**
  * Starts a fake etcd cluster for tests, with one server per member. The first member is the leader. Changes
- * are recorded but not executed.
+ * are recorded but not executed. Every 2,500 deletions all members save a raft snapshot.
  */
 export async function fakeEtcd(
   ca: TestCa,
@@ -46,6 +50,7 @@ export async function fakeEtcd(
 ): Promise<FakeEtcd> {
   let members = [...given]
   const changes: string[] = []
+  let deletions = 0
   const urls = new Map<string, string>()
   const list = (): TestResponse => ({
     json: { header, members: members.map((one) => entry(one, urls.get(one.id))) },
@@ -69,6 +74,14 @@ export async function fakeEtcd(
         return { json: { header } }
       case '/v3/kv/range':
         return { json: { header: { ...header, revision: '7' }, count: '3' } }
+      case '/metrics':
+        return {
+          status: 200,
+          text: `etcd_snap_fsync_duration_seconds_count ${Math.floor(deletions / 2500)}\n`,
+        }
+      case '/v3/kv/deleterange':
+        deletions++
+        return { json: { header } }
       case '/v3/maintenance/snapshot':
         return { status: 200, text: pieces(me.database ?? Buffer.of()) }
       case '/v3/cluster/member/list':
@@ -92,6 +105,7 @@ export async function fakeEtcd(
   return {
     servers,
     changes,
+    countDeletions: () => deletions,
     stop: (id) =>
       void (members = members.map((member) =>
         member.id === id ? { ...member, unreachable: true } : member,
@@ -115,10 +129,10 @@ function entry({ id, learner = false }: FakeMember, url: string | undefined): ob
   }
 }
 
-function status({ id, database, learner = false }: FakeMember, leader: string): object {
+function status({ id, database, learner = false, version = '3.7.3' }: FakeMember, leader: string): object {
   return {
     header: { ...header, member_id: decimalId(id) },
-    version: '3.7.3',
+    version,
     leader: decimalId(leader),
     isLearner: learner,
     dbSize: String(database?.length ?? 0),

@@ -12,14 +12,17 @@ import {
   toReference,
 } from '../../addons/reference.ts'
 import type { Finding } from '../../contract/finding.ts'
+import { kubeRouterGroup } from '../../contract/node-users.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { truncateList } from '../../kit/text.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { createUntypedKind } from '../../kube/object.ts'
-import { listObjects } from '../../kube/read-objects.ts'
+import { listObjects, objectExists } from '../../kube/read-objects.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { usesKubeRouter } from '../../spec/network.ts'
 
 const policyKind = createUntypedKind('networking.k8s.io/v1', 'NetworkPolicy')
+const roleKind = createUntypedKind('rbac.authorization.k8s.io/v1', 'ClusterRole')
 
 async function listPolicies(api: KubeClient): Promise<ObjectReference[]> {
   return (await listObjects(api, policyKind)).items.map(toReference)
@@ -32,23 +35,41 @@ function findAddonPolicies(addons: readonly DesiredAddon[]): ObjectReference[] {
     .filter(({ kind }) => kind === policyKind.kind)
 }
 
+/** Whether the cluster enforced policies before this change. A new cluster has none that could begin to work. */
+export type PolicyHistory = 'new-cluster' | 'enforced' | 'not-enforced'
+
 /**
- * Warns about network policies that have no effect: flannel does not enforce them, but their authors rely on
- * them.
+ * Warns about network policies that have no effect although their authors rely on them, and about policies
+ * that begin to have an effect.
  */
-export function checkPolicyEnforcement({ spec }: Cluster, policies: readonly ObjectReference[]): Finding[] {
+export function checkPolicyEnforcement(
+  { spec: { network } }: Cluster,
+  policies: readonly ObjectReference[],
+  history: PolicyHistory,
+): Finding[] {
   const names = [
     ...new Map(policies.map((one) => [formatReferenceKey(one), describeReference(one)])).values(),
   ]
-  if (spec.network.plugin !== 'flannel' || names.length === 0) return []
-  return [
-    {
-      code: 'NETWORK_POLICY_UNENFORCED',
-      severity: 'warning',
-      message: `flannel does not enforce NetworkPolicies, so these have no effect: ${truncateList(names, 5)}`,
-      hint: 'set spec.network.plugin: none and install a network plugin that enforces them as an addon, for example Calico or Cilium',
-    },
-  ]
+  if (network.plugin !== 'flannel' || names.length === 0) return []
+  const list = truncateList(names, 5)
+  if (!usesKubeRouter(network)) {
+    const message = `spec.network.policy is none, so these NetworkPolicies have no effect: ${list}`
+    const hint = 'remove spec.network.policy from cluster.yml'
+    return [{ code: 'NETWORK_POLICY_UNENFORCED', severity: 'warning', message, hint }]
+  }
+  if (history !== 'not-enforced') return []
+  const message = `these NetworkPolicies had no effect and will be enforced: ${list}`
+  const hint =
+    'check that they allow what your pods need; to keep them without effect: spec.network.policy: none'
+  return [{ code: 'NETWORK_POLICY_BEGINS', severity: 'warning', message, hint }]
+}
+
+/**
+ * Reads whether the cluster enforced policies before. The first `up` of a release with kube-router creates its
+ * role.
+ */
+async function readPolicyHistory(api: KubeClient): Promise<PolicyHistory> {
+  return (await objectExists(api, roleKind, { name: kubeRouterGroup })) ? 'enforced' : 'not-enforced'
 }
 
 /** Desired addons of a cluster and the changes that install them. */
@@ -73,7 +94,10 @@ export function proposeAllAddons(input: AddonInput): AddonProposal {
   return {
     desired: addons,
     differences: addons.map(diffNewAddon),
-    findings: [...findings, ...checkPolicyEnforcement(input.cluster, findAddonPolicies(addons))],
+    findings: [
+      ...findings,
+      ...checkPolicyEnforcement(input.cluster, findAddonPolicies(addons), 'new-cluster'),
+    ],
   }
 }
 
@@ -87,6 +111,7 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
     readInventories(api),
     findLiveObjects(api, references),
   ])
+  const history = policies.length === 0 ? 'enforced' : await readPolicyHistory(api)
   const removed = findRemovedAddons(inventories, addons).map((name) => ({ name, manifests: [] }))
   const all = await settleAll(
     [...addons, ...removed].map(async (addon) => {
@@ -100,7 +125,7 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
     findings: [
       ...findings,
       ...all.flatMap((one) => [...one.findings, ...findBlockedChanges(one)]),
-      ...checkPolicyEnforcement(input.cluster, [...findAddonPolicies(addons), ...policies]),
+      ...checkPolicyEnforcement(input.cluster, [...findAddonPolicies(addons), ...policies], history),
     ],
   }
 }

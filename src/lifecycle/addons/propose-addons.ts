@@ -28,14 +28,20 @@ export interface ServingCertificateInput {
 
 /** Builds the input for the addon proposal from the cluster inputs and the facts of hosts. */
 export function buildAddonInput(
-  { cluster, catalog, lock, sources }: Pick<ClusterInputs, 'cluster' | 'catalog' | 'lock' | 'sources'>,
+  {
+    cluster,
+    catalog,
+    lock,
+    sources,
+    charts,
+  }: Pick<ClusterInputs, 'cluster' | 'catalog' | 'lock' | 'sources' | 'charts'>,
   facts: ReadonlyMap<string, Facts>,
 ): AddonProposalInput {
   const resolvers = [...facts.values()].flatMap(({ system }) =>
     system.os === 'linux' ? [system.resolver.servers] : [],
   )
   const images = pinnedImages(lock, findKubernetesRelease(catalog, cluster.spec.kubernetes))
-  return { cluster, images, sources, resolvers }
+  return { cluster, images, sources, charts, resolvers }
 }
 
 /** Proposes all addons for a cluster that does not exist yet. */

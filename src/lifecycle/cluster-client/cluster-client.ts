@@ -60,6 +60,8 @@ export interface ClusterClient extends Disposable {
   /** Promotes the learner of a host to a voter once the learner is in sync. */
   promote(host: string, wait: ClusterWaitOptions): Promise<void>
   removeEtcdMember(host: string): Promise<void>
+  /** Prepares the etcd member of a host for a version of etcd, if the upgrade needs it. */
+  prepareEtcdUpgrade(host: string, version: string, wait: ClusterWaitOptions): Promise<void>
   /** Transfers etcd leadership to another ready voter if the member of this host leads. */
   releaseEtcdLeadership(host: string): Promise<void>
   /** Evicts the pods of a host. For a lost host only the pod objects are deleted. */

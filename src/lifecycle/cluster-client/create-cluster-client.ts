@@ -28,6 +28,7 @@ import {
   hasPeerAddress,
   joinEtcd,
   type KnownEtcdMember,
+  prepareEtcdUpgrade,
   promoteLearner,
   releaseEtcdLeadership,
   removeEtcdMember,
@@ -85,6 +86,7 @@ export async function createClusterClient(
   const readObjectChanges = async () => (objects === undefined ? [] : findObjectChanges(api, objects))
   const nodeNames = new Map(endpoints.map(({ host, node }) => [host, node ?? host]))
   const nodeName = (host: string): string => nodeNames.get(host) ?? host
+  const membersWithSnapshot = new Set<string>()
   const toMember = (host: string): HostAddress => ({ name: host, address: addressByHost.get(host) ?? host })
 
   return {
@@ -119,6 +121,8 @@ export async function createClusterClient(
     joinEtcd: async (host, wait) => joinEtcd(etcd, toMember(host), wait),
     promote: async (host, wait) => promoteLearner(etcd, toMember(host), wait),
     removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host).address),
+    prepareEtcdUpgrade: async (host, version, wait) =>
+      prepareEtcdUpgrade(etcd, { ...toMember(host), version }, membersWithSnapshot, wait),
     releaseEtcdLeadership: async (host) => releaseEtcdLeadership(etcd, toMember(host).address),
     async drain(host, { lost, waiting, timeoutMs, now: clock, signal: until }) {
       const since = clock().toISOString()

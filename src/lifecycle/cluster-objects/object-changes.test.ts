@@ -88,6 +88,7 @@ test('the first apply creates all objects, Host objects after their CRD is estab
     'kubernetes system:node:one.example.com',
     'kubernetes hyperkube:flannel:one.example.com',
     'kubernetes hyperkube:kube-proxy:one.example.com',
+    'kubernetes hyperkube:kube-router:one.example.com',
   ])
   expect(objects.get(`${hostsPath}/cp1`)).toMatchObject({ spec: { certificates: [] } })
   // Host db1 is only an etcd member and does not use the API, so it has no Host object.

@@ -36,6 +36,7 @@ const allComponents = [
   'kubelet',
   'flanneld',
   'kube-proxy',
+  'kube-router',
 ]
 const hostCodes = [...etcdMemberCodes, ...nodeCodes, 'API_UNREACHABLE', 'PEERS_UNREACHABLE']
 const dataLossEffects: Effects = {
@@ -101,11 +102,12 @@ const effectsByComponent: Readonly<Record<string, Effects>> = {
   },
   'apiserver-proxy': {
     sameHost: ['API_UNREACHABLE', 'PEERS_UNREACHABLE', 'SERVICE_RULES', 'OVERLAY_ROUTES', ...nodeCodes],
-    unhealthyComponents: ['kubelet', 'flanneld', 'kube-proxy'],
+    unhealthyComponents: ['kubelet', 'flanneld', 'kube-proxy', 'kube-router'],
   },
   kubelet: { sameHost: nodeCodes, anyHost: ['PEERS_UNREACHABLE'] },
   flanneld: { sameHost: ['OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...podNetworkCodes] },
   'kube-proxy': { sameHost: ['SERVICE_RULES'] },
+  'kube-router': { sameHost: ['POLICY_RULES'] },
 }
 
 /**

@@ -79,6 +79,8 @@ const commands: Readonly<Record<string, CommandTemplate>> = {
   OVERLAY_ROUTES: (host) => `hyperkube logs flanneld --limit ${host}`,
   OVERLAY_SUBNET: (host) => `hyperkube logs flanneld --limit ${host}`,
   SERVICE_RULES: (host) => `hyperkube logs kube-proxy --limit ${host}`,
+  POLICY_RULES: (host) => `hyperkube logs kube-router --limit ${host}`,
+  POLICY_ACCESS: () => 'hyperkube up',
   API_NOT_READY: (host) => `hyperkube logs kube-apiserver --limit ${host}`,
   API_UNREACHABLE: (host) => `hyperkube logs apiserver-proxy --limit ${host}`,
 }

@@ -2,7 +2,13 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EtcdClient } from '../../etcd/client.ts'
 import { type FakeEtcd, fakeEtcd } from '../../etcd/testing/fake-etcd.ts'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
-import { joinEtcd, promoteLearner, releaseEtcdLeadership, removeEtcdMember } from './membership.ts'
+import {
+  joinEtcd,
+  prepareEtcdUpgrade,
+  promoteLearner,
+  releaseEtcdLeadership,
+  removeEtcdMember,
+} from './membership.ts'
 
 let ca: TestCa
 let stack: AsyncDisposableStack
@@ -92,4 +98,41 @@ test('a leader without another ready voter keeps leadership', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', learner: true })
   await releaseEtcdLeadership(clientFor(etcd), 'a')
   expect(etcd.changes).toEqual([])
+})
+
+const version36 = '3.6.16'
+
+test('before an upgrade to etcd 3.7 all members save a raft snapshot once', async () => {
+  const members = ['a', 'b', 'c'].map((id) => ({ id, version: version36 }))
+  const etcd = await fakeEtcd(ca, stack, ...members)
+  const [client, saved, reasons]: [EtcdClient, Set<string>, string[]] = [clientFor(etcd), new Set(), []]
+  for (const address of ['a', 'b', 'c'])
+    await prepareEtcdUpgrade(client, { address, version: '3.7.3' }, saved, waitOptions(reasons))
+  expect(etcd.countDeletions()).toBe(3000)
+  expect(saved).toEqual(new Set(['a', 'b', 'c']))
+  expect(reasons).toEqual(['etcd saves a raft snapshot'])
+})
+
+test('a member that was unreachable saves its own raft snapshot later', async () => {
+  const others = { unreachable: true, version: version36 }
+  const etcd = await fakeEtcd(
+    ca,
+    stack,
+    { id: 'a', version: version36 },
+    { id: 'b', version: version36 },
+    { id: 'c', ...others },
+  )
+  const saved = new Set<string>()
+  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, saved, waitOptions([]))
+  expect(saved).toEqual(new Set(['a', 'b']))
+})
+
+test.each([
+  ['3.6.16', '3.6.17'],
+  ['3.5.35', '3.6.16'],
+  ['3.7.3', '3.7.4'],
+])('an upgrade from etcd %s to %s needs no raft snapshot', async (current, version) => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a', version: current })
+  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version }, new Set(), waitOptions([]))
+  expect(etcd.countDeletions()).toBe(0)
 })

@@ -1,8 +1,10 @@
+import { needsRaftSnapshot } from '../../catalog/etcd-path.ts'
 import { memberAddLearner, memberPromote, memberRemove, transferLeadership } from '../../etcd/changes.ts'
 import type { EtcdClient } from '../../etcd/client.ts'
 import { EtcdError, isEtcdError } from '../../etcd/etcd-error.ts'
 import type { EtcdMember, EtcdObservation } from '../../etcd/member.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
+import { saveRaftSnapshots } from '../../etcd/raft-snapshots.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { pollWithProgress } from '../../kit/poll.ts'
 import type { HostAddress as PlannedMember } from '../../plan/topology.ts'
@@ -88,6 +90,25 @@ export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): 
   const observed = await observeEtcd(etcd)
   const member = observed.members.find(hasPeerAddress(address))
   if (member !== undefined) await transferLeadershipFrom(member, etcd, observed)
+}
+
+/**
+ * Prepares the member of a host for another version of etcd. `saved` has the ids of members that have saved a
+ * raft snapshot in this run; members that save one are added.
+ */
+export async function prepareEtcdUpgrade(
+  etcd: EtcdClient,
+  { address, version }: { readonly address: string; readonly version: string },
+  saved: Set<string>,
+  { waiting, now, signal }: ClusterWaitOptions,
+): Promise<void> {
+  const { members, statuses } = await observeEtcd(etcd, { signal })
+  const member = members.find(hasPeerAddress(address))
+  const current = member === undefined ? undefined : statuses.get(member.id)?.version
+  if (member === undefined || current === undefined || saved.has(member.id)) return
+  if (!needsRaftSnapshot(current, version)) return
+  waiting('etcd saves a raft snapshot', now().toISOString())
+  for (const id of await saveRaftSnapshots(etcd, members, [member.id], { signal })) saved.add(id)
 }
 
 /** Transfers leadership to a ready voter if this member leads and there is such a voter. */

@@ -54,6 +54,7 @@ const controlPlaneComponents = [
   'apiserver-proxy',
   'containerd',
   'kubelet',
+  'kube-router',
   'kube-proxy',
   'flanneld',
 ]

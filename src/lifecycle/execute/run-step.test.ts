@@ -59,6 +59,7 @@ async function setup(host: string, scripted: Partial<ScriptedAgent>, done: strin
     },
     promote: noted('promote'),
     removeEtcdMember: noted('leave etcd'),
+    prepareEtcdUpgrade: noted('prepare etcd'),
     releaseEtcdLeadership: noted('release leadership'),
     drain: noted('drain'),
     uncordon: noted('uncordon'),
@@ -164,12 +165,12 @@ test('a new etcd member is added before its apply and promoted afterwards', asyn
   })
 })
 
-test('etcd leadership is released before a member restarts, and a failure of that is ignored', async () => {
+test('before an etcd member restarts it is prepared and releases leadership, and a failure of that is ignored', async () => {
   const done: string[] = []
   const { options, stepInputs, requests } = await setup('cp1', {}, done)
   const restarts = buildApplyStep({ hosts: ['cp1'], stage: 'etcd', disruptive: true })
   await runApplyStep(restarts, stepInputs, options)
-  expect(done).toEqual(['release leadership cp1', 'gates'])
+  expect(done).toEqual(['prepare etcd cp1', 'release leadership cp1', 'gates'])
   const client = createFakeClusterClient({
     releaseEtcdLeadership: async () => Promise.reject(new Error('etcd is unreachable')),
   })

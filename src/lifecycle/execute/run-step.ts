@@ -22,7 +22,7 @@ export interface RunStepOptions {
   readonly onRemoved: (host: string) => void
   /** Sessions of the hosts to remove, as far as they are reachable. */
   readonly removedSessions: ReadonlyMap<string, Session>
-  readonly client: MembershipClient & Pick<ClusterClient, 'etcdHealthy'>
+  readonly client: MembershipClient & Pick<ClusterClient, 'etcdHealthy' | 'prepareEtcdUpgrade'>
   readonly emit: EmitEvent
   readonly now: () => Date
   readonly signal: AbortSignal
@@ -73,8 +73,8 @@ export interface StepInputs {
 }
 
 /**
- * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, takes etcd leadership
- * from members that restart, and adds new etcd members before they start. A failed disruptive step is rolled
+ * Applies a stage to the hosts of a step. Drains the hosts first if `drain` is set, prepares etcd
+ * members for another version, takes etcd leadership from members that restart, and adds new etcd members before they start. A failed disruptive step is rolled
  * back.
  */
 export async function runApplyStep(
@@ -91,6 +91,11 @@ export async function runApplyStep(
     )
   }
   if (step.disruptive && step.stages.includes('etcd')) {
+    for (const host of step.hosts) {
+      const version = stepInputs.plans.get(host)?.components.find(({ name }) => name === 'etcd')?.version
+      if (version === undefined) continue
+      await client.prepareEtcdUpgrade(host, version, buildWaitOptions(joinTimeoutMs, options, host))
+    }
     // A failed transfer does not fail the step: etcd transfers leadership itself when it stops.
     await settleAll(step.hosts.map(async (host) => client.releaseEtcdLeadership(host).catch(() => undefined)))
   }

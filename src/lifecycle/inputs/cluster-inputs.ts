@@ -1,3 +1,4 @@
+import type { RenderedChart } from '../../addons/chart/read-chart.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import type { Identity } from '../../identity/identity.ts'
@@ -14,6 +15,8 @@ export interface ClusterInputs {
   readonly attachments: ReadonlyMap<string, string>
   /** Contents of user addons, by file name or URL. */
   readonly sources: ReadonlyMap<string, string>
+  /** Rendered Helm charts, by the name of the addon. */
+  readonly charts: ReadonlyMap<string, RenderedChart>
   /** Returns the hyperkube version for a host. */
   readonly version: (host: string) => string
 }

@@ -3,6 +3,7 @@ import { formatSshCommand } from '../../plan/checks/presence.ts'
 import { resolveInternalAddress } from '../../plan/topology.ts'
 import type { HostRoles } from '../../rollout/input.ts'
 import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
+import { usesKubeRouter } from '../../spec/network.ts'
 
 /** A host with its roles and the address at which its components are reached. */
 export interface HostEndpoint {
@@ -16,6 +17,8 @@ export interface HostEndpoint {
    * True if the host runs flanneld, otherwise undefined. With `network.plugin: none` no host runs flanneld.
    */
   readonly flannel?: true
+  /** True if the host runs kube-router, which enforces NetworkPolicy, otherwise undefined. */
+  readonly kubeRouter?: true
   /** Node name; undefined if the host is not a node. */
   readonly node: string | undefined
   /** Command that logs in to the host; undefined if unknown, or if the host is the operator's machine. */
@@ -34,6 +37,7 @@ export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[]
       api: has('kube-apiserver'),
       ...(has('hyperkube-controller-manager') ? { manager: true } : {}),
       ...(has('flanneld') ? { flannel: true } : {}),
+      ...(has('kube-router') ? { kubeRouter: true } : {}),
       node: node?.name,
       ...osFields(os),
     }
@@ -54,6 +58,7 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
       api: isControlPlane,
       ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),
       ...(isNode && network.plugin === 'flannel' ? { flannel: true } : {}),
+      ...(isNode && host.os === 'linux' && usesKubeRouter(network) ? { kubeRouter: true } : {}),
       node: isNode ? (host.nodeName ?? host.name) : undefined,
       ...osFields(host.os),
     }

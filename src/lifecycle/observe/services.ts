@@ -22,7 +22,7 @@ export interface HostServicesObservation {
 }
 
 /** Lists the services that a host runs according to its roles, in start order. */
-export function listServiceNames({ etcd, api, manager, flannel, node }: HostEndpoint): string[] {
+export function listServiceNames({ etcd, api, manager, flannel, kubeRouter, node }: HostEndpoint): string[] {
   return [
     'hyperkube-agent',
     ...(etcd ? ['etcd'] : []),
@@ -31,6 +31,7 @@ export function listServiceNames({ etcd, api, manager, flannel, node }: HostEndp
     ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet']),
     ...(flannel === true ? ['flanneld'] : []),
     ...(node === undefined ? [] : ['kube-proxy']),
+    ...(kubeRouter === true ? ['kube-router'] : []),
   ]
 }
 

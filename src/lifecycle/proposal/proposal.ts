@@ -60,7 +60,7 @@ export function planFromInputs(
   facts: ReadonlyMap<string, Facts>,
   ignored: readonly string[],
 ): PlanResult {
-  const { cluster, catalog, lock, identity, attachments, sources, version } = inputs
+  const { cluster, catalog, lock, identity, attachments, sources, charts, version } = inputs
   const { kubernetes, heldUpgrade } = cluster.spec
   const release = findKubernetesRelease(catalog, kubernetes)
   const images = pinnedImages(lock, release)
@@ -71,7 +71,7 @@ export function planFromInputs(
     heldRelease: heldUpgrade && findKubernetesRelease(catalog, heldUpgrade.to),
     lock,
     images: listAddonImages(cluster, images),
-    addons: listHostIndependentAddons({ cluster, images, sources }),
+    addons: listHostIndependentAddons({ cluster, images, sources, charts }),
     identity: toPublicIdentity(identity, collectSecrets(inputs)),
     facts,
     attachments,

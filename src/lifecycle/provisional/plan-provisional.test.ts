@@ -39,6 +39,7 @@ ${lines.map((line) => `  ${line}\n`).join('')}`)
     identity,
     attachments: new Map(),
     sources: new Map(),
+    charts: new Map(),
     version: () => '0.1.0',
     ...more,
   }

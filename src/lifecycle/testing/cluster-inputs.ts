@@ -14,6 +14,7 @@ export async function buildClusterInputs(cluster: Cluster, identity?: Identity):
     identity: identity ?? (await createIdentity(name, new Date('2026-11-15T00:00:00Z'))),
     attachments: new Map(),
     sources: new Map(),
+    charts: new Map(),
     version: () => '0.1.0',
   }
 }

@@ -22,6 +22,7 @@ const defaults: Omit<ClusterClient, 'api'> = {
   joinEtcd: async () => [],
   promote: succeed,
   removeEtcdMember: succeed,
+  prepareEtcdUpgrade: succeed,
   releaseEtcdLeadership: succeed,
   drain: succeed,
   uncordon: succeed,

@@ -6,7 +6,10 @@ function withAddress(name: string, address: string, prefix: number, plugin = 'fl
     { interface: 'eth0', address: '10.0.0.21', prefix: 24 },
     { interface: name, address, prefix },
   ]
-  return checkCase({ spec: [`network: { plugin: ${plugin} }`], facts: { w1: { linux: { addresses } } } })
+  return checkCase({
+    spec: [`network: { plugin: ${plugin}, policy: none }`],
+    facts: { w1: { linux: { addresses } } },
+  })
 }
 
 test('a host network that overlaps the pod or service network is an error', () => {
@@ -55,7 +58,7 @@ test('with plugin none, pod addresses are allowed on interfaces other than the d
   expect(withAddress('eth0', '10.244.1.1', 24, 'none')).toMatchObject([{ code: 'HOST_NETWORK_OVERLAP' }])
 })
 
-const withMtu = (mtu: number) => [`network: { flannel: { mtu: ${mtu} } }`]
+const withMtu = (mtu: number) => [`network: { policy: none, flannel: { mtu: ${mtu} } }`]
 
 test('a flannel MTU above the MTU of the node interface is a warning', () => {
   const addresses = [{ interface: 'eth0', address: '10.0.0.21', prefix: 24, mtu: 1400 }]

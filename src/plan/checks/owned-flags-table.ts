@@ -151,4 +151,27 @@ export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
       'healthz-*',
     ],
   },
+  'kube-router': {
+    settings: {
+      'hostname-override': 'nodeName of the host',
+      'service-cluster-ip-range': 'spec.network.services',
+      'service-node-port-range': 'spec.network.nodePorts',
+      'run-firewall': 'spec.network.policy',
+    },
+    // The other parts of kube-router would replace flannel and kube-proxy.
+    others: [
+      'kubeconfig',
+      'master',
+      'health-*',
+      'run-router',
+      'run-service-proxy',
+      'run-loadbalancer',
+      'enable-cni',
+      'enable-ipv4',
+      'enable-ipv6',
+      'cleanup-config',
+      'version',
+      'help',
+    ],
+  },
 }

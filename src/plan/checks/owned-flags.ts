@@ -17,6 +17,7 @@ export const checkClusterFlags: ClusterCheck = ({ cluster }) => {
     ...findings('kubelet', 'kubelet'),
     ...findings('kube-proxy', 'kubeProxy'),
     ...findings('flanneld', 'flanneld'),
+    ...findings('kube-router', 'kubeRouter'),
   ]
 }
 

@@ -17,7 +17,7 @@ const families: readonly { readonly manager: string; readonly distributions: Reg
 ]
 
 /** Returns the command that installs a package on this distribution. */
-function formatInstallCommand({ distribution }: LinuxSystemFacts, name: string): string {
+export function formatInstallCommand({ distribution }: LinuxSystemFacts, name: string): string {
   const family = families.find(({ distributions }) => distributions.test(distribution.id))
   return family === undefined ? `install ${name}` : `${family.manager} install ${name}`
 }

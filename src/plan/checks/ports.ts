@@ -1,7 +1,9 @@
 import type { Finding } from '../../contract/finding.ts'
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
+import { usesKubeRouter } from '../../spec/network.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from '../context.ts'
 import { managerPort } from '../linux/hyperkube-controller-manager.ts'
+import { kubeRouterHealthPort } from '../linux/kube-router.ts'
 import { hostError, hostWarning, type SystemCheck, type SystemSubject } from './check.ts'
 
 export interface RequiredPort {
@@ -24,6 +26,9 @@ export function listRequiredPorts(
     ...(isManager(context) ? [tcpPort('hyperkube-controller-manager', managerPort, 'itself')] : []),
     ...(isNode(context) ? node : []),
     ...(isNode(context) && network.plugin === 'flannel' ? [tcpPort('flanneld', 10_246, 'itself')] : []),
+    ...(isNode(context) && context.host.os === 'linux' && usesKubeRouter(network)
+      ? [tcpPort('kube-router', kubeRouterHealthPort, 'itself')]
+      : []),
     ...(isNode(context) && network.plugin === 'flannel' && backend === 'vxlan'
       ? [{ port, protocol: 'udp', component: 'flanneld', from: 'hosts' } as const]
       : []),

@@ -11,6 +11,7 @@ import { planHyperkubeControllerManager } from './hyperkube-controller-manager.t
 import { planKubeApiserver } from './kube-apiserver.ts'
 import { planKubeControllerManager } from './kube-controller-manager.ts'
 import { planLinuxKubeProxy } from './kube-proxy.ts'
+import { planLinuxKubeRouter } from './kube-router.ts'
 import { planKubeScheduler } from './kube-scheduler.ts'
 import { planLinuxKubelet } from './kubelet.ts'
 import { withCertificateProbes } from './probe-defaults.ts'
@@ -30,5 +31,6 @@ export const linuxComponents: readonly ComponentPlanner<LinuxPlanContext>[] = [
   planLinuxKubelet,
   planLinuxFlanneld,
   planLinuxKubeProxy,
+  planLinuxKubeRouter,
   planAddonImages,
 ].map(withCertificateProbes)

@@ -62,7 +62,9 @@ test.each(hosts)('each certificate of %s/%s has a probe', (example, host) => {
 test('only problems that a restart can fix have local probes', () => {
   const all = hosts.flatMap(([example, host]) => components(example, host)).flatMap(({ probes }) => probes)
   const kinds = new Set(all.filter(({ scope }) => scope === 'local').map(({ check }) => check.kind))
-  expect(kinds).toEqual(new Set(['http', 'grpc', 'cri', 'interface', 'overlay', 'service-rules']))
+  expect(kinds).toEqual(
+    new Set(['http', 'grpc', 'cri', 'interface', 'overlay', 'service-rules', 'policy-rules']),
+  )
   // A restart cannot repair a lost quorum or a network that another component creates.
   const local = all.filter(({ scope }) => scope === 'local').map(({ name }) => name)
   expect(local).not.toContain('readyz')

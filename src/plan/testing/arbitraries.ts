@@ -107,8 +107,8 @@ const hostVariations: readonly FactsVariation[] = [
   { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },
   { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } },
   { linux: { swap: true, networkManager: true, selinux: 'enforcing' } },
-  { linux: { firewalls: ['docker', 'ufw'], programs: ['iptables', 'nft'] } },
-  { linux: { programs: ['iptables'] }, windows: { build: 26_100 } },
+  { linux: { firewalls: ['docker', 'ufw'], programs: ['ipset', 'iptables', 'nft'] } },
+  { linux: { programs: ['ipset', 'iptables'] }, windows: { build: 26_100 } },
   {
     linux: {
       arch: 'arm64',

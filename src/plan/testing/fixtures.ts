@@ -151,7 +151,7 @@ function linuxSystem({ name }: HostSpec, address: string): LinuxSystemFacts {
       iptables: true,
     },
     cgroup: { version: 2, controllers: ['cpu', 'cpuset', 'hugetlb', 'io', 'memory', 'pids'] },
-    programs: ['conntrack', 'iptables', 'mount', 'nft', 'socat', 'umount'],
+    programs: ['conntrack', 'ipset', 'iptables', 'mount', 'nft', 'socat', 'umount'],
     foreignServices: [],
     missingCapabilities: [],
     swap: false,

@@ -13,13 +13,13 @@ import {
   type RuleTable,
 } from './rule.ts'
 
-const noPolicies =
-  'replaced by flannel, which does not enforce NetworkPolicy; for your own plugin set network.plugin to none'
+const replaced =
+  'replaced by flannel and kube-router, which enforces NetworkPolicy but no policies of other plugins; for your own plugin set network.plugin to none'
 
 const plugin: KeyRule = ({ value }) => {
   const path = ['spec', 'network', 'plugin']
   if (value === 'flannel' || value === 'none') return mapKey(path, value)
-  return refuseKey(noPolicies, [{ path, value: 'flannel' }])
+  return refuseKey(replaced, [{ path, value: 'flannel' }])
 }
 
 /** Applies a rule only if the cluster uses this network plugin. Settings of other plugins have no effect. */

@@ -61,7 +61,7 @@ function check(document: LocatedDocument, { hosts, root }: Rke1Facts): Finding[]
       code: 'RKE1_NETWORK_POLICY',
       severity: 'warning',
       message:
-        'without network.plugin RKE1 runs canal; it is replaced by flannel, which does not enforce NetworkPolicy',
+        'without network.plugin RKE1 runs canal; it is replaced by flannel and kube-router, which enforces NetworkPolicy but no policies of Calico',
       hint: 'for your own plugin set network.plugin to none',
       position: document.positionOfKey([], 'network'),
     },

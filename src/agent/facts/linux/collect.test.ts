@@ -24,7 +24,7 @@ test('a command that several facts need runs once', async () => {
     return source.run(argv)
   }
   await collectFacts({ ...source, run }, 'h1')
-  expect(commands.toSorted()).toEqual(['ip -o', 'systemctl is-active', 'unshare --net'])
+  expect(commands.toSorted()).toEqual(['ip -o', 'iptables -w', 'systemctl is-active', 'unshare --net'])
 })
 
 test('a missing file and an unsupported architecture are reported', async () => {

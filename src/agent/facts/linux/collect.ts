@@ -5,6 +5,7 @@ import { readCgroup } from './cgroup.ts'
 import {
   readDistribution,
   readFirewalls,
+  readForeignFilterTable,
   readInit,
   readNetworkManager,
   readPrograms,
@@ -33,6 +34,7 @@ const linuxFacts: { readonly [Field in Exclude<keyof LinuxFacts, 'os'>]-?: Fact<
   kernel: readKernel,
   cgroup: readCgroup,
   programs: readPrograms,
+  foreignFilterTable: readForeignFilterTable,
   foreignServices: readForeignServices,
   missingCapabilities: readMissingCapabilities,
   swap: readSwap,

@@ -11,6 +11,7 @@ const hyperkubeServices = [
   'kube-apiserver',
   'kube-controller-manager',
   'kube-proxy',
+  'kube-router',
   'kube-scheduler',
   'kubelet',
 ].map((name) => `${name}.service`)

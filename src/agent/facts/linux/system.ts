@@ -84,7 +84,17 @@ export function isUfwEnabled(text: string): boolean {
 }
 
 /** Programs of the host that components call. */
-const requiredPrograms = ['conntrack', 'ethtool', 'iptables', 'modprobe', 'mount', 'nft', 'socat', 'umount']
+const requiredPrograms = [
+  'conntrack',
+  'ethtool',
+  'ipset',
+  'iptables',
+  'modprobe',
+  'mount',
+  'nft',
+  'socat',
+  'umount',
+]
 
 export const readPrograms: Fact<'programs'> = async ({ exists }) => {
   const found = await Promise.all(
@@ -93,6 +103,12 @@ export const readPrograms: Fact<'programs'> = async ({ exists }) => {
     ),
   )
   return requiredPrograms.filter((_, index) => found[index]?.includes(true))
+}
+
+/** Lists rules with iptables, which changes nothing. The exit code of a missing program is 127. */
+export const readForeignFilterTable: Fact<'foreignFilterTable'> = async ({ run }) => {
+  const { code } = await run(['iptables', '-w', '2', '-S'])
+  return code === 0 || code === 127 ? undefined : true
 }
 
 export const readSelinux: Fact<'selinux'> = async ({ readFile }) =>

@@ -120,6 +120,7 @@ pids	8	6	1
         '/usr/bin/umount',
         '/usr/sbin/conntrack',
         '/usr/sbin/ethtool',
+        '/usr/sbin/ipset',
         '/usr/sbin/iptables',
         '/usr/sbin/modprobe',
         '/usr/sbin/nft',

@@ -12,6 +12,7 @@ import { HangDetector } from './hang-detector.ts'
 import { NodeReader } from './node-reader.ts'
 import { createHnsNetworkProbe, createInterfaceProbe, createOverlayProbe } from './overlay.ts'
 import { createNodeLeaseProbe, createPeersProbe } from './nodes.ts'
+import { createPolicyAccessProbe, createPolicyRulesProbe, LocalPodReader } from './policy-rules.ts'
 import { ProbeApi } from './probe-api.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import {
@@ -88,6 +89,8 @@ export function createProber(deps: ProbeDeps): Prober {
     interface: createInterfaceProbe(deps),
     overlay: createOverlayProbe(deps, nodes),
     'service-rules': createServiceRulesProbe(deps, new ServiceReader(api, monotonic)),
+    'policy-rules': createPolicyRulesProbe(deps, new LocalPodReader(api, monotonic)),
+    'policy-access': createPolicyAccessProbe(api),
     sandbox: createSandboxProbe(deps),
     'hns-network': createHnsNetworkProbe(deps),
     file: createFileProbe(deps),

@@ -181,6 +181,14 @@ export function createLinuxPackets(command: RunCommand): Packets {
     async changeRules(version, text) {
       await command([`${iptables(version)}-restore`, '--noflush', '--wait=5'], { input: text })
     },
+    async sets() {
+      const text = await runIfPresent(['ipset', 'list', '-name'])
+      return text.split('\n').filter((name) => name !== '')
+    },
+    async removeSet(name) {
+      // Exit code 1: the set is still in use, or does not exist any more.
+      await command(['ipset', 'destroy', name], { codes: [0, 1] })
+    },
   }
 }
 

@@ -40,6 +40,8 @@ const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups
     isEmpty: async () => true,
     rules: async () => '',
     changeRules: async () => undefined,
+    sets: async () => [],
+    removeSet: async () => undefined,
   },
   cgroups: { remove: async () => [] },
 }

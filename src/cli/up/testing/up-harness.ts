@@ -94,6 +94,7 @@ export async function createUpHarness(): Promise<UpHarness> {
     identity: await createIdentity('shop', new Date('2026-11-15T00:00:00Z')),
     attachments: new Map(),
     sources: new Map(),
+    charts: new Map(),
     version: () => '0.1.0',
   }
   return { inputs, run: async (options) => runScenario(inputs, options) }
