@@ -72,6 +72,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/manager-scale',
     'evidence/conformance',
     'evidence/attacks',
+    'evidence/network-policy',
     'evidence/cis',
     'evidence/virtual-machine',
     'evidence/powershell',
