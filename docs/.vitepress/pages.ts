@@ -73,6 +73,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/manager-scale',
     'evidence/conformance',
     'evidence/attacks',
+    'evidence/network-policy',
     'evidence/cis',
     'evidence/corporate-network',
     'evidence/virtual-machine',

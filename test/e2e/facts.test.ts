@@ -51,7 +51,7 @@ test('the facts of a host match the lab', async () => {
       iptables: true,
     },
     cgroup: { version: 1, controllers: expect.arrayContaining(['cpu', 'cpuset', 'memory', 'pids']) },
-    programs: ['conntrack', 'ethtool', 'iptables', 'modprobe', 'mount', 'nft', 'socat', 'umount'],
+    programs: ['conntrack', 'ethtool', 'ipset', 'iptables', 'modprobe', 'mount', 'nft', 'socat', 'umount'],
     foreignServices: [],
     missingCapabilities: ['CAP_SYS_RESOURCE'],
     swap: false,

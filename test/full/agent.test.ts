@@ -31,6 +31,7 @@ const services = [
   'kube-apiserver',
   'kube-controller-manager',
   'kube-proxy',
+  'kube-router',
   'kube-scheduler',
   'kubelet',
 ]

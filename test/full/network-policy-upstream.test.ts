@@ -45,9 +45,9 @@ test('upstream’s NetworkPolicy tests pass', { timeout: 7_200_000 }, async () =
 })
 
 async function runUpstreamTests(): Promise<readonly UpstreamTest[]> {
-  const { directory, hyperkube } = clusterNow()
+  const { directory, operator } = clusterNow()
   const kubeconfig = join(directory, 'kubeconfig')
-  await writeFile(kubeconfig, (await hyperkube('kubeconfig')).stdout, { mode: 0o600 })
+  await writeFile(kubeconfig, (await operator.must(0, 'kubeconfig')).stdout, { mode: 0o600 })
   const options = { cache: cacheDirectory(), report: silentReport }
   const [suite] = await buildComponents(selectParts(['e2e@v1.37.1']), options)
   const report = join(directory, 'report.json')

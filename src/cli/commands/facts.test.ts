@@ -59,7 +59,7 @@ test('the table output summarizes the facts of a Linux host', async () => {
       cgroups       version 1: blkio, cpu, cpuacct, cpuset, devices, freezer, memory, pids
       kernel has    overlay, vxlan, bridge, bridge netfilter, nftables, iptables
       kernel lacks  modules
-      programs      conntrack, ethtool, iptables, modprobe, mount, nft, socat, umount
+      programs      conntrack, ethtool, ipset, iptables, modprobe, mount, nft, socat, umount
       root lacks    CAP_SYS_RESOURCE
       resolver      /etc/resolv.conf: no server
     "
