@@ -1,9 +1,8 @@
 import type { RenderedChart } from '../addons/chart/read-chart.ts'
 import type { Lock, LockedChart } from '../catalog/lock.ts'
+import type { HttpRoute } from '../kit/http-route.ts'
 import type { ChartSettings } from '../spec/chart.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import type { ClusterWebContext } from './cluster-web.ts'
-import type { ClusterFiles } from './context.ts'
 
 /** Reads and renders Helm charts on the operator's machine. */
 export interface ChartRenderer {
@@ -14,10 +13,10 @@ export interface ChartRenderer {
 }
 
 export interface ChartRequest {
-  /** Paths are relative to cluster.yml. */
-  readonly files: ClusterFiles
-  /** Opens the connections of the cluster, for downloads. */
-  readonly web: ClusterWebContext
+  /** Path of cluster.yml. Other paths are relative to it. */
+  readonly clusterFile: string
+  /** Returns the way to download sites: proxy, logins and CAs of cluster.yml. */
+  readonly openRoute: () => Promise<HttpRoute>
   readonly cluster: Cluster
   /** Lock that pins Helm. */
   readonly lock: Lock

@@ -7,7 +7,7 @@ import { truncateList } from '../kit/text.ts'
 import type { ChartSettings } from '../spec/chart.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { mergeChartValues } from './chart-values.ts'
-import type { ClusterWebContext } from './cluster-web.ts'
+import { type ClusterWebContext, openClusterWeb } from './cluster-web.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import { type ChartAddon, listCharts } from './pin-charts.ts'
 
@@ -46,8 +46,8 @@ async function renderChart(
   const selected = selectSecrets(addon, chart, secrets)
   const texts = [...selected.values()].map((secret) => secret.revealText())
   const request = {
-    files,
-    web: deps,
+    clusterFile: files.file,
+    openRoute: async () => (await openClusterWeb(deps, files, cluster)).route,
     cluster,
     lock,
     addon,

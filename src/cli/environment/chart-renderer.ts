@@ -9,7 +9,6 @@ import { chartPath } from '../../bundle/manifest.ts'
 import { runProgram } from '../../kit/command.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { ChartRenderer, ChartRequest } from '../../workspace/chart-renderer.ts'
-import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import { openClusterBundle } from '../../workspace/open-cluster-bundle.ts'
 import type { CommandContext } from '../command/command.ts'
 import {
@@ -21,9 +20,9 @@ import {
 } from './chart-files.ts'
 import {
   buildCacheName,
-  fetchLockedArtifact,
+  fetchPinnedArtifact,
   findLocalArtifact,
-  type LockedProgramDeps,
+  type PinnedArtifactDeps,
 } from './locked-program.ts'
 import { cacheProgram } from './program-cache.ts'
 import { createTemporaryDirectory, type WorkDirectory } from './temporary-directory.ts'
@@ -38,7 +37,7 @@ export function createChartRenderer(deps: ChartRendererDeps): ChartRenderer {
     computeDigest: async (path, signal) => computeChartDigest(await readChartFiles(path, signal)),
     async render(request, signal) {
       const chart = await takeChart(request, deps, signal)
-      const helm = await prepareHelm(request, toProgramDeps(request, deps, signal))
+      const helm = await prepareHelm(request, toProgramDeps(deps, signal))
       await using work = await createTemporaryDirectory()
       const path = await writeChartFiles(chart, work.path)
       await checkVersion({ helm, work, path, request, signal })
@@ -48,16 +47,12 @@ export function createChartRenderer(deps: ChartRendererDeps): ChartRenderer {
   }
 }
 
-function toProgramDeps(
-  { web }: ChartRequest,
-  { writeLine, ...deps }: ChartRendererDeps,
-  signal: AbortSignal,
-): LockedProgramDeps {
+function toProgramDeps({ writeLine, ...deps }: ChartRendererDeps, signal: AbortSignal): PinnedArtifactDeps {
   const track = (title: string) => {
     writeLine(title)
     return () => undefined
   }
-  return { ...web, ...deps, signal, progress: { track } }
+  return { ...deps, signal, progress: { track } }
 }
 
 /** Reads the chart from its directory, the bundle or its URL. Throws if it is not the pinned chart. */
@@ -66,12 +61,12 @@ async function takeChart(
   deps: ChartRendererDeps,
   signal: AbortSignal,
 ): Promise<ChartFiles> {
-  const { files: clusterFiles, addon, chart, pin } = request
+  const { clusterFile, addon, chart, pin } = request
   const { path } = chart
   const files =
     path === undefined
       ? await takeArchive(request, deps, signal)
-      : await readChartFiles(join(dirname(clusterFiles.file), path), signal)
+      : await readChartFiles(join(dirname(clusterFile), path), signal)
   if (computeChartDigest(files) === pin.sha256) return files
   throw new HyperkubeError(
     'CHART_CHANGED',
@@ -81,11 +76,11 @@ async function takeChart(
 }
 
 async function takeArchive(
-  { files, web, cluster, pin }: ChartRequest,
+  { clusterFile, openRoute, cluster, pin }: ChartRequest,
   deps: ChartRendererDeps,
   signal: AbortSignal,
 ): Promise<ChartFiles> {
-  await using bundle = await openClusterBundle(deps, files.file, cluster)
+  await using bundle = await openClusterBundle(deps, clusterFile, cluster)
   const member = bundle?.manifest.members.find(({ path }) => path === chartPath(pin))
   if (bundle !== undefined && member !== undefined)
     return { kind: 'archive', bytes: await buffer(bundle.content(member)) }
@@ -93,13 +88,12 @@ async function takeArchive(
   const cached = await cacheProgram(deps, `chart-${sha256}.tgz`, async (directory) => {
     const into = join(directory, 'chart.tgz')
     deps.writeLine(`downloading ${url}`)
-    const { route } = await openClusterWeb(web, files, cluster)
     const downloader = createHttpDownloader((path) => path, systemClock)
     const actual = await downloader.download({
       url,
       into,
       maxBytes: maxChartBytes,
-      route,
+      route: await openRoute(),
       progress: () => undefined,
       signal,
     })
@@ -114,10 +108,10 @@ async function takeArchive(
 }
 
 /** Returns the path of Helm for this machine, in the version that the lock pins. */
-async function prepareHelm(options: ChartRequest, deps: LockedProgramDeps): Promise<string> {
+async function prepareHelm(options: ChartRequest, deps: PinnedArtifactDeps): Promise<string> {
   const artifact = findLocalArtifact(options.lock, 'helm')
   return cacheProgram(deps, buildCacheName(artifact), async (work) => {
-    const archive = await fetchLockedArtifact(artifact, work, options, deps)
+    const archive = await fetchPinnedArtifact(artifact, work, options, deps)
     const member = `${artifact.os}-${artifact.arch}/helm`
     await runProgram(['tar', '-xzf', archive, '-C', work, member], { signal: deps.signal })
     await chmod(join(work, member), 0o755)
@@ -149,8 +143,8 @@ async function checkVersion(run: HelmRun): Promise<void> {
 
 /** Renders the chart. Values come through stdin, because they may contain secrets. */
 async function runTemplate(run: HelmRun): Promise<string> {
-  const { files, cluster, addon, chart, values } = run.request
-  const valuesFiles = chart.valuesFiles.map((file) => resolve(dirname(files.file), file))
+  const { clusterFile, cluster, addon, chart, values } = run.request
+  const valuesFiles = chart.valuesFiles.map((file) => resolve(dirname(clusterFile), file))
   const args = [
     'template',
     chart.release ?? addon,

@@ -6,6 +6,7 @@ import { locateArtifact } from '../../catalog/artifact-source.ts'
 import type { Lock, LockedArtifact } from '../../catalog/lock.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { writeNewFile } from '../../kit/files.ts'
+import type { HttpRoute } from '../../kit/http-route.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { type ClusterWebContext, openClusterWeb } from '../../workspace/cluster-web.ts'
 import type { ClusterFiles } from '../../workspace/context.ts'
@@ -23,8 +24,18 @@ export interface LockedProgramOptions {
   readonly lock: Lock
 }
 
-export interface LockedProgramDeps
-  extends ClusterWebContext, Pick<CommandContext, 'bundles' | 'cacheDirectory' | 'signal'> {
+export type LockedProgramDeps = ClusterWebContext & PinnedArtifactDeps
+
+/** The cluster from whose bundle, mirror or proxy an artifact is fetched. */
+export interface ArtifactOrigin {
+  /** Path of cluster.yml. */
+  readonly clusterFile: string
+  readonly cluster: Cluster
+  /** Returns the way to download sites: proxy, logins and CAs of cluster.yml. */
+  readonly openRoute: () => Promise<HttpRoute>
+}
+
+export interface PinnedArtifactDeps extends Pick<CommandContext, 'bundles' | 'cacheDirectory' | 'signal'> {
   readonly progress: {
     /** Starts to show the progress of one transfer. */
     readonly track: (title: string) => (done: number, total: number) => void
@@ -58,14 +69,25 @@ export async function fetchLockedArtifact(
   { files, cluster }: LockedProgramOptions,
   deps: LockedProgramDeps,
 ): Promise<string> {
+  const openRoute = async () => (await openClusterWeb(deps, files, cluster)).route
+  return fetchPinnedArtifact(artifact, directory, { clusterFile: files.file, cluster, openRoute }, deps)
+}
+
+/** Like `fetchLockedArtifact`, for callers that open the connections of the cluster themselves. */
+export async function fetchPinnedArtifact(
+  artifact: LockedArtifact,
+  directory: string,
+  origin: ArtifactOrigin,
+  deps: PinnedArtifactDeps,
+): Promise<string> {
   const target = join(directory, basename(artifact.url))
-  await using bundle = await openClusterBundle(deps, files.file, cluster)
+  await using bundle = await openClusterBundle(deps, origin.clusterFile, origin.cluster)
   const path = artifactPath(artifact)
   const member = bundle?.manifest.members.find((one) => one.path === path)
   const sha256 =
     bundle !== undefined && member !== undefined
       ? (await writeNewFile(target, bundle.content(member))).sha256
-      : await download(artifact, target, { files, cluster }, deps)
+      : await download(artifact, target, origin, deps)
   if (sha256 === artifact.sha256) return target
   throw new HyperkubeError(
     'PROGRAM_CHANGED',
@@ -77,18 +99,16 @@ export async function fetchLockedArtifact(
 async function download(
   artifact: LockedArtifact,
   target: string,
-  { files, cluster }: Pick<LockedProgramOptions, 'files' | 'cluster'>,
-  deps: LockedProgramDeps,
+  { cluster, openRoute }: ArtifactOrigin,
+  { progress, signal }: PinnedArtifactDeps,
 ): Promise<string> {
-  const { progress, signal } = deps
   const url = locateArtifact(artifact.url, cluster.spec.artifacts)
-  const { route } = await openClusterWeb(deps, files, cluster)
   const report = progress.track(`downloading ${url}`)
   return createHttpDownloader((path) => path, systemClock).download({
     url,
     into: target,
     maxBytes,
-    route,
+    route: await openRoute(),
     progress: (done, total) => report(done, total ?? done),
     signal,
   })
