@@ -41,8 +41,21 @@ async function readEveryKind(api: KubeApi): Promise<ReadonlyMap<string, object>>
   return objects
 }
 
+async function isDeploymentObserved(api: KubeApi): Promise<boolean> {
+  const { metadata, status } = await api.get<{
+    metadata: { generation: number }
+    status?: { observedGeneration?: number }
+  }>('/apis/apps/v1/namespaces/kinds/deployments/kinds')
+  return status?.observedGeneration === metadata.generation
+}
+
 /** Reads the objects after controllers have stopped changing them. */
 export async function readSettledObjects(api: KubeApi): Promise<ReadonlyMap<string, object>> {
+  // After a power cut it takes some time until a controller manager leads again.
+  await pollUntil('a controller to observe the Deployment', async () => isDeploymentObserved(api), {
+    timeoutMs: 60_000,
+    intervalMs: 500,
+  })
   let last = await readEveryKind(api)
   await pollUntil(
     'controllers to settle',
