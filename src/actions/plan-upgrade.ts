@@ -10,7 +10,6 @@ import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.
 import { readAddonSources } from '../workspace/addon-sources.ts'
 import type { ClusterFiles, WorkspaceContext } from '../workspace/context.ts'
 import { readCheckedCluster } from '../workspace/load-cluster.ts'
-import { openIdentity } from '../workspace/load-identity.ts'
 import { renderCharts } from '../workspace/render-charts.ts'
 import { setVersions } from '../workspace/set-versions.ts'
 
@@ -141,8 +140,7 @@ async function listAddonManifests(
   lock: Lock,
 ): Promise<readonly KeptManifest[]> {
   const sources = await readAddonSources(context, files, cluster)
-  const loadSecrets = async () => (await openIdentity(context, files, cluster.metadata.name)).secrets
-  const charts = await renderCharts(context, { files, cluster, lock }, loadSecrets)
+  const charts = await renderCharts(context, { files, cluster, lock })
   const rendered = [...charts].map(([addon, { text }]) => [`chart of addon ${addon}`, text] as const)
   return [...sources, ...rendered].flatMap(([source, text]) =>
     parseAllDocuments(text).flatMap((document) => {

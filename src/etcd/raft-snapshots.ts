@@ -29,36 +29,34 @@ export async function saveRaftSnapshots(
   options: EtcdCallOptions,
 ): Promise<ReadonlySet<string>> {
   const readCounts = async (): Promise<ReadonlyMap<string, number>> =>
-    new Map(await settleAll(members.map(async (member) => readSnapshotCount(client, member, options))))
+    new Map(
+      (await settleAll(members.map(async (member) => readSnapshotCount(client, member, options)))).flat(),
+    )
   const before = await readCounts()
   for (let entries = 0; entries < maxEntries; entries += entriesPerBatch) {
-    const counts = await readCounts()
-    const saved = new Set(
-      [...counts].filter(([id, count]) => hasGrown(before.get(id), count)).map(([id]) => id),
-    )
-    if (mustSave.every((id) => saved.has(id))) return saved
     await mapWithConcurrency(maxParallelWrites, Array.from({ length: entriesPerBatch }), async () =>
       // A write that fails during an election is not repeated, because the next batch has more writes.
       client.change('kv/deleterange', emptyChange, z.looseObject({}), options).catch(ignoreEtcdError),
     )
+    const counts = await readCounts()
+    // A member that was unreachable before has no first count, so its count must not count as grown.
+    const saved = new Set(
+      [...before].filter(([id, count]) => (counts.get(id) ?? 0) > count).map(([id]) => id),
+    )
+    if (mustSave.every((id) => saved.has(id))) return saved
   }
   throw new EtcdError('ETCD_NO_RAFT_SNAPSHOT', `after ${maxEntries} entries no raft snapshot was saved`, {
     hint: 'remove snapshot-count from the args of etcd in cluster.yml; then: hyperkube up',
   })
 }
 
-/** A count that is unknown before, because the member was unreachable, must not count as grown. */
-function hasGrown(before: number | undefined, now: number): boolean {
-  return before !== undefined && before >= 0 && now > before
-}
-
-/** Reads how many raft snapshots a member has saved since it started; -1 if the member is unreachable. */
+/** Reads how many raft snapshots a member has saved since it started; empty if it is unreachable. */
 async function readSnapshotCount(
   client: EtcdClient,
   { id, clientUrls: [endpoint = ''] }: EtcdMember,
   options: EtcdCallOptions,
-): Promise<readonly [id: string, count: number]> {
+): Promise<readonly (readonly [id: string, count: number])[]> {
   const text = await client.metrics(endpoint, options).catch(ignoreEtcdError)
   const count = /^etcd_snap_fsync_duration_seconds_count (\d+)$/m.exec(text ?? '')?.[1]
-  return [id, count === undefined ? -1 : Number(count)]
+  return count === undefined ? [] : [[id, Number(count)]]
 }

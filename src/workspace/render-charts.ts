@@ -9,6 +9,7 @@ import type { Cluster } from '../spec/cluster.ts'
 import { mergeChartValues } from './chart-values.ts'
 import { type ClusterWebContext, openClusterWeb } from './cluster-web.ts'
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
+import { openIdentity } from './load-identity.ts'
 import { type ChartAddon, listCharts } from './pin-charts.ts'
 
 type ChartDeps = ClusterWebContext & Pick<WorkspaceContext, 'charts' | 'signal'>
@@ -21,12 +22,13 @@ export interface RenderChartsOptions {
 
 /**
  * Renders the charts of all enabled addons. The result has the manifests by the name of the addon, with
- * secret values. `loadSecrets` is called only if a chart has secret values.
+ * secret values. `loadSecrets` is called only if a chart has secret values. By default it opens the identity.
  */
 export async function renderCharts(
   deps: ChartDeps,
   options: RenderChartsOptions,
-  loadSecrets: () => Promise<Identity['secrets']>,
+  loadSecrets = async (): Promise<Identity['secrets']> =>
+    (await openIdentity(deps, options.files, options.cluster.metadata.name)).secrets,
 ): Promise<ReadonlyMap<string, RenderedChart>> {
   const charts = listCharts(options.cluster)
   const needsSecrets = charts.some(({ chart }) => Object.keys(chart.secretValues).length > 0)

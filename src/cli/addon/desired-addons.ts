@@ -10,7 +10,6 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { readAddonSources } from '../../workspace/addon-sources.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import { loadCatalog } from '../../workspace/load-catalog.ts'
-import { openIdentity } from '../../workspace/load-identity.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
 import { renderCharts } from '../../workspace/render-charts.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
@@ -38,8 +37,7 @@ export async function loadDesiredAddons(
   const isShown = (name: string): boolean => names.length === 0 || names.includes(name)
   const lock = await requireLock(context, options.file)
   const sources = await readAddonSources(context, options, cluster)
-  const loadSecrets = async () => (await openIdentity(context, options, cluster.metadata.name)).secrets
-  const charts = await renderCharts(context, { files: options, cluster, lock }, loadSecrets)
+  const charts = await renderCharts(context, { files: options, cluster, lock })
   const hostFacts =
     isShown('coredns') && hasHostDependentDns(cluster)
       ? await readFactsFromHosts(context, options, cluster)
