@@ -28,9 +28,32 @@ function measure(count: number): object {
     steps: steps.length,
     planAndRollout: took(begin, planned) + took(compared, ended),
     diff: took(planned, compared),
+    reference: measureReference(),
     // maxRSS is in kilobytes.
     megabytes: process.resourceUsage().maxRSS / 1024,
   }
+}
+
+/**
+ * Measures a fixed amount of similar work. Its result shows how fast the machine is at the moment,
+ * so that a limit can be a ratio of two times of one process.
+ */
+function measureReference(): number {
+  const text = JSON.stringify(
+    Array.from({ length: 1000 }, (_, index) => ({ name: `h${index}`, roles: ['worker'], index })),
+  )
+  const begin = moment()
+  let length = 0
+  for (let round = 0; round < 400; round += 1) {
+    const copies = parseHosts(text).map((host, index) => ({ ...host, name: `${host.name}-${index}` }))
+    length += JSON.stringify(copies).length
+  }
+  if (length === 0) throw new Error('the reference work was skipped')
+  return took(begin, moment())
+}
+
+function parseHosts(text: string): { name: string }[] {
+  return JSON.parse(text)
 }
 
 /** Reads the wall clock and the CPU time of this process, in milliseconds. */
