@@ -66,6 +66,18 @@ test('a held upgrade is shown with the two commands that end it', () => {
   )
 })
 
+test('without a reachable control plane, the cluster is unknown and not without quorum', () => {
+  const unknown = {
+    ...status,
+    hosts: { healthy: 0, total: 5 },
+    controlPlanesUnreachable: true as const,
+    etcd: { healthy: 0, total: 3, quorum: false, alarms: [] },
+  }
+  expect(formatClusterLine('first', unknown, plain)).toBe(
+    'first: Kubernetes 1.37; 0 of 5 hosts reachable, nodes, API servers and etcd unknown: no control plane is reachable\n',
+  )
+})
+
 test('nodes under pressure are counted beside the ready nodes', () => {
   const nodeConditions = [{ condition: 'disk pressure', nodes: ['cp1', 'w1'] }]
   expect(formatClusterLine('first', { ...status, nodeConditions }, plain)).toContain(

@@ -7,21 +7,32 @@ import { formatMegabytes } from '../render/byte-progress.ts'
 
 /** Formats the status of the whole cluster as one line, which is shown above the hosts. */
 export function formatClusterLine(name: string, status: ClusterStatusReport, paint: Paint): string {
-  const { hosts, nodes, nodeConditions = [], etcd, api } = status
-  const formatCount = ({ healthy, total }: HealthyCount, label: string): string =>
-    paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
+  const { hosts, controlPlanesUnreachable = false } = status
+  const parts = [
+    formatCount(hosts, 'hosts reachable', paint),
+    ...(controlPlanesUnreachable
+      ? [paint('red', 'nodes, API servers and etcd unknown: no control plane is reachable')]
+      : listHealthCounts(status, paint)),
+  ]
+  return `${paint('bold', name)}: ${formatKubernetesVersion(status)}; ${parts.join(', ')}\n`
+}
+
+function listHealthCounts(status: ClusterStatusReport, paint: Paint): string[] {
+  const { nodes, nodeConditions = [], etcd, api } = status
   const size = etcd.size === undefined ? '' : `, ${formatMegabytes(etcd.size)} MB`
   const leader = etcd.leader === undefined ? '' : ` (leader ${etcd.leader}${size})`
-  const parts = [
-    formatCount(hosts, 'hosts reachable'),
-    formatCount(nodes, 'nodes ready'),
+  return [
+    formatCount(nodes, 'nodes ready', paint),
     ...nodeConditions.map(({ condition, nodes: { length } }) => paint('red', `${length} with ${condition}`)),
-    formatCount(api, 'API servers ready'),
-    `${formatCount(etcd, 'etcd members healthy')}${leader}`,
+    formatCount(api, 'API servers ready', paint),
+    `${formatCount(etcd, 'etcd members healthy', paint)}${leader}`,
     ...(etcd.quorum ? [] : [paint('red', 'no quorum')]),
     ...etcd.alarms.map((alarm) => paint('red', `alarm ${alarm}`)),
   ]
-  return `${paint('bold', name)}: ${formatKubernetesVersion(status)}; ${parts.join(', ')}\n`
+}
+
+function formatCount({ healthy, total }: HealthyCount, label: string, paint: Paint): string {
+  return paint(healthy === total ? 'green' : 'red', `${healthy} of ${total} ${label}`)
 }
 
 /** Formats further lines about the cluster, which are shown below the hosts. */

@@ -11,6 +11,7 @@ import {
 } from '../../lifecycle/status/reported-status.ts'
 import { silentAfterMs } from '../../manager/heartbeats.ts'
 import { managerLease } from '../../manager/rbac.ts'
+import { selectApiEndpoint } from '../../spec/api.ts'
 import { limitByName } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
@@ -69,7 +70,7 @@ export async function openReportingApi(
   context.stderr.write(formatFindings(findings))
   if (cluster === undefined) return undefined
   const identity = await openIdentity(context, options, cluster.metadata.name)
-  const { endpoint } = cluster.spec.api
+  const endpoint = selectApiEndpoint(cluster.spec.api)
   const servers = [
     ...(endpoint === undefined ? [] : [endpoint]),
     ...listControlPlanes(cluster).map((one) => one.server),

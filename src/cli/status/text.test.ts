@@ -18,6 +18,15 @@ test('the status table has a row for each host, and problems below', () => {
         node: { healthy: false, reason: 'kubelet stopped posting', version: 'v1.37.1' },
       },
       {
+        host: 'cp2',
+        unreachable: 'no answer from 10.0.0.3',
+        version: undefined,
+        services: [],
+        etcd: { healthy: false, reason: 'connection refused' },
+        api: { healthy: false, reason: 'no answer from 10.0.0.3', unknown: true },
+        node: { healthy: false, reason: 'no API server is reachable', unknown: true },
+      },
+      {
         host: 'w1',
         unreachable: 'no answer from 10.0.0.2',
         version: undefined,
@@ -29,12 +38,15 @@ test('the status table has a row for each host, and problems below', () => {
     plain,
   )
   expect(text).toMatchInlineSnapshot(`
-    "HOST  REACHABLE  SERVICES  ETCD     API    NODE
-    cp1   yes        1/2       healthy  ready  not ready
-    w1    no         ?         -        -      ready
+    "HOST  REACHABLE  SERVICES  ETCD       API    NODE
+    cp1   yes        1/2       healthy    ready  not ready
+    cp2   no         ?         unhealthy  ?      ?
+    w1    no         ?         -          -      ready
 
     cp1: kubelet is failed; on the host: journalctl -u kubelet -n 50
     cp1: node: kubelet stopped posting
+    cp2: no answer from 10.0.0.3
+    cp2: etcd: connection refused
     w1: no answer from 10.0.0.2
     "
   `)

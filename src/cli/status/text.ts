@@ -54,16 +54,20 @@ function servicesCell({ services, unreachable }: HostStatusReport): TableCell {
 
 function healthCell(part: HealthResult | undefined, yes: string, no: string): TableCell {
   if (part === undefined) return { text: '-', colour: 'dim' }
-  return part.healthy ? { text: yes, colour: 'green' } : { text: no, colour: 'red' }
+  if (part.healthy) return { text: yes, colour: 'green' }
+  return part.unknown === true ? { text: '?', colour: 'dim' } : { text: no, colour: 'red' }
 }
 
 /** Formats whether a node is ready, its problems and its cordon, for example `ready, disk pressure`. */
 export function nodeCell(node: NodeStatus | undefined): TableCell {
-  const { conditions = [], cordoned: isCordoned = false, healthy, ready } = node ?? {}
-  const { text } = healthCell(node, 'ready', ready === true ? 'ready' : 'not ready')
-  const parts = [text, ...conditions, ...(isCordoned ? ['cordoned'] : [])]
-  const colour = node === undefined ? 'dim' : healthy !== true ? 'red' : isCordoned ? 'yellow' : 'green'
-  return { text: parts.join(', '), colour }
+  const { conditions = [], cordoned: isCordoned = false, ready } = node ?? {}
+  const cell = healthCell(node, 'ready', ready === true ? 'ready' : 'not ready')
+  const parts = [cell.text, ...conditions, ...(isCordoned ? ['cordoned'] : [])]
+  return {
+    ...cell,
+    text: parts.join(', '),
+    ...(isCordoned && cell.colour === 'green' ? { colour: 'yellow' } : {}),
+  }
 }
 
 function listProblems(status: HostStatusReport): string[] {
@@ -86,7 +90,11 @@ function listProblems(status: HostStatusReport): string[] {
     ...unhealthy
       .filter(({ component }) => !stopped.has(component))
       .map(({ component, state, because }) => `${host}: ${component}: ${formatHealth(state, because)}`),
-    ...parts.flatMap(([name, part]) => (part?.healthy === false ? [`${host}: ${name}: ${part.reason}`] : [])),
+    ...parts.flatMap(([name, part]) =>
+      part === undefined || part.healthy || (unreachable !== undefined && part.unknown === true)
+        ? []
+        : [`${host}: ${name}: ${part.reason}`],
+    ),
   ]
 }
 

@@ -6,7 +6,7 @@ import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
 import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
 import { callWithTimeout } from './observe-agent.ts'
-import { observeClusterHealth, type ObserveDeps } from './observe-cluster.ts'
+import { observeClusterHealth, type ObserveDeps, type ObserveOptions } from './observe-cluster.ts'
 import { parseDiskState } from './observe-disks.ts'
 import { parseLastLogLines } from './services.ts'
 import { buildHealthyCluster, observedAt } from './testing/cluster-fixtures.ts'
@@ -220,4 +220,20 @@ test('an interrupt ends the observation', async () => {
   )
   interruption.abort(new Error('interrupted'))
   await expect(observation).rejects.toThrow('interrupted')
+})
+
+test('Ingresses are listed only on request, and are undefined if the API does not answer', async () => {
+  const connect = async (): Promise<Remote> =>
+    cp1 === undefined ? Promise.reject(new Error('')) : createRemote(cp1, respondHealthy)
+  const ingresses = [{ apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: { name: 'web' } }]
+  const list = async () => ({ ingresses, classes: [] })
+  const observe = async (listIngresses: typeof list, more: Pick<ObserveOptions, 'ingress'>) => {
+    const deps = { client: createFakeClusterClient({ listIngresses }), connect }
+    const all = { ...options, ...more, only: new Set(['cp1']) }
+    return (await observeClusterHealth(healthyCluster.endpoints, deps, all)).ingress
+  }
+  const ingress = { nginxAnnotations: true }
+  expect(await observe(list, { ingress })).toEqual({ ingresses, classes: [], nginxAnnotations: true })
+  expect(await observe(list, {})).toBeUndefined()
+  expect(await observe(async () => Promise.reject(new Error('timeout')), { ingress })).toBeUndefined()
 })

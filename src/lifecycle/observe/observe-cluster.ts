@@ -3,13 +3,21 @@ import { formatError, HyperkubeError } from '../../kit/errors.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
+import type { IngressObservation } from '../../addons/nginx-annotations.ts'
 import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
 import { explainNotReady, type Node } from '../cluster-objects/node.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { callWithTimeout } from './observe-agent.ts'
 import { type HostHealthObservation, type HostObserveOptions, observeHost } from './observe-host.ts'
 
-export type HealthResult = { readonly healthy: true } | { readonly healthy: false; readonly reason: string }
+export type HealthResult =
+  | { readonly healthy: true }
+  | {
+      readonly healthy: false
+      readonly reason: string
+      /** True if the health could not be observed. The part may be healthy. */
+      readonly unknown?: true
+    }
 
 /**
  * The health of a cluster at one time: the state of each host, and of etcd, the API and nodes as the operator
@@ -29,18 +37,25 @@ export interface ClusterHealthObservation {
   readonly nodes: readonly Node[] | undefined
   /** Installed addons; undefined if the API does not answer. */
   readonly addons: readonly AddonReadiness[] | undefined
+  /** Ingresses; undefined if they were not requested or the API does not answer. */
+  readonly ingress?: IngressObservation | undefined
 }
 
 /** Connections that an observation uses. */
 export interface ObserveDeps {
   readonly connect: (host: string) => Promise<Remote>
-  readonly client: Pick<ClusterClient, 'observeEtcd' | 'apiReady' | 'listNodes' | 'checkAddons'>
+  readonly client: Pick<
+    ClusterClient,
+    'observeEtcd' | 'apiReady' | 'listNodes' | 'checkAddons' | 'listIngresses'
+  >
 }
 
 export interface ObserveOptions extends HostObserveOptions {
   readonly now: () => Date
   /** Hosts to observe; all if undefined. */
   readonly only?: ReadonlySet<string>
+  /** Also lists Ingresses, to be judged by these settings of `spec.ingress`. */
+  readonly ingress?: Pick<IngressObservation, 'nginxAnnotations'>
   /**
    * Hosts and services that do not answer within this time are reported as unreachable. Undefined means no
    * limit.
@@ -79,7 +94,7 @@ export async function observeClusterHealth(
     })
   }
   try {
-    const [hosts, etcd, api, objects] = await Promise.all([
+    const [hosts, etcd, api, objects, ingress] = await Promise.all([
       Promise.all(
         endpoints
           .filter(({ host }) => only === undefined || only.has(host))
@@ -93,9 +108,12 @@ export async function observeClusterHealth(
       track('etcd', observeEtcd(endpoints, deps, signal)),
       track('API servers', observeApiServers(endpoints, deps, signal)),
       track('nodes', observeObjects(endpoints, deps, signal)),
+      options.ingress === undefined
+        ? undefined
+        : track('Ingresses', observeIngresses(endpoints, deps, options.ingress, signal)),
     ])
     options.signal.throwIfAborted()
-    return { at: now(), endpoints, hosts, etcd, api, ...objects }
+    return { at: now(), endpoints, hosts, etcd, api, ...objects, ingress }
   } finally {
     clearTimeout(timer)
   }
@@ -156,6 +174,21 @@ async function observeObjects(
     client.checkAddons(notReadyCount, stepSignal),
   ).catch(() => undefined)
   return { nodes, addons }
+}
+
+async function observeIngresses(
+  endpoints: readonly HostEndpoint[],
+  deps: ObserveDeps,
+  settings: Pick<IngressObservation, 'nginxAnnotations'>,
+  signal: AbortSignal,
+): Promise<IngressObservation | undefined> {
+  const servers = endpoints.filter(({ api }) => api)
+  return requireReachableHost(servers, deps, signal)
+    .then(async () => ({
+      ...settings,
+      ...(await callWithTimeout(apiTimeoutMs, signal, deps.client.listIngresses)),
+    }))
+    .catch(() => undefined)
 }
 
 async function observeApiServers(

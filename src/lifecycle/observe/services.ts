@@ -22,15 +22,17 @@ export interface HostServicesObservation {
 }
 
 /** Lists the services that a host runs according to its roles, in start order. */
-export function listServiceNames({ etcd, api, manager, flannel, kubeRouter, node }: HostEndpoint): string[] {
+export function listServiceNames(endpoint: HostEndpoint): string[] {
+  const { etcd, api, manager, virtualIP, flannel, kubeRouter, withoutKubeProxy, node } = endpoint
   return [
     'hyperkube-agent',
     ...(etcd ? ['etcd'] : []),
     ...(api ? ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
     ...(manager === true ? ['hyperkube-controller-manager'] : []),
+    ...(virtualIP === true ? ['hyperkube-keepalived'] : []),
     ...(node === undefined ? [] : ['containerd', 'apiserver-proxy', 'kubelet']),
     ...(flannel === true ? ['flanneld'] : []),
-    ...(node === undefined ? [] : ['kube-proxy']),
+    ...(node === undefined || withoutKubeProxy === true ? [] : ['kube-proxy']),
     ...(kubeRouter === true ? ['kube-router'] : []),
   ]
 }

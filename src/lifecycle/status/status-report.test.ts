@@ -25,6 +25,13 @@ const { network } = spec
 describe.each([
   ['defaults', cluster],
   ['no network plugin', { ...cluster, spec: { ...spec, network: { ...network, plugin: 'none' as const } } }],
+  [
+    'no kube-proxy',
+    {
+      ...cluster,
+      spec: { ...spec, network: { ...network, plugin: 'none' as const, kubeProxy: 'none' as const } },
+    },
+  ],
   ['no controller manager', { ...cluster, spec: { ...spec, manager: 'none' as const } }],
 ])('expected services with %s', (_, variant) => {
   const { plans } = planCluster(buildPlanInput(variant))
@@ -75,8 +82,12 @@ test('an unreachable host is unhealthy with a reason, and the others are still r
   expect(first).toMatchObject({
     unreachable: 'connect ETIMEDOUT',
     etcd: { healthy: false },
-    api: { healthy: false },
+    api: { healthy: false, unknown: true },
+    node: { healthy: false, unknown: true },
   })
+  // The other members report the lost member, so its health is known.
+  expect(first?.etcd).not.toHaveProperty('unknown')
+  expect(summarizeClusterStatus(observation, spec)).not.toHaveProperty('controlPlanesUnreachable')
   expect(first && isHostHealthy(first)).toBe(false)
   expect(second).toMatchObject({
     unreachable: undefined,
@@ -84,6 +95,14 @@ test('an unreachable host is unhealthy with a reason, and the others are still r
     api: { healthy: true },
     node: { healthy: false, reason: 'no API server is reachable' },
   })
+})
+
+test('without a reachable control plane, the health of etcd and API servers is unknown', () => {
+  const observation = withLostHosts(buildHealthyCluster(), 'cp1', 'cp2', 'cp3')
+  const unreachable = { ...observation, etcd: { state: 'unreachable', reason: 'timeout' } } as const
+  const [first] = listHostStatuses(unreachable)
+  expect(first).toMatchObject({ etcd: { unknown: true }, api: { unknown: true } })
+  expect(summarizeClusterStatus(unreachable, spec)).toMatchObject({ controlPlanesUnreachable: true })
 })
 
 test('a host is healthy if its components and its agent are', () => {

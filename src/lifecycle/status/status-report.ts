@@ -63,6 +63,11 @@ export interface ClusterStatusReport {
   /** The upgrade that is held; undefined if no upgrade is held. */
   readonly heldUpgrade?: Cluster['spec']['heldUpgrade']
   readonly hosts: HealthyCount
+  /**
+   * True if no control plane was reached, else undefined. The health of nodes, API servers and etcd is then
+   * unknown, and all are counted as not healthy.
+   */
+  readonly controlPlanesUnreachable?: true
   readonly nodes: HealthyCount
   /** Nodes under pressure or without a network, by condition; undefined if there are none. */
   readonly nodeConditions?: readonly NodeConditionCount[]
@@ -106,6 +111,7 @@ export function summarizeClusterStatus(
       healthy: hosts.filter(({ unreachable }) => unreachable === undefined).length,
       total: hosts.length,
     },
+    ...(areControlPlanesUnreachable(observation) ? { controlPlanesUnreachable: true } : {}),
     nodes: countNodes(observation),
     ...(nodeConditions.length === 0 ? {} : { nodeConditions }),
     etcd: summarizeEtcd(observation),
@@ -120,6 +126,11 @@ export function summarizeClusterStatus(
       health.paused === undefined ? [] : [{ host, ...health.paused }],
     ),
   }
+}
+
+function areControlPlanesUnreachable({ hosts }: ClusterHealthObservation): boolean {
+  const controlPlanes = hosts.filter(({ endpoint: { api, etcd } }) => api || etcd)
+  return controlPlanes.length > 0 && controlPlanes.every(({ unreachable }) => unreachable !== undefined)
 }
 
 function countNodes({ endpoints, nodes = [] }: ClusterHealthObservation): HealthyCount {
@@ -218,7 +229,7 @@ function buildHostStatus(
     version,
     services,
     ...(endpoint.etcd ? { etcd: readEtcdHealth(endpoint, observation.etcd) } : {}),
-    ...(api === undefined ? {} : { api }),
+    ...(api === undefined ? {} : { api: unreachable === undefined ? api : toUnknown(api) }),
     ...(endpoint.node === undefined ? {} : { node: readNodeHealth(endpoint.node, observation.nodes) }),
     ...(provisional === undefined ? {} : { provisional }),
     ...(unreachable === undefined && agent.state === 'unreachable' ? { agentError: agent.reason } : {}),
@@ -250,7 +261,7 @@ export function isHostHealthy({
 }
 
 function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservation['etcd']): HealthResult {
-  if (etcd.state === 'unreachable') return { healthy: false, reason: etcd.reason }
+  if (etcd.state === 'unreachable') return { healthy: false, reason: etcd.reason, unknown: true }
   const { members, health } = etcd.observed
   const member = members.find(hasPeerAddress(address))
   if (member === undefined) return { healthy: false, reason: 'not an etcd member' }
@@ -259,6 +270,11 @@ function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservatio
 }
 
 function readNodeHealth(name: string, nodes: readonly Node[] | undefined): NodeStatus {
-  if (nodes === undefined) return { healthy: false, reason: 'no API server is reachable' }
+  if (nodes === undefined) return { healthy: false, reason: 'no API server is reachable', unknown: true }
   return readNodeStatus(nodes.find(({ metadata }) => metadata.name === name))
+}
+
+/** Marks a failed check of an unreachable host as unknown, because the check needs a connection to the host. */
+function toUnknown(result: HealthResult): HealthResult {
+  return result.healthy ? result : { ...result, unknown: true }
 }
