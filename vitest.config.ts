@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites of the projects e2e and full. Each file reads its size with `inject('size')`. */
 const suitesOfBothSizes = ['test/e2e/{etcd,up,watch}.test.ts']
+/** Suites that mostly wait for timeouts and have no limits on measured times. Two of them may run at once. */
+const waitingSuites = ['test/e2e/{etcd,faults,kube,watch,windows-workers}.test.ts']
 
 export default defineConfig({
   test: {
@@ -23,9 +25,10 @@ export default defineConfig({
       {
         test: {
           name: 'host',
-          include: ['test/host/**/*.test.ts'],
+          include: ['test/host/**/*.test.ts', ...waitingSuites],
+          provide: { size: 'ci' },
           globalSetup: ['test/support/executable-setup.ts'],
-          // No cluster comes up here, and nobody takes the time: two labs at once.
+          // No time is measured here: two labs at once.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
@@ -36,6 +39,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: waitingSuites,
           provide: { size: 'ci' },
           globalSetup: ['test/support/executable-setup.ts'],
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.

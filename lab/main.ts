@@ -3,6 +3,7 @@ import { formatError, HyperkubeError } from '../src/kit/errors.ts'
 import { benchCommand } from './commands/bench.ts'
 import { clusterCommand } from './commands/cluster.ts'
 import { crashCommand } from './commands/crash.ts'
+import { crdsCommand } from './commands/crds.ts'
 import { downCommand } from './commands/down.ts'
 import { componentsCommand } from './commands/components.ts'
 import { fillDiskCommand } from './commands/fill-disk.ts'
@@ -27,7 +28,7 @@ const lab = new Command('lab')
   .option('--lab <name>', 'which lab', process.env['HYPERKUBE_LAB'] ?? 'lab')
   .enablePositionalOptions()
 
-const componentCommands = [componentsCommand, pinCommand, flagsCommand]
+const componentCommands = [componentsCommand, pinCommand, flagsCommand, crdsCommand]
 const clusterCommands = [mirrorCommand, clusterCommand, kubectlCommand, benchCommand]
 const hostCommands = [
   upCommand,

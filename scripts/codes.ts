@@ -6,7 +6,7 @@ import { join } from 'node:path'
  * variables of other programs.
  */
 const notCodes =
-  /^(?:CAP|HYPERKUBE|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$|^FLANNEL_SUBNET$|^WATCHDOG_USEC$|^NET_BIND_SERVICE$|^DAC_OVERRIDE$|_MOUNT_PATH$|^DEFAULT_PATH_|^SSL_CERT_DIR$|^ERR_PROXY_TUNNEL$|^UNABLE_TO_|^SELF_SIGNED_CERT_|^DEPTH_ZERO_/
+  /^(?:CAP|HYPERKUBE|METALLB|TLS|XDG)_|^SSH_AUTH_SOCK$|_PROXY$|_PRIORITY_CLASS$|^NODE_NAME$|^FLANNEL_(?:SUBNET|IPV6|IPV6_SUBNET)$|^WATCHDOG_USEC$|^NET_(?:BIND_SERVICE|RAW)$|^DAC_OVERRIDE$|_MOUNT_PATH$|^DEFAULT_PATH_|^SSL_CERT_DIR$|^ERR_PROXY_TUNNEL$|^UNABLE_TO_|^SELF_SIGNED_CERT_|^DEPTH_ZERO_/
 
 const patterns = [
   // Anything that looks like a code counts as one: an extra entry in `notCodes` is better than a missed code.

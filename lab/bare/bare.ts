@@ -102,7 +102,7 @@ async function writeFiles(
 function startScript(controlPlane: boolean): string {
   const services = [
     ...(controlPlane ? ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] : []),
-    ...['kubelet', 'kube-proxy', 'flanneld', 'cni-conflist.path'],
+    ...['kubelet', 'kube-proxy', 'flanneld', 'kube-router', 'cni-conflist.path'],
   ]
   return `
 sysctl -qp /etc/sysctl.d/90-kubernetes.conf

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { pauseImage, type Versions } from '../cluster/artifacts.ts'
 import { hostSettings, renderKubeconfig, kubeProxyConfig } from '../cluster/configs.ts'
-import { type Files, flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
+import { type Files, networkFiles, runtimeFiles } from '../cluster/node-files.ts'
 import type { ClusterHosts } from '../cluster/shape.ts'
 import { clusterNetwork } from '../cluster/units.ts'
 import type { Host } from '../hosts/host.ts'
@@ -105,11 +105,12 @@ export interface NodeOptions {
 
 export async function nodeFiles(pki: Pki, { kubernetes }: ClusterCas, options: NodeOptions): Promise<Files> {
   const { host, server, versions, mirror, controlPlane } = options
-  const [client, serving, proxy, flannel] = await Promise.all([
+  const [client, serving, proxy, flannel, kubeRouter] = await Promise.all([
     pki.sign(kubernetes, { commonName: `system:node:${host.name}`, organization: 'system:nodes' }),
     pki.sign(kubernetes, { commonName: `system:node:${host.name}`, server: [host.name, host.address] }),
     pki.sign(kubernetes, { commonName: 'system:kube-proxy' }),
     pki.sign(kubernetes, { commonName: 'flannel' }),
+    pki.sign(kubernetes, { commonName: 'kube-router' }),
   ])
   const config = (user: KeyPair): string => renderKubeconfig(server, kubernetes.certificate, user)
   return {
@@ -123,10 +124,11 @@ export async function nodeFiles(pki: Pki, { kubernetes }: ClusterCas, options: N
       clientConnection: { kubeconfig: '/etc/kubernetes/kube-proxy.conf' },
     }),
     'etc/kubernetes/flannel.conf': config(flannel),
+    'etc/kubernetes/kube-router.conf': config(kubeRouter),
     'etc/systemd/system/kubelet.service': kubeletUnit(host),
     'etc/systemd/system/kube-proxy.service': kubeProxyUnit(host),
     ...runtimeFiles(pauseImage(versions), mirror),
-    ...flannelFiles(host),
+    ...networkFiles(host),
   }
 }
 

@@ -69,6 +69,7 @@ export function nodeFetches(versions: Versions, arch: Arch): Fetch[] {
     programFetch('runc@v1.5.2', 'runc', arch),
     archiveFetch('cni-plugins@v1.9.1', '/opt/cni/bin', 0, arch),
     programFetch('flannel@v0.28.7', 'flanneld', arch),
+    archiveFetch('kube-router@v2.10.0', '/usr/local/bin', 0, arch),
     programFetch(`kubernetes@${versions.kubernetes}`, 'kubelet', arch),
     imageFetch(pauseImage(versions)),
     imageFetch(testImage),

@@ -50,6 +50,11 @@ export class KubeApi {
     })
   }
 
+  /** Replaces an object, or a part of it such as its status. */
+  async replace(path: string, object: unknown): Promise<void> {
+    await this.#send('PUT', path, object)
+  }
+
   /** Deletes the object; a missing object is not an error. */
   async remove(path: string, options: object = {}): Promise<void> {
     await this.#send('DELETE', path, options).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 import type { Host } from '../hosts/host.ts'
 import { renderContainerdConfig, flannelConfig } from './configs.ts'
-import { conflistScript, conflistUnits, containerdUnit, flanneldUnit } from './units.ts'
+import { conflistScript, conflistUnits, containerdUnit, flanneldUnit, kubeRouterUnit } from './units.ts'
 
 /** Contents of files by their path on the host, without the leading slash. */
 export type Files = Readonly<Record<string, string>>
@@ -31,11 +31,13 @@ function mirrorFiles(mirror: string): Files {
   return Object.fromEntries(registries.map((host) => [`${mirrorDirectory}/${host}/hosts.toml`, text]))
 }
 
-export function flannelFiles(host: Host): Files {
+/** Renders the files of flannel and kube-router, without their kubeconfigs. */
+export function networkFiles(host: Host): Files {
   const units = Object.entries(conflistUnits).map(([name, text]) => [`etc/systemd/system/${name}`, text])
   return {
     'etc/flannel/net-conf.json': flannelConfig,
     'etc/systemd/system/flanneld.service': flanneldUnit(host),
+    'etc/systemd/system/kube-router.service': kubeRouterUnit(host),
     'usr/local/sbin/cni-conflist': conflistScript,
     ...Object.fromEntries(units),
   }

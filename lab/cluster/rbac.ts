@@ -12,8 +12,8 @@ interface RbacObject {
 const group = '/apis/rbac.authorization.k8s.io/v1'
 
 /**
- * RBAC objects for flannel, and for requests from the API server to kubelets. Without them, kubelets refuse
- * requests for logs and exec.
+ * RBAC objects for flannel and kube-router, and for requests from the API server to kubelets. Without the
+ * last ones, kubelets refuse requests for logs and exec.
  */
 const bindings: readonly { readonly path: string; readonly object: RbacObject }[] = [
   {
@@ -29,6 +29,24 @@ const bindings: readonly { readonly path: string; readonly object: RbacObject }[
     },
   },
   { path: `${group}/clusterrolebindings`, object: buildBinding('flannel', 'flannel', 'flannel') },
+  {
+    path: `${group}/clusterroles`,
+    object: {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'kube-router' },
+      rules: [
+        {
+          apiGroups: [''],
+          resources: ['nodes', 'pods', 'namespaces', 'services'],
+          verbs: ['get', 'list', 'watch'],
+        },
+        { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+        { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+      ],
+    },
+  },
+  { path: `${group}/clusterrolebindings`, object: buildBinding('kube-router', 'kube-router', 'kube-router') },
   {
     path: `${group}/clusterrolebindings`,
     object: buildBinding('kubelet-api', 'system:kubelet-api-admin', 'kube-apiserver-kubelet-client'),

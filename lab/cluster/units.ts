@@ -65,6 +65,24 @@ export function flanneldUnit(host: Host): string {
   })
 }
 
+export function kubeRouterUnit(host: Host): string {
+  return renderUnit({
+    description: 'kube-router',
+    after: [],
+    type: 'exec',
+    command: [
+      '/usr/local/bin/kube-router',
+      '--kubeconfig=/etc/kubernetes/kube-router.conf',
+      '--run-firewall=true',
+      '--run-router=false',
+      '--run-service-proxy=false',
+      '--enable-cni=false',
+      `--hostname-override=${host.name}`,
+      `--service-cluster-ip-range=${clusterNetwork.services}`,
+    ],
+  })
+}
+
 /**
  * systemd units that write the CNI configuration as soon as flanneld has written the host's subnet. They
  * replace flannel's CNI plugin.

@@ -77,6 +77,18 @@ const testImagePrograms: readonly Program[] = ['agnhost', 'nonewprivs'].map((nam
 /** Files of the Kubernetes sources that agnhost's image contains. */
 const testImageFiles = ['localhost.crt', 'localhost.key'].map((name) => `test/images/agnhost/porter/${name}`)
 
+const metallbCrds = [
+  'bfdprofiles',
+  'bgpadvertisements',
+  'bgppeers',
+  'communities',
+  'configurationstates',
+  'ipaddresspools',
+  'l2advertisements',
+  'servicebgpstatuses',
+  'servicel2statuses',
+]
+
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
   // test/full/patch-version.test.ts installs v1.36.3, because no release of hyperkube names this patch
@@ -165,6 +177,7 @@ export const parts: readonly Part[] = [
     ],
     { stamps: { 'main.VERSION': 'v0.0.30' } },
   ),
+  metallb(),
   // Helm renders charts of addons on the machine of the operator.
   definePart(
     'helm',
@@ -174,6 +187,17 @@ export const parts: readonly Part[] = [
       stamps: { 'helm.sh/helm/v4/internal/version.version': 'v4.3.1' },
       onRequest: true,
     },
+  ),
+  // GoBGP is a router for tests of BGP.
+  definePart(
+    'gobgp',
+    'v4.8.0',
+    ['gobgpd', 'gobgp'].map((name) => ({
+      name,
+      from: `github.com/osrg/gobgp/v4/cmd/${name}`,
+      ask: ['--version'],
+    })),
+    { onRequest: true },
   ),
   definePart('kwok', 'v0.8.0', [{ name: 'kwok', from: 'sigs.k8s.io/kwok/cmd/kwok', ask: ['--version'] }], {
     onRequest: true,
@@ -370,6 +394,21 @@ function kubeBench(): Part {
     filesFrom: module,
     files: ['master', 'etcd', 'controlplane', 'node', 'policies'].map((name) => `cfg/cis-1.12/${name}.yaml`),
   })
+}
+
+/** Defines MetalLB, which gives addresses to Services of the type LoadBalancer, with its CRDs. */
+function metallb(): Part {
+  const module = 'go.universe.tf/metallb'
+  return definePart(
+    'metallb',
+    'v0.16.1',
+    ['controller', 'speaker'].map((name) => ({ name, from: `${module}/${name}`, ask: ['--help'] })),
+    {
+      onRequest: true,
+      filesFrom: module,
+      files: metallbCrds.map((name) => `config/crd/bases/metallb.io_${name}.yaml`),
+    },
+  )
 }
 
 /**

@@ -22,6 +22,7 @@ const packages = [
   'iptables',
   'nftables',
   'ipset',
+  'keepalived',
   'conntrack',
   'kmod',
   'ca-certificates',

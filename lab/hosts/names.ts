@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { formatIpv6 } from '../../src/kit/ipv6.ts'
 
 /**
  * Directory of all labs. Everything a lab creates can be found by a name from this file, so `down` can clean
@@ -49,4 +50,11 @@ export function gatewayAddress(network: number): string {
 /** Address of a host. Hosts are numbered from 1, and addresses below .11 are reserved for the lab itself. */
 export function hostAddress(network: number, index: number): string {
   return `10.210.${network}.${10 + index}`
+}
+
+/** Returns the IPv6 address that belongs to an IPv4 address of a lab: 10.210.3.17 becomes fd00:10:210:3::17. */
+export function toIpv6Address(address: string): string {
+  const [first = '', second = '', network = '', host = ''] = address.split('.')
+  const groups = ['fd00', first, second, network, '0', '0', '0', host]
+  return formatIpv6(groups.map((group) => Number.parseInt(group, 16)))
 }

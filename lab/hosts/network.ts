@@ -1,5 +1,5 @@
 import { runProgram } from '../../src/kit/command.ts'
-import { gatewayAddress, formatHostId, networkName } from './names.ts'
+import { gatewayAddress, formatHostId, networkName, toIpv6Address } from './names.ts'
 
 /** Creates the bridge of a lab, or completes one that an earlier run left. */
 export async function makeBridge(network: number): Promise<void> {
@@ -7,7 +7,9 @@ export async function makeBridge(network: number): Promise<void> {
   const gateway = gatewayAddress(network)
   if (!(await listLinks(bridge)).includes(bridge))
     await runProgram(['ip', 'link', 'add', bridge, 'type', 'bridge'])
+  const ipv6Gateway = toIpv6Address(gateway)
   await runProgram(['ip', 'address', 'replace', `${gateway}/24`, 'dev', bridge])
+  await runProgram(['ip', 'address', 'replace', `${ipv6Gateway}/64`, 'dev', bridge, 'nodad'])
   await runProgram(['ip', 'link', 'set', bridge, 'up'])
   // Hosts reach each other and the gateway, but not other addresses of the machine that runs the lab, other
   // labs or the internet.
@@ -23,6 +25,7 @@ export async function makeBridge(network: number): Promise<void> {
       chain input {
         type filter hook input priority -10;
         iifname ${bridge} ip daddr != ${gateway} reject
+        iifname ${bridge} ip6 daddr != { ${ipv6Gateway}, fe80::/10, ff00::/8 } reject
       }
     }`,
   })
@@ -50,7 +53,9 @@ export async function attachHostNetwork({ network, host, address }: HostNetwork)
     input: `address add ${address}/24 dev eth0
       link set lo up
       link set eth0 up
+      address add ${toIpv6Address(address)}/64 dev eth0 nodad
       route add default via ${gatewayAddress(network)}
+      route add ::/0 via ${toIpv6Address(gatewayAddress(network))}
     `,
   })
 }

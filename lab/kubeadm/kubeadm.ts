@@ -8,7 +8,7 @@ import { pollUntil } from '../../src/kit/poll.ts'
 import { fetchScript, nodeFetches, pauseImage, programFetch } from '../cluster/artifacts.ts'
 import { type Access, type Contender, type SetupContext, startAttempt } from '../cluster/contender.ts'
 import { importImages } from '../cluster/import-images.ts'
-import { flannelFiles, runtimeFiles } from '../cluster/node-files.ts'
+import { networkFiles, runtimeFiles } from '../cluster/node-files.ts'
 import { grantPermissions } from '../cluster/rbac.ts'
 import { sendFiles } from '../cluster/send-files.ts'
 import { machineArch } from '../components/build.ts'
@@ -89,7 +89,7 @@ async function prepare(
       [configFile]: config,
       'etc/systemd/system/kubelet.service': kubeletUnit,
       ...runtimeFiles(pauseImage(versions)),
-      ...flannelFiles(host),
+      ...networkFiles(host),
     }),
   ])
   await host.script(
@@ -103,8 +103,8 @@ ${importImages}`,
 }
 
 /**
- * Starts flannel on every host, because kubeadm does not install it. flannel's client certificate is created
- * as soon as kubeadm has created the CA.
+ * Starts flannel and kube-router on every host, because kubeadm does not install them. Their client
+ * certificates are created as soon as kubeadm has created the CA.
  */
 async function startNetwork(
   context: SetupContext,
@@ -118,16 +118,21 @@ async function startNetwork(
     signal,
   })
   reportAccess(access)
-  const { stdout: flannel } = await first.script(
-    `kubeadm kubeconfig user --client-name flannel --config /${configFile}`,
-    { signal },
-  )
+  const createConfig = async (user: string): Promise<string> => {
+    const command = `kubeadm kubeconfig user --client-name ${user} --config /${configFile}`
+    return (await first.script(command, { signal })).stdout
+  }
+  const files = {
+    'etc/kubernetes/flannel.conf': await createConfig('flannel'),
+    'etc/kubernetes/kube-router.conf': await createConfig('kube-router'),
+  }
   await Promise.all([
     grantPermissions(context, access, signal),
     ...[...prepared].map(async ([host, preparing]) => {
       await preparing
-      await sendFiles(host, { 'etc/kubernetes/flannel.conf': flannel })
-      await host.script('systemctl enable -q flanneld\nsystemctl start --no-block flanneld', { signal })
+      await sendFiles(host, files)
+      const units = 'flanneld kube-router'
+      await host.script(`systemctl enable -q ${units}\nsystemctl start --no-block ${units}`, { signal })
     }),
   ])
 }

@@ -29,10 +29,10 @@ export async function switchToLocalProxy({
     hosts.map(async (host) =>
       host.script(
         `cd /etc/kubernetes
-for file in kubelet.conf admin.conf flannel.conf; do
+for file in kubelet.conf admin.conf flannel.conf kube-router.conf; do
   test ! -e $file || sed -i 's#server: https://.*#server: https://${proxyAddress}#' $file
 done
-systemctl restart kubelet flanneld`,
+systemctl restart kubelet flanneld kube-router`,
         { signal },
       ),
     ),

@@ -228,6 +228,10 @@ export function listImages(part: Part): readonly Image[] {
         // Image of the helper pods with which local-path-provisioner creates and removes directories.
         defineImage('docker.io/library/busybox:1.37.0', {}, { command: ['sh'], busybox: true }),
       ]
+    case 'metallb':
+      return part.programs.map((program) =>
+        defineImage(`quay.io/metallb/${program.name}:${version}`, { [program.name]: program.name }),
+      )
     default:
       return []
   }

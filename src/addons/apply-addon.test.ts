@@ -237,6 +237,25 @@ test('a namespace stays while it has objects of users', async () => {
   expect(bench.api.get({ ...toConfigMapReference('theirs'), namespace: 'n' })).toBeDefined()
 })
 
+test('custom resources of users keep their namespace; those of pods go with it', async () => {
+  const bench = await createBench()
+  const inNamespace = (name: string, owners: readonly object[] = []) => {
+    const { metadata, ...widget } = buildWidget(name)
+    return { ...widget, metadata: { ...metadata, namespace: 'n', ownerReferences: owners } }
+  }
+  const pod = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: '1' }
+  await applyAddon(bench.client, { name: 'a', manifests: [buildNamespace('n'), widgetCrd] }, bench.options)
+  bench.api.user('pod', inNamespace('report', [pod]))
+  const removedAddon = { name: 'a', manifests: [] }
+  expect((await diffAddon(bench.client, removedAddon, bench.options)).findings).toEqual([])
+  bench.api.user('kubectl', inNamespace('theirs'))
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
+  expect(findings).toMatchObject([
+    { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('Widget n/theirs') },
+    { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget n/') },
+  ])
+})
+
 test('an unschedulable pod is reported with the node conditions and taints that prevent scheduling', async () => {
   const bench = await createBench()
   const labels = { app: 'd' }

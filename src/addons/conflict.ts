@@ -1,5 +1,6 @@
 import { HyperkubeError } from '../kit/errors.ts'
 import { isKubeError } from '../kube/kube-error.ts'
+import { isGatewayApiCrd } from './built-in/gateway-api.ts'
 import { describeReference, type ObjectReference } from './reference.ts'
 
 /** A desired field that another field manager has set to another value. */
@@ -24,8 +25,21 @@ export function describeConflicts(conflicts: readonly FieldConflict[]): string {
   return conflicts.map(({ path, manager }) => `${path} is set by ${manager}`).join(', ')
 }
 
-/** Names the two ways to resolve a conflict. */
-export function buildConflictHint(addon: string): string {
+/** Codes of all errors that `buildConflictError` creates. */
+export const conflictCodes: ReadonlySet<string> = new Set(['ADDON_CONFLICT', 'GATEWAY_API_FOREIGN'])
+
+/** Returns the code of a conflict. CRDs of the Gateway API often belong to another program of the cluster. */
+export function findConflictCode(
+  addon: string,
+  reference: ObjectReference,
+): 'GATEWAY_API_FOREIGN' | 'ADDON_CONFLICT' {
+  return isGatewayApiCrd(addon, reference) ? 'GATEWAY_API_FOREIGN' : 'ADDON_CONFLICT'
+}
+
+/** Names the ways to resolve a conflict. */
+export function buildConflictHint(addon: string, reference: ObjectReference): string {
+  if (isGatewayApiCrd(addon, reference))
+    return 'to use the CRDs that the cluster has: spec.ingress.gatewayApi.crds: external'
   return `remove the field from the manifest, or take it over: set force: true for addon ${addon}`
 }
 
@@ -35,5 +49,6 @@ export function buildConflictError(
   conflicts: readonly FieldConflict[],
 ): HyperkubeError {
   const message = `addon ${addon}: ${describeReference(reference)}: ${describeConflicts(conflicts)}`
-  return new HyperkubeError('ADDON_CONFLICT', message, { hint: buildConflictHint(addon) })
+  const hint = buildConflictHint(addon, reference)
+  return new HyperkubeError(findConflictCode(addon, reference), message, { hint })
 }

@@ -10,7 +10,7 @@ import {
   parseGroup,
   toReference,
 } from './reference.ts'
-import { isNamespace } from './waves.ts'
+import { isCrd, isNamespace } from './waves.ts'
 
 /** Decision about an object that an addon has applied and no longer desires. */
 export type PruneDecision =
@@ -45,6 +45,8 @@ export interface UsageInput {
 /** An object that would be deleted together with its namespace or its CRD. */
 export interface ContainedObject {
   readonly uid: string | undefined
+  /** Undefined for cluster-scoped objects. */
+  readonly namespace?: string | undefined
   /** Description of the object for messages. */
   readonly description: string
 }
@@ -134,12 +136,13 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
   const subject = `addon ${addon}: ${describeReference(entry)}`
   const reason = decision.action === 'forget' ? leftReasons[decision.reason] : undefined
   if (reason !== undefined) {
+    const warning = isCrd(entry) ? ', which also deletes all its objects' : ''
     return [
       {
         code: 'ADDON_OBJECT_LEFT',
         severity: 'warning',
         message: `${subject} is no longer part of the addon, but is not deleted, because it ${reason}`,
-        hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}`,
+        hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}${warning}`,
       },
     ]
   }

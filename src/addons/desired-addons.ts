@@ -7,6 +7,7 @@ import { checkAddons } from './check-addons.ts'
 import { coredns } from './built-in/coredns.ts'
 import { localPath } from './built-in/local-path.ts'
 import { applyPatches } from './manifest.ts'
+import { metallb } from './built-in/metallb.ts'
 import { metricsServer } from './built-in/metrics-server.ts'
 import { isSecret } from './reference.ts'
 import { traefik } from './built-in/traefik.ts'
@@ -16,7 +17,7 @@ export type { AddonInput } from './built-in/addon-definition.ts'
 export type { DesiredAddon } from './addon.ts'
 
 /** Built-in addons in the order of applying. CoreDNS comes first, because the others use DNS. */
-const definitions: readonly AddonDefinition[] = [coredns, metricsServer, traefik, localPath]
+const definitions: readonly AddonDefinition[] = [coredns, metricsServer, traefik, localPath, metallb]
 
 /** Names of built-in addons whose objects depend on the hosts. */
 export const hostDependentAddons: ReadonlySet<string> = new Set([coredns.name, metricsServer.name])

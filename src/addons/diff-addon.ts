@@ -53,11 +53,9 @@ export async function diffAddon(
   const desired = buildDesiredEntries(addon, live, inventories)
   const usage = buildUsageIndex({ addon: addon.name, desired, inventories, others })
   const decisions: PruneDecision[] = []
-  for (const wave of groupIntoWaves(
-    excludeEntries(inventory?.entries ?? [], desired),
-    (entry) => entry,
-  ).toReversed()) {
-    decisions.push(...(await decidePrunes(client, wave, usage, decisions, options)))
+  const all = excludeEntries(inventory?.entries ?? [], desired)
+  for (const entries of groupIntoWaves(all, (entry) => entry).toReversed()) {
+    decisions.push(...(await decidePrunes(client, { entries, all, previous: decisions }, usage, options)))
   }
   return {
     apiVersion: 'hyperkube.dev/v1',

@@ -31,7 +31,7 @@ export async function diffManifest(
   } catch (error) {
     const conflicts = findConflicts(error)
     if (conflicts !== undefined)
-      return { ...reference, change: 'conflict', conflicts, hint: buildConflictHint(addon.name) }
+      return { ...reference, change: 'conflict', conflicts, hint: buildConflictHint(addon.name, reference) }
     return toRefusedChange(error, reference)
   }
 }

@@ -11,27 +11,34 @@ import { findLiveObject } from './live-objects.ts'
 import { describeReference, toReference } from './reference.ts'
 import { isCrd, isNamespace } from './waves.ts'
 
-/**
- * Reads the objects of the entries and decides for each object whether to remove it. `previous` contains the
- * decisions for the waves (see waves.ts) that are removed earlier.
- */
+export interface PruneWave {
+  /** Entries of the wave (see waves.ts) to decide about. */
+  readonly entries: readonly InventoryEntry[]
+  /** Entries of all waves. */
+  readonly all: readonly InventoryEntry[]
+  /** Decisions for the waves that are removed earlier. */
+  readonly previous: readonly PruneDecision[]
+}
+
+/** Reads the objects of the entries and decides for each object whether to remove it. */
 export async function decidePrunes(
   client: KubeClient,
-  entries: readonly InventoryEntry[],
+  { entries, all, previous }: PruneWave,
   usage: UsageIndex,
-  previous: readonly PruneDecision[],
   options: KubeCallOptions = {},
 ): Promise<PruneDecision[]> {
-  const removing = new Set(
-    previous.flatMap((decision) =>
-      decision.action === 'remove' ? (decision.object.metadata.uid ?? []) : [],
-    ),
+  const removed = previous.flatMap((decision) => (decision.action === 'remove' ? [decision.object] : []))
+  const removing = new Set(removed.flatMap(({ metadata }) => metadata.uid ?? []))
+  const removedNamespaces = new Set(
+    removed.filter((object) => isNamespace(toReference(object))).map(({ metadata }) => metadata.name),
   )
   return settleAll(
     entries.map(async (entry) => {
       const object = await findLiveObject(client, entry, options)
-      const contents = object === undefined ? [] : await listContents(client, object, options)
-      return decidePrune(entry, object, contents, removing, usage)
+      const contents = object === undefined ? [] : await listContents(client, object, all, options)
+      // The objects of a removed namespace are gone before its CRDs are removed.
+      const remaining = contents.filter(({ namespace = '' }) => !removedNamespaces.has(namespace))
+      return decidePrune(entry, object, remaining, removing, usage)
     }),
   )
 }
@@ -66,39 +73,59 @@ const crdSchema = z.looseObject({
   spec: z.looseObject({
     group: z.string(),
     names: z.looseObject({ kind: z.string() }),
+    scope: z.string().optional(),
     versions: z.array(z.looseObject({ name: z.string(), served: z.boolean() })),
   }),
 })
 
-/** Lists the objects that would be deleted together with a namespace or a CRD. Empty for other objects. */
+/**
+ * Lists the objects that would be deleted together with a namespace or a CRD. Empty for other objects. `all`
+ * are the entries of the addon, whose CRDs define further kinds of objects that a namespace may contain.
+ */
 async function listContents(
   client: KubeClient,
   object: KubeObject,
+  all: readonly InventoryEntry[],
   options: KubeCallOptions = {},
-): Promise<ContainedObject[]> {
+): Promise<readonly ContainedObject[]> {
   const reference = toReference(object)
-  if (isNamespace(reference)) {
-    const all = await settleAll(
-      userKinds.map(async (kind) => listExisting(client, kind, { namespace: reference.name, ...options })),
-    )
-    return all
-      .flat()
-      .filter(({ kind, metadata }) => !defaultObjects.has(`${kind} ${metadata.name}`))
-      .filter(({ metadata }) => !ownedSchema.safeParse(metadata).success)
-      .map(toContainedObject)
-  }
-  if (!isCrd(reference)) return []
-  const { group, names, versions } = crdSchema.parse(object).spec
-  const served = versions.find((version) => version.served)
-  if (served === undefined)
-    return [{ uid: undefined, description: 'objects of versions that are not served' }]
-  return (await listExisting(client, createUntypedKind(`${group}/${served.name}`, names.kind), options)).map(
-    toContainedObject,
+  if (isCrd(reference)) return listCustomResources(client, object, options)
+  if (!isNamespace(reference)) return []
+  const inNamespace = { namespace: reference.name, ...options }
+  const definitions = await settleAll(
+    all.filter(isCrd).map(async (entry) => findLiveObject(client, entry, options)),
   )
+  const kinds = [...userKinds, ...definitions.flatMap((crd) => findServedKind(crd, 'Namespaced') ?? [])]
+  const lists = await settleAll(kinds.map(async (kind) => listExisting(client, kind, inNamespace)))
+  return lists
+    .flat()
+    .filter(({ kind, metadata }) => !defaultObjects.has(`${kind} ${metadata.name}`))
+    .filter(({ metadata }) => !ownedSchema.safeParse(metadata).success)
+    .map(toContainedObject)
+}
+
+async function listCustomResources(
+  client: KubeClient,
+  crd: KubeObject,
+  options: KubeCallOptions,
+): Promise<ContainedObject[]> {
+  const kind = findServedKind(crd)
+  if (kind === undefined) return [{ uid: undefined, description: 'objects of versions that are not served' }]
+  return (await listExisting(client, kind, options)).map(toContainedObject)
+}
+
+/** Returns the kind that a CRD defines; undefined without a served version, or with another scope. */
+function findServedKind(crd: KubeObject | undefined, onlyScope?: string): Kind | undefined {
+  if (crd === undefined) return undefined
+  const { group, names, scope, versions } = crdSchema.parse(crd).spec
+  const served = versions.find((version) => version.served)
+  if (served === undefined || (onlyScope !== undefined && scope !== onlyScope)) return undefined
+  return createUntypedKind(`${group}/${served.name}`, names.kind)
 }
 
 function toContainedObject(object: KubeObject): ContainedObject {
-  return { uid: object.metadata.uid, description: describeReference(toReference(object)) }
+  const { uid, namespace } = object.metadata
+  return { uid, namespace, description: describeReference(toReference(object)) }
 }
 
 async function listExisting(

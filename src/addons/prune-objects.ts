@@ -31,7 +31,8 @@ export async function pruneObjects(
 ): Promise<PruneResult> {
   const decisions: PruneDecision[] = []
   for (const wave of groupIntoWaves(entries, (entry) => entry).toReversed()) {
-    const waveDecisions = await decidePrunes(client, wave, usage, decisions, { signal: options.signal })
+    const pruneWave = { entries: wave, all: entries, previous: decisions }
+    const waveDecisions = await decidePrunes(client, pruneWave, usage, { signal: options.signal })
     decisions.push(...waveDecisions)
     const toRemove = waveDecisions.flatMap((decision) =>
       decision.action === 'remove' ? [decision.object] : [],

@@ -22,6 +22,12 @@ const components = z.strictObject({
   shawl: versionSchema,
 })
 
+/** Images of MetalLB. Catalogs of older releases do not name them. */
+const metallbImages = {
+  'metallb-controller': 'quay.io/metallb/controller:v0.16.1',
+  'metallb-speaker': 'quay.io/metallb/speaker:v0.16.1',
+}
+
 /** A Kubernetes minor version and the components that belong to it. */
 export const kubernetesMinorSchema = z
   .strictObject({
@@ -33,7 +39,9 @@ export const kubernetesMinorSchema = z
     /** Component versions for every patch version of the minor, without a leading v. */
     components,
     /** Image references with a tag, by the name that hyperkube uses. */
-    images: z.record(z.string(), imageReferenceSchema),
+    images: z
+      .record(z.string(), imageReferenceSchema)
+      .transform((images): Record<string, string> => ({ ...metallbImages, ...images })),
     /**
      * Flags that hyperkube sets and whose names differ between minors. For each program: flag names without
      * dashes, and their values.

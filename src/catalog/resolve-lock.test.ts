@@ -73,7 +73,7 @@ test('all failed downloads are reported together, each with its URL', async () =
   )
   expect(error).toBeInstanceOf(AggregateError)
   expect(inWords(error)).toMatchInlineSnapshot(`
-    "2 of 19 failed
+    "2 of 21 failed
       https://github.com/etcd-io/etcd/releases/download/v3.7.3/SHA256SUMS has no line with a sha256 digest
       https://github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64 returned status 404"
   `)

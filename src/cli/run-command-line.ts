@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import { suggestWord, toPrintable } from '../kit/text.ts'
 import { buildCommand, formatGroupHelp, formatOverview, type NamedCommand, program } from './command/help.ts'
+import { withCompleteSuggestions } from './command/complete-commands.ts'
 import { formatTypedCommand } from './command/typed-command.ts'
 import { commandTable, findCommand, operatorCommands } from './command-table.ts'
 import { findReplacement } from './command/replaced-names.ts'
@@ -24,8 +25,9 @@ import { findClusterFile, sharedFlagsWithValue } from './command/shared-flags.ts
 export async function runCommandLine(
   programPath: string,
   args: readonly string[],
-  context: CommandContext,
+  plainContext: CommandContext,
 ): Promise<number> {
+  const context = withCompleteSuggestions(plainContext, args)
   const choice = chooseLinked(basename(programPath).replace(/\.exe$/, ''), args) ?? chooseCommand(args)
   if (choice.entry === undefined) return reportNoCommand(choice, context)
   try {

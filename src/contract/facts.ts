@@ -50,11 +50,23 @@ const linux = z.strictObject({
     version: z.union([z.literal(1), z.literal(2)]),
     controllers: z.array(z.string()),
   }),
+  /** Absent if the host has no IPv6. */
+  ipv6: z
+    .strictObject({
+      /** Interface of the IPv6 default route. */
+      defaultInterface: z.string().optional(),
+      /** Interfaces on which the kernel itself accepts router advertisements. */
+      routerAdvertisements: z.array(z.string()),
+    })
+    .optional(),
   /** Programs that components call and that are installed, for example nft, iptables, conntrack, mount. */
   programs: z.array(z.string()),
   /** True if iptables refuses to read the rules of its table `filter`, because nft wrote them. */
   foreignFilterTable: z.boolean().optional(),
-  /** Services that have the name of a hyperkube service but were not created by hyperkube. */
+  /**
+   * Services that have the name of a hyperkube service but were not created by hyperkube, and an active
+   * keepalived.service of the distribution.
+   */
   foreignServices: z.array(z.string()),
   /** Linux capabilities that root does not have, for example in some containers. */
   missingCapabilities: z.array(z.string()),

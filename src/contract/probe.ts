@@ -29,26 +29,39 @@ const check = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('interface'), name: z.string() }),
   /**
    * The pod network works on this host. The interface has the address from the subnet file, the file matches
-   * the node's subnet, and there are routes to all other nodes.
+   * the node's subnet, and there are routes to all other nodes. With `ipv6Interface` the same is true for
+   * IPv6.
    */
   z.strictObject({
     kind: z.literal('overlay'),
     interface: z.string(),
+    ipv6Interface: z.string().optional(),
     subnetFile: z.string(),
     node: z.string(),
     kubeconfig,
   }),
-  /** The packet filter has rules for every service with endpoints. */
-  z.strictObject({ kind: z.literal('service-rules'), mode: z.enum(['nftables', 'iptables']), kubeconfig }),
-  /** Packets of all pods of the node pass the rules of kube-router. */
-  z.strictObject({ kind: z.literal('policy-rules'), node: z.string(), kubeconfig }),
+  /** The packet filter has rules for every service with endpoints. With `ipv6`, IPv6 addresses count too. */
+  z.strictObject({
+    kind: z.literal('service-rules'),
+    mode: z.enum(['nftables', 'iptables']),
+    kubeconfig,
+    ipv6: z.boolean().optional(),
+  }),
+  /** Packets of all pods of the node pass the rules of kube-router. With `ipv6`, IPv6 packets do too. */
+  z.strictObject({
+    kind: z.literal('policy-rules'),
+    node: z.string(),
+    kubeconfig,
+    ipv6: z.boolean().optional(),
+  }),
   /** kube-router has the permissions to read policies and pods. */
   z.strictObject({ kind: z.literal('policy-access'), kubeconfig }),
   /** A temporary network namespace can be attached to the pod network and detached again. */
   z.strictObject({ kind: z.literal('sandbox'), configuration: z.string(), plugins: z.string() }),
   /** An HNS network with this name and type exists. */
   z.strictObject({ kind: z.literal('hns-network'), name: z.string(), type: z.enum(['overlay', 'l2bridge']) }),
-  z.strictObject({ kind: z.literal('file'), path: z.string() }),
+  /** The file exists and is not empty. With `maxAgeMs`, it was written at most that long ago. */
+  z.strictObject({ kind: z.literal('file'), path: z.string(), maxAgeMs: milliseconds.optional() }),
   /** The node's lease was renewed at most `maxMs` ago. */
   z.strictObject({ kind: z.literal('node-lease'), node: z.string(), kubeconfig, maxMs: milliseconds }),
   /**

@@ -38,6 +38,20 @@ export const addonCodes: ErrorCodeEntries = {
     remedy:
       'Remove the field from the manifest, or take it over with `force: true` of the addon. `kubectl get KIND NAME -o yaml --show-managed-fields` shows the owners.',
   },
+  GATEWAY_API_FOREIGN: {
+    summary: 'The cluster has CRDs of the Gateway API that another program manages, in another version.',
+    meaning:
+      'Traefik needs them, and so does the other program. hyperkube does not replace them, because a change of version can break the other program.',
+    remedy:
+      'Set `spec.ingress.gatewayApi.crds: external`, and Traefik uses them if they are v1.4.0 or later. `kubectl get crd NAME -o yaml --show-managed-fields` shows the owners.',
+  },
+  GATEWAY_API_MISSING: {
+    summary: 'The CRDs of the Gateway API are missing or too old.',
+    meaning:
+      '`spec.ingress.gatewayApi.crds` is `external`, so hyperkube does not install them. Traefik would serve no route, without an error.',
+    remedy:
+      'Install them in v1.4.0 or later before `hyperkube up`, or remove `crds: external`. In a new cluster, enable `gatewayApi` after the CRDs exist.',
+  },
   ADDON_NOT_READY: {
     summary: 'Objects of an addon are not ready.',
     meaning:
@@ -56,7 +70,7 @@ export const addonCodes: ErrorCodeEntries = {
   ADDON_OBJECT_LEFT: {
     summary: 'An object is no longer part of an addon, but is kept.',
     meaning:
-      'It existed before the addon, another program created it again, or its chart keeps it by `helm.sh/resource-policy: keep`.',
+      'It existed before the addon, another program created it again, or it has the annotation `helm.sh/resource-policy: keep`. CRDs of the Gateway API have this annotation, because all routes would be deleted with them.',
     remedy: 'If it is not needed, delete it with the command from the hint.',
   },
   ADDON_NAMESPACE_IN_USE: {
@@ -170,6 +184,11 @@ export const addonCodes: ErrorCodeEntries = {
   ADDON_UNKNOWN: {
     summary: 'The addon does not exist.',
     remedy: '`hyperkube addon list` lists all addons; your own are in `spec.addons`.',
+  },
+  ADDON_NEEDS_SETTINGS: {
+    summary: 'The addon cannot be enabled without settings.',
+    meaning: 'Only you know which addresses of your network are free.',
+    remedy: 'Write the setting of the hint into cluster.yml instead of running `hyperkube addon enable`.',
   },
   NETWORK_POLICY_UNENFORCED: {
     summary: 'The cluster has NetworkPolicies, but no program enforces them. This is a warning.',

@@ -98,4 +98,11 @@ export const doctorCodes: ErrorCodeEntries = {
       '`hyperkube up --limit HOST` repairs the rest. Find out what changes it, usually configuration management.',
     symptoms: ['healing'],
   },
+  INGRESS_ANNOTATIONS_UNSERVED: {
+    summary: 'Ingresses have annotations of ingress-nginx that have no effect. This is a warning.',
+    meaning:
+      'Traefik ignores annotations that it does not know, so such an Ingress may work differently than with ingress-nginx, or not at all.',
+    remedy:
+      'With `spec.ingress.nginxAnnotations: true` Traefik serves Ingresses of the class nginx with the annotations that it knows. Replace the others, for example by a filter of an HTTPRoute, and remove them. [The list](../how-to/addons.md#annotations-of-ingress-nginx).',
+  },
 }

@@ -154,6 +154,14 @@ export const healthCodes: ErrorCodeEntries = {
     remedy: 'Check `hyperkube etcd status` and `hyperkube logs kube-apiserver --limit HOST`.',
     symptoms: ['no-api'],
   },
+  VIRTUAL_IP_UNREACHABLE: {
+    summary: 'A control plane gets no ready response at the virtual IP of the API.',
+    meaning:
+      'No control plane has the address, or the network between this host and the holder fails. Nodes are not affected, because they do not use it. Agents restart nothing for this.',
+    remedy:
+      '`ip -4 address show to ADDRESS` on each control plane shows the holder. Check `hyperkube logs hyperkube-keepalived`, and that VRRP (IP protocol 112) is allowed between control planes.',
+    symptoms: ['no-api'],
+  },
   API_UNREACHABLE: {
     summary: 'A node cannot reach any API server.',
     meaning:

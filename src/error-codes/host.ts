@@ -25,10 +25,23 @@ export const hostCodes: ErrorCodeEntries = {
       'Set `internalAddress` of the host. `ip -br address` on the host, or `Get-NetIPAddress` on Windows, shows its addresses.',
     symptoms: ['no-way'],
   },
+  HOST_NO_IPV6_ADDRESS: {
+    summary: 'The IPv6 address of a node is unknown, but the cluster is dual-stack.',
+    meaning:
+      'The interface with the IPv4 address has no IPv6 address, or several. Of several, hyperkube does not choose one, because it could be temporary.',
+    remedy:
+      'Give the interface an IPv6 address, or set `internalAddressIPv6` of the host. `ip -6 -br address` on the host shows its addresses.',
+  },
+  HOST_NO_IPV6_ROUTE: {
+    summary: 'A node of a dual-stack cluster has no IPv6 default route. This is a warning.',
+    meaning:
+      'Pods reach IPv6 addresses of services. Programs of the host itself do not, because the kernel finds no route before kube-proxy can replace the address.',
+    remedy: 'Set an IPv6 default route on the host, in the configuration of its network.',
+  },
   HOST_ADDRESS_NOT_THERE: {
     summary: 'No interface of the host has its internal address.',
     meaning:
-      'etcd and the API server listen on it and would not start. The usual cause is the public address of a cloud machine, which the machine itself does not have.',
+      'etcd and the API server listen on it and would not start. The usual cause is the public address of a cloud machine, which the machine itself does not have. In a dual-stack cluster both addresses must be on one interface.',
     remedy:
       'Set `internalAddress` to an address from `ip -br address` on the host, or `Get-NetIPAddress` on Windows. `address` may stay unchanged.',
   },
@@ -53,9 +66,22 @@ export const hostCodes: ErrorCodeEntries = {
     remedy:
       'Choose another `spec.network.pods` or `spec.network.services`. For a Docker bridge change `bip` in `/etc/docker/daemon.json`.',
   },
+  HOST_POOL_TAKEN: {
+    summary: 'A host has an address of the pool of load balancers.',
+    meaning: 'Two machines would respond at the address once a Service gets it.',
+    remedy: 'Remove the address from `spec.loadBalancer.addresses`, or give the host another one.',
+  },
+  HOST_POOL_OUTSIDE: {
+    summary: 'The pool of load balancers is not in a network of the host. This is a warning.',
+    meaning:
+      'In layer 2 a node responds to ARP requests for the address of a Service. Machines send these only for addresses of their own network.',
+    remedy:
+      'Use free addresses of the network of the hosts, let your router send the addresses to that network, or set `spec.loadBalancer.bgp`.',
+  },
   HOST_MTU: {
     summary: 'The MTU in cluster.yml is larger than that of the host interface. This is a warning.',
-    meaning: 'Small packets arrive and large ones are dropped: DNS works, and downloads hang.',
+    meaning:
+      'Small packets arrive and large ones are dropped: DNS works, and downloads hang. In a dual-stack cluster an interface with a too small MTU is an error, because IPv6 needs 1280 bytes.',
     remedy:
       'Remove `spec.network.flannel.mtu`, so that each host uses the MTU of its interface. Or set it to the value from the hint.',
   },
@@ -113,6 +139,13 @@ export const networkPreflightCodes: ErrorCodeEntries = {
     meaning: 'Two machines have the same address, or a proxy or load balancer responds in place of the host.',
     remedy:
       '`ip neigh show ADDRESS` on both hosts shows the hardware address, and `ip link` on the host its own. Give each machine its own address, or change `internalAddress`.',
+  },
+  VIRTUAL_IP_IN_USE: {
+    summary: 'Another machine responds at the virtual IP of the API.',
+    meaning:
+      'Both machines would answer for the address, and clients would reach one of them by chance. hyperkube checks this once, when the address is new.',
+    remedy:
+      '`ip neigh show ADDRESS` on a control plane shows the hardware address of the other machine. Free the address, or set another `spec.api.virtualIP`.',
   },
   PEER_UDP_BLOCKED: {
     summary: 'UDP packets of the pod network do not arrive between two nodes.',

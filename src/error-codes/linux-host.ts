@@ -68,6 +68,31 @@ export const linuxHostCodes: ErrorCodeEntries = {
     remedy:
       'Install the packages from the hint. Without NetworkPolicy in this cluster, set `spec.network.policy: none`.',
   },
+  HOST_NO_KEEPALIVED: {
+    summary: 'A control plane lacks keepalived or curl, which move the virtual IP of the API.',
+    meaning: 'keepalived gives the address to one control plane. With curl it checks the local API server.',
+    remedy: 'Install the packages from the hint, or remove `spec.api.virtualIP`.',
+  },
+  HOST_FOREIGN_KEEPALIVED: {
+    summary: 'keepalived.service of the distribution is active on a control plane. This is a warning.',
+    meaning:
+      'hyperkube runs its own keepalived beside it. Two instances with the same address or the same virtual_router_id disturb each other.',
+    remedy:
+      '`cat /etc/keepalived/keepalived.conf` shows its addresses. If nothing needs it, run `systemctl disable --now keepalived`.',
+  },
+  HOST_VIRTUAL_IP_SUBNET: {
+    summary: 'The virtual IP of the API is not in the subnet of a control plane.',
+    meaning:
+      'Machines find the address with ARP, which works only inside one subnet. The first and the last address of a subnet cannot be used.',
+    remedy:
+      'Set `spec.api.virtualIP` to an unused address in the subnet of all control planes. If they have no common subnet, use a load balancer and `spec.api.endpoint`.',
+  },
+  HOST_HAS_VIRTUAL_IP: {
+    summary: 'A host has the virtual IP of the API for another reason.',
+    meaning: 'keepalived adds the address to one control plane only, with the prefix length 32.',
+    remedy:
+      'Set another `spec.api.virtualIP`, or remove the address from the host: its network configuration or another program added it.',
+  },
   HOST_FOREIGN_FILTER_TABLE: {
     summary: 'nft wrote rules into the table of iptables that iptables cannot read.',
     meaning: 'kube-router changes this table with iptables. It would exit at its start.',

@@ -9,6 +9,13 @@ export const planCodes: ErrorCodeEntries = {
       'Bring the hosts from the message back until more than half are reachable, then run `hyperkube up`. If most members are lost, remove them from cluster.yml and run `hyperkube etcd recover`.',
     symptoms: ['no-way'],
   },
+  PLAN_ADDRESS_FAMILIES: {
+    summary: 'cluster.yml would change a running cluster between IPv4 and dual-stack.',
+    meaning:
+      'Kubernetes never changes the pod networks of a node. Nodes with one and with two networks could not reach each other. Nothing was changed.',
+    remedy:
+      'Set `spec.network.pods` and `spec.network.services` as before. To change the address families, create a new cluster and move the workloads.',
+  },
   PLAN_FILE_MISSING: {
     summary: 'cluster.yml refers to a file that does not exist beside it.',
     meaning: 'Usually the file was not committed, or the command runs in another directory.',

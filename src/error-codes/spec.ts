@@ -113,15 +113,30 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'NetworkPolicy objects can be created, but have no effect. flannel alone enforces none.',
     remedy: 'Remove `spec.network.policy`, or set it to `kube-router`.',
   },
+  SPEC_KUBE_PROXY_NONE: {
+    summary: '`spec.network.kubeProxy` is `none`, but nothing replaces kube-proxy.',
+    meaning:
+      'Without kube-proxy no Service has an effect, unless the network plugin replaces it. flannel does not, and Windows hosts need kube-proxy.',
+    remedy:
+      'Remove `spec.network.kubeProxy`. Or set `spec.network.plugin: none` and install a plugin that replaces kube-proxy, such as Cilium.',
+  },
+  SPEC_NETWORK_ADDON: {
+    summary: '`spec.network.addon` names no addon that can install the pod network.',
+    meaning:
+      'It must be the name of an enabled addon in `spec.addons`, and needs `spec.network.plugin: none`.',
+    remedy: 'Correct the name, or remove `spec.network.addon`.',
+  },
   SPEC_DUAL_STACK: {
-    summary: 'cluster.yml lists two networks for pods or services.',
-    meaning: 'Dual-stack clusters are not supported yet.',
-    remedy: 'Set one IPv4 network.',
+    summary: 'The settings of a dual-stack cluster do not fit together.',
+    meaning:
+      'Pods and services need an IPv4 and an IPv6 network each, in this order. Nodes need an IPv4 address for other hosts. Windows hosts support only IPv4.',
+    remedy:
+      'Fix the value from the message. For a cluster with IPv4 only, set one network each for `spec.network.pods` and `spec.network.services`.',
   },
   SPEC_IPV6: {
-    summary: 'The network of pods or services is an IPv6 network.',
-    meaning: 'IPv6 clusters are not supported yet.',
-    remedy: 'Set an IPv4 network, such as `10.244.0.0/16`.',
+    summary: 'The first network of pods or services is an IPv6 network.',
+    meaning: 'Clusters without IPv4, and clusters that prefer IPv6, are not supported.',
+    remedy: 'Set an IPv4 network, such as `10.244.0.0/16`, and add the IPv6 network as the second one.',
   },
   SPEC_NOT_A_NETWORK: {
     summary: 'The value is a host address, not a network address.',
@@ -129,10 +144,16 @@ export const specCodes: ErrorCodeEntries = {
     remedy: 'Set the first address of the network, or fix the prefix length after the slash.',
   },
   SPEC_OVERLAP: {
-    summary: 'Two networks overlap, or a host address is inside the network of pods or services.',
+    summary:
+      'Two networks overlap, or a host address is inside the network of pods or services or the pool of load balancers.',
     meaning: 'Packets would be routed to the wrong network, and the host could become unreachable.',
     remedy:
-      'Choose another `spec.network.pods` or `spec.network.services` that does not overlap the network of the hosts.',
+      'Choose another `spec.network.pods` or `spec.network.services` that does not overlap the network of the hosts. `spec.loadBalancer.addresses` must contain only addresses that nothing else uses.',
+  },
+  SPEC_VIRTUAL_IP: {
+    summary: 'The virtual IP of the API is the address of a host.',
+    meaning: 'The virtual IP moves between control planes, so no machine may have it as its own address.',
+    remedy: 'Set `spec.api.virtualIP` to an address in the subnet of the control planes that no machine has.',
   },
   SPEC_PODS_TOO_SMALL: {
     summary: 'The pod network is too small to give each host a subnet.',
@@ -213,6 +234,17 @@ export const specCodes: ErrorCodeEntries = {
   SPEC_INGRESS_PORT: {
     summary: 'Two programs would listen on the same port of a node.',
     remedy: 'Change the ports of `spec.ingress` or `spec.api`.',
+  },
+  SPEC_LOAD_BALANCER_EMPTY: {
+    summary: 'The address pool has no address that a Service can get.',
+    meaning:
+      'MetalLB skips IPv4 addresses that end with .0 or .255, because they are often broadcast addresses.',
+    remedy: 'Add other addresses to `spec.loadBalancer.addresses`.',
+  },
+  SPEC_LOAD_BALANCER_FAMILY: {
+    summary: 'The address pool has IPv4 or IPv6 addresses that Services of this cluster cannot have.',
+    meaning: 'A Service only gets addresses of the families of `spec.network.services`.',
+    remedy: 'Remove these addresses from `spec.loadBalancer.addresses`.',
   },
   SPEC_STORAGE_PATH: {
     summary: 'Volumes would be in a directory that is deleted without confirmation.',

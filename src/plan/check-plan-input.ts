@@ -9,6 +9,7 @@ import {
   type SystemCheck,
   type WindowsCheck,
 } from './checks/check.ts'
+import { checkIpv6Address, checkIpv6Network } from './checks/dual-stack.ts'
 import {
   checkCgroups,
   checkInitSystem,
@@ -23,6 +24,7 @@ import {
   checkWindowsDocker,
   checkWindowsServices,
 } from './checks/foreign-services.ts'
+import { checkAddressPool } from './checks/load-balancer.ts'
 import { checkNetworkPolicy, checkWindowsNetworkPolicy } from './checks/network-policy.ts'
 import { checkHostNetworks, checkMtu } from './checks/networks.ts'
 import { checkClusterFlags, checkHostFlags } from './checks/owned-flags.ts'
@@ -40,6 +42,7 @@ import {
   checkCaFiles,
 } from './checks/references.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
+import { checkKeepalived, checkVirtualIpHolder } from './checks/virtual-ip.ts'
 import {
   checkWindowsArch,
   checkWindowsDrive,
@@ -50,7 +53,7 @@ import {
 } from './checks/windows-host.ts'
 import { checkWindowsAdapter, checkWindowsMetadata, checkWindowsNetworks } from './checks/windows-network.ts'
 import type { PlanInput } from './context.ts'
-import { resolveInternalAddress, type Topology } from './topology.ts'
+import { resolveInternalAddress, resolveIpv6Address, type Topology } from './topology.ts'
 
 const clusterChecks: readonly ClusterCheck[] = [
   checkArtifactSource,
@@ -68,6 +71,7 @@ const hostChecks: readonly HostCheck[] = [checkPresence, checkHostFiles, checkHo
 const systemChecks: readonly SystemCheck[] = [
   checkOwnAddress,
   checkHostNetworks,
+  checkVirtualIpHolder,
   checkClonedHosts,
   checkTakenPorts,
   checkMemory,
@@ -81,6 +85,10 @@ const linuxChecks: readonly LinuxCheck[] = [
   checkPacketFilter,
   checkNetworkPolicy,
   checkMtu,
+  checkIpv6Address,
+  checkIpv6Network,
+  checkKeepalived,
+  checkAddressPool,
   checkCgroups,
   checkSwap,
   checkSelinux,
@@ -118,13 +126,17 @@ export function checkPlanInput(input: PlanInput, topology: Topology): readonly F
 }
 
 function checkHost(subject: HostSubject): Finding[] {
-  const { host, facts } = subject
+  const { cluster, host, facts } = subject
   const hostFacts = facts.get(host.name)
   const findings = runChecks(hostChecks, subject)
   // If the host has another operating system than expected, the other checks would be meaningless.
   if (hostFacts === undefined || hostFacts.system.os !== host.os) return findings
   const { system } = hostFacts
-  const common = { ...subject, address: resolveInternalAddress(host, hostFacts) ?? host.address }
+  const common = {
+    ...subject,
+    address: resolveInternalAddress(host, hostFacts, cluster.spec.api.virtualIP) ?? host.address,
+    ipv6Address: resolveIpv6Address(cluster, host, hostFacts),
+  }
   return [
     ...findings,
     ...runChecks(systemChecks, { ...common, system }),

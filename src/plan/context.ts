@@ -46,6 +46,8 @@ export interface PlanContext<System extends Facts['system'] = Facts['system']>
   readonly system: System
   /** Address at which other hosts reach this host. */
   readonly address: string
+  /** Second address of a node in a dual-stack cluster. */
+  readonly ipv6Address?: string | undefined
 }
 
 export type LinuxPlanContext = PlanContext<LinuxSystemFacts>

@@ -106,6 +106,29 @@ describe('the golden difference to an ordinary host', () => {
     await expect(patch).toMatchFileSnapshot(golden('differences/profile-cis.diff'))
   })
 
+  test('without flannel and kube-proxy', async () => {
+    const { spec } = single
+    const network = { ...spec.network, plugin: 'none' as const }
+    const plan = (kubeProxy: 'managed' | 'none') =>
+      planText({ ...single, spec: { ...spec, network: { ...network, kubeProxy } } }, 'one')
+    const patch = difference(plan('managed'), plan('none'))
+    await expect(patch).toMatchFileSnapshot(golden('differences/without-kube-proxy.diff'))
+  })
+
+  test('with both address families', async () => {
+    const text = readFileSync(join(examples, 'single.yml'), 'utf8').replace(
+      'roles:',
+      "internalAddressIPv6: 'fd00:192:168:1::11'\n      roles:",
+    )
+    const dual = parseTestCluster(`${text}
+  network:
+    pods: [10.244.0.0/16, 'fd00:10:244::/56']
+    services: [10.96.0.0/16, 'fd00:10:96::/112']
+`)
+    const patch = difference(planText(single, 'one'), planText(dual, 'one'))
+    await expect(patch).toMatchFileSnapshot(golden('differences/dual-stack.diff'))
+  })
+
   test('behind a proxy with a login, with a private registry', async () => {
     const secrets = ['proxy-environment', 'proxy-login', 'registry-login/registry.corp.example:5000']
     const corporate = parseTestCluster(`${readFileSync(join(examples, 'single.yml'), 'utf8')}
@@ -127,6 +150,15 @@ describe('the golden difference to an ordinary host', () => {
 `)
     const patch = difference(planText(single, 'one'), planText(corporate, 'one', {}, secrets))
     await expect(patch).toMatchFileSnapshot(golden('differences/corporate-network.diff'))
+  })
+
+  test('with a virtual IP', async () => {
+    const cluster = example('high-availability')
+    const { spec } = cluster
+    const withAddress = { ...cluster, spec: { ...spec, api: { ...spec.api, virtualIP: '192.168.1.10' } } }
+    const patch = difference(planText(cluster, 'cp2'), planText(withAddress, 'cp2'))
+    await expect(patch).toMatchFileSnapshot(golden('differences/virtual-ip.diff'))
+    expect(planText(withAddress, 'w1')).toBe(planText(cluster, 'w1'))
   })
 
   test.each(

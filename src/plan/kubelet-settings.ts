@@ -20,7 +20,7 @@ export function buildKubeletArgs(
   { config, kubeconfig }: KubeletFiles,
   platform: Args,
 ): Args {
-  const { cluster, host, address } = context
+  const { cluster, host, address, ipv6Address } = context
   const node = planNode(context)
   const labels = Object.entries(node?.labels ?? {}).filter(([key]) => canNodeSetLabel(key))
   return mergeArgs(
@@ -28,7 +28,7 @@ export function buildKubeletArgs(
       config,
       kubeconfig,
       'hostname-override': node?.name ?? host.name,
-      'node-ip': address,
+      'node-ip': ipv6Address === undefined ? address : `${address},${ipv6Address}`,
       ...(labels.length === 0
         ? {}
         : { 'node-labels': labels.map(([key, value]) => `${key}=${value}`).join(',') }),

@@ -7,7 +7,7 @@ import { checkPlanInput } from './check-plan-input.ts'
 import { buildSharedPlanData, type ComponentPlanner, type PlanContext, type PlanInput } from './context.ts'
 import { linuxComponents } from './linux/components.ts'
 import { planNode } from './node.ts'
-import { buildTopology, resolveInternalAddress, type Topology } from './topology.ts'
+import { buildTopology, resolveInternalAddress, resolveIpv6Address, type Topology } from './topology.ts'
 import { windowsComponents } from './windows/components.ts'
 
 export interface PlanResult {
@@ -20,6 +20,7 @@ export interface PlanResult {
 const mandatoryCodes: ReadonlySet<string> = new Set([
   'HOST_NO_FACTS',
   'HOST_NO_ADDRESS',
+  'HOST_NO_IPV6_ADDRESS',
   'HOST_NO_INTERFACE',
   'HOST_OTHER_OS',
   'PLAN_FILE_MISSING',
@@ -67,10 +68,11 @@ function planHost(
   host: HostSpec,
   facts: Facts,
 ): NodePlan {
-  const address = resolveInternalAddress(host, facts) ?? host.address
+  const address = resolveInternalAddress(host, facts, input.cluster.spec.api.virtualIP) ?? host.address
+  const ipv6Address = resolveIpv6Address(input.cluster, host, facts)
   const { system } = facts
   const version = readVersion(host.name)
-  const common = { ...input, ...hostVersion, topology, host, address, version }
+  const common = { ...input, ...hostVersion, topology, host, address, ipv6Address, version }
   const components =
     system.os === 'linux'
       ? planComponents(linuxComponents, { ...common, system })

@@ -1,4 +1,4 @@
-import { usesKubeRouter } from '../spec/network.ts'
+import { usesKubeProxy, usesKubeRouter } from '../spec/network.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from './context.ts'
 
 /** Lists the components of a host that have an entry in `memoryFloors`. */
@@ -12,7 +12,11 @@ export function listFlooredComponents(
       ? (['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const)
       : []),
     ...(isManager(context) ? (['hyperkube-controller-manager'] as const) : []),
-    ...(isNode(context) ? (['containerd', 'apiserver-proxy', 'kubelet', 'kube-proxy'] as const) : []),
+    ...(isControlPlane(context) && context.cluster.spec.api.virtualIP !== undefined
+      ? (['hyperkube-keepalived'] as const)
+      : []),
+    ...(isNode(context) ? (['containerd', 'apiserver-proxy', 'kubelet'] as const) : []),
+    ...(isNode(context) && usesKubeProxy(context.cluster.spec.network) ? (['kube-proxy'] as const) : []),
     ...(isNode(context) && context.cluster.spec.network.plugin === 'flannel' ? (['flanneld'] as const) : []),
     ...(isNode(context) && context.host.os === 'linux' && usesKubeRouter(context.cluster.spec.network)
       ? (['kube-router'] as const)
@@ -53,6 +57,7 @@ export const memoryFloors = {
   'kube-controller-manager': 192,
   'kube-scheduler': 128,
   'hyperkube-controller-manager': 96,
+  'hyperkube-keepalived': 32,
   containerd: 128,
   'apiserver-proxy': 96,
   kubelet: 192,

@@ -3,6 +3,7 @@ import type { Facts } from '../contract/facts.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { type Cluster, etcdHosts } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
+import { isDualStack } from '../spec/network.ts'
 
 export interface HostAddress {
   readonly name: string
@@ -17,8 +18,8 @@ export interface Topology {
   /** Control planes, sorted by name. */
   readonly controlPlanes: readonly HostAddress[]
   readonly etcd: readonly HostAddress[]
-  /** Address of the service `kubernetes` inside the cluster. */
-  readonly apiServiceAddress: string
+  /** First address of each service network. The service `kubernetes` has the first one. */
+  readonly apiServiceAddresses: readonly string[]
   readonly dnsServiceAddress: string
 }
 
@@ -27,7 +28,7 @@ export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts
   const members = (hosts: readonly HostSpec[]): HostAddress[] =>
     hosts
       .flatMap((host) => {
-        const address = resolveInternalAddress(host, facts.get(host.name))
+        const address = resolveInternalAddress(host, facts.get(host.name), spec.api.virtualIP)
         return address === undefined ? [] : [{ name: host.name, address }]
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -35,22 +36,58 @@ export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts
   return {
     controlPlanes: members(spec.hosts.filter(({ roles }) => roles.includes('control-plane'))),
     etcd: members(etcdHosts(cluster)),
-    apiServiceAddress: addressAt(services, 1),
+    apiServiceAddresses: spec.network.services.map((network) => addressAt(network, 1)),
     dnsServiceAddress: addressAt(services, 10),
   }
 }
 
 /**
  * Returns the address at which the other hosts reach a host. Undefined if it is neither in cluster.yml nor in
- * the facts.
+ * the facts. The virtual IP is no address of its own, although one control plane has it.
  */
-export function resolveInternalAddress(host: HostSpec, facts: Facts | undefined): string | undefined {
+export function resolveInternalAddress(
+  host: HostSpec,
+  facts: Facts | undefined,
+  virtualIP?: string,
+): string | undefined {
   if (host.internalAddress !== undefined) return host.internalAddress
   if (host.interface === undefined && isIP(host.address) !== 0) return host.address
   const name = host.interface ?? facts?.system.defaultInterface
   return facts === undefined || name === undefined
     ? undefined
-    : listInterfaceAddresses(facts.system, name).find(({ address }) => isIP(address) === 4)?.address
+    : listInterfaceAddresses(facts.system, name).find(
+        ({ address }) => isIP(address) === 4 && address !== virtualIP,
+      )?.address
+}
+
+/**
+ * Returns the IPv6 address of a node in a dual-stack cluster. Undefined if cluster.yml does not set it, and the
+ * interface with the IPv4 address has none or several. Of several, any could be temporary.
+ */
+export function resolveIpv6Address(
+  { spec }: Cluster,
+  host: HostSpec,
+  facts: Facts | undefined,
+): string | undefined {
+  if (!isDualStack(spec.network)) return undefined
+  if (host.internalAddressIPv6 !== undefined) return normalizeAddress(host.internalAddressIPv6)
+  const candidates = listIpv6Candidates(host, facts)
+  return candidates.length === 1 ? candidates[0] : undefined
+}
+
+/** Lists the IPv6 addresses of the interface that has the IPv4 address of a host. */
+export function listIpv6Candidates(host: HostSpec, facts: Facts | undefined): readonly string[] {
+  const addresses = facts?.system.addresses ?? []
+  const primary = resolveInternalAddress(host, facts)
+  const name = addresses.find(({ address }) => address === primary)?.interface
+  return addresses
+    .filter((one) => one.interface === name && isIP(one.address) === 6)
+    .map(({ address }) => normalizeAddress(address))
+}
+
+/** Returns the usual notation of an address. An IPv6 address has several notations. */
+function normalizeAddress(address: string): string {
+  return addressAt(address, 0)
 }
 
 /**

@@ -33,9 +33,10 @@ function bootstrapSteps({ reachableHosts }: ClusterState): RolloutStep[] {
  */
 function bootstrapGates(hosts: readonly RolloutHost[]): Gate[] {
   const managedHosts = listHostNames(hosts.filter(({ managedNetwork }) => managedNetwork))
+  if (managedHosts.length === 0) return []
   return [
-    { kind: 'network-ready', hosts: listHostNames(hosts) },
-    ...(managedHosts.length === 0 ? [] : [{ kind: 'nodes-ready', hosts: managedHosts } as const]),
+    { kind: 'network-ready', hosts: managedHosts },
+    { kind: 'nodes-ready', hosts: managedHosts },
   ]
 }
 

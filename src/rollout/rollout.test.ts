@@ -211,7 +211,7 @@ test('a worker with leftover etcd and API server services stops them in one left
   ).toEqual(['api/leftovers'])
 })
 
-test('without the built-in network plugin no bootstrap gate waits for ready nodes', () => {
+test('without the built-in network plugin no bootstrap gate waits for the network or for ready nodes', () => {
   const bare = buildPlans(1).map((plan) => ({
     ...plan,
     components: plan.components.map((one) =>
@@ -219,5 +219,6 @@ test('without the built-in network plugin no bootstrap gate waits for ready node
     ),
   }))
   const { steps } = planRollout(buildRolloutInput({ plans: bare, ops: changeEverywhere(bare, false) }))
-  expect(steps.at(-1)?.after.map(({ kind }) => kind)).not.toContain('nodes-ready')
+  const gates = new Set(steps.at(-1)?.after.map(({ kind }) => kind))
+  expect(gates).toEqual(new Set(['controllers-ready']))
 })

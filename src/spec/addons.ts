@@ -13,7 +13,7 @@ import {
 } from './scalars.ts'
 
 /** Names of the addons that come with hyperkube. Addons of a user cannot have these names. */
-export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path'] as const
+export const builtInAddons = ['coredns', 'metrics-server', 'traefik', 'local-path', 'metallb'] as const
 
 const resourceAmounts = z.strictObject({ cpu: quantity, memory: quantity }).partial()
 
@@ -44,7 +44,8 @@ const patch = z
   })
   .meta({ id: 'Patch', description: 'A patch for one object of an addon.' })
 
-const common = {
+/** Settings that all built-in addons have. */
+export const podSettings = {
   resources: resources.prefault({}),
   tolerations: z.array(toleration).optional().meta({ description: 'Replaces the default tolerations.' }),
   nodeSelector: z.record(labelKey, labelValue).default({}).meta({
@@ -63,19 +64,35 @@ export const dnsSchema = settingsOrNone(
         description:
           'Servers that resolve names outside the cluster; an empty list means none. Default: those of the hosts.',
       }),
-      ...common,
+      ...podSettings,
     })
     .meta({ id: 'Dns', description: 'CoreDNS, the DNS server of the cluster.' }),
 )
 
 export const metricsSchema = settingsOrNone(
   z
-    .strictObject({ replicas: replicas.meta({ description: 'Default: 1.' }), ...common })
+    .strictObject({ replicas: replicas.meta({ description: 'Default: 1.' }), ...podSettings })
     .meta({ id: 'Metrics', description: 'metrics-server, for `kubectl top` and autoscalers.' }),
 )
 
 /** Port of Traefik's health endpoint. Traefik binds it to 127.0.0.1, so other machines cannot reach it. */
 export const traefikHealthPort = 10_254
+
+const gatewayApi = z
+  .strictObject({
+    crds: z.enum(['install', 'external']).default('install').meta({
+      description:
+        'install: hyperkube installs the CRDs of the Gateway API. external: the cluster already has them, in v1.4.0 or later.',
+    }),
+    defaultGateway: z.boolean().default(false).meta({
+      description:
+        'Whether to create the Gateway kube-system/traefik, with an HTTP listener on httpPort for routes of all namespaces.',
+    }),
+  })
+  .meta({
+    id: 'GatewayApi',
+    description: 'Traefik also serves the Gateway API: GatewayClass traefik, HTTPRoutes and GRPCRoutes.',
+  })
 
 export const ingressSchema = settingsOrNone(
   z
@@ -86,7 +103,12 @@ export const ingressSchema = settingsOrNone(
         .boolean()
         .default(true)
         .meta({ description: 'Whether Traefik also serves Ingresses without a class.' }),
-      ...common,
+      gatewayApi: gatewayApi.optional(),
+      nginxAnnotations: z.boolean().default(false).meta({
+        description:
+          'Whether Traefik serves Ingresses of the class nginx, with some of the annotations of ingress-nginx. `doctor` lists the others.',
+      }),
+      ...podSettings,
     })
     .meta({
       id: 'Ingress',
@@ -110,7 +132,7 @@ export const storageSchema = settingsOrNone(
         .boolean()
         .default(true)
         .meta({ description: 'Whether claims without a StorageClass use it.' }),
-      ...common,
+      ...podSettings,
     })
     .meta({
       id: 'Storage',
@@ -119,13 +141,12 @@ export const storageSchema = settingsOrNone(
     }),
 )
 
-type Settings<T extends z.ZodType> = Exclude<z.infer<T>, 'none'>
+export type Settings<T extends z.ZodType> = Exclude<z.infer<T>, 'none'>
 export type DnsSettings = Settings<typeof dnsSchema>
 export type MetricsSettings = Settings<typeof metricsSchema>
 export type IngressSettings = Settings<typeof ingressSchema>
 export type StorageSettings = Settings<typeof storageSchema>
-/** Settings that all built-in addons share. */
-export type PodSettings = Pick<DnsSettings, keyof typeof common>
+export type PodSettings = Pick<DnsSettings, keyof typeof podSettings>
 
 const timeout = z
   .string('must be a duration such as 5m')

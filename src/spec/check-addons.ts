@@ -3,7 +3,14 @@ import { rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import { problem, type Problem, type ClusterRule } from './problem.ts'
 
-export const addonRules: readonly ClusterRule[] = [addonNames, addonFiles, dnsLoop, ingressPorts, storagePath]
+export const addonRules: readonly ClusterRule[] = [
+  addonNames,
+  addonFiles,
+  networkAddon,
+  dnsLoop,
+  ingressPorts,
+  storagePath,
+]
 
 function addonNames({ spec }: Cluster): Problem[] {
   const names = spec.addons.map(({ name }) => name)
@@ -27,6 +34,18 @@ function addonFiles({ spec }: Cluster): Problem[] {
       return [problem('SPEC_WRONG_VALUE', path, 'is an address, not a file', hint)]
     }),
   )
+}
+
+/** Reports a network addon that does not exist, or beside flannel. */
+function networkAddon({ spec }: Cluster): Problem[] {
+  const { addon, plugin } = spec.network
+  if (addon === undefined) return []
+  const path = ['spec', 'network', 'addon']
+  if (plugin !== 'none') {
+    return [problem('SPEC_NETWORK_ADDON', path, `${plugin} is the pod network`, 'network.plugin: none')]
+  }
+  if (spec.addons.some(({ name, enabled }) => name === addon && enabled)) return []
+  return [problem('SPEC_NETWORK_ADDON', path, `spec.addons has no enabled addon ${addon}`)]
 }
 
 /**

@@ -1,10 +1,10 @@
-import { isIP } from 'node:net'
 import { addonRules } from './check-addons.ts'
-import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import { type Cluster, etcdHosts } from './cluster.ts'
 import { checkProxy, checkSkippedVerification } from './check-download-route.ts'
+import { loadBalancerRules } from './check-load-balancer.ts'
+import { networkRules } from './check-networks.ts'
 import { checkProfile } from './check-profile.ts'
-import type { Path } from './document.ts'
+import { checkVirtualIp } from './check-virtual-ip.ts'
 import { checkOidc } from './oidc.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
 import { checkWeakening } from './weakening/check-weakening.ts'
@@ -18,18 +18,18 @@ const rules: readonly ClusterRule[] = [
   windowsHosts,
   localHost,
   hostAddresses,
-  singleStack,
-  networks,
-  roomForNodes,
-  roomForPods,
+  ...networkRules,
   nodePorts,
   networkPolicy,
+  kubeProxy,
+  checkVirtualIp,
   checkProxy,
   checkSkippedVerification,
   checkWeakening,
   checkOidc,
   checkProfile,
   ...addonRules,
+  ...loadBalancerRules,
 ]
 
 /**
@@ -45,6 +45,7 @@ function uniqueHosts({ spec }: Cluster): Problem[] {
     name: spec.hosts.map(({ name }) => name),
     address: spec.hosts.map(({ address, local }) => (local ? undefined : address)),
     internalAddress: spec.hosts.map(({ internalAddress }) => internalAddress),
+    internalAddressIPv6: spec.hosts.map(({ internalAddressIPv6 }) => internalAddressIPv6),
     nodeName: spec.hosts.map(({ nodeName }) => nodeName),
   }
   return Object.entries(fields).flatMap(([field, values]) => {
@@ -121,78 +122,19 @@ function networkPolicy({ spec }: Cluster): Problem[] {
   ]
 }
 
-function singleStack({ spec }: Cluster): Problem[] {
-  return (['pods', 'services'] as const).flatMap((name) => {
-    const cidrs = spec.network[name]
-    const path = ['spec', 'network', name]
-    if (cidrs.length > 1) {
-      return [problem('SPEC_DUAL_STACK', path, 'dual-stack is not supported yet', 'use one IPv4 network')]
-    }
-    if (cidrs.some((text) => text.includes(':'))) {
-      return [problem('SPEC_IPV6', path, 'IPv6 is not supported yet', 'use an IPv4 network')]
-    }
-    return []
-  })
-}
-
-function networks({ spec }: Cluster): Problem[] {
-  const named = (['pods', 'services'] as const).flatMap((name) =>
-    spec.network[name].map((text) => ({ name, text, path: ['spec', 'network', name] as Path })),
-  )
-  const misaligned = named
-    .filter(({ text }) => !isNetwork(text))
-    .map(({ text, path }) =>
-      problem('SPEC_NOT_A_NETWORK', path, `${text} is a host address, not a network address`),
-    )
-  const [pods, services] = [spec.network.pods[0], spec.network.services[0]]
-  const overlapping =
-    pods !== undefined && services !== undefined && rangesOverlap(toRange(pods), toRange(services))
-      ? [
-          problem(
-            'SPEC_OVERLAP',
-            ['spec', 'network', 'services'],
-            `${services} overlaps spec.network.pods ${pods}`,
-          ),
-        ]
-      : []
-  const hostsInside = spec.hosts.flatMap((host, index) => {
-    const address = host.internalAddress ?? host.address
-    if (isIP(address) === 0) return []
-    return named
-      .filter(({ text }) => rangesOverlap(toRange(text), toRange(address)))
-      .map(({ name, text }) =>
-        problem('SPEC_OVERLAP', ['spec', 'hosts', index], `${address} is in spec.network.${name} ${text}`),
-      )
-  })
-  return [...misaligned, ...overlapping, ...hostsInside]
-}
-
-function roomForNodes({ spec }: Cluster): Problem[] {
-  const { pods, nodePrefix } = spec.network
-  const [network] = pods
-  if (network === undefined) return []
-  const { prefix } = toRange(network)
-  const room = nodePrefix < prefix ? 0 : 2 ** (nodePrefix - prefix)
-  if (room >= spec.hosts.length) return []
-  const message = `${network} has space for ${room} nodes with /${nodePrefix} each; the cluster has ${spec.hosts.length}`
-  return [problem('SPEC_PODS_TOO_SMALL', ['spec', 'network', 'pods'], message, 'use a larger network')]
-}
-
-function roomForPods({ spec }: Cluster): Problem[] {
-  const room = 2 ** (32 - spec.network.nodePrefix) - 3
-  const podLimits = [
-    { maxPods: spec.components.kubelet.maxPods, path: ['spec', 'network', 'nodePrefix'] },
-    ...spec.hosts.map(({ components }, index) => ({
-      maxPods: components?.kubelet?.maxPods ?? 0,
-      path: ['spec', 'hosts', index, 'components', 'kubelet', 'maxPods'],
-    })),
-  ]
-  return podLimits
-    .filter(({ maxPods }) => maxPods > room)
-    .map(({ maxPods, path }) => {
-      const message = `a /${spec.network.nodePrefix} per node has space for ${room} pods, not for ${maxPods}`
-      return problem('SPEC_NODE_TOO_SMALL', path, message)
-    })
+/** Reports a cluster without kube-proxy in which nothing can replace it. */
+function kubeProxy({ spec }: Cluster): Problem[] {
+  const { plugin, kubeProxy: setting } = spec.network
+  if (setting !== 'none') return []
+  const path = ['spec', 'network', 'kubeProxy']
+  if (plugin !== 'none') {
+    const message = `${plugin} does not replace kube-proxy: no Service would work`
+    const hint = 'remove it, or set network.plugin: none and install a plugin that replaces kube-proxy'
+    return [problem('SPEC_KUBE_PROXY_NONE', path, message, hint)]
+  }
+  if (!spec.hosts.some(({ os }) => os === 'windows')) return []
+  const message = 'Windows hosts need kube-proxy'
+  return [problem('SPEC_KUBE_PROXY_NONE', path, message, 'remove it, or the Windows hosts')]
 }
 
 function nodePorts({ spec }: Cluster): Problem[] {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Address4, Address6 } from 'ip-address'
 
 /** A network or a single address as a range of numbers. */
@@ -20,7 +21,27 @@ export function toRange(text: string): AddressRange {
   }
 }
 
-export function rangesOverlap(a: AddressRange, b: AddressRange): boolean {
+/** A range of addresses that need not be a network. */
+export type AddressSpan = Omit<AddressRange, 'prefix'>
+
+/** Parses a network or `FIRST-LAST`. Returns undefined if the text is neither. */
+export function parseAddressSpan(text: string): AddressSpan | undefined {
+  // A zone, as in fe80::1%eth0, has a meaning only on one host.
+  if (text.includes('%')) return undefined
+  const [first = '', last, ...more] = text.split('-')
+  if (last === undefined) return isCidr(text) ? toRange(text) : undefined
+  if (more.length > 0 || isIP(first) === 0 || isIP(first) !== isIP(last)) return undefined
+  const span = { family: toRange(first).family, first: toRange(first).first, last: toRange(last).last }
+  return span.first <= span.last ? span : undefined
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', prefix = '', ...more] = text.split('/')
+  const maxPrefix = isIP(address) === 4 ? 32 : 128
+  return more.length === 0 && isIP(address) !== 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= maxPrefix
+}
+
+export function rangesOverlap(a: AddressSpan, b: AddressSpan): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last
 }
 

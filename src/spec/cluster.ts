@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { parseDuration } from '../kit/time-format.ts'
 import { dnsSchema, ingressSchema, metricsSchema, storageSchema, userAddonSchema } from './addons.ts'
+import { apiSchema } from './api.ts'
 import { componentsSchema } from './components.ts'
 import type { Path } from './document.ts'
 import { artifactsSchema, registrySchema } from './download-sources.ts'
 import { etcdSchema } from './etcd.ts'
 import { hostSchema, type HostSpec, sshSchema } from './host.ts'
+import { loadBalancerSchema } from './load-balancer.ts'
 import { networkSchema } from './network.ts'
 import { proxySchema } from './proxy.ts'
 import { securitySchema } from './security.ts'
-import { address, dnsLabel, kubernetesVersion, port, settingsOrNone, windowsDirectory } from './scalars.ts'
+import { dnsLabel, kubernetesVersion, settingsOrNone, windowsDirectory } from './scalars.ts'
 
 export const clusterApiVersion = 'hyperkube.dev/v1'
 
@@ -59,23 +61,6 @@ export const certificatesSchema = z
     }),
   })
   .meta({ id: 'Certificates', description: 'Certificates of hosts.' })
-
-const api = z
-  .strictObject({
-    endpoint: z
-      .string()
-      .regex(/^\[?[A-Za-z0-9.:-]+\]?:\d{1,5}$/, 'must be HOST:PORT')
-      .optional()
-      .meta({
-        description: 'Load balancer or virtual IP for clients outside the cluster. Nodes do not need it.',
-      }),
-    port: port.default(6443),
-    sans: z
-      .array(address)
-      .default([])
-      .meta({ description: 'Additional names and IP addresses in the certificates of the API servers.' }),
-  })
-  .meta({ id: 'Api', description: 'Endpoint of the Kubernetes API.' })
 
 const rollout = z
   .strictObject({
@@ -139,7 +124,7 @@ export const clusterSchema = z
       hosts: z.array(hostSchema).min(1, 'needs at least one host'),
       ssh: sshSchema.prefault({}),
       network: networkSchema.prefault({}),
-      api: api.prefault({}),
+      api: apiSchema.prefault({}),
       components: componentsSchema.prefault({}),
       etcd: etcdSchema.prefault({}),
       manager: managerSchema.prefault({}),
@@ -149,6 +134,7 @@ export const clusterSchema = z
       metrics: metricsSchema.prefault({}),
       ingress: ingressSchema.prefault({}),
       storage: storageSchema.prefault({}),
+      loadBalancer: loadBalancerSchema.default('none'),
       addons: z
         .array(userAddonSchema)
         .default([])

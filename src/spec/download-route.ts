@@ -1,3 +1,4 @@
+import { listSharedApiNames } from './api.ts'
 import type { Cluster } from './cluster.ts'
 import { readMirror } from './download-sources.ts'
 
@@ -10,7 +11,6 @@ const loopback = ['localhost', '127.0.0.0/8', '::1']
  */
 export function listProxyBypass({ spec }: Cluster, addresses: readonly string[]): readonly string[] {
   const { pods, services, domain } = spec.network
-  const endpoint = spec.api.endpoint?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
   return [
     ...new Set([
       ...loopback,
@@ -18,7 +18,7 @@ export function listProxyBypass({ spec }: Cluster, addresses: readonly string[])
       ...services,
       '.svc',
       `.${domain}`,
-      ...(endpoint === undefined ? [] : [endpoint]),
+      ...listSharedApiNames(spec.api),
       ...addresses,
       ...(spec.proxy?.no ?? []),
     ]),

@@ -87,6 +87,10 @@ export const hostSchema = z
       description:
         'IP address for connections from other hosts. Default: `address` if it is an IP address, otherwise that of the default route.',
     }),
+    internalAddressIPv6: z.ipv6('must be an IPv6 address').optional().meta({
+      description:
+        'IPv6 address of a node in a dual-stack cluster, on the same interface as its IPv4 address. Default: the only IPv6 address of that interface.',
+    }),
     interface: z
       .string()
       .optional()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cidr, port } from './scalars.ts'
+import { cidr, dnsLabel, port } from './scalars.ts'
 
 /** One network, or two: one for each address family. */
 const networks = z.union(
@@ -31,18 +31,36 @@ export const networkSchema = z
       .enum(['flannel', 'none'])
       .default('flannel')
       .meta({ description: 'none: you install the pod network.' }),
+    addon: dnsLabel.optional().meta({
+      description:
+        'Name of your addon in `spec.addons` that installs the pod network. `up` applies it before nodes must be ready. Only with `plugin: none`.',
+    }),
     policy: z.enum(['kube-router', 'none']).default('kube-router').meta({
       description:
         'Program that enforces NetworkPolicy on Linux hosts with flannel. none: NetworkPolicy objects have no effect.',
     }),
-    pods: networks.prefault('10.244.0.0/16').meta({ description: 'Pod network.' }),
-    services: networks.prefault('10.96.0.0/16').meta({ description: 'Service network.' }),
+    kubeProxy: z.enum(['managed', 'none']).default('managed').meta({
+      description:
+        'none: no kube-proxy on any node, because your network plugin replaces it. Only with `plugin: none`.',
+    }),
+    pods: networks.prefault('10.244.0.0/16').meta({
+      description: 'Pod network. A list of an IPv4 and an IPv6 network makes the cluster dual-stack.',
+    }),
+    services: networks.prefault('10.96.0.0/16').meta({
+      description: 'Service network. It has the same address families as `pods`.',
+    }),
     nodePrefix: z
       .int()
       .min(16)
       .max(28)
       .default(24)
       .meta({ description: 'Prefix length of the part of `pods` that one node gets.' }),
+    nodePrefixIPv6: z
+      .int()
+      .min(48)
+      .max(112)
+      .default(64)
+      .meta({ description: 'Prefix length of the part of the IPv6 network of `pods` that one node gets.' }),
     domain: z.string().min(1).default('cluster.local'),
     nodePorts: z
       .string()
@@ -56,7 +74,17 @@ export const networkSchema = z
   })
 export type Network = z.infer<typeof networkSchema>
 
+/** True if pods and services have addresses of both families. The IPv4 network is the first one. */
+export function isDualStack({ pods }: Pick<Network, 'pods'>): boolean {
+  return pods.length > 1
+}
+
 /** True if Linux hosts run kube-router. With another pod network, its own programs enforce policies. */
 export function usesKubeRouter({ plugin, policy }: Pick<Network, 'plugin' | 'policy'>): boolean {
   return plugin === 'flannel' && policy === 'kube-router'
+}
+
+/** True if nodes run kube-proxy. Otherwise the network plugin of the operator serves Services. */
+export function usesKubeProxy({ kubeProxy }: Pick<Network, 'kubeProxy'>): boolean {
+  return kubeProxy === 'managed'
 }

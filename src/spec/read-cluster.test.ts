@@ -40,6 +40,44 @@ test('NetworkPolicy is enforced by default; none is possible and says what it me
   expect(formatFindings(`${good}  network: { plugin: none }\n`)).toEqual([])
 })
 
+test('without kube-proxy the network plugin must be another one, and no host runs Windows', () => {
+  expect(formatFindings(`${good}  network: { plugin: none, kubeProxy: none }\n`)).toEqual([])
+  expect(formatFindings(`${good}  network: { kubeProxy: none }\n`)).toEqual([
+    '14:25 error spec.network.kubeProxy: flannel does not replace kube-proxy: no Service would work (remove it, or set network.plugin: none and install a plugin that replaces kube-proxy)',
+  ])
+  const windows = good.replace(
+    '  hosts:\n',
+    '  hosts:\n    - { name: win1, address: 192.168.1.31, os: windows, roles: [worker] }\n',
+  )
+  expect(formatFindings(`${windows}  network: { plugin: none, kubeProxy: none }\n`)).toEqual([
+    '15:39 error spec.network.kubeProxy: Windows hosts need kube-proxy (remove it, or the Windows hosts)',
+  ])
+})
+
+test('the network addon must be an enabled addon, and the only pod network', () => {
+  const addon = (settings: string) => `  addons: [{ name: calico, files: [calico.yml]${settings} }]\n`
+  const network = '  network: { plugin: none, addon: calico }\n'
+  expect(formatFindings(`${good}${network}${addon('')}`)).toEqual([])
+  const missing = ['14:35 error spec.network.addon: spec.addons has no enabled addon calico']
+  expect(formatFindings(`${good}${network}`)).toEqual(missing)
+  expect(formatFindings(`${good}${network}${addon(', enabled: false')}`)).toEqual(missing)
+  expect(formatFindings(`${good}  network: { addon: calico }\n${addon('')}`)).toEqual([
+    '14:21 error spec.network.addon: flannel is the pod network (network.plugin: none)',
+  ])
+})
+
+test('the virtual IP is neither the address of a host nor one of pods or services', () => {
+  const read = (address: string): string[] => formatFindings(`${good}  api: { virtualIP: ${address} }\n`)
+  expect(read('192.168.1.10')).toEqual([])
+  expect(read('192.168.1.11')).toEqual([
+    '14:21 error spec.api.virtualIP: 192.168.1.11 is the address of the host cp1 (use an address of the subnet that no machine has)',
+  ])
+  expect(read('10.244.3.1')).toEqual([
+    '14:21 error spec.api.virtualIP: 10.244.3.1 is in spec.network.pods 10.244.0.0/16',
+  ])
+  expect(read('vip.example.com')).toEqual(['14:21 error spec.api.virtualIP: must be an IPv4 address'])
+})
+
 test('all problems are reported at once, each with its position and a suggestion', () => {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Clusters

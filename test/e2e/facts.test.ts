@@ -1,6 +1,7 @@
 import { cpus, release, totalmem } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Host } from '../../lab/hosts/host.ts'
+import { toIpv6Address } from '../../lab/hosts/names.ts'
 import type { Lab } from '../../lab/hosts/lab.ts'
 import type { Facts } from '../../src/contract/facts.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
@@ -51,7 +52,11 @@ test('the facts of a host match the lab', async () => {
       iptables: true,
     },
     cgroup: { version: 1, controllers: expect.arrayContaining(['cpu', 'cpuset', 'memory', 'pids']) },
-    programs: ['conntrack', 'ethtool', 'ipset', 'iptables', 'modprobe', 'mount', 'nft', 'socat', 'umount'],
+    ipv6: { defaultInterface: 'eth0', routerAdvertisements: ['eth0'] },
+    programs: [
+      ...['conntrack', 'curl', 'ethtool', 'ipset', 'iptables', 'keepalived', 'modprobe', 'mount', 'nft'],
+      ...['socat', 'umount'],
+    ],
     foreignServices: [],
     missingCapabilities: ['CAP_SYS_RESOURCE'],
     swap: false,
@@ -63,6 +68,7 @@ test('the facts of a host match the lab', async () => {
   })
   expect(addresses.filter((one) => one.interface === 'eth0')).toEqual([
     { interface: 'eth0', address: host.address, prefix: 24, mtu: Number(mtu) },
+    { interface: 'eth0', address: toIpv6Address(host.address), prefix: 64, mtu: Number(mtu) },
   ])
   // A lab host has the same clock as this test.
   expect(Math.abs(clock - Date.now() / 1000)).toBeLessThan(60)

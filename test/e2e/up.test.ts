@@ -196,7 +196,8 @@ function describeAddons(clusterNow: () => UpCluster, kubernetes: KubernetesVersi
       const states = JSON.parse(stdout).addons.map(
         ({ name, state }: Record<string, string>) => `${name} ${state}`,
       )
-      expect(states).toEqual(['coredns ready', 'metrics-server ready', 'traefik ready', 'local-path ready'])
+      const ready = ['coredns ready', 'metrics-server ready', 'traefik ready', 'local-path ready']
+      expect(states).toEqual([...ready, 'metallb off'])
     })
   })
 

@@ -28,10 +28,11 @@ export async function takeHostSnapshot(host: Machine): Promise<HostSnapshot> {
     units: await readOutput(
       'systemctl list-unit-files --no-legend --plain; systemctl list-units --all --no-legend --plain --type=service,slice,mount | cut -d" " -f1 | grep -Ev "^(user|session|run-credentials)" | sort',
     ),
-    links: await readOutput('ip -o link | cut -d: -f2 | sort; ip route'),
+    // The number after @ belongs to the other end of a veth pair and changes when the host starts again.
+    links: await readOutput('ip -o link | cut -d: -f2 | cut -d@ -f1 | sort; ip route; ip -6 route'),
     tables: await readOutput('nft list tables'),
     chains: await readOutput('nft list ruleset'),
-    settings: await readOutput('sysctl net.ipv4.ip_forward'),
+    settings: await readOutput('sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding'),
     mounts: await readOutput("cut -d' ' -f5 /proc/self/mountinfo | grep -v '^/run/user' | sort"),
   }
 }

@@ -232,3 +232,12 @@ async function runScript(host: Host | undefined, text: string): Promise<string> 
   if (host === undefined) throw new Error('there is no host')
   return (await host.script(text, { allowFailure: true })).stdout
 }
+
+/** Expects that a plan has nothing to do, and that status becomes healthy. */
+export async function expectNothingToReport({ operator }: Pick<UpCluster, 'operator'>): Promise<void> {
+  expect((await operator.must(0, 'plan')).stdout).toContain('nothing to do')
+  await pollUntil('a healthy status', async () => (await operator.hyperkube('status')).code === 0, {
+    timeoutMs: 60_000,
+    intervalMs: 1000,
+  })
+}

@@ -9,7 +9,7 @@ export interface AddonDefinition {
   /** Short description of the addon, shown to operators. */
   readonly description: string
   /** Key of the addon's settings in cluster.yml. */
-  readonly setting: 'dns' | 'metrics' | 'ingress' | 'storage'
+  readonly setting: 'dns' | 'metrics' | 'ingress' | 'storage' | 'loadBalancer'
   /** Names of the addon's images in the catalog. The first image is the main program. */
   readonly images: readonly [string, ...string[]]
   /** Builds the objects of the addon. Returns an empty list if the setting in cluster.yml is `none`. */
@@ -19,7 +19,7 @@ export interface AddonDefinition {
 /** Input for computing the desired addons. */
 export interface AddonInput {
   readonly cluster: Cluster
-  /** Pinned image references by name: coredns, metrics-server, traefik, local-path-provisioner, busybox. */
+  /** Pinned image references by the names in the catalog, such as coredns. */
   readonly images: Readonly<Record<string, string>>
   /**
    * Contents of the files and URLs that user addons refer to, by the name in cluster.yml. The key of a file

@@ -1,6 +1,7 @@
 import type { Manifest } from '../../kube/object.ts'
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
 import { type AddonDefinition, findAddonImage } from './addon-definition.ts'
+import { buildGatewayApi, gatewayApiRules } from './gateway-api.ts'
 import {
   buildAppLabels,
   buildClusterMetadata,
@@ -12,6 +13,7 @@ import {
   buildServiceAccount,
   controlPlaneSelector,
 } from './manifest-helpers.ts'
+import { nginxControllerName, traefikControllerName } from '../nginx-annotations.ts'
 
 const traefikApp = 'traefik'
 
@@ -32,7 +34,12 @@ export const traefik: AddonDefinition = {
     if (ingress === 'none') return []
     return [
       buildIngressClass(ingress),
-      ...buildServiceAccount(traefikApp, traefikApp, rules),
+      ...(ingress.nginxAnnotations ? [nginxIngressClass] : []),
+      ...buildGatewayApi(ingress, traefikApp),
+      ...buildServiceAccount(traefikApp, traefikApp, [
+        ...rules,
+        ...(ingress.gatewayApi === undefined ? [] : gatewayApiRules),
+      ]),
       buildTraefikDaemonSet(ingress, findAddonImage(input, 'traefik')),
     ]
   },
@@ -60,8 +67,19 @@ function buildIngressClass({ defaultClass }: IngressSettings): Manifest {
       ...buildClusterMetadata(traefikIngressClass, traefikApp),
       annotations: { 'ingressclass.kubernetes.io/is-default-class': String(defaultClass) },
     },
-    spec: { controller: 'traefik.io/ingress-controller' },
+    spec: { controller: traefikControllerName },
   }
+}
+
+/**
+ * The class of ingress-nginx, with its controller name. Traefik serves the Ingresses of every class with this
+ * controller name.
+ */
+const nginxIngressClass: Manifest = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'IngressClass',
+  metadata: buildClusterMetadata('nginx', traefikApp),
+  spec: { controller: nginxControllerName },
 }
 
 function buildTraefikDaemonSet(settings: IngressSettings, image: string): Manifest {
@@ -128,7 +146,7 @@ function buildContainer(settings: IngressSettings, image: string): Record<string
   }
 }
 
-function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
+function buildFlags({ httpPort, httpsPort, gatewayApi, nginxAnnotations }: IngressSettings): string[] {
   return [
     '--global.checknewversion=false',
     '--global.sendanonymoususage=false',
@@ -145,6 +163,14 @@ function buildFlags({ httpPort, httpsPort }: IngressSettings): string[] {
     // 503 instead of 404.
     '--providers.kubernetesingress.strictprefixmatching=true',
     '--providers.kubernetesingress.allowemptyservices=true',
+    ...(gatewayApi === undefined ? [] : ['--providers.kubernetesgateway=true']),
+    // ingress-nginx of RKE1 also served Ingresses without a class. The other provider does not serve them.
+    ...(nginxAnnotations
+      ? [
+          '--providers.kubernetesingressnginx=true',
+          '--providers.kubernetesingressnginx.watchingresswithoutclass=true',
+        ]
+      : []),
   ]
 }
 

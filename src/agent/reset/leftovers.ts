@@ -1,6 +1,6 @@
 import type { Ledger } from '../../contract/ledger.ts'
 import type { LinuxHost } from '../host/host.ts'
-import { policyRules, policyService } from '../resources/packet-rules.ts'
+import { policyRules, policyService, proxyRules, proxyService } from '../resources/packet-rules.ts'
 
 /**
  * Things that programs create on a host in addition to the resources of a plan, and that remain when the
@@ -91,7 +91,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
     tables: ['flannel-ipv4', 'flannel-ipv6'],
     chains: ['FLANNEL-'],
   },
-  'kube-proxy.service': { tables: ['kube-proxy'], chains: ['KUBE-'] },
+  [proxyService]: { tables: proxyRules.tables, chains: ['KUBE-'] },
   [policyService]: policyRules,
 }
 

@@ -3,7 +3,7 @@ import type { Ledger } from '../../contract/ledger.ts'
 import { hasCode } from '../../kit/errors.ts'
 import { join } from '../host/host-path.ts'
 import type { Host, HostProcess, LinuxHost } from '../host/host.ts'
-import { removeChains, removeSets } from '../resources/packet-rules.ts'
+import { removeChains, removeSets, removeTables } from '../resources/packet-rules.ts'
 import { waitFor } from '../resources/wait-for.ts'
 import { type Leftovers, type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
 
@@ -166,8 +166,4 @@ async function removeNamespaces({ files }: Pick<LinuxHost, 'files'>): Promise<st
 }
 
 /** Removes the nftables tables that hyperkube's services created. */
-const removeNftTables: LinuxLeftoverStep = async ({ packets }, { tables }) => {
-  const ownTables = (await packets.tables()).filter(({ name }) => tables.includes(name))
-  for (const table of ownTables) await packets.removeTable(table)
-  return ownTables.map(({ family, name }) => `${family} ${name}`)
-}
+const removeNftTables: LinuxLeftoverStep = async (host, { tables }) => removeTables(host, tables)

@@ -19,12 +19,25 @@ test.each([
   ['10.0.0.77/26', '10.0.0.64/26'],
   ['192.168.1.1/32', '192.168.1.1/32'],
   ['192.168.1.1/0', '0.0.0.0/0'],
+  ['fd00:10:244::1/64', 'fd00:10:244::/64'],
+  ['FD00:10:244:0a::1/56', 'fd00:10:244::/56'],
+  ['fd00:10:244:ff::1/60', 'fd00:10:244:f0::/60'],
+  ['fd00::1/128', 'fd00::1/128'],
+  ['fd00::1/0', '::/0'],
 ])('the network of %s is %s', (address, network) => {
   expect(renderDerived('${A|network}', `A=${address}\n`)).toBe(network)
 })
 
-test('a value that is not an IPv4 address with a prefix has no network', () => {
-  for (const value of ['10.244.3.1', '10.244.300.1/24', '10.244.3.1/33', 'fd00::1/64', '']) {
+test('a value that is not an address with a prefix has no network', () => {
+  for (const value of [
+    '10.244.3.1',
+    '10.244.300.1/24',
+    '10.244.3.1/33',
+    'fd00::1',
+    'fd00::1/129',
+    'fd00:::1/64',
+    '',
+  ]) {
     expect(() => renderDerived('${A|network}', `A=${value}\n`)).toThrow('which has no network')
   }
 })

@@ -1,5 +1,6 @@
 import type { DerivedFile } from '../../contract/component-plan.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { formatIpv6, parseIpv6 } from '../../kit/ipv6.ts'
 import type { Host } from '../host/host.ts'
 import {
   inspectFile,
@@ -110,12 +111,22 @@ function applyFilter(value: string, name: string, filter: string | undefined): s
 
 /** Converts an address with a prefix to its network: 10.244.3.1/24 becomes 10.244.3.0/24. */
 export function toNetworkAddress(text: string): string | undefined {
-  const [, address = '', length = ''] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(text) ?? []
-  const bytes = address.split('.').map(Number)
+  const [, address = '', length = ''] = /^([\d.]+|[\da-fA-F:]+)\/(\d{1,3})$/.exec(text) ?? []
   const prefix = Number(length)
+  const groups = parseIpv6(address)
+  if (groups !== undefined) {
+    if (prefix > 128) return undefined
+    return `${formatIpv6(groups.map((group, index) => group & maskGroup(prefix - 16 * index)))}/${prefix}`
+  }
+  const bytes = address.split('.').map(Number)
   if (bytes.length !== 4 || bytes.some((byte) => byte > 255) || prefix > 32) return undefined
   const masked = bytes.map((byte, index) => byte & maskByte(prefix - 8 * index))
   return `${masked.join('.')}/${prefix}`
+}
+
+/** Returns 16 bits of which the first `bits` bits are set. */
+function maskGroup(bits: number): number {
+  return 0xffff & ~(0xffff >> Math.min(16, Math.max(0, bits)))
 }
 
 /** Returns a byte with its first `bits` bits set. */

@@ -16,12 +16,53 @@ export const policyRules = {
 /** Unit of kube-router. Its rules are removed with it, because they would soon block the wrong pods. */
 export const policyService = 'kube-router.service'
 
+/**
+ * What kube-proxy creates in the kernel: tables by name, chains by name prefixes. The kubelet has chains of
+ * its own with the prefix KUBE-, which are not listed here.
+ */
+export const proxyRules = {
+  tables: ['kube-proxy'],
+  chains: [
+    'KUBE-SERVICES',
+    'KUBE-NODEPORTS',
+    'KUBE-POSTROUTING',
+    'KUBE-MARK-',
+    'KUBE-EXTERNAL-SERVICES',
+    'KUBE-FORWARD',
+    'KUBE-PROXY-',
+    'KUBE-SVC-',
+    'KUBE-SVL-',
+    'KUBE-EXT-',
+    'KUBE-FW-',
+    'KUBE-SEP-',
+  ],
+} as const
+
+/** Unit of kube-proxy. Its rules are removed with it, because they would send packets to pods of the past. */
+export const proxyService = 'kube-proxy.service'
+
 type PacketHost = Pick<LinuxHost, 'packets' | 'clock'>
 
 /** Removes the rules and the sets of kube-router. */
 export async function removePolicyRules(host: PacketHost): Promise<readonly string[]> {
   const chains = await removeChains(host, policyRules.chains)
   return [...chains, ...(await removeSets(host, policyRules.sets, new AbortController().signal))]
+}
+
+/** Removes the nftables tables and the iptables chains of kube-proxy. */
+export async function removeProxyRules(host: Pick<LinuxHost, 'packets'>): Promise<readonly string[]> {
+  const tables = await removeTables(host, proxyRules.tables)
+  return [...tables, ...(await removeChains(host, proxyRules.chains))]
+}
+
+/** Removes nftables tables with these names, of all families. Returns them. */
+export async function removeTables(
+  { packets }: Pick<LinuxHost, 'packets'>,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const found = (await packets.tables()).filter(({ name }) => names.includes(name))
+  for (const table of found) await packets.removeTable(table)
+  return found.map(({ family, name }) => `${family} ${name}`)
 }
 
 /** Removes iptables chains with these prefixes and the rules that jump to them. Returns their names. */

@@ -9,7 +9,7 @@ import {
   writePlannedFile,
   removePlannedFile,
 } from './planned-file.ts'
-import { policyService, removePolicyRules } from './packet-rules.ts'
+import { policyService, proxyService, removePolicyRules, removeProxyRules } from './packet-rules.ts'
 import { type ResourceHandler, type ManagedResource } from './resource-handler.ts'
 
 export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
@@ -70,6 +70,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     await host.services.reload()
     await host.services.forget(name)
     if (name === policyService) await removePolicyRules(host)
+    if (name === proxyService) await removeProxyRules(host)
     return outcome
   },
 }

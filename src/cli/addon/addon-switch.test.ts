@@ -43,3 +43,11 @@ test('disabling an addon replaces its existing settings in block or flow style',
 test('enabling an unknown addon is refused', () => {
   expect(() => setEnabled(text, 'treafik', true)).toThrow('there is no addon treafik')
 })
+
+test('MetalLB can be disabled, and needs addresses to be enabled', () => {
+  const source = text.replace('  addons:', '  loadBalancer: { addresses: [10.0.0.240/29] }\n  addons:')
+  expect(listAddonSwitches(parseCluster(text)).get('metallb')).toBe(false)
+  expect(listAddonSwitches(parseCluster(source)).get('metallb')).toBe(true)
+  expect(setEnabled(source, 'metallb', false)).toContain('  loadBalancer: none\n  addons:')
+  expect(() => setEnabled(text, 'metallb', true)).toThrow('metallb has no default addresses')
+})

@@ -4,11 +4,14 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { removeKey, setScalar } from '../../workspace/yaml-edit.ts'
 
 /** The setting in cluster.yml of each built-in addon. */
-export const addonSettings: Readonly<Record<string, 'dns' | 'metrics' | 'ingress' | 'storage'>> = {
+export const addonSettings: Readonly<
+  Record<string, 'dns' | 'metrics' | 'ingress' | 'storage' | 'loadBalancer'>
+> = {
   coredns: 'dns',
   'metrics-server': 'metrics',
   traefik: 'ingress',
   'local-path': 'storage',
+  metallb: 'loadBalancer',
 }
 
 /** Lists all addons of a cluster, and whether each addon is enabled. */
@@ -26,7 +29,13 @@ export function setAddonEnabled(text: string, cluster: Cluster, name: string, on
     const path = ['spec', 'addons', findAddonIndex(cluster, name)]
     return on ? removeKey(text, path, 'enabled') : setScalar(text, path, 'enabled', 'false')
   }
-  return on ? removeKey(text, ['spec'], setting) : setScalar(text, ['spec'], setting, 'none')
+  if (!on) return setScalar(text, ['spec'], setting, 'none')
+  if (setting === 'loadBalancer') {
+    throw new HyperkubeError('ADDON_NEEDS_SETTINGS', `${name} has no default addresses`, {
+      hint: 'set spec.loadBalancer.addresses in cluster.yml',
+    })
+  }
+  return removeKey(text, ['spec'], setting)
 }
 
 function findAddonIndex(cluster: Cluster, name: string): number {

@@ -71,8 +71,8 @@ test('lock pins the chart and Helm, and addon show prints the objects of exactly
   expect(shown.stdout).not.toContain('aHVzaA==')
 
   await write('web/templates/all.yaml', manifests.replace('word: a', 'word: b'))
-  expect((await run('addon show web', files)).stderr).toContain(
-    'CHART_CHANGED: addon web: web does not match its digest in cluster.lock\n  → review the chart; to accept it: hyperkube lock',
+  expect((await run('addon show web', files)).stderr).toMatch(
+    /^CHART_CHANGED: addon web: web does not match its digest in cluster.lock\n  → review the chart; to accept it: hyperkube --file \S+ lock$/m,
   )
   const changed = await run('lock --arch amd64 --arch arm64 --check', files)
   expect(changed.code).toBe(3)

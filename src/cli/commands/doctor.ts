@@ -26,7 +26,14 @@ export const doctorCommand: LeafCommand = {
     const only = new Set(limitHosts(cluster, options.limit).map((host) => host.name))
     await using opened = await openCluster(context, options.file, cluster, identity)
     const { now, signal, paint } = context
-    const { at, diagnoses } = await examineCluster(opened.endpoints, opened.deps, { only, now, signal })
+    // With `ingress: none` the operator may have installed another controller, which serves the annotations.
+    const { ingress } = cluster.spec
+    const { at, diagnoses } = await examineCluster(opened.endpoints, opened.deps, {
+      only,
+      ...(ingress === 'none' ? {} : { ingress: { nginxAnnotations: ingress.nginxAnnotations } }),
+      now,
+      signal,
+    })
     const document = buildDoctorDocument(name, at, diagnoses)
     const wide = options.output === 'wide'
     printResult(context.stdout, options.output, document, () => formatDoctor(document, { wide }, paint))

@@ -25,6 +25,8 @@ const purposes: Readonly<Record<string, string>> = {
   traefik: 'ingress controller: ingress',
   'local-path-provisioner': 'local volumes: storage',
   busybox: 'helper pods of local volumes: storage',
+  'metallb-controller': 'addresses of LoadBalancer services: loadBalancer',
+  'metallb-speaker': 'announces these addresses from the nodes: loadBalancer',
 }
 
 function listNeededImages(

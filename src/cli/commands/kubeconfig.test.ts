@@ -44,6 +44,16 @@ test('kubeconfig has a context for the endpoint and one for each control plane, 
   expect(certificate.validToDate).toEqual(new Date('2026-11-16T12:00:00Z'))
 })
 
+test('without an endpoint the virtual IP is the server of the first cluster entry', async () => {
+  const changed = { ...files, 'cluster.yml': text.replace(/endpoint: \S+/, 'virtualIP: 192.168.1.10') }
+  const { stdout, code } = await runHyperkube('kubeconfig', changed)
+  expect(code).toBe(0)
+  expect(document.parse(parse(stdout)).clusters[0]).toMatchObject({
+    name: 'production',
+    cluster: { server: 'https://192.168.1.10:6443' },
+  })
+})
+
 test('--server sets the server of the first cluster entry', async () => {
   const { config } = await createKubeconfig('kubeconfig --server https://127.0.0.1:7443/')
   expect(config.clusters[0]).toMatchObject({

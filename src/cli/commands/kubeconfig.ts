@@ -7,6 +7,7 @@ import { formatDuration, formatFileTimestamp, parseDuration } from '../../kit/ti
 import { adminGroup, issueAdminCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import { buildPersonalKubeconfig, type KubeconfigEndpoint } from '../../pki/kubeconfig.ts'
 import { mergeKubeconfig } from '../../pki/merge-kubeconfig.ts'
+import { selectApiEndpoint } from '../../spec/api.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
@@ -58,7 +59,11 @@ export const kubeconfigCommand: LeafCommand = {
   configure(command) {
     command
       .option('--for <duration>', 'set the validity, at least 1m: 1h, 720h (default: 24h)', parseLifetimeFlag)
-      .option('--server <url>', 'use this API server URL (default: spec.api.endpoint)', parseServerFlag)
+      .option(
+        '--server <url>',
+        'use this API server URL (default: spec.api.endpoint or virtualIP)',
+        parseServerFlag,
+      )
       .option(
         '--merge [file]',
         'merge into this kubeconfig instead of printing (default: KUBECONFIG, or ~/.kube/config)',
@@ -151,7 +156,8 @@ function parseLifetimeFlag(text: string): number {
 /** Lists the API endpoint from --server or cluster.yml, if one is set, then each control plane. */
 function listEndpoints(cluster: Cluster, server: string | undefined): KubeconfigEndpoint[] {
   const { metadata, spec } = cluster
-  const preferred = server ?? (spec.api.endpoint && `https://${spec.api.endpoint}`)
+  const endpoint = selectApiEndpoint(spec.api)
+  const preferred = server ?? (endpoint && `https://${endpoint}`)
   return [
     ...(preferred === undefined ? [] : [{ name: metadata.name, server: preferred }]),
     ...listControlPlanes(cluster).map((controlPlane) => ({

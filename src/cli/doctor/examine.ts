@@ -11,7 +11,7 @@ import {
 export async function examineCluster(
   endpoints: readonly HostEndpoint[],
   deps: ObserveDeps,
-  options: Pick<ObserveOptions, 'only' | 'now' | 'signal'>,
+  options: Pick<ObserveOptions, 'only' | 'ingress' | 'now' | 'signal'>,
 ): Promise<{ readonly at: Date; readonly diagnoses: readonly Diagnosis[] }> {
   const observation = await observeClusterHealth(endpoints, deps, {
     ...options,

@@ -1,6 +1,6 @@
 import { type AddonDifference, isEmptyDifference } from '../../addons/addon-difference.ts'
 import { findRemovedAddons } from '../../addons/apply-addon.ts'
-import { describeConflicts } from '../../addons/conflict.ts'
+import { describeConflicts, findConflictCode } from '../../addons/conflict.ts'
 import { type AddonInput, type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
 import { diffAddon, diffNewAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
@@ -20,6 +20,7 @@ import { createUntypedKind } from '../../kube/object.ts'
 import { listObjects, objectExists } from '../../kube/read-objects.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { usesKubeRouter } from '../../spec/network.ts'
+import { checkExternalCrds, listExternalCrds } from './gateway-api.ts'
 
 const policyKind = createUntypedKind('networking.k8s.io/v1', 'NetworkPolicy')
 const roleKind = createUntypedKind('rbac.authorization.k8s.io/v1', 'ClusterRole')
@@ -96,6 +97,7 @@ export function proposeAllAddons(input: AddonInput): AddonProposal {
     differences: addons.map(diffNewAddon),
     findings: [
       ...findings,
+      ...checkExternalCrds(listExternalCrds(input.cluster), new Map()),
       ...checkPolicyEnforcement(input.cluster, findAddonPolicies(addons), 'new-cluster'),
     ],
   }
@@ -105,7 +107,8 @@ export function proposeAllAddons(input: AddonInput): AddonProposal {
 export async function compareAddons(api: KubeClient, input: AddonInput): Promise<AddonProposal> {
   const { addons, findings } = listDesiredAddons(input)
   if (findings.some(({ severity }) => severity === 'error')) return { ...noAddons, findings }
-  const references = addons.flatMap(({ manifests }) => manifests.map(toReference))
+  const externalCrds = listExternalCrds(input.cluster)
+  const references = [...externalCrds, ...addons.flatMap(({ manifests }) => manifests.map(toReference))]
   const [policies, inventories, live] = await Promise.all([
     listPolicies(api),
     readInventories(api),
@@ -125,6 +128,7 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
     findings: [
       ...findings,
       ...all.flatMap((one) => [...one.findings, ...findBlockedChanges(one)]),
+      ...checkExternalCrds(externalCrds, live),
       ...checkPolicyEnforcement(input.cluster, [...findAddonPolicies(addons), ...policies], history),
     ],
   }
@@ -139,7 +143,7 @@ function findBlockedChanges({ addon, objects }: AddonDifference): Finding[] {
     const what = `addon ${addon}: ${describeReference(object)}`
     if (object.change === 'conflict') {
       const message = `${what}: ${describeConflicts(object.conflicts)}; hyperkube sets another value`
-      return [{ code: 'ADDON_CONFLICT', severity: 'error', message, hint: object.hint }]
+      return [{ code: findConflictCode(addon, object), severity: 'error', message, hint: object.hint }]
     }
     if (object.change === 'refused') {
       return [{ code: 'ADDON_REFUSED', severity: 'error', message: `${what}: ${object.reason}` }]

@@ -6,6 +6,7 @@ import type { EtcdObservation } from '../../etcd/member.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { HostAddress } from '../../plan/topology.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
+import type { IngressObservation } from '../../addons/nginx-annotations.ts'
 import type { AddonProposal, AddonProposalInput } from '../addons/proposal.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 import type { Node } from '../cluster-objects/node.ts'
@@ -34,6 +35,8 @@ export interface ClusterClient extends Disposable {
   listNodes(signal: AbortSignal): Promise<readonly Node[]>
   /** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
   checkAddons(notReadyNodes: number, signal: AbortSignal): Promise<readonly AddonReadiness[]>
+  /** Lists all Ingresses and IngressClasses. */
+  listIngresses(signal: AbortSignal): Promise<Omit<IngressObservation, 'nginxAnnotations'>>
   /**
    * Reads the state of the API; undefined if no API server is ready. Addons are compared only if `addons` is
    * given.

@@ -1,4 +1,5 @@
 import { applyAddon, applyAddonNoWait, removeAddon } from '../../addons/apply-addon.ts'
+import { ingressClassKind, ingressKind } from '../../addons/nginx-annotations.ts'
 import type { EtcdClient, MembersOptions } from '../../etcd/client.ts'
 import { ignoreEtcdError, isEtcdError } from '../../etcd/etcd-error.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
@@ -146,6 +147,13 @@ export async function createClusterClient(
     observeEtcd: async (until) => observeEtcd(etcd, { signal: until, timeoutMs: serverTimeoutMs }),
     listNodes: async (until) => (await listObjects(api, nodeKind, { signal: until })).items,
     checkAddons: async (notReadyNodes, until) => checkAddonReadiness(api, notReadyNodes, { signal: until }),
+    async listIngresses(until) {
+      const [ingresses, classes] = await Promise.all([
+        listObjects(api, ingressKind, { signal: until }),
+        listObjects(api, ingressClassKind, { signal: until }),
+      ])
+      return { ingresses: ingresses.items, classes: classes.items }
+    },
     // The list is empty if etcd does not exist yet or has no quorum.
     members: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs }),
     unconfirmedMembers: async () => listMembers(etcd, { timeoutMs: serverTimeoutMs, unconfirmed: true }),

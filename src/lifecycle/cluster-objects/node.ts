@@ -9,6 +9,7 @@ const schema = kubeObject.extend({
   spec: z
     .looseObject({
       taints: z.array(taintSchema).default([]),
+      podCIDRs: z.array(z.string()).optional(),
       /** True if the node is cordoned. */
       unschedulable: z.boolean().optional(),
     })

@@ -31,6 +31,7 @@ const podNetworkCodes = [
 const allComponents = [
   'etcd',
   ...controlPlaneComponents,
+  'hyperkube-keepalived',
   'containerd',
   'apiserver-proxy',
   'kubelet',
@@ -38,7 +39,13 @@ const allComponents = [
   'kube-proxy',
   'kube-router',
 ]
-const hostCodes = [...etcdMemberCodes, ...nodeCodes, 'API_UNREACHABLE', 'PEERS_UNREACHABLE']
+const hostCodes = [
+  ...etcdMemberCodes,
+  ...nodeCodes,
+  'API_UNREACHABLE',
+  'PEERS_UNREACHABLE',
+  'VIRTUAL_IP_UNREACHABLE',
+]
 const dataLossEffects: Effects = {
   sameHost: [...etcdMemberCodes, 'SERVICE_DRIFT'],
   unhealthyComponents: ['etcd', ...controlPlaneComponents],
@@ -50,7 +57,13 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
     unhealthyComponents: controlPlaneComponents,
   },
   API_DOWN: {
-    anyHost: ['API_NOT_READY', 'API_UNREACHABLE', 'PEERS_UNREACHABLE', ...nodeCodes],
+    anyHost: [
+      'API_NOT_READY',
+      'API_UNREACHABLE',
+      'PEERS_UNREACHABLE',
+      'VIRTUAL_IP_UNREACHABLE',
+      ...nodeCodes,
+    ],
     unhealthyComponents: leaderElected,
   },
   NO_HOST_REACHABLE: { anyHost: hostCodes },
@@ -96,6 +109,7 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
 const effectsByComponent: Readonly<Record<string, Effects>> = {
   etcd: { sameHost: etcdMemberCodes, unhealthyComponents: controlPlaneComponents },
   'kube-apiserver': { sameHost: ['API_NOT_READY'], unhealthyComponents: leaderElected },
+  'hyperkube-keepalived': { sameHost: ['VIRTUAL_IP_UNREACHABLE'] },
   containerd: {
     sameHost: ['RUNTIME_NOT_READY', ...podNetworkCodes, ...nodeCodes],
     unhealthyComponents: ['kubelet'],

@@ -82,6 +82,7 @@ const commands: Readonly<Record<string, CommandTemplate>> = {
   POLICY_RULES: (host) => `hyperkube logs kube-router --limit ${host}`,
   POLICY_ACCESS: () => 'hyperkube up',
   API_NOT_READY: (host) => `hyperkube logs kube-apiserver --limit ${host}`,
+  VIRTUAL_IP_UNREACHABLE: (host) => `hyperkube logs hyperkube-keepalived --limit ${host}`,
   API_UNREACHABLE: (host) => `hyperkube logs apiserver-proxy --limit ${host}`,
 }
 
@@ -110,6 +111,7 @@ const summaries: Readonly<Record<string, (component: string) => string>> = {
   CLOCK_OFF: () => 'the clock of the host is wrong',
   ETCD_NO_QUORUM: () => 'the etcd member has no quorum',
   API_NOT_READY: () => 'the API server is not ready',
+  VIRTUAL_IP_UNREACHABLE: () => 'the virtual IP of the API does not respond',
   API_UNREACHABLE: () => 'the host cannot reach any API server',
   HEAL_EXHAUSTED: (name) => `${name} does not recover, and healing is exhausted`,
   HEAL_BUDGET_SPENT: (name) => `${name} is not healthy, and its agent has used its healing budget`,

@@ -639,3 +639,31 @@ test('an etcd alarm is reported for its member', () => {
     'ETCD_ALARM_SPACE cp1/etcd',
   ])
 })
+
+test('annotations of ingress-nginx without effect are a warning, with a limited list of Ingresses', () => {
+  const apiVersion = 'networking.k8s.io/v1'
+  const annotations = { 'nginx.ingress.kubernetes.io/rewrite-target': '/' }
+  const ingresses = Array.from({ length: 22 }, (_, index) => ({
+    apiVersion,
+    kind: 'Ingress',
+    metadata: { name: `web-${index}`, namespace: 'shop', annotations },
+    spec: index === 0 ? {} : { ingressClassName: 'nginx' },
+  }))
+  const off = { ...healthy, ingress: { ingresses, classes: [], nginxAnnotations: false } }
+  const [found, ...others] = diagnose(off)
+  expect(others).toEqual([])
+  expect(found).toMatchObject({
+    code: 'INGRESS_ANNOTATIONS_UNSERVED',
+    severity: 'warning',
+    what: 'annotations nginx.ingress.kubernetes.io/ of 22 Ingress objects have no effect',
+    command: 'set spec.ingress.nginxAnnotations: true in cluster.yml, then hyperkube up',
+  })
+  expect(found?.evidence.slice(0, 2)).toEqual([
+    'Ingress shop/web-0 without a class: rewrite-target',
+    'Ingress shop/web-1 of class nginx: rewrite-target',
+  ])
+  expect(found?.evidence.slice(20)).toEqual(['and 2 more'])
+  expect(listKeys({ ...healthy, ingress: { ingresses: [], classes: [], nginxAnnotations: true } })).toEqual(
+    [],
+  )
+})

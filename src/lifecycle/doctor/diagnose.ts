@@ -6,6 +6,7 @@ import { checkApiServers, findUnreadyNodes } from './rules/api.ts'
 import { findFullDisks, findUnhealthyComponents } from './rules/components.ts'
 import { findDrift, findPausedHosts } from './rules/drift.ts'
 import { checkEtcdCluster } from './rules/etcd.ts'
+import { findUnservedIngresses } from './rules/ingress.ts'
 import { findNodeProblems } from './rules/nodes.ts'
 import { findFailingProbes } from './rules/probes.ts'
 import { findCutOffHosts, findUnreachableAgents, findUnreachableHosts } from './rules/unreachable.ts'
@@ -24,6 +25,7 @@ const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagn
   findUnreadyNodes,
   findNodeProblems,
   findUnreadyAddons,
+  findUnservedIngresses,
   findPausedHosts,
 ]
 

@@ -3,7 +3,7 @@ import type { DesiredAddon } from '../../addons/desired-addons.ts'
 import { diffNewAddon } from '../../addons/diff-addon.ts'
 import { noAddons } from '../addons/proposal.ts'
 import type { EventBody } from '../agents/event-stream.ts'
-import { planAddonTasks } from './apply-addons.ts'
+import { planAddonTasks, planNetworkAddonTasks } from './apply-addons.ts'
 
 const manifest = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 const addon = (name: string): DesiredAddon => ({
@@ -64,4 +64,41 @@ test('addons without changes are not applied', () => {
   const desired = [dns, shop].flatMap((one) => one ?? [])
   expect(work(desired, ['shop']).works.map(({ title }) => title)).toEqual(['addon shop'])
   expect(work(desired, []).works).toEqual([])
+})
+
+test('the network addon is applied before nodes exist, without a wait, and is the first of the addons', async () => {
+  const applied: string[] = []
+  const options = {
+    client: {
+      async applyAddon({ name, wait }: { name: string; wait?: boolean }) {
+        applied.push(`${name} ${wait}`)
+        return { removed: [], findings: [] }
+      },
+      removeAddon: async () => ({ removed: [], findings: [] }),
+    },
+    emit: () => undefined,
+    now: () => new Date(),
+    signal: new AbortController().signal,
+  }
+  const desired = [dns, shop, more].flatMap((one) => one ?? [])
+  const differences = desired.map(diffNewAddon)
+  const proposal = { ...noAddons, desired, differences }
+  expect(planAddonTasks(proposal, options, 'more').map(({ title }) => title)).toEqual([
+    'addon more',
+    'addon coredns',
+    'addon shop',
+  ])
+  const tasks = planNetworkAddonTasks(proposal, options, 'more')
+  expect(tasks.map(({ title }) => title)).toEqual(['objects of the network addon more'])
+  for (const { work: act } of tasks) await act()
+  expect(applied).toEqual(['more false'])
+  expect(planNetworkAddonTasks(proposal, options, undefined)).toEqual([])
+  expect(planNetworkAddonTasks({ ...proposal, differences: [] }, options, 'more')).toEqual([])
+  const changed = differences.map((one) => ({
+    ...one,
+    objects: one.objects.map((object) => ({ ...object, change: 'none' as const })),
+  }))
+  expect(planNetworkAddonTasks({ ...proposal, differences: changed }, options, 'more')).toEqual([])
+  const unfinished = changed.map((one) => ({ ...one, unfinished: true as const }))
+  expect(planNetworkAddonTasks({ ...proposal, differences: unfinished }, options, 'more')).toHaveLength(1)
 })

@@ -24,13 +24,14 @@ export interface AddonTaskOptions {
 const removalTimeoutMs = 300_000
 
 /**
- * Lists the addon tasks in the order in which they run. One task applies all built-in addons, which are
- * independent of each other. User addons may depend on other addons, so they follow one by one in the order
- * of cluster.yml.
+ * Lists the addon tasks in the order in which they run. The network addon comes first, because pods of other
+ * addons need its network. One task applies all built-in addons, which are independent of each other. User
+ * addons may depend on other addons, so they follow one by one in the order of cluster.yml.
  */
 export function planAddonTasks(
   { desired, differences }: AddonProposal,
   options: AddonTaskOptions,
+  networkAddon?: string,
 ): readonly AddonTask[] {
   const changed = new Map(differences.filter(isFeasible).map((one) => [one.addon, one]))
   const pending = desired.filter(({ name }) => changed.has(name))
@@ -50,17 +51,45 @@ export function planAddonTasks(
       options.client.removeAddon(addon, { ...options, deadline, others: desired }),
     )
   }
+  const applyOne = (addon: DesiredAddon): AddonTask =>
+    buildAddonTask(addon.name, async () => applyAddon(addon))
+  const userAddons = pending.filter((addon) => !isBuiltIn(addon))
   const names = together.map(({ name }) => name)
   const removed = [...changed.values()].filter(({ addon }) => !desired.some(({ name }) => name === addon))
   return [
+    ...userAddons.filter(({ name }) => name === networkAddon).map(applyOne),
     ...(names.length === 0
       ? []
       : [buildAddonTask(names.join(', '), async () => void (await settleAll(together.map(applyAddon))))]),
-    ...pending
-      .filter((addon) => !isBuiltIn(addon))
-      .map((addon) => buildAddonTask(addon.name, async () => applyAddon(addon))),
+    ...userAddons.filter(({ name }) => name !== networkAddon).map(applyOne),
     ...removed.map((one) => buildAddonTask(`${one.addon} (removed)`, async () => removeAddon(one))),
   ]
+}
+
+/**
+ * Lists the task that applies a new network addon before nodes exist, or one that an interrupted run has left
+ * incomplete. It waits for no pods. Nodes become ready once the pods of the addon run on them. A change of an
+ * installed addon has no such task: previous objects must not be removed before the new pods are ready.
+ */
+export function planNetworkAddonTasks(
+  { desired, differences }: AddonProposal,
+  options: AddonTaskOptions,
+  networkAddon: string | undefined,
+): readonly AddonTask[] {
+  const addon = desired.find(({ name }) => name === networkAddon)
+  const difference = differences.find((one) => one.addon === networkAddon)
+  if (addon === undefined || difference === undefined || !isFeasible(difference)) return []
+  if (!isEntirelyNew(difference) && difference.unfinished !== true) return []
+  const others = desired.filter(({ name }) => name !== addon.name)
+  const title = `objects of the network addon ${addon.name}`
+  const work = async (): Promise<void> => {
+    const deadline = options.now().getTime() + addon.timeoutMs
+    await reportFindings(
+      options,
+      options.client.applyAddon({ ...addon, wait: false }, { ...options, deadline, others }),
+    )
+  }
+  return [{ name: title, title, work }]
 }
 
 /** True if the addon is part of hyperkube. */

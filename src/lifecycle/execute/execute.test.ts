@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { diffNewAddon } from '../../addons/diff-addon.ts'
 import type { Event } from '../../contract/event.ts'
 import type { AgentRequest } from '../../contract/request.ts'
 import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
@@ -159,7 +160,7 @@ test('an interrupted smoke test is repeated and its pod removed', async () => {
   const there = new Set(['w1'])
   const pods: SmokeTestPods = {
     create: async (node) => void there.add(node),
-    list: async () => new Map([...there].map((node) => [node, { ready: true, address: '10.244.0.2' }])),
+    list: async () => new Map([...there].map((node) => [node, { ready: true, addresses: ['10.244.0.2'] }])),
     remove: async () => there.clear(),
   }
   const { error, emitted } = await run({ clusterChanges: [{ kind: 'smoke-test', host: 'w1' }], pods })
@@ -215,4 +216,62 @@ test('hosts get secrets, and no event contains any of them', async () => {
       expect(emitted).not.toContain(line)
     }
   }
+})
+
+test('with a network addon its objects come before nodes, and nodes must be ready before other addons', async () => {
+  const network = { ...cluster.spec.network, plugin: 'none' as const, addon: 'calico' }
+  const ownNetwork = { ...cluster, spec: { ...cluster.spec, network } }
+  const own = await buildClusterInputs(ownNetwork)
+  const ownPlans = planFromInputs(own, buildPlanInput(ownNetwork).facts, []).plans
+  const [calico, dns] = ['calico', 'coredns'].map((name) => ({
+    name,
+    manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'kube-system' } }],
+    wait: true,
+    timeoutMs: 1000,
+    description: '',
+  }))
+  const desired = [dns, calico].flatMap((one) => one ?? [])
+  const addons = { desired, differences: desired.map(diffNewAddon), findings: [] }
+  const steps = [buildApplyStep({ hosts: ['cp1', 'w1'], stage: 'network' })]
+  const calls: string[] = []
+  const sessions = new Map(
+    ownPlans.map(({ host }) => [host, scriptedSession(host, { run: successful, requests: [] })]),
+  )
+  const client = createFakeClusterClient({
+    applyObjects: async () => void calls.push('objects'),
+    async applyAddon({ name, wait }) {
+      calls.push(`${name} ${wait}`)
+      return { removed: [], findings: [] }
+    },
+    syncNodeLabels: async () => void calls.push('labels'),
+    async nodesReady(hosts) {
+      calls.push(`ready ${hosts.join(' ')}`)
+      return undefined
+    },
+    smokeTestPods: { ...noPods, list: async () => Promise.reject(new Error('smoke test')) },
+  })
+  const interrupt = new AbortController()
+  await execute(own, { ...emptyProposal, plans: ownPlans, steps, addons }, sessions, {
+    claim: { holder: 'me', generation: 1 },
+    client,
+    onRemoved: () => undefined,
+    removedSessions: new Map(),
+    emit: ({ type, ...body }) => {
+      if (type !== 'waiting') return
+      calls.push('for' in body ? body.for : '')
+      interrupt.abort()
+    },
+    now: () => new Date(),
+    signal: interrupt.signal,
+  }).catch(() => undefined)
+  await Promise.all([...sessions.values()].map(async (session) => session.close()))
+  expect(calls).toEqual([
+    'objects',
+    'calico false',
+    'labels',
+    'ready cp1 w1',
+    'calico true',
+    'coredns true',
+    'a pod on every node: smoke test',
+  ])
 })

@@ -13,7 +13,7 @@ import type { Proposal } from '../proposal/proposal.ts'
 import type { PlannedProvisionalChange } from '../provisional/plan-provisional.ts'
 import { beginProvisionalChange, extendProvisionalChange } from '../provisional/provisional-requests.ts'
 import { runSmokeTest } from '../smoke-test/smoke-test.ts'
-import { createEarlyApply, type EarlyApply, planAddonTasks } from './apply-addons.ts'
+import { createEarlyApply, type EarlyApply, planAddonTasks, planNetworkAddonTasks } from './apply-addons.ts'
 import { passGate } from './gate.ts'
 import { runApplyStep, runRemoveStep, type RunStepOptions } from './run-step.ts'
 
@@ -67,7 +67,8 @@ function planTasks(
   const touched = plans.filter(({ host }) => touchedHosts.has(host))
   const planByHost = new Map(plans.map((plan) => [plan.host, plan]))
   const secrets = collectSecrets(inputs)
-  const plansToTest = selectPlansToTest(plans, steps, clusterChanges)
+  const { addon: networkAddon } = inputs.cluster.spec.network
+  const plansToTest = selectPlansToTest(plans, steps, clusterChanges, networkAddon)
   let certificates: HostCertificates = new Map()
   const stepTask = (step: RolloutStep): Task => ({
     planned: {
@@ -113,6 +114,14 @@ function planTasks(
       service: apiService(inputs),
     }),
   )
+  const testedHosts = plansToTest.map(({ host }) => host)
+  // The steps of these hosts do not wait for ready nodes at bootstrap, because their network is an addon.
+  const networkTask = buildTask(
+    'network',
+    `pod network of the addon ${networkAddon}`,
+    testedHosts,
+    async () => passGates([{ kind: 'nodes-ready', hosts: testedHosts }], options),
+  )
   const provisionalHosts = [...(provisional?.hosts.keys() ?? [])]
   const beginProvisionalTask = buildTask(
     'provisional',
@@ -139,9 +148,13 @@ function planTasks(
       await client.applyObjects()
       earlyApply.begin()
     }),
+    ...planNetworkAddonTasks(addons, options, networkAddon).map(({ title, work }) =>
+      buildTask(title, title, [], work),
+    ),
     ...steps.slice(apiReadyIndex).map(stepTask),
     buildTask('nodes', 'labels and taints of nodes', [], async () => client.syncNodeLabels(plans)),
-    ...planAddonTasks(addons, options).map(({ title, work }) =>
+    ...(networkAddon === undefined || testedHosts.length === 0 ? [] : [networkTask]),
+    ...planAddonTasks(addons, options, networkAddon).map(({ title, work }) =>
       buildTask(title, title, [], async () => {
         await earlyApply.end()
         await work()
@@ -157,13 +170,14 @@ function buildTask(step: string, title: string, hosts: readonly string[], work: 
 }
 
 /**
- * Selects nodes that this run changes or whose smoke test was interrupted. Nodes without flannel are left
- * out, because the user may not have installed a network yet.
+ * Selects nodes that this run changes or whose smoke test was interrupted. Without flannel and without a
+ * network addon no node is tested, because the user may not have installed a network yet.
  */
 function selectPlansToTest(
   plans: Proposal['plans'],
   steps: readonly RolloutStep[],
   clusterChanges: Proposal['clusterChanges'],
+  networkAddon: string | undefined,
 ): Proposal['plans'] {
   const changedHosts = new Set([
     ...steps
@@ -173,7 +187,9 @@ function selectPlansToTest(
   ])
   return plans.filter(
     ({ host, node, components }) =>
-      changedHosts.has(host) && node !== undefined && components.some(({ name }) => name === 'flanneld'),
+      changedHosts.has(host) &&
+      node !== undefined &&
+      (networkAddon !== undefined || components.some(({ name }) => name === 'flanneld')),
   )
 }
 

@@ -47,6 +47,7 @@ export async function removeClusterHost(step: RemoveStep, options: RemoveHostOpt
 
 /** All components of a control plane except etcd, which must run until its member is removed. */
 const controlPlaneComponents = [
+  'hyperkube-keepalived',
   'kube-apiserver',
   'kube-controller-manager',
   'kube-scheduler',

@@ -3,7 +3,7 @@ import { formatSshCommand } from '../../plan/checks/presence.ts'
 import { resolveInternalAddress } from '../../plan/topology.ts'
 import type { HostRoles } from '../../rollout/input.ts'
 import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
-import { usesKubeRouter } from '../../spec/network.ts'
+import { usesKubeProxy, usesKubeRouter } from '../../spec/network.ts'
 
 /** A host with its roles and the address at which its components are reached. */
 export interface HostEndpoint {
@@ -13,12 +13,16 @@ export interface HostEndpoint {
   readonly api: boolean
   /** True if the host runs the hyperkube controller manager, otherwise undefined. */
   readonly manager?: true
+  /** True if the host runs keepalived for the virtual IP of the API, otherwise undefined. */
+  readonly virtualIP?: true
   /**
    * True if the host runs flanneld, otherwise undefined. With `network.plugin: none` no host runs flanneld.
    */
   readonly flannel?: true
   /** True if the host runs kube-router, which enforces NetworkPolicy, otherwise undefined. */
   readonly kubeRouter?: true
+  /** True if the host is a node without kube-proxy, otherwise undefined. */
+  readonly withoutKubeProxy?: true
   /** Node name; undefined if the host is not a node. */
   readonly node: string | undefined
   /** Command that logs in to the host; undefined if unknown, or if the host is the operator's machine. */
@@ -36,8 +40,10 @@ export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[]
       etcd: has('etcd'),
       api: has('kube-apiserver'),
       ...(has('hyperkube-controller-manager') ? { manager: true } : {}),
+      ...(has('hyperkube-keepalived') ? { virtualIP: true } : {}),
       ...(has('flanneld') ? { flannel: true } : {}),
       ...(has('kube-router') ? { kubeRouter: true } : {}),
+      ...(node !== undefined && !has('kube-proxy') ? { withoutKubeProxy: true } : {}),
       node: node?.name,
       ...osFields(os),
     }
@@ -47,7 +53,7 @@ export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[]
 /** Derives endpoints from cluster.yml alone, without facts of hosts. */
 export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
   const members = new Set(etcdHosts(cluster).map(({ name }) => name))
-  const { manager, network, hosts } = cluster.spec
+  const { api, manager, network, hosts } = cluster.spec
   return hosts.map((host) => {
     const isControlPlane = host.roles.includes('control-plane')
     const isNode = host.roles.some((role) => role !== 'etcd')
@@ -57,8 +63,10 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
       etcd: members.has(host.name),
       api: isControlPlane,
       ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),
+      ...(isControlPlane && api.virtualIP !== undefined ? { virtualIP: true } : {}),
       ...(isNode && network.plugin === 'flannel' ? { flannel: true } : {}),
       ...(isNode && host.os === 'linux' && usesKubeRouter(network) ? { kubeRouter: true } : {}),
+      ...(isNode && !usesKubeProxy(network) ? { withoutKubeProxy: true } : {}),
       node: isNode ? (host.nodeName ?? host.name) : undefined,
       ...osFields(host.os),
     }

@@ -4,6 +4,7 @@ import { hostKind } from '../../kube/host-resource.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { resolveInternalAddress } from '../../plan/topology.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import type { HostSpec } from '../../spec/host.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 
 /**
@@ -18,23 +19,38 @@ export function checkChangedAddresses(
 ): Finding[] {
   const previousAddresses = readPreviousAddresses(changes)
   const indexes = new Map(spec.hosts.map(({ name }, index) => [name, index]))
-  return plans.flatMap(({ host: name, address, node }) => {
+  return plans.flatMap((plan) => {
+    const { host: name, node } = plan
     const index = indexes.get(name) ?? -1
     const host = spec.hosts[index]
     const previous = previousAddresses.get(node?.name ?? '')
-    if (host === undefined || previous === undefined || previous.includes(address)) return []
-    if (resolveInternalAddress(host, undefined) !== undefined) return []
-    return [
-      {
+    if (host === undefined || previous === undefined) return []
+    return listReportedAddresses(plan, host)
+      .filter(({ address }) => !previous.includes(address))
+      .map(({ address, field }) => ({
         code: 'HOST_ADDRESS_CHANGED',
         severity: 'error',
         message: `the host reports the address ${address}; its last plan has ${previous.join(', ')}`,
-        hint: `if the new address is right, set it in cluster.yml: internalAddress: ${address}`,
+        hint: `if the new address is right, set it in cluster.yml: ${field}: ${address}`,
         host: name,
         path: `spec.hosts[${index}]`,
-      },
-    ]
+      }))
   })
+}
+
+/** Lists the addresses in the plan of a host that come from its facts, not from cluster.yml. */
+function listReportedAddresses(
+  { address, components }: NodePlan,
+  host: HostSpec,
+): readonly { readonly address: string; readonly field: string }[] {
+  const certificates = components.find(({ name }) => name === 'kubelet')?.certificates ?? []
+  const ipv6 = certificates.flatMap(({ names }) => names.ip).find((one) => isIP(one) === 6)
+  return [
+    ...(resolveInternalAddress(host, undefined) === undefined ? [{ address, field: 'internalAddress' }] : []),
+    ...(ipv6 === undefined || ipv6 === address || host.internalAddressIPv6 !== undefined
+      ? []
+      : [{ address: ipv6, field: 'internalAddressIPv6' }]),
+  ]
 }
 
 /** Reads the addresses of the last plans from Host objects that would change, by node name. */

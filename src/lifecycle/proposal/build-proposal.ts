@@ -16,6 +16,7 @@ import type { Node } from '../cluster-objects/node.ts'
 import { checkEtcdSplitBrain, checkLostQuorum } from '../etcd/etcd-findings.ts'
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
 import { listClusterEndpoints, listCurrentEndpoints } from '../inputs/host-endpoints.ts'
+import { checkVirtualIpInUse } from '../preflight/check-virtual-ip.ts'
 import { findNewHosts, listPeers } from '../preflight/required-connections.ts'
 import { runPreflight } from '../preflight/preflight.ts'
 import { checkChangedAddresses } from './address-findings.ts'
@@ -23,6 +24,7 @@ import { deriveCurrentState } from './current-state.ts'
 import { findHostsToRemove, type HostToRemove, toRemovedHost } from './hosts-to-remove.ts'
 import { composeProposal, emptyProposal, planFromInputs, planSteps, type Proposal } from './proposal.ts'
 import { readDiffs, readHostFacts, readRemovalOps } from './read-hosts.ts'
+import { checkAddressFamilies } from './address-family-findings.ts'
 import { checkVersionChange, isMinorChange } from './version-findings.ts'
 
 export interface ProposalOptions {
@@ -91,6 +93,7 @@ export async function buildProposal(
     newHosts: findNewHosts(ops),
     now: () => new Date(),
   })
+  const virtualIpFindings = await checkVirtualIpInUse(sessions, { cluster: inputs.cluster, facts, ops })
   const { cluster } = inputs
   const nodes = apiState?.nodes ?? []
   const endpoints = listCurrentEndpoints(cluster, plans)
@@ -116,9 +119,14 @@ export async function buildProposal(
   const upgradeFindings =
     apiState === undefined ? [] : await predictFindings(client, cluster, apiState, rollout.steps)
   const addressFindings = checkChangedAddresses(cluster, plans, apiState?.objects ?? [])
-  const observed = [...addressFindings, ...preflightFindings, ...drift]
+  const observed = [...addressFindings, ...preflightFindings, ...virtualIpFindings, ...drift]
   return composeProposal({
-    findings: [...findings, ...observed.filter(createIgnoreFilter(ignored))],
+    findings: [
+      ...findings,
+      // This finding cannot be ignored, because nodes keep their pod networks.
+      ...checkAddressFamilies(cluster, nodes),
+      ...observed.filter(createIgnoreFilter(ignored)),
+    ],
     plans,
     ops: new Map([...ops, ...(await readRemovalOps(inputs.identity, removedSessions))]),
     fileContents: new Map(

@@ -10,6 +10,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import { noAddons, proposeAllAddons } from '../addons/proposal.ts'
 import { buildAddonInput } from '../addons/propose-addons.ts'
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
+import { checkPlannedFamilies } from './address-family-findings.ts'
 import {
   composeProposal,
   emptyProposal,
@@ -31,6 +32,7 @@ export function buildOfflineProposal(
 ): Proposal {
   const { plans, findings } = planFromInputs(inputs, facts, ignored)
   if (hasErrors(findings)) return { ...emptyProposal, findings }
+  const familyFindings = checkPlannedFamilies(inputs.cluster, previous.values())
   const state = assumeHostsState(inputs.cluster, plans, facts, previous)
   // Addons are left out if there are previous plans, because plans do not contain the state of addons. They
   // are also left out if the proposal is limited to some hosts.
@@ -38,7 +40,7 @@ export function buildOfflineProposal(
     previous.size > 0 || limited ? noAddons : proposeAllAddons(buildOfflineAddonInput(inputs, facts))
   return composeProposal({
     ...emptyProposal,
-    findings,
+    findings: [...findings, ...familyFindings],
     plans,
     ops: state.ops,
     rollout: planSteps(inputs.cluster, plans, state),

@@ -7,7 +7,8 @@ import { applyObject, deleteKubeObject } from '../../kube/write-objects.ts'
 
 /** State of a smoke test pod, which proves that its node works. */
 export type SmokeTestPod =
-  | { readonly ready: true; readonly address: string }
+  /** A pod of a dual-stack cluster has an address of each family. */
+  | { readonly ready: true; readonly addresses: readonly string[] }
   /**
    * `ended` is set if the pod has ended and will not start again, for example because its node had no room.
    */
@@ -37,7 +38,7 @@ const podSchema = kubeObject.extend({
       phase: z.string().optional(),
       reason: z.string().optional(),
       message: z.string().optional(),
-      podIP: z.string().optional(),
+      podIPs: z.array(z.looseObject({ ip: z.string() })).default([]),
       conditions: z
         .array(z.looseObject({ type: z.string(), status: z.string(), message: z.string().optional() }))
         .default([]),
@@ -120,8 +121,8 @@ function toSmokeTestPod(pod: Pod): SmokeTestPod {
     return { ready: false, ended: true, reason: reason === '' ? 'the pod has ended' : reason }
   }
   const findCondition = (type: string) => status?.conditions.find((one) => one.type === type)
-  const address = status?.podIP
-  if (findCondition('Ready')?.status === 'True' && address !== undefined) return { ready: true, address }
+  const addresses = (status?.podIPs ?? []).map(({ ip }) => ip)
+  if (findCondition('Ready')?.status === 'True' && addresses.length > 0) return { ready: true, addresses }
   const waiting = status?.containerStatuses.find(({ state }) => state?.waiting !== undefined)?.state?.waiting
   const scheduled = findCondition('PodScheduled')
   const reason =

@@ -21,7 +21,7 @@ async function run({ pod, outcome = (_, to) => (to === '10.96.0.1' ? 'ok' : 'ref
   const pods: SmokeTestPods = {
     create: async (node) => void created.add(node),
     list: async () =>
-      new Map([...created].map((node) => [node, pod?.(node) ?? { ready: true, address: address(node) }])),
+      new Map([...created].map((node) => [node, pod?.(node) ?? { ready: true, addresses: [address(node)] }])),
     remove: async () => void (isClean = true),
   }
   const probed = new Map<string, string[]>()
@@ -72,7 +72,7 @@ test('the reason of a pod that does not run is reported', async () => {
     pod: (node) =>
       node === 'w2'
         ? { ready: false, reason: 'ErrImagePull: no such host' }
-        : { ready: true, address: address(node) },
+        : { ready: true, addresses: [address(node)] },
   })
   expect(error).toMatchObject({
     code: 'SMOKE_TEST_FAILED',
@@ -84,9 +84,31 @@ test('the reason of a pod that does not run is reported', async () => {
 
 test('lost packets are reported with source and target; a service that refuses counts as unreachable', async () => {
   const lost = await run({ outcome: (host, to) => (host === 'w1' && to === '10.244.0.3' ? 'timeout' : 'ok') })
-  expect(lost.error).toMatchObject({ message: expect.stringContaining('w1 → the pod on w2: timeout') })
+  expect(lost.error).toMatchObject({
+    message: expect.stringContaining('w1 → the pod on w2 at 10.244.0.3: timeout'),
+  })
   const refused = await run({ outcome: () => 'refused' })
   expect(refused.error).toMatchObject({
-    message: expect.stringContaining('cp1 → the service of the API: refused'),
+    message: expect.stringContaining('cp1 → the service of the API at 10.96.0.1: refused'),
   })
+})
+
+test('in a dual-stack cluster pods must be reachable at both addresses', async () => {
+  const pod = (node: string): SmokeTestPod => ({
+    ready: true,
+    addresses: [address(node), `fd00::${address(node).at(-1)}`],
+  })
+  const { error, probed } = await run({ pod })
+  expect(error).toBeUndefined()
+  expect(probed.get('w1')).toEqual([
+    ...['10.244.0.2', 'fd00::2'],
+    ...['10.244.0.3', 'fd00::3'],
+    ...['10.244.0.1', 'fd00::1'],
+    '10.96.0.1',
+  ])
+  const lost = await run({
+    pod,
+    outcome: (_, to) => (to === 'fd00::3' ? 'timeout' : to === '10.96.0.1' ? 'ok' : 'refused'),
+  })
+  expect(lost.error).toMatchObject({ message: expect.stringContaining('the pod on w2 at fd00::3: timeout') })
 })

@@ -93,11 +93,11 @@ async function findReachProblem({
   service,
 }: SmokeTestOptions): Promise<string | undefined> {
   const podsByNode = await pods.list()
-  const findAddress = (plan: NodePlan | undefined): string | undefined => {
+  const findAddresses = (plan: NodePlan | undefined): readonly string[] => {
     // Windows does not answer on a closed port, so reachable and unreachable pods cannot be distinguished.
-    if (plan?.os === 'windows') return undefined
+    if (plan?.os === 'windows') return []
     const pod = podsByNode.get(plan?.node?.name ?? '')
-    return pod?.ready === true ? pod.address : undefined
+    return pod?.ready === true ? pod.addresses : []
   }
   const problems = await settleAll(
     plans.map(async ({ host, os }, index) => {
@@ -106,20 +106,20 @@ async function findReachProblem({
       if (session === undefined || os === 'windows') return []
       const others = Array.from({ length: Math.min(maxPeers, plans.length - 1) }, (_, step) => {
         const plan = plans[(index + step + 1) % plans.length]
-        return { name: `the pod on ${plan?.host}`, address: findAddress(plan), port: closedPort }
+        return { name: `the pod on ${plan?.host}`, addresses: findAddresses(plan), port: closedPort }
       })
       const destinations = [
-        { name: 'its own pod', address: findAddress(plans[index]), port: closedPort },
+        { name: 'its own pod', addresses: findAddresses(plans[index]), port: closedPort },
         ...others,
-        { name: 'the service of the API', ...service },
-      ].flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ address, ...rest }]))
+        { name: 'the service of the API', addresses: [service.address], port: service.port },
+      ].flatMap(({ addresses, ...rest }) => addresses.map((address) => ({ address, ...rest })))
       const targets = destinations.map(({ address, port }): TcpTarget => ({ protocol: 'tcp', address, port }))
       const { results } = await session.request({ type: 'probe', targets }, 'probed')
       return results.flatMap((result, position) => {
         const destination = destinations[position]
         return destination === undefined || isReached(result, destination.port)
           ? []
-          : [`${host} → ${destination.name}: ${result.outcome}`]
+          : [`${host} → ${destination.name} at ${destination.address}: ${result.outcome}`]
       })
     }),
   )

@@ -11,6 +11,7 @@ const defaults: Omit<ClusterClient, 'api'> = {
   observeEtcd: refuse,
   listNodes: refuse,
   checkAddons: async () => [],
+  listIngresses: async () => ({ ingresses: [], classes: [] }),
   readApiState: succeed,
   drainFindings: async () => [],
   removedApis: async () => [],

@@ -1,6 +1,7 @@
 import { isEmptyDifference } from '../../addons/addon-difference.ts'
 import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
 import { applyAddon } from '../../addons/apply-addon.ts'
+import { conflictCodes } from '../../addons/conflict.ts'
 import { diffAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
@@ -66,7 +67,7 @@ const reconciledEvent = {
  * retried, because a user must decide which field manager owns the field.
  */
 function requireConflict(error: unknown): HyperkubeError {
-  if (error instanceof HyperkubeError && error.code === 'ADDON_CONFLICT') return error
+  if (error instanceof HyperkubeError && conflictCodes.has(error.code)) return error
   throw error
 }
 

@@ -14,7 +14,8 @@ export const checkOwnAddress: SystemCheck = (subject) => {
   if (interfaceName !== undefined && listInterfaceAddresses(system, interfaceName).length === 0) {
     return [missingInterface(subject, interfaceName)]
   }
-  const address = resolveInternalAddress(host, facts.get(host.name))
+  const { virtualIP } = subject.cluster.spec.api
+  const address = resolveInternalAddress(host, facts.get(host.name), virtualIP)
   if (address === undefined || isLoopback(address)) return [missingAddress(subject, address)]
   const others = (subject.hostsByAddress.get(address) ?? []).filter((name) => name !== host.name)
   if (others.length > 0) return [duplicateAddress(subject, address, others)]

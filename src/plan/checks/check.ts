@@ -1,5 +1,6 @@
 import type { Facts } from '../../contract/facts.ts'
 import type { Finding } from '../../contract/finding.ts'
+import { type AddressRange, toRange } from '../../spec/cidr.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import {
   buildSharedPlanData,
@@ -9,7 +10,7 @@ import {
   type SharedPlanData,
   type WindowsSystemFacts,
 } from '../context.ts'
-import { resolveInternalAddress, type Topology } from '../topology.ts'
+import { resolveInternalAddress, resolveIpv6Address, type Topology } from '../topology.ts'
 
 /**
  * Input of the cluster checks. Derived data is computed only once, because there may be thousands of hosts.
@@ -17,6 +18,8 @@ import { resolveInternalAddress, type Topology } from '../topology.ts'
 export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly topology: Topology
   readonly networks: readonly ClusterNetwork[]
+  /** Empty if the cluster is not dual-stack. */
+  readonly ipv6Networks: readonly ClusterNetwork<AddressRange>[]
   /** For each machine id, the name of the first host that has this id. Hosts are ordered by name. */
   readonly firstHostByMachineId: ReadonlyMap<string, string>
   /** For each hostname, the name of the first host that has this hostname. Hosts are ordered by name. */
@@ -25,10 +28,10 @@ export interface CheckInput extends Omit<PlanInput, 'version'>, SharedPlanData {
   readonly hostsByAddress: ReadonlyMap<string, readonly string[]>
 }
 
-export interface ClusterNetwork {
+export interface ClusterNetwork<Range = Ipv4Range> {
   readonly name: 'pods' | 'services'
   readonly text: string
-  readonly range: Ipv4Range
+  readonly range: Range
 }
 
 /** A host of cluster.yml, reachable or not. */
@@ -70,10 +73,7 @@ export function hostWarning(
   return { code, severity: 'warning', message, ...details, host: host.name }
 }
 
-/**
- * A range of IPv4 addresses. The bounds are numbers, because comparing numbers is fast. IPv6 is not needed,
- * because cluster networks are IPv4 only.
- */
+/** A range of IPv4 addresses. The bounds are numbers, because comparing numbers is fast. */
 interface Ipv4Range {
   readonly first: number
   readonly last: number
@@ -106,6 +106,11 @@ export function buildCheckInput(input: PlanInput, topology: Topology): CheckInpu
       ...toClusterNetworks('pods', spec.network.pods),
       ...toClusterNetworks('services', spec.network.services),
     ],
+    ipv6Networks: (['pods', 'services'] as const).flatMap((name) =>
+      spec.network[name]
+        .filter((text) => text.includes(':'))
+        .map((text) => ({ name, text, range: toRange(text) })),
+    ),
     firstHostByMachineId: findFirstHosts(input, names, ({ machineId }) => machineId),
     firstHostByHostname: findFirstHosts(input, names, ({ hostname }) => hostname.toLowerCase()),
     hostsByAddress: groupByAddress(input),
@@ -113,10 +118,14 @@ export function buildCheckInput(input: PlanInput, topology: Topology): CheckInpu
 }
 
 function groupByAddress({ cluster, facts }: PlanInput): ReadonlyMap<string, readonly string[]> {
-  const hosts = cluster.spec.hosts.map((host) => ({
-    name: host.name,
-    address: resolveInternalAddress(host, facts.get(host.name)) ?? '',
-  }))
+  const hosts = cluster.spec.hosts.flatMap((host) => {
+    const hostFacts = facts.get(host.name)
+    const ipv6Address = resolveIpv6Address(cluster, host, hostFacts)
+    return [
+      { name: host.name, address: resolveInternalAddress(host, hostFacts, cluster.spec.api.virtualIP) ?? '' },
+      ...(ipv6Address === undefined ? [] : [{ name: host.name, address: ipv6Address }]),
+    ]
+  })
   const groups = Map.groupBy(hosts, ({ address }) => address)
   return new Map([...groups].map(([address, some]) => [address, some.map(({ name }) => name)]))
 }

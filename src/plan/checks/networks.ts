@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import { isNode } from '../context.ts'
+import { rangesOverlap, toRange } from '../../spec/cidr.ts'
 import {
+  type ClusterNetwork,
   hostError,
   hostWarning,
   ipv4RangesOverlap,
@@ -11,7 +13,8 @@ import {
 } from './check.ts'
 
 /** Names of interfaces that the cluster itself creates, and of loopback. */
-const clusterInterfaces = /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
+export const clusterInterfaces =
+  /^(lo|cni0|flannel.*|veth.*|nodelocaldns|kube-ipvs0|vEthernet \((flannel|cbr0).*)$/
 
 /**
  * Names of Docker bridges. An overlap with such a bridge is only a warning, because it affects only Docker
@@ -23,14 +26,11 @@ const dockerBridges = /^(docker0|br-[0-9a-f]{12})$/
  * Checks that networks of the host do not overlap pod or service networks. Otherwise packets would be routed
  * to the wrong network.
  */
-export const checkHostNetworks: SystemCheck = (subject) => {
-  const { networks, system } = subject
-  return system.addresses
-    .filter((one) => isIP(one.address) === 4 && !clusterInterfaces.test(one.interface))
-    .flatMap((one) => {
-      const range = toIpv4Range(one.address, one.prefix)
-      return networks
-        .filter((network) => ipv4RangesOverlap(range, network.range))
+export const checkHostNetworks: SystemCheck = (subject) =>
+  subject.system.addresses
+    .filter((one) => !clusterInterfaces.test(one.interface))
+    .flatMap((one) =>
+      findOverlaps(subject, one)
         .filter(({ name }) => name === 'services' || !isPluginInterface(subject, one))
         .map(({ name, text }) => {
           const where = `${one.interface} with ${one.address}/${one.prefix}`
@@ -42,18 +42,28 @@ export const checkHostNetworks: SystemCheck = (subject) => {
           }
           const hint = `set ${path} to a network that no host uses`
           return hostError(subject, 'HOST_NETWORK_OVERLAP', message, { hint, path })
-        })
-    })
+        }),
+    )
+
+type InterfaceAddress = SystemSubject['system']['addresses'][number]
+
+/** Finds the networks of the cluster that overlap the network of an address. */
+function findOverlaps(
+  { networks, ipv6Networks }: SystemSubject,
+  { address, prefix }: InterfaceAddress,
+): readonly Pick<ClusterNetwork, 'name' | 'text'>[] {
+  if (isIP(address) === 4) {
+    const range = toIpv4Range(address, prefix)
+    return networks.filter((network) => ipv4RangesOverlap(range, network.range))
+  }
+  return ipv6Networks.filter((network) => rangesOverlap(toRange(`${address}/${prefix}`), network.range))
 }
 
 /**
  * True if the interface may belong to a foreign network plugin. Its pod address is then no conflict. Such
  * interfaces cannot be recognized by name.
  */
-function isPluginInterface(
-  { cluster, address, system }: SystemSubject,
-  one: SystemSubject['system']['addresses'][number],
-): boolean {
+function isPluginInterface({ cluster, address, system }: SystemSubject, one: InterfaceAddress): boolean {
   if (cluster.spec.network.plugin !== 'none') return false
   return one.address !== address && one.interface !== system.defaultInterface
 }

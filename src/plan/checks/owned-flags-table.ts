@@ -141,7 +141,10 @@ export const ownedFlags: Readonly<Record<ProgramName, OwnedFlags>> = {
     others: ['config', 'kubeconfig', 'master', 'healthz-*', 'network-name', 'source-vip', 'windows-service'],
   },
   flanneld: {
-    settings: { 'iface*': 'internalAddress or interface of the host' },
+    settings: {
+      'iface*': 'internalAddress or interface of the host',
+      'public-ipv6': 'internalAddressIPv6 of the host',
+    },
     others: [
       'kubeconfig-file',
       'kube-api-url',

@@ -1,5 +1,6 @@
 import type { Finding } from '../../contract/finding.ts'
-import { isNode, type LinuxSystemFacts } from '../context.ts'
+import { usesKubeProxy } from '../../spec/network.ts'
+import { isControlPlane, isNode, type LinuxSystemFacts } from '../context.ts'
 import {
   firstNftablesKernel,
   hasIptables,
@@ -24,7 +25,8 @@ export function formatInstallCommand({ distribution }: LinuxSystemFacts, name: s
 
 /** Checks that the host has nftables or iptables, which kube-proxy and flannel need. */
 export const checkPacketFilter: LinuxCheck = (subject) => {
-  if (!isNode(subject)) return []
+  // Without kube-proxy there is no flannel either.
+  if (!isNode(subject) || !usesKubeProxy(subject.cluster.spec.network)) return []
   const { system } = subject
   if (!hasNftables(system) && !hasIptables(system)) {
     const message = 'the host has neither nftables (with nft) nor iptables'
@@ -85,9 +87,23 @@ export const checkFirewall: LinuxCheck = (subject) => {
   const ports = listRequiredPorts(subject).filter(({ from }) => from === 'hosts')
   const pods = isNode(subject) ? subject.cluster.spec.network.pods : []
   return subject.system.firewalls.flatMap((name) => {
-    const command = name === 'docker' ? undefined : firewallCommands[name](ports, pods)
-    return command === undefined ? [] : [activeFirewall(subject, name, command)]
+    if (name === 'docker') return []
+    const command = [firewallCommands[name](ports, pods), ...formatVrrpCommands(subject, name)].join(' && ')
+    return [activeFirewall(subject, name, command)]
   })
+}
+
+/**
+ * Formats the commands that allow VRRP between control planes. ufw has no name for this protocol in all
+ * versions, so it gets a rule for each peer.
+ */
+function formatVrrpCommands(subject: SystemSubject, name: 'firewalld' | 'ufw'): string[] {
+  const { cluster, topology, address } = subject
+  const peers = topology.controlPlanes.filter((peer) => peer.address !== address)
+  if (cluster.spec.api.virtualIP === undefined || !isControlPlane(subject) || peers.length === 0) return []
+  return name === 'ufw'
+    ? peers.map((peer) => `ufw allow from ${peer.address}`)
+    : ['firewall-cmd --permanent --add-protocol=vrrp', 'firewall-cmd --reload']
 }
 
 type FirewallCommand = (ports: readonly RequiredPort[], pods: readonly string[]) => string

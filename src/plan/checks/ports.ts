@@ -1,6 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
 import { type IngressSettings, traefikHealthPort } from '../../spec/addons.ts'
-import { usesKubeRouter } from '../../spec/network.ts'
+import { speakerPorts } from '../../spec/load-balancer.ts'
+import { usesKubeProxy, usesKubeRouter } from '../../spec/network.ts'
 import { isControlPlane, isEtcdMember, isManager, isNode, type PlanContext } from '../context.ts'
 import { managerPort } from '../linux/hyperkube-controller-manager.ts'
 import { kubeRouterHealthPort } from '../linux/kube-router.ts'
@@ -18,13 +19,14 @@ export interface RequiredPort {
 export function listRequiredPorts(
   context: Pick<PlanContext, 'cluster' | 'host' | 'topology'>,
 ): readonly RequiredPort[] {
-  const { api, network, ingress } = context.cluster.spec
+  const { api, network, ingress, loadBalancer } = context.cluster.spec
   const { backend, port } = network.flannel
   return [
     ...(isEtcdMember(context) ? etcd : []),
     ...(isControlPlane(context) ? [tcpPort('kube-apiserver', api.port, 'hosts'), ...controllers] : []),
     ...(isManager(context) ? [tcpPort('hyperkube-controller-manager', managerPort, 'itself')] : []),
     ...(isNode(context) ? node : []),
+    ...(isNode(context) && usesKubeProxy(network) ? kubeProxy : []),
     ...(isNode(context) && network.plugin === 'flannel' ? [tcpPort('flanneld', 10_246, 'itself')] : []),
     ...(isNode(context) && context.host.os === 'linux' && usesKubeRouter(network)
       ? [tcpPort('kube-router', kubeRouterHealthPort, 'itself')]
@@ -33,6 +35,7 @@ export function listRequiredPorts(
       ? [{ port, protocol: 'udp', component: 'flanneld', from: 'hosts' } as const]
       : []),
     ...(ingress !== 'none' && mayRunTraefik(context, ingress) ? listTraefikPorts(ingress) : []),
+    ...(loadBalancer !== 'none' && isNode(context) && context.host.os === 'linux' ? speaker : []),
   ]
 }
 
@@ -50,10 +53,23 @@ const controllers: readonly RequiredPort[] = [
 const node: readonly RequiredPort[] = [
   tcpPort('kubelet', 10_250, 'hosts'),
   tcpPort('kubelet', 10_248, 'itself'),
-  tcpPort('kube-proxy', 10_249, 'itself'),
-  tcpPort('kube-proxy', 10_256, 'itself'),
   tcpPort('apiserver-proxy', 6444, 'itself'),
   tcpPort('apiserver-proxy', 6445, 'itself'),
+]
+
+const kubeProxy: readonly RequiredPort[] = [
+  tcpPort('kube-proxy', 10_249, 'itself'),
+  tcpPort('kube-proxy', 10_256, 'itself'),
+]
+
+/**
+ * Ports of MetalLB's speaker. It also uses UDP port 7946, and TCP if UDP is blocked. A node selector is not
+ * compared with the labels of nodes.
+ */
+const speaker: readonly RequiredPort[] = [
+  tcpPort('metallb-speaker', speakerPorts.members, 'hosts'),
+  tcpPort('metallb-speaker', speakerPorts.metrics, 'itself'),
+  tcpPort('metallb-speaker', speakerPorts.health, 'itself'),
 ]
 
 /**
@@ -123,13 +139,18 @@ function portTaken(
 const alternatives: Readonly<Record<string, string>> = {
   'kube-apiserver': ', or set spec.api.port',
   traefik: ', or set other ports in spec.ingress, or spec.ingress: none',
+  'metallb-speaker': ', or set spec.loadBalancer: none',
 }
 
-/** Components that run the hyperkube program. */
-const hyperkubeComponents: ReadonlySet<string> = new Set(['apiserver-proxy', 'hyperkube-controller-manager'])
+/** Names of processes that differ from the name of their component. */
+const processNames: Readonly<Record<string, string>> = {
+  'apiserver-proxy': 'hyperkube',
+  'hyperkube-controller-manager': 'hyperkube',
+  'metallb-speaker': 'speaker',
+}
 
 /** True if the process is the component itself. On Windows its name ends with .exe. */
 function isOwnProcess(component: string, process: string | undefined): boolean {
   const name = process?.replace(/\.exe$/i, '')
-  return name === (hyperkubeComponents.has(component) ? 'hyperkube' : component)
+  return name === (processNames[component] ?? component)
 }

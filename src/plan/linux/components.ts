@@ -8,6 +8,7 @@ import { planLinuxFlanneld } from './flanneld.ts'
 import { planLinuxHostSettings } from './host-settings.ts'
 import { planLinuxAgent } from './hyperkube-agent.ts'
 import { planHyperkubeControllerManager } from './hyperkube-controller-manager.ts'
+import { planHyperkubeKeepalived } from './hyperkube-keepalived.ts'
 import { planKubeApiserver } from './kube-apiserver.ts'
 import { planKubeControllerManager } from './kube-controller-manager.ts'
 import { planLinuxKubeProxy } from './kube-proxy.ts'
@@ -26,6 +27,7 @@ export const linuxComponents: readonly ComponentPlanner<LinuxPlanContext>[] = [
   planKubeControllerManager,
   planKubeScheduler,
   planHyperkubeControllerManager,
+  planHyperkubeKeepalived,
   planLinuxContainerd,
   planLinuxApiserverProxy,
   planLinuxKubelet,

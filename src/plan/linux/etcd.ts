@@ -15,7 +15,7 @@ const name = 'etcd'
 const directory = `${configRoot}/etcd`
 const data = '/var/lib/etcd'
 /** Endpoint for probes and metrics. It has no TLS and is reachable only on the host itself. */
-const metricsUrl = 'http://127.0.0.1:2381'
+export const etcdMetricsUrl = 'http://127.0.0.1:2381'
 
 export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
   if (!isEtcdMember(context)) return undefined
@@ -29,7 +29,7 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       'advertise-client-urls': `https://${address}:2379`,
       'listen-peer-urls': `https://${address}:2380`,
       'initial-advertise-peer-urls': `https://${address}:2380`,
-      'listen-metrics-urls': metricsUrl,
+      'listen-metrics-urls': etcdMetricsUrl,
       'client-cert-auth': 'true',
       'trusted-ca-file': `${directory}/ca.crt`,
       'cert-file': `${directory}/server.crt`,
@@ -101,12 +101,12 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
       // A restart of a slow member can cause an election, so the probe tolerates more failures.
       planLocalProbe({
         name: 'livez',
-        check: { kind: 'http', url: `${metricsUrl}/livez` },
+        check: { kind: 'http', url: `${etcdMetricsUrl}/livez` },
         failureThreshold: 6,
       }),
       // readyz fails without a quorum, and a restart cannot restore a quorum. A failing readyz responds after
       // seven seconds, so the default timeout of ten seconds is long enough.
-      planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${metricsUrl}/readyz` } }),
+      planRemoteProbe({ name: 'readyz', check: { kind: 'http', url: `${etcdMetricsUrl}/readyz` } }),
       // This probe measures how long writes take on the disk with the data of etcd, without touching the
       // data. A slow disk delays heartbeats, which members expect every 100 ms.
       planRemoteProbe({

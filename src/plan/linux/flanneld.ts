@@ -1,5 +1,6 @@
 import { flannelGroup, formatFlannelUser } from '../../contract/node-users.ts'
 import type { Probe } from '../../contract/probe.ts'
+import { isDualStack } from '../../spec/network.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { mergeArgs, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
@@ -28,7 +29,7 @@ const cniConfigFile = `${linuxCniDirectory}/10-flannel.conflist`
 
 export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) => {
   const node = planNode(context)
-  const { cluster, identity, system, address } = context
+  const { cluster, identity, system, address, ipv6Address } = context
   const { network, components } = cluster.spec
   if (node === undefined || network.plugin !== 'flannel') return undefined
   const program = planDownload(context, 'flannel', linuxProgramDirectory, { kind: 'program', as: name })
@@ -39,6 +40,7 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
       'net-config-path': `${directory}/net-conf.json`,
       'subnet-file': flannelSubnetFile,
       iface: address,
+      ...(ipv6Address === undefined ? {} : { 'public-ipv6': ipv6Address }),
       'ip-masq': 'true',
       'healthz-ip': '127.0.0.1',
       'healthz-port': String(healthPort),
@@ -73,7 +75,7 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
         owner: 'root',
         mode: '0600',
         from: flannelSubnetFile,
-        template: conflistTemplate,
+        template: renderConflistTemplate(isDualStack(network)),
       },
     ],
     certificates: [
@@ -102,7 +104,13 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
         name: 'healthz',
         check: { kind: 'http', url: `http://127.0.0.1:${healthPort}/healthz` },
       }),
-      ...(backend === 'vxlan' ? buildOverlayProbes(`flannel.${vni}`, node.name) : []),
+      ...(backend === 'vxlan'
+        ? buildOverlayProbes(
+            `flannel.${vni}`,
+            isDualStack(network) ? `flannel-v6.${vni}` : undefined,
+            node.name,
+          )
+        : []),
       // Usual causes of a failing sandbox are an invalid file, a missing program or exhausted addresses. A
       // restart of flanneld does not repair them.
       planRemoteProbe({
@@ -120,7 +128,7 @@ export const planLinuxFlanneld: ComponentPlanner<LinuxPlanContext> = (context) =
  * Probes the interface and the routes. They belong to the kernel, so they may exist without flanneld or be
  * missing while it runs.
  */
-function buildOverlayProbes(link: string, node: string): readonly Probe[] {
+function buildOverlayProbes(link: string, ipv6Link: string | undefined, node: string): readonly Probe[] {
   return [
     planLocalProbe({ name: 'interface', check: { kind: 'interface', name: link } }),
     planLocalProbe({
@@ -128,6 +136,7 @@ function buildOverlayProbes(link: string, node: string): readonly Probe[] {
       check: {
         kind: 'overlay',
         interface: link,
+        ...(ipv6Link === undefined ? {} : { ipv6Interface: ipv6Link }),
         subnetFile: flannelSubnetFile,
         node,
         kubeconfig: linuxKubeconfigPath(name),
@@ -147,9 +156,10 @@ function usesNftables(system: LinuxPlanContext['system']): boolean {
   return hasNftables(system) && !system.firewalls.includes('docker')
 }
 
-/** Template of the CNI configuration. Its variables come from the subnet file that flanneld writes. */
-const conflistTemplate = `${JSON.stringify(
-  {
+/** Renders the template of the CNI configuration. Its variables come from the subnet file that flanneld writes. */
+function renderConflistTemplate(ipv6: boolean): string {
+  const families = ['FLANNEL', ...(ipv6 ? ['FLANNEL_IPV6'] : [])]
+  const template = {
     cniVersion: '1.0.0',
     name: 'flannel',
     plugins: [
@@ -162,13 +172,13 @@ const conflistTemplate = `${JSON.stringify(
         ipMasq: false,
         ipam: {
           type: 'host-local',
-          ranges: [[{ subnet: '${FLANNEL_SUBNET|network}' }]],
-          routes: [{ dst: '${FLANNEL_NETWORK}' }],
+          ranges: families.map((prefix) => [{ subnet: `\${${prefix}_SUBNET|network}` }]),
+          routes: families.map((prefix) => ({ dst: `\${${prefix}_NETWORK}` })),
         },
       },
       { type: 'portmap', capabilities: { portMappings: true } },
     ],
-  },
-  undefined,
-  2,
-).replace('"${FLANNEL_MTU}"', '${FLANNEL_MTU}')}\n`
+  }
+  const text = JSON.stringify(template, undefined, 2)
+  return `${text.replace('"${FLANNEL_MTU}"', '${FLANNEL_MTU}')}\n`
+}

@@ -1,3 +1,4 @@
+import { isDualStack } from '../../spec/network.ts'
 import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
 import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
@@ -13,7 +14,7 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
     stage: 'prepare',
     modules:
       isNode(context) && system.kernel.modules ? ['br_netfilter', 'nf_conntrack', 'overlay', 'vxlan'] : [],
-    sysctls: isNode(context) ? buildSysctls(system) : {},
+    sysctls: isNode(context) ? { ...buildIpv6Sysctls(context), ...buildSysctls(system) } : {},
     directories: [
       { path: configRoot, ...sharedDirectory },
       { path: stateRoot, ...sharedDirectory },
@@ -36,6 +37,21 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
         : []),
     ],
   })
+}
+
+/**
+ * Builds the settings with which the host forwards IPv6. A host that forwards ignores router advertisements,
+ * and would lose a default route that it got from one. `accept_ra` must have its value before that.
+ */
+function buildIpv6Sysctls({ cluster, system, address }: LinuxPlanContext): Record<string, string> {
+  if (!isDualStack(cluster.spec.network)) return {}
+  const uplink = system.addresses.find((one) => one.address === address)?.interface
+  const usesAdvertisements = uplink !== undefined && system.ipv6?.routerAdvertisements.includes(uplink)
+  return {
+    // With slashes, because the name of an interface may contain a dot.
+    ...(usesAdvertisements === true ? { [`net/ipv6/conf/${uplink}/accept_ra`]: '2' } : {}),
+    'net.ipv6.conf.all.forwarding': '1',
+  }
 }
 
 function buildSysctls({ container, kernel }: LinuxPlanContext['system']): Record<string, string> {

@@ -1,5 +1,6 @@
 import { apiServerTlsName } from '../../contract/api-server-name.ts'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
+import { listSharedApiNames } from '../../spec/api.ts'
 import { isOidcFlag } from '../../spec/oidc.ts'
 import { type Args, mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
 import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
@@ -118,7 +119,6 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
 function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
   const { cluster, address, topology } = context
   const { api, network, security, components } = cluster.spec
-  const [services = ''] = network.services
   // OIDC flags are left out, because the authentication file already contains their values.
   const userArgs = Object.entries(components.apiServer.args).filter(([flag]) => !isOidcFlag(flag))
   return mergeArgs(
@@ -158,7 +158,7 @@ function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
       'service-account-key-file': `${directory}/service-account.pub`,
       'service-account-signing-key-file': `${directory}/service-account.key`,
       'service-account-extend-token-expiration': 'false',
-      'service-cluster-ip-range': services,
+      'service-cluster-ip-range': network.services.join(','),
       'service-node-port-range': network.nodePorts,
       'audit-policy-file': `${directory}/audit-policy.yaml`,
       'audit-log-path': `${log}/audit.log`,
@@ -189,10 +189,9 @@ function listEtcdServers(context: LinuxPlanContext): string[] {
 }
 
 function planCertificates(context: LinuxPlanContext): PlannedCertificate[] {
-  const { host, address, cluster, topology } = context
+  const { host, address, ipv6Address = address, cluster, topology } = context
   const { api, network } = cluster.spec
   const service = ['kubernetes', 'kubernetes.default', apiServerTlsName]
-  const endpoint = api.endpoint?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
   const names = splitAlternativeNames(
     ...service,
     `kubernetes.default.svc.${network.domain}`,
@@ -201,8 +200,9 @@ function planCertificates(context: LinuxPlanContext): PlannedCertificate[] {
     host.name,
     host.address,
     address,
-    topology.apiServiceAddress,
-    ...(endpoint === undefined ? [] : [endpoint]),
+    ipv6Address,
+    ...topology.apiServiceAddresses,
+    ...listSharedApiNames(api),
     ...api.sans,
   )
   const own = { owner: name, ca: 'kubernetes' } as const

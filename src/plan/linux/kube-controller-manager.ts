@@ -1,4 +1,5 @@
-import { mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
+import { isDualStack, type Network } from '../../spec/network.ts'
+import { type Args, mergeArgs, tlsCipherSuites, toFlags } from '../args.ts'
 import { planClientCertificate, planServerCertificate } from '../certificate.ts'
 import {
   buildComponentPlan,
@@ -21,7 +22,6 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
   if (!isControlPlane(context)) return undefined
   const { cluster, identity, system } = context
   const { network, api, cloudProvider, components, security } = cluster.spec
-  const [pods = '', services = ''] = [network.pods[0], network.services[0]]
   const program = planControlPlaneProgram(context, name)
   const kubeconfig = `${directory}/kubeconfig`
   const args = mergeArgs(
@@ -37,9 +37,9 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
       'client-ca-file': `${directory}/ca.crt`,
       'allocate-node-cidrs': 'true',
       'cluster-name': cluster.metadata.name,
-      'cluster-cidr': pods,
-      'node-cidr-mask-size': String(network.nodePrefix),
-      'service-cluster-ip-range': services,
+      'cluster-cidr': network.pods.join(','),
+      ...buildNodePrefixArgs(network),
+      'service-cluster-ip-range': network.services.join(','),
       'cluster-signing-cert-file': `${directory}/signer.crt`,
       'cluster-signing-key-file': `${directory}/ca.key`,
       'root-ca-file': `${directory}/ca.crt`,
@@ -101,4 +101,15 @@ export const planKubeControllerManager: ComponentPlanner<LinuxPlanContext> = (co
       }),
     ],
   })
+}
+
+/** Builds the flags for the part of a pod network that one node gets. Dual-stack has a flag per family. */
+function buildNodePrefixArgs(network: Network): Args {
+  const { nodePrefix, nodePrefixIPv6 } = network
+  return isDualStack(network)
+    ? {
+        'node-cidr-mask-size-ipv4': String(nodePrefix),
+        'node-cidr-mask-size-ipv6': String(nodePrefixIPv6),
+      }
+    : { 'node-cidr-mask-size': String(nodePrefix) }
 }

@@ -1,5 +1,6 @@
 import { formatKubeProxyUser, kubeProxyGroup } from '../../contract/node-users.ts'
 import type { Probe } from '../../contract/probe.ts'
+import { isDualStack, usesKubeProxy } from '../../spec/network.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { type JsonObject, mergeArgs, mergeConfig, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
@@ -21,7 +22,7 @@ const directory = `${configRoot}/kube-proxy`
 
 export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) => {
   const node = planNode(context)
-  if (node === undefined) return undefined
+  if (node === undefined || !usesKubeProxy(context.cluster.spec.network)) return undefined
   const { cluster, host, identity, system } = context
   const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const args = mergeArgs(
@@ -63,7 +64,7 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
     ),
     probes: [
       planLocalProbe({ name: 'livez', check: { kind: 'http', url: 'http://127.0.0.1:10256/livez' } }),
-      ...buildRuleProbes(buildConfiguration(context)['mode']),
+      ...buildRuleProbes(buildConfiguration(context)['mode'], isDualStack(cluster.spec.network)),
     ],
   })
 }
@@ -72,12 +73,17 @@ export const planLinuxKubeProxy: ComponentPlanner<LinuxPlanContext> = (context) 
  * Builds the probe of the service rules. If rules were deleted, the probe fails and healing restarts
  * kube-proxy. After a restart kube-proxy writes the rules at once, otherwise only after up to an hour.
  */
-function buildRuleProbes(mode: unknown): readonly Probe[] {
+function buildRuleProbes(mode: unknown, ipv6: boolean): readonly Probe[] {
   if (mode !== 'nftables' && mode !== 'iptables') return []
   return [
     planLocalProbe({
       name: 'service-rules',
-      check: { kind: 'service-rules', mode, kubeconfig: linuxKubeconfigPath(name) },
+      check: {
+        kind: 'service-rules',
+        mode,
+        kubeconfig: linuxKubeconfigPath(name),
+        ...(ipv6 ? { ipv6 } : {}),
+      },
       intervalMs: 15_000,
       timeoutMs: 15_000,
       failureThreshold: 2,
@@ -87,12 +93,11 @@ function buildRuleProbes(mode: unknown): readonly Probe[] {
 
 function buildConfiguration({ cluster, host, system }: LinuxPlanContext): JsonObject {
   const { components, network } = cluster.spec
-  const [pods = ''] = network.pods
   const defaults: JsonObject = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
     mode: components.kubeProxy.mode === 'auto' ? selectProxyMode(system) : components.kubeProxy.mode,
-    clusterCIDR: pods,
+    clusterCIDR: network.pods.join(','),
     clientConnection: { kubeconfig: `${directory}/kubeconfig` },
     metricsBindAddress: '127.0.0.1:10249',
     healthzBindAddress: '0.0.0.0:10256',

@@ -1,5 +1,5 @@
 import { formatKubeRouterUser, kubeRouterGroup } from '../../contract/node-users.ts'
-import { usesKubeRouter } from '../../spec/network.ts'
+import { isDualStack, usesKubeRouter } from '../../spec/network.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { mergeArgs, toFlags } from '../args.ts'
 import { planClientCertificate } from '../certificate.ts'
@@ -30,6 +30,7 @@ export const planLinuxKubeRouter: ComponentPlanner<LinuxPlanContext> = (context)
       'run-router': 'false',
       'run-service-proxy': 'false',
       'enable-cni': 'false',
+      ...(isDualStack(network) ? { 'enable-ipv6': 'true' } : {}),
       'hostname-override': node.name,
       'service-cluster-ip-range': network.services.join(','),
       'service-node-port-range': network.nodePorts,
@@ -80,7 +81,12 @@ export const planLinuxKubeRouter: ComponentPlanner<LinuxPlanContext> = (context)
       // The health port also answers while kube-router enforces nothing, so the rules themselves are probed.
       planLocalProbe({
         name: 'policy-rules',
-        check: { kind: 'policy-rules', node: node.name, kubeconfig },
+        check: {
+          kind: 'policy-rules',
+          node: node.name,
+          kubeconfig,
+          ...(isDualStack(network) ? { ipv6: true } : {}),
+        },
         intervalMs: 15_000,
         timeoutMs: 15_000,
         failureThreshold: 2,

@@ -1,3 +1,5 @@
+import type { Probe } from '../../contract/probe.ts'
+import { usesKubeProxy } from '../../spec/network.ts'
 import { apiserverProxyPort } from '../apiserver-proxy-config.ts'
 import { type JsonObject, toFlags } from '../args.ts'
 import { planClientCertificate, planServerCertificate, splitAlternativeNames } from '../certificate.ts'
@@ -31,7 +33,7 @@ const files = {
 export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) => {
   const node = planNode(context)
   if (!isNode(context) || node === undefined) return undefined
-  const { identity, system, address } = context
+  const { identity, system, address, ipv6Address = address } = context
   const program = planDownload(context, name, linuxProgramDirectory, { kind: 'program', as: name })
   const user = `system:node:${node.name}`
   const own = { owner: 'root', ca: 'kubernetes', commonName: user } as const
@@ -63,7 +65,7 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
       planServerCertificate(
         context,
         { ...own, path: `${directory}/server`, organizations: ['system:nodes'] },
-        splitAlternativeNames(node.name, address),
+        splitAlternativeNames(node.name, address, ipv6Address),
       ),
     ],
     service: buildSystemdService(
@@ -92,21 +94,21 @@ export const planLinuxKubelet: ComponentPlanner<LinuxPlanContext> = (context) =>
         intervalMs: 30_000,
         failureThreshold: 2,
       }),
-      planRemoteProbe({
-        name: 'peer-nodes',
-        // The probe uses the credentials of kube-proxy, because a kubelet may not list other nodes.
-        check: {
-          kind: 'peer-nodes',
-          node: node.name,
-          kubeconfig: linuxKubeconfigPath('kube-proxy'),
-          count: 3,
-        },
-        // The interval is long, because the probed kubelets log every connection that sends no request.
-        intervalMs: 60_000,
-        failureThreshold: 2,
-      }),
+      ...(usesKubeProxy(context.cluster.spec.network) ? [planPeerProbe(node.name)] : []),
       diskSpaceProbe(data),
     ],
+  })
+}
+
+/** Builds the probe of other nodes. It uses the credentials of kube-proxy: a kubelet may not list other nodes. */
+function planPeerProbe(node: string): Probe {
+  const kubeconfig = linuxKubeconfigPath('kube-proxy')
+  return planRemoteProbe({
+    name: 'peer-nodes',
+    check: { kind: 'peer-nodes', node, kubeconfig, count: 3 },
+    // The interval is long, because the probed kubelets log every connection that sends no request.
+    intervalMs: 60_000,
+    failureThreshold: 2,
   })
 }
 

@@ -1,4 +1,4 @@
-import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
+import { type Arbitrary, boolean, constantFrom, nat, record, subarray, tuple } from 'fast-check'
 import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
@@ -41,7 +41,11 @@ export function buildHosts({ controlPlanes, etcd, workers, windows }: ClusterSha
 const settings = record({
   kubernetes: constantFrom(...listDefaultVersions(shippedCatalog)),
   api: record(
-    { port: constantFrom(6443, 443, 8443), sans: subarray(['k8s.example.com', '203.0.113.9']) },
+    {
+      port: constantFrom(6443, 443, 8443),
+      sans: subarray(['k8s.example.com', '203.0.113.9']),
+      virtualIP: constantFrom('10.0.99.200'),
+    },
     { requiredKeys: [] },
   ),
   network: record(
@@ -88,15 +92,37 @@ const settings = record({
   ),
 })
 
-export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settings).map(
-  ([shape, { proxy, ...spec }]) =>
+export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settings, boolean()).map(
+  ([shape, { proxy, network, ...spec }, dualStack]) =>
     clusterSchema.parse({
       apiVersion: 'hyperkube.dev/v1',
       kind: 'Cluster',
       metadata: { name: 'random' },
-      spec: { ...spec, ...(proxy === undefined ? {} : { proxy }), hosts: buildHosts(shape) },
+      spec: {
+        ...spec,
+        ...(proxy === undefined ? {} : { proxy }),
+        // Windows hosts cannot join a dual-stack cluster.
+        ...(dualStack && shape.windows === 0
+          ? { network: addIpv6Networks(network), hosts: buildHosts(shape).map(addIpv6Address) }
+          : { network, hosts: buildHosts(shape) }),
+      },
     }),
 )
+
+function addIpv6Networks({
+  pods = '10.244.0.0/16',
+  services = '10.96.0.0/16',
+  ...network
+}: {
+  readonly pods?: string
+  readonly services?: string
+}): object {
+  return { ...network, pods: [pods, 'fd00:10:244::/56'], services: [services, 'fd00:10:96::/112'] }
+}
+
+function addIpv6Address(host: object, index: number): object {
+  return { ...host, internalAddressIPv6: `fd00:0:0:1::${index + 1}` }
+}
 
 /**
  * Variations of host facts in generated clusters. Which variation a host gets depends only on its name and a
@@ -107,8 +133,8 @@ const hostVariations: readonly FactsVariation[] = [
   { linux: { cgroup: { version: 1, controllers: ['cpu', 'cpuset', 'memory', 'pids'] } } },
   { linux: { container: true, missingCapabilities: ['CAP_SYS_RESOURCE'] } },
   { linux: { swap: true, networkManager: true, selinux: 'enforcing' } },
-  { linux: { firewalls: ['docker', 'ufw'], programs: ['ipset', 'iptables', 'nft'] } },
-  { linux: { programs: ['ipset', 'iptables'] }, windows: { build: 26_100 } },
+  { linux: { firewalls: ['docker', 'ufw'], programs: ['curl', 'ipset', 'iptables', 'keepalived', 'nft'] } },
+  { linux: { programs: ['curl', 'ipset', 'iptables', 'keepalived'] }, windows: { build: 26_100 } },
   {
     linux: {
       arch: 'arm64',

@@ -122,7 +122,7 @@ function buildFacts(host: HostSpec, { linux, windows }: FactsVariation): Facts {
 
 const gibibyte = 2 ** 30
 
-function linuxSystem({ name }: HostSpec, address: string): LinuxSystemFacts {
+function linuxSystem({ name, internalAddressIPv6 }: HostSpec, address: string): LinuxSystemFacts {
   return {
     os: 'linux',
     hostname: name,
@@ -133,8 +133,12 @@ function linuxSystem({ name }: HostSpec, address: string): LinuxSystemFacts {
     addresses: [
       { interface: 'lo', address: '127.0.0.1', prefix: 8, mtu: 65_536 },
       { interface: 'eth0', address, prefix: 24, mtu: 1500 },
+      ...(internalAddressIPv6 === undefined
+        ? []
+        : [{ interface: 'eth0', address: internalAddressIPv6, prefix: 64, mtu: 1500 }]),
     ],
     defaultInterface: 'eth0',
+    ipv6: { defaultInterface: 'eth0', routerAdvertisements: ['eth0'] },
     clock: 1_794_717_090,
     disks: [{ path: '/', totalBytes: 200 * gibibyte, availableBytes: 150 * gibibyte }],
     listeners: [{ port: 22, process: 'sshd' }],
@@ -151,7 +155,7 @@ function linuxSystem({ name }: HostSpec, address: string): LinuxSystemFacts {
       iptables: true,
     },
     cgroup: { version: 2, controllers: ['cpu', 'cpuset', 'hugetlb', 'io', 'memory', 'pids'] },
-    programs: ['conntrack', 'ipset', 'iptables', 'mount', 'nft', 'socat', 'umount'],
+    programs: ['conntrack', 'curl', 'ipset', 'iptables', 'keepalived', 'mount', 'nft', 'socat', 'umount'],
     foreignServices: [],
     missingCapabilities: [],
     swap: false,

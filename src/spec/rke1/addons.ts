@@ -101,7 +101,7 @@ const patch = 'use a patch for the object'
 
 export const rke1AddonRules: RuleTable = {
   'ingress.provider': provider('ingress', 'traefik', {
-    nginx: 'Traefik replaces nginx: change the class of Ingresses, and check their annotations',
+    nginx: 'Traefik replaces nginx: set ingress.nginxAnnotations, or change the class of Ingresses',
   }),
   'ingress.http_port': setting('ingress', 'httpPort', looseNumber.pipe(port)),
   'ingress.https_port': setting('ingress', 'httpsPort', looseNumber.pipe(port)),

@@ -275,7 +275,7 @@ test('every key of a large RKE1 file is reported', () => {
       "unsupported: 98:5 private_registries[0].is_default -> Kubernetes binaries come from spec.artifacts; set a mirror there",
       "unsupported: 99:5 private_registries[1].ecr_credential_plugin -> credential plugins are not supported yet; use components.kubelet.args, and keep keys out of cluster.yml",
       "mapped: 100:19 cloud_provider.name -> spec.cloudProvider (install its cloud controller manager yourself)",
-      "mapped: 101:12 ingress.provider -> spec.ingress (Traefik replaces nginx: change the class of Ingresses, and check their annotations)",
+      "mapped: 101:12 ingress.provider -> spec.ingress (Traefik replaces nginx: set ingress.nginxAnnotations, or change the class of Ingresses)",
       "mapped: 102:8 dns.provider -> spec.dns",
       "mapped: 103:15 monitoring.provider -> spec.metrics",
       "mapped: 104:1 addons -> spec.addons",
@@ -444,7 +444,7 @@ test('of dual-stack networks only the IPv4 network is kept', () => {
 `
   expect(formatReport(text).slice(3)).toMatchInlineSnapshot(`
     [
-      "unsupported: 6:22 services.kube-controller.cluster_cidr -> dual-stack is not supported yet: only the IPv4 network is kept",
+      "unsupported: 6:22 services.kube-controller.cluster_cidr -> dual-stack is not converted: only the IPv4 network is kept",
       "unsupported: 7:15 services.kube-api.service_cluster_ip_range -> an IPv4 network is required; replaced by the default of RKE1",
     ]
   `)
@@ -555,7 +555,7 @@ addons_include: [https://shop.example/addon.yml, manifests/shop.yml]
   expect(formatReport(text).filter((line) => /ingress|dns|monitoring|addons/.test(line)))
     .toMatchInlineSnapshot(`
     [
-      "mapped: 7:3 ingress.provider -> spec.ingress (Traefik replaces nginx: change the class of Ingresses, and check their annotations)",
+      "mapped: 7:3 ingress.provider -> spec.ingress (Traefik replaces nginx: set ingress.nginxAnnotations, or change the class of Ingresses)",
       "mapped: 8:3 ingress.http_port -> spec.ingress.httpPort",
       "mapped: 9:3 ingress.default_ingress_class -> spec.ingress.defaultClass",
       "mapped: 10:20 ingress.node_selector.edge -> spec.ingress.nodeSelector.edge",

@@ -80,9 +80,7 @@ function network(name: string): KeyRule {
       if (first === undefined)
         return refuseKey('an IPv4 network is required; replaced by the default of RKE1')
       if (!written.includes(',')) return mapKey(path, first)
-      return refuseKey('dual-stack is not supported yet: only the IPv4 network is kept', [
-        { path, value: first },
-      ])
+      return refuseKey('dual-stack is not converted: only the IPv4 network is kept', [{ path, value: first }])
     })
 }
 

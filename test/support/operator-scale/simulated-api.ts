@@ -108,7 +108,11 @@ function withStatus(object: JsonFields): JsonFields {
     case 'Pod':
       return {
         ...object,
-        status: { phase: 'Running', podIP: '10.32.0.2', conditions: [{ type: 'Ready', status: 'True' }] },
+        status: {
+          phase: 'Running',
+          podIPs: [{ ip: '10.32.0.2' }],
+          conditions: [{ type: 'Ready', status: 'True' }],
+        },
       }
     default:
       return object

@@ -11,6 +11,7 @@ import {
   readPrograms,
   readSelinux,
 } from './system.ts'
+import { readIpv6 } from './ipv6.ts'
 import { readForeignServices } from './foreign-services.ts'
 import { readArch, readClock, readCpus, readDisks, readMemoryBytes, readSwap } from './hardware.ts'
 import { readKernel } from './kernel.ts'
@@ -33,6 +34,7 @@ const linuxFacts: { readonly [Field in Exclude<keyof LinuxFacts, 'os'>]-?: Fact<
   container: readContainer,
   kernel: readKernel,
   cgroup: readCgroup,
+  ipv6: readIpv6,
   programs: readPrograms,
   foreignFilterTable: readForeignFilterTable,
   foreignServices: readForeignServices,

@@ -35,6 +35,16 @@ test('a unit of a package is foreign if hyperkube uses the same name', async () 
   expect(await listForeign({ '/usr/lib/systemd/system/docker.service': debian })).toEqual([])
 })
 
+test('keepalived of the distribution is foreign only while it is active', async () => {
+  const files = { '/lib/systemd/system/keepalived.service': '[Service]\nExecStart=/usr/sbin/keepalived\n' }
+  expect(await listForeign(files)).toEqual([])
+  const units =
+    'firewalld.service ufw.service docker.service snap.docker.dockerd.service NetworkManager.service keepalived.service'
+  const states = 'inactive\ninactive\ninactive\ninactive\ninactive\nactive\n'
+  const commands = { [`systemctl is-active ${units}`]: states }
+  expect(await readForeignServices(createFakeFactSource({ files, commands }))).toEqual(['keepalived.service'])
+})
+
 test('a unit of hyperkube is not foreign, also if it overrides a unit of a package', async () => {
   const files = {
     '/etc/systemd/system/kubelet.service': ownUnit,

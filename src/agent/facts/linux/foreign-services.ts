@@ -1,4 +1,5 @@
 import type { Fact, FactSource } from '../source.ts'
+import { readActiveUnits } from './system.ts'
 
 /** Names of the services that hyperkube creates. */
 const hyperkubeServices = [
@@ -16,12 +17,22 @@ const hyperkubeServices = [
   'kubelet',
 ].map((name) => `${name}.service`)
 
+/** keepalived of the distribution, which may manage the same address. */
+const keepalivedUnit = 'keepalived.service'
+
 /** Directory of all programs of hyperkube. A service that starts a program elsewhere is foreign. */
 const programDirectory = '/opt/hyperkube/'
 
 export const readForeignServices: Fact<'foreignServices'> = async (source) => {
-  const unitFiles = await readUnitFiles(source, hyperkubeServices)
-  return hyperkubeServices.filter((name) => isForeign(unitFiles.get(name)))
+  const [unitFiles, active] = await Promise.all([
+    readUnitFiles(source, hyperkubeServices),
+    readActiveUnits(source),
+  ])
+  return [
+    ...hyperkubeServices.filter((name) => isForeign(unitFiles.get(name))),
+    // Unlike the others it only matters while it runs: the package also has the program that hyperkube uses.
+    ...(active.has(keepalivedUnit) ? [keepalivedUnit] : []),
+  ]
 }
 
 /**

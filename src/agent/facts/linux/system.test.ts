@@ -67,7 +67,7 @@ test('the init system is systemd if /run/systemd/system exists, else process 1',
 })
 
 const command =
-  'systemctl is-active firewalld.service ufw.service docker.service snap.docker.dockerd.service NetworkManager.service'
+  'systemctl is-active firewalld.service ufw.service docker.service snap.docker.dockerd.service NetworkManager.service keepalived.service'
 
 function host(states: string, ufw = '') {
   return createFakeFactSource({

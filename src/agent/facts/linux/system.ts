@@ -48,6 +48,7 @@ const units = {
   // Unit of the Docker package from Ubuntu's snap store.
   dockerSnap: 'snap.docker.dockerd.service',
   networkManager: 'NetworkManager.service',
+  keepalived: 'keepalived.service',
 } as const
 
 export const readFirewalls: Fact<'firewalls'> = async (source) => {
@@ -64,10 +65,10 @@ export const readNetworkManager: Fact<'networkManager'> = async (source) =>
   (await readActiveUnits(source)).has(units.networkManager)
 
 /**
- * Queries all units with one command. Two facts need the result, but `cacheCommands` runs the command only
+ * Queries all units with one command. Three facts need the result, but `cacheCommands` runs the command only
  * once.
  */
-async function readActiveUnits({ run }: FactSource): Promise<ReadonlySet<string>> {
+export async function readActiveUnits({ run }: FactSource): Promise<ReadonlySet<string>> {
   const names = Object.values(units)
   return parseActiveUnits(names, (await run(['systemctl', 'is-active', ...names])).stdout)
 }
@@ -86,9 +87,11 @@ export function isUfwEnabled(text: string): boolean {
 /** Programs of the host that components call. */
 const requiredPrograms = [
   'conntrack',
+  'curl',
   'ethtool',
   'ipset',
   'iptables',
+  'keepalived',
   'modprobe',
   'mount',
   'nft',

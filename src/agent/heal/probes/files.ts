@@ -1,14 +1,21 @@
 import { X509Certificate } from 'node:crypto'
 import type { FileFacts, HostFiles } from '../../host/files.ts'
+import { formatDuration } from '../../../kit/time-format.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import { failedResult, healthyResult, type ProbeRunner, unknownResult } from './probe-runner.ts'
 
-/** Checks whether a file exists and is not empty. */
-export function createFileProbe({ files }: Pick<ProbeDeps, 'files'>): ProbeRunner<'file'> {
-  return async ({ path }) => {
+/**
+ * Checks whether a file exists and is not empty. A file that is older than `maxAgeMs` means that the process
+ * which writes it hangs.
+ */
+export function createFileProbe({ files, clock }: Pick<ProbeDeps, 'files' | 'clock'>): ProbeRunner<'file'> {
+  return async ({ path, maxAgeMs }) => {
     const facts = await files.stat(path)
     if (facts === undefined) return failedResult('HEALTH_CHECK_FAILED', `there is no ${path}`)
-    return facts.size === 0 ? failedResult('HEALTH_CHECK_FAILED', `${path} is empty`) : healthyResult
+    if (facts.size === 0) return failedResult('HEALTH_CHECK_FAILED', `${path} is empty`)
+    const ageMs = clock.now().getTime() - Number(BigInt(facts.modified) / 1_000_000n)
+    if (maxAgeMs === undefined || ageMs <= maxAgeMs) return healthyResult
+    return failedResult('HEALTH_NO_RESPONSE', `${path} was written ${formatDuration(ageMs)} ago`)
   }
 }
 

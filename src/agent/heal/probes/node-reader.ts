@@ -7,8 +7,8 @@ export interface NodeObservation {
   readonly name: string
   readonly ready: boolean
   readonly created: number
-  /** Pod subnet of the node. */
-  readonly pods: string | undefined
+  /** Pod subnets of the node, one for each address family. */
+  readonly pods: readonly string[]
   /** True if flannel on the node has published its subnet. */
   readonly overlay: boolean
   readonly address: string | undefined
@@ -31,7 +31,7 @@ const node = z.object({
     creationTimestamp: z.string(),
     annotations: z.record(z.string(), z.string()).default({}),
   }),
-  spec: z.object({ podCIDR: z.string().optional() }).default({}),
+  spec: z.object({ podCIDRs: z.array(z.string()).default([]) }).prefault({}),
   status: z
     .looseObject({
       conditions: z.array(z.object({ type: z.string(), status: z.string() })).default([]),
@@ -126,7 +126,7 @@ function parseNode(text: string): NodeObservation {
     name: metadata.name,
     ready: status.conditions.some((one) => one.type === 'Ready' && one.status === 'True'),
     created: Date.parse(metadata.creationTimestamp),
-    pods: spec.podCIDR,
+    pods: spec.podCIDRs,
     overlay: metadata.annotations['flannel.alpha.coreos.com/kube-subnet-manager'] === 'true',
     address: status.addresses.find(({ type }) => type === 'InternalIP')?.address,
     port: status.daemonEndpoints?.kubeletEndpoint?.Port ?? 10_250,

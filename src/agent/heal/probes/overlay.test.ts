@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestCa, type TestCa } from '../../../kit/testing/test-ca.ts'
+import { listRoutedIpv6Networks, listRoutedNetworks } from './kernel-routes.ts'
 import { selectFollowing } from './node-reader.ts'
-import { listRoutedNetworks } from './overlay.ts'
 import type { ProbeResult } from './probe-runner.ts'
 import { createProber, type Prober } from './prober.ts'
 import {
@@ -26,7 +26,7 @@ const check = {
 } as const
 const three: readonly FakeNode[] = ['a', 'b', 'c'].map((name, index) => ({
   name,
-  pods: `10.244.${index}.0/24`,
+  pods: [`10.244.${index}.0/24`],
 }))
 
 let ca: TestCa
@@ -151,4 +151,60 @@ test('routed networks are parsed from the routes of the kernel, without reject r
     '',
   ].join('\n')
   expect([...listRoutedNetworks(text)]).toEqual(['0.0.0.0/0', '10.244.1.0/24', '10.244.2.0/24'])
+})
+
+const zero = '0'.repeat(32)
+
+/** Formats a line of /proc/net/ipv6_route. */
+function ipv6Route(destination: string, prefix: string, flags: string, link: string): string {
+  return `${destination.padEnd(32, '0')} ${prefix} ${zero} 00 ${zero} 00000400 00000001 00000000 ${flags} ${link}`
+}
+
+test('routed IPv6 networks are parsed from the routes of the kernel, without reject routes', () => {
+  const text = [
+    ipv6Route('fd00001002440001', '40', '00000003', 'flannel-v6.1'),
+    ipv6Route('fd000010024400020000000000000000', '80', '80200001', 'lo'),
+    ipv6Route('', '00', '00200200', 'lo'),
+    '',
+  ].join('\n')
+  expect([...listRoutedIpv6Networks(text)]).toEqual(['fd00:10:244:1::/64', 'fd00:10:244:2::/128'])
+})
+
+async function runDualProbe(): Promise<ProbeResult> {
+  const dual = testProbe({ ...check, ipv6Interface: 'flannel-v6.1' })
+  return probes.run(dual, testComponent('flanneld'), new AbortController().signal)
+}
+
+function setIpv6Routes(...parts: readonly number[]): void {
+  const lines = parts.map((part) => ipv6Route(`fd0000100244000${part}`, '40', '00000003', 'flannel-v6.1'))
+  deps.texts.set('/proc/net/ipv6_route', [...lines, ''].join('\n'))
+}
+
+test('of a dual-stack network both families are checked', async () => {
+  const subnets = 'FLANNEL_SUBNET=10.244.0.1/24\nFLANNEL_IPV6_SUBNET=fd00:10:244::1/64\n'
+  nodes = three.map((node, index) => ({
+    ...node,
+    pods: [`10.244.${index}.0/24`, index === 0 ? 'fd00:10:244::/64' : `fd00:10:244:${index}::/64`],
+  }))
+  expect(await runDualProbe()).toMatchObject({ message: 'there is no interface flannel-v6.1' })
+  deps.links.set('flannel-v6.1', ['fd00:10:244::'])
+  expect(await runDualProbe()).toMatchObject({
+    code: 'OVERLAY_SUBNET',
+    message: '/run/flannel/subnet.env has no subnet for flannel-v6.1',
+  })
+  deps.texts.set(check.subnetFile, subnets)
+  setIpv6Routes(1)
+  expect(await runDualProbe()).toMatchObject({
+    code: 'OVERLAY_ROUTES',
+    message: 'there is no route to the pods of c',
+  })
+  setIpv6Routes(1, 2)
+  expect(await runDualProbe()).toEqual({ state: 'healthy' })
+  deps.texts.set(check.subnetFile, subnets.replace('244::1', '244:9::1'))
+  deps.links.set('flannel-v6.1', ['fd00:10:244:9::'])
+  expect(await runDualProbe()).toMatchObject({
+    code: 'OVERLAY_SUBNET',
+    message:
+      '/run/flannel/subnet.env has 10.244.0.0/24, fd00:10:244:9::/64, but the pod CIDR of the node is 10.244.0.0/24, fd00:10:244::/64',
+  })
 })

@@ -1,5 +1,6 @@
 import { truncateList } from '../../../kit/text.ts'
 import { parseValues, toNetworkAddress } from '../../resources/derived-file.ts'
+import { readRoutedNetworks } from './kernel-routes.ts'
 import { type NodeObservation, type NodeReader, selectFollowing } from './node-reader.ts'
 import type { ProbeDeps } from './probe-deps.ts'
 import {
@@ -23,6 +24,23 @@ const settleMs = 60_000
  */
 const maxNodes = 32
 
+/** The part of the overlay network that has one address family. */
+interface OverlayPart {
+  readonly family: 4 | 6
+  readonly interface: string
+  /** Name of the subnet in the subnet file of flannel. */
+  readonly variable: string
+}
+
+function listParts({ interface: name, ipv6Interface }: ChecksByKind['overlay']): readonly OverlayPart[] {
+  return [
+    { family: 4, interface: name, variable: 'FLANNEL_SUBNET' },
+    ...(ipv6Interface === undefined
+      ? []
+      : [{ family: 6, interface: ipv6Interface, variable: 'FLANNEL_IPV6_SUBNET' } as const]),
+  ]
+}
+
 /**
  * Compares the pod network in the kernel and in the subnet file with the API. flanneld itself provides no
  * state to query.
@@ -32,44 +50,52 @@ export function createOverlayProbe(
   nodes: NodeReader,
 ): ProbeRunner<'overlay'> {
   return async (check, signal) => {
-    const link = await checkInterface({ files, addresses }, check.interface)
-    if (link.state !== 'healthy') return link
-    const subnet = parseSubnet((await files.read(check.subnetFile))?.toString('utf8') ?? '')
-    const local = checkSubnet(check, subnet, addresses(check.interface))
-    if (local.state !== 'healthy') return local
+    const parts = listParts(check)
+    for (const part of parts) {
+      const link = await checkInterface({ files, addresses }, part.interface)
+      if (link.state !== 'healthy') return link
+    }
+    const values = parseValues((await files.read(check.subnetFile))?.toString('utf8') ?? '')
+    const subnets = parts.map(({ variable }) => toNetworkAddress(values.get(variable) ?? ''))
+    for (const [index, part] of parts.entries()) {
+      const local = checkSubnet(check, part, subnets[index], addresses(part.interface))
+      if (local.state !== 'healthy') return local
+    }
     // The following checks query the API. If it does not respond, the result is unknown.
-    const own = await nodes.get(check.kubeconfig, check.node, ownNodeMaxAgeMs, signal)
-    if (own?.pods !== undefined && own.pods !== subnet) {
+    const hasOther = (node: NodeObservation | undefined): boolean =>
+      node !== undefined && node.pods.length > 0 && !subnets.every((one) => node.pods.includes(one ?? ''))
+    if (hasOther(await nodes.get(check.kubeconfig, check.node, ownNodeMaxAgeMs, signal))) {
       // The node may have been recreated since it was read, so the probe reads it again.
       const now = await nodes.get(check.kubeconfig, check.node, 0, signal)
-      if (now?.pods !== undefined && now.pods !== subnet) {
+      if (hasOther(now)) {
         return failedResult(
           'OVERLAY_SUBNET',
-          `${check.subnetFile} has ${subnet}, but the pod CIDR of the node is ${now.pods}`,
+          `${check.subnetFile} has ${subnets.join(', ')}, but the pod CIDR of the node is ${now?.pods.join(', ')}`,
         )
       }
     }
-    const routes = listRoutedNetworks((await files.read('/proc/net/route'))?.toString('utf8') ?? '')
+    const routes = await readRoutedNetworks(
+      { files },
+      parts.map(({ family }) => family),
+    )
     const isMissing = (node: NodeObservation | undefined): boolean =>
-      node !== undefined && mustBeRouted(node, clock.now()) && !routes.has(node.pods ?? '')
+      node !== undefined &&
+      mustBeRouted(node, clock.now()) &&
+      node.pods.slice(0, parts.length).some((network) => !routes.has(network))
     const missing = await findMissingRoutes(nodes, check, isMissing, signal)
     if (missing.length === 0) return healthyResult
     return failedResult('OVERLAY_ROUTES', `there is no route to the pods of ${truncateList(missing, 3)}`)
   }
 }
 
-/** Returns the pod subnet of this host from the subnet file of flannel. */
-function parseSubnet(text: string): string | undefined {
-  return toNetworkAddress(parseValues(text).get('FLANNEL_SUBNET') ?? '')
-}
-
 /** Checks whether the interface has the first address of the subnet. */
 function checkSubnet(
-  { subnetFile, interface: name }: ChecksByKind['overlay'],
+  { subnetFile }: ChecksByKind['overlay'],
+  { interface: name }: OverlayPart,
   subnet: string | undefined,
   addresses: readonly string[],
 ): ProbeResult {
-  if (subnet === undefined) return failedResult('OVERLAY_SUBNET', `${subnetFile} has no subnet`)
+  if (subnet === undefined) return failedResult('OVERLAY_SUBNET', `${subnetFile} has no subnet for ${name}`)
   const [first = ''] = subnet.split('/')
   if (addresses.includes(first)) return healthyResult
   return failedResult(
@@ -80,7 +106,7 @@ function checkSubnet(
 
 /** True if other hosts must already have a route to the pods of the node. */
 function mustBeRouted({ ready, overlay, pods, created }: NodeObservation, now: Date): boolean {
-  return ready && overlay && pods !== undefined && now.getTime() - created > settleMs
+  return ready && overlay && pods.length > 0 && now.getTime() - created > settleMs
 }
 
 /** Returns the names of nodes to which this host has no route although the API still lists them. */
@@ -102,33 +128,6 @@ async function findMissingRoutes(
 
 /** Maximum number of reported nodes. */
 const maxReported = 3
-
-/** Parses /proc/net/route. Returns the networks to which the host has a route, for example 10.244.3.0/24. */
-export function listRoutedNetworks(text: string): ReadonlySet<string> {
-  const lines = text.split('\n').slice(1)
-  return new Set(
-    lines.flatMap((line) => {
-      const [, destination = '', , flags = '', , , , mask = ''] = line.split('\t')
-      const isUsed = (Number.parseInt(flags, 16) & usable) === up
-      return isUsed ? [`${toAddress(destination)}/${toPrefixLength(mask)}`] : []
-    }),
-  )
-}
-
-/**
- * Route flag RTF_UP. The mask `usable` also contains RTF_REJECT (0x200), which a usable route does not have.
- */
-const up = 0x1
-const usable = up | 0x200
-
-/** Converts an address of /proc/net/route, which is little-endian hex. */
-function toAddress(hex: string): string {
-  return [...Buffer.from(hex, 'hex')].toReversed().join('.')
-}
-
-function toPrefixLength(hex: string): number {
-  return Number.parseInt(hex, 16).toString(2).replaceAll('0', '').length
-}
 
 type InterfaceDeps = Pick<ProbeDeps, 'files' | 'addresses'>
 

@@ -20,8 +20,8 @@ const hooks = `:INPUT ACCEPT [0:0]
 -A FORWARD -m comment --comment "kube-router netpol - TEMCG2JMHZYE7H7T" -j KUBE-ROUTER-FORWARD
 -A OUTPUT -m comment --comment "kube-router netpol - VEAAIY32XVBHCSCY" -j KUBE-ROUTER-OUTPUT
 `
-const rule = (address: string): string =>
-  `-A KUBE-ROUTER-FORWARD -d ${address}/32 -m comment --comment "rule to jump traffic destined to POD name:web namespace: default to chain KUBE-POD-FW-ABC" -j KUBE-POD-FW-ABC\n`
+const rule = (address: string, prefix = 32): string =>
+  `-A KUBE-ROUTER-FORWARD -d ${address}/${prefix} -m comment --comment "rule to jump traffic destined to POD name:web namespace: default to chain KUBE-POD-FW-ABC" -j KUBE-POD-FW-ABC\n`
 
 interface TestPod {
   readonly name: string
@@ -34,6 +34,7 @@ let api: ProbeApiServer
 let pods: readonly TestPod[]
 let refused: string | undefined
 let filter: Partial<CommandResult>
+let ipv6Filter: Partial<CommandResult>
 let deps: FakeProbeDeps
 let probes: Prober
 
@@ -47,7 +48,8 @@ beforeEach(() => {
   pods = [{ name: 'web' }]
   refused = undefined
   filter = { stdout: hooks + rule('10.244.1.5') }
-  deps = createFakeProbeDeps(() => filter)
+  ipv6Filter = { stdout: hooks + rule('fd00:10:244:1::5', 128) }
+  deps = createFakeProbeDeps(([program]) => (program === 'ip6tables-save' ? ipv6Filter : filter))
   deps.texts.set('/kubeconfig', api.kubeconfig)
   probes = createProber(deps)
 })
@@ -62,7 +64,12 @@ function buildPod({ name, spec = {}, status = {} }: TestPod) {
   return {
     metadata: { name, namespace: 'default' },
     spec,
-    status: { phase: 'Running', podIP: '10.244.1.5', startTime: '2026-12-01T00:00:00Z', ...status },
+    status: {
+      phase: 'Running',
+      podIPs: [{ ip: '10.244.1.5' }],
+      startTime: '2026-12-01T00:00:00Z',
+      ...status,
+    },
   }
 }
 
@@ -96,6 +103,23 @@ test('a pod without rules is reported', async () => {
   })
 })
 
+test('in a dual-stack cluster the rules of both families are checked', async () => {
+  const check = { kind: 'policy-rules', node: 'w1', kubeconfig: '/kubeconfig', ipv6: true } as const
+  pods = [{ name: 'web', status: { podIPs: [{ ip: '10.244.1.5' }, { ip: 'fd00:10:244:1::5' }] } }]
+  expect(await runCheck(check)).toEqual({ state: 'healthy' })
+  expect(await runRules()).toEqual({ state: 'healthy' })
+  ipv6Filter = { stdout: hooks }
+  expect(await runRules()).toEqual({ state: 'healthy' })
+  expect(await runCheck(check)).toMatchObject({
+    code: 'POLICY_RULES',
+    message: 'kube-router has no rules for default/web (10.244.1.5, fd00:10:244:1::5)',
+  })
+  ipv6Filter = { stdout: '' }
+  expect(await runCheck(check)).toMatchObject({
+    message: 'kube-router does not filter INPUT, FORWARD, OUTPUT of IPv6',
+  })
+})
+
 test('a pod that was deleted since the last list needs no rules', async () => {
   expect(await runRules()).toEqual({ state: 'healthy' })
   filter = { stdout: hooks }
@@ -106,7 +130,7 @@ test('a pod that was deleted since the last list needs no rules', async () => {
 test.each<readonly [string, TestPod]>([
   ['with the network of the host', { name: 'x', spec: { hostNetwork: true } }],
   ['that has ended', { name: 'x', status: { phase: 'Succeeded' } }],
-  ['without an address', { name: 'x', status: { podIP: undefined } }],
+  ['without an address', { name: 'x', status: { podIPs: undefined } }],
   ['that started a short time ago', { name: 'x', status: { startTime: '2026-12-31T23:59:30Z' } }],
 ])('a pod %s needs no rules', async (_, pod) => {
   filter = { stdout: hooks }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { hasCode } from '../../../kit/errors.ts'
 import { truncateList } from '../../../kit/text.ts'
@@ -26,14 +27,19 @@ export function createPolicyRulesProbe(
   { command, clock }: Pick<ProbeDeps, 'command' | 'clock'>,
   pods: LocalPodReader,
 ): ProbeRunner<'policy-rules'> {
-  return async ({ node, kubeconfig }, signal) => {
-    const { stdout } = await command(['iptables-save', '-t', 'filter'], { signal })
-    const missingHooks = findMissingHooks(stdout)
-    if (missingHooks.length > 0)
-      return failedResult('POLICY_RULES', `kube-router does not filter ${missingHooks.join(', ')}`)
-    const rules = listFilteredAddresses(stdout)
+  return async ({ node, kubeconfig, ipv6 = false }, signal) => {
+    const rules = new Set<string>()
+    for (const program of ['iptables-save', ...(ipv6 ? ['ip6tables-save'] : [])]) {
+      const { stdout } = await command([program, '-t', 'filter'], { signal })
+      const missingHooks = findMissingHooks(stdout)
+      const family = program === 'iptables-save' ? '' : ' of IPv6'
+      if (missingHooks.length > 0)
+        return failedResult('POLICY_RULES', `kube-router does not filter ${missingHooks.join(', ')}${family}`)
+      for (const address of listFilteredAddresses(stdout)) rules.add(address)
+    }
     const isMissing = (pod: LocalPod): boolean =>
-      clock.now().getTime() - pod.started > settleMs && !rules.has(pod.address)
+      clock.now().getTime() - pod.started > settleMs &&
+      pod.addresses.some((address) => (ipv6 || isIP(address) === 4) && !rules.has(address))
     const missing = (await pods.list(kubeconfig, node, signal)).filter(isMissing).slice(0, sampleSize)
     if (missing.length === 0) return healthyResult
     // The cached list may contain pods that were deleted, so the current list decides.
@@ -53,7 +59,9 @@ export function findMissingHooks(saved: string): readonly string[] {
 
 /** Lists the addresses of pods whose incoming packets pass a chain of their own. */
 export function listFilteredAddresses(saved: string): ReadonlySet<string> {
-  const rules = saved.matchAll(/^-A KUBE-ROUTER-FORWARD -d ([\d.]+)(?:\/32)? .*-j KUBE-POD-FW-\w+$/gm)
+  const rules = saved.matchAll(
+    /^-A KUBE-ROUTER-FORWARD -d ([\da-f.:]+)(?:\/(?:32|128))? .*-j KUBE-POD-FW-\w+$/gm,
+  )
   return new Set([...rules].map(([, address = '']) => address))
 }
 
@@ -61,13 +69,13 @@ export function listFilteredAddresses(saved: string): ReadonlySet<string> {
 interface LocalPod {
   readonly namespace: string
   readonly name: string
-  readonly address: string
+  readonly addresses: readonly string[]
   /** Time at which the kubelet accepted the pod, in milliseconds since 1970. */
   readonly started: number
 }
 
-function formatPod({ namespace, name, address }: LocalPod): string {
-  return `${namespace}/${name} (${address})`
+function formatPod({ namespace, name, addresses }: LocalPod): string {
+  return `${namespace}/${name} (${addresses.join(', ')})`
 }
 
 /** Schema of a pod. It keeps only the needed fields, because all pods of the node are cached. */
@@ -79,7 +87,7 @@ const podList = z.object({
         spec: z.object({ hostNetwork: z.boolean().default(false) }),
         status: z.object({
           phase: z.string().default(''),
-          podIP: z.string().optional(),
+          podIPs: z.array(z.object({ ip: z.string() })).default([]),
           startTime: z.string().optional(),
         }),
       }),
@@ -125,10 +133,10 @@ export class LocalPodReader {
 
 function parsePods(text: string): readonly LocalPod[] {
   return (podList.parse(JSON.parse(text)).items ?? []).flatMap(({ metadata, spec, status }) => {
-    const { podIP, startTime, phase } = status
+    const { podIPs, startTime, phase } = status
     // Rules for pods that are pending or have ended are optional.
-    if (spec.hostNetwork || phase !== 'Running' || podIP === undefined || startTime === undefined) return []
-    return [{ ...metadata, address: podIP, started: Date.parse(startTime) }]
+    if (spec.hostNetwork || phase !== 'Running' || podIPs.length === 0 || startTime === undefined) return []
+    return [{ ...metadata, addresses: podIPs.map(({ ip }) => ip), started: Date.parse(startTime) }]
   })
 }
 

@@ -32,7 +32,7 @@ export interface ProbeDeps {
   readonly disks: Disks
   /** Returns the HNS networks of a Windows host, or undefined while HNS does not respond. */
   readonly networks?: () => Promise<readonly { readonly name: string; readonly type: string }[] | undefined>
-  /** Returns the IPv4 addresses of an interface. The list is empty if the interface is down. */
+  /** Returns the addresses of an interface. The list is empty if the interface is down. */
   readonly addresses: (name: string) => readonly string[]
 }
 
@@ -59,12 +59,12 @@ export function createProbeDeps({
 }
 
 /**
- * Returns the IPv4 addresses of an interface. Node.js reads them, because starting a program would cost more
- * than all other probes.
+ * Returns the addresses of an interface, except link-local ones, which every interface has. Node.js reads them,
+ * because starting a program would cost more than all other probes.
  */
 function addresses(name: string): readonly string[] {
-  return (networkInterfaces()[name] ?? []).flatMap(({ family, address }) =>
-    family === 'IPv4' ? [address] : [],
+  return (networkInterfaces()[name] ?? []).flatMap(({ family, address, ...rest }) =>
+    family === 'IPv4' || ('scopeid' in rest && rest.scopeid === 0) ? [address] : [],
   )
 }
 

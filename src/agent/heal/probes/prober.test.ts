@@ -46,6 +46,23 @@ test('a file probe is unhealthy if its file is empty or missing', async () => {
   })
 })
 
+test('a file probe with a maximum age is unhealthy if the file is older', async () => {
+  const deps = createFakeProbeDeps()
+  deps.texts.set('/heartbeat', 'alive')
+  const facts = await deps.files.stat('/heartbeat')
+  const at = (ageMs: number): FakeProbeDeps => ({
+    ...deps,
+    clock: { now: () => new Date(Number(BigInt(facts?.modified ?? 0) / 1_000_000n) + ageMs) },
+  })
+  const check = { kind: 'file', path: '/heartbeat', maxAgeMs: 5000 } as const
+  expect(await runProbe(at(4900), check)).toEqual({ state: 'healthy' })
+  expect(await runProbe(at(5100), check)).toMatchObject({
+    state: 'unhealthy',
+    code: 'HEALTH_NO_RESPONSE',
+    message: '/heartbeat was written 5.1 s ago',
+  })
+})
+
 test('suspended work begins when running probes have cleaned up, and no probe runs meanwhile', async () => {
   const cleanedUp = Promise.withResolvers<undefined>()
   const events: string[] = []

@@ -39,6 +39,12 @@ const specificCodes: readonly (readonly [
   ['etcd', 'readyz', ['HEALTH_CHECK_FAILED'], 'ETCD_NO_QUORUM'],
   ['kube-apiserver', 'readyz', ['HEALTH_CHECK_FAILED'], 'API_NOT_READY'],
   ['apiserver-proxy', 'api', ['HEALTH_CHECK_FAILED', 'HEALTH_NO_RESPONSE'], 'API_UNREACHABLE'],
+  [
+    'hyperkube-keepalived',
+    'virtual-ip',
+    ['HEALTH_CHECK_FAILED', 'HEALTH_NO_RESPONSE'],
+    'VIRTUAL_IP_UNREACHABLE',
+  ],
 ]
 
 /** Replaces a general failure code with the specific one of this probe, if there is one. */

@@ -21,16 +21,19 @@ interface TestService {
   readonly spec?: object
   readonly labels?: Readonly<Record<string, string>>
   readonly ready?: boolean
+  readonly ipv6Ready?: boolean
 }
 
 let ca: TestCa
 let api: ProbeApiServer
 let services: readonly TestService[]
 let filter: Partial<CommandResult>
+let ipv6Filter: Partial<CommandResult>
 let deps: FakeProbeDeps
 let probes: Prober
 const dns = { name: 'dns', clusterIP: '10.96.0.10' }
 const known = { stdout: 'elements = { 10.96.0.10 . tcp . 53 : goto service-X-default/dns/tcp/main }' }
+const knownIpv6 = { stdout: 'elements = { fd00:10:96::a . tcp . 53 : goto service-X-default/dns/tcp/main }' }
 const flushed = { code: 1, stderr: 'Error: No such file or directory\nlist map ip kube-proxy service-ips' }
 
 beforeAll(async () => {
@@ -42,7 +45,10 @@ beforeEach(() => {
   probes?.[Symbol.dispose]()
   services = [dns]
   filter = known
-  deps = createFakeProbeDeps(() => filter)
+  ipv6Filter = knownIpv6
+  deps = createFakeProbeDeps((argv) =>
+    argv.includes('ip6') || argv[0] === 'ip6tables-save' ? ipv6Filter : filter,
+  )
   deps.texts.set('/kubeconfig', api.kubeconfig)
   probes = createProber(deps)
 })
@@ -54,6 +60,10 @@ function respond(request: ReceivedRequest): TestResponse {
     cluster.put(
       `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/${service.name}`,
       buildSlice(service),
+    )
+    cluster.put(
+      `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/${service.name}-ipv6`,
+      buildSlice({ ...service, ready: service.ready ?? service.ipv6Ready ?? true }, 'IPv6'),
     )
   }
   return cluster.respond(request)
@@ -68,20 +78,20 @@ function buildService({ name, clusterIP, created = '2026-12-01T00:00:00Z', spec,
   }
 }
 
-function buildSlice({ name, ready }: TestService) {
+function buildSlice({ name, ready }: TestService, addressType = 'IPv4') {
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { namespace: 'default', labels: { 'kubernetes.io/service-name': name } },
-    addressType: 'IPv4',
+    addressType,
     endpoints: [{ conditions: ready === undefined ? {} : { ready } }],
     ports: [{ name: 'main', port: 53 }],
   }
 }
 
-async function runProbe(mode: 'nftables' | 'iptables' = 'nftables'): Promise<ProbeResult> {
+async function runProbe(mode: 'nftables' | 'iptables' = 'nftables', ipv6?: true): Promise<ProbeResult> {
   return probes.run(
-    testProbe({ kind: 'service-rules', mode, kubeconfig: '/kubeconfig' }),
+    testProbe({ kind: 'service-rules', mode, kubeconfig: '/kubeconfig', ...(ipv6 ? { ipv6 } : {}) }),
     testComponent('kube-proxy'),
     new AbortController().signal,
   )
@@ -138,6 +148,28 @@ test.each<readonly [string, TestService]>([
 ])('a Service %s needs no rules', async (_, service) => {
   services = [dns, service]
   expect(await runProbe()).toEqual({ state: 'healthy' })
+})
+
+test('in a dual-stack cluster the rules of both families are checked', async () => {
+  const clusterIPs = ['10.96.0.10', 'fd00:10:96::a']
+  services = [{ ...dns, spec: { clusterIPs } }]
+  expect(await runProbe('nftables', true)).toEqual({ state: 'healthy' })
+  ipv6Filter = flushed
+  expect(await runProbe()).toEqual({ state: 'healthy' })
+  expect(await runProbe('nftables', true)).toMatchObject({
+    code: 'SERVICE_RULES',
+    message: 'kube-proxy has written no rules for default/dns (fd00:10:96::a tcp 53)',
+  })
+  services = [{ ...dns, spec: { clusterIPs }, ipv6Ready: false }]
+  deps.time += 60_001
+  expect(await runProbe('nftables', true)).toEqual({ state: 'healthy' })
+  services = [{ ...dns, spec: { clusterIPs } }]
+  deps.time += 60_001
+  filter = { stdout: '-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m tcp --dport 53 -j KUBE-SVC-A\n' }
+  ipv6Filter = { stdout: '-A KUBE-SERVICES -d fd00:10:96::a/128 -p tcp -m tcp --dport 53 -j KUBE-SVC-A\n' }
+  expect(await runProbe('iptables', true)).toEqual({ state: 'healthy' })
+  ipv6Filter = {}
+  expect(await runProbe('iptables', true)).toMatchObject({ code: 'SERVICE_RULES' })
 })
 
 test('rules that cannot be read make the probe unknown', async () => {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { truncateList } from '../../../kit/text.ts'
 import type { RunCommand } from '../../host/command.ts'
@@ -19,9 +20,14 @@ export function createServiceRulesProbe(
   { command, clock }: Pick<ProbeDeps, 'command' | 'clock'>,
   services: ServiceReader,
 ): ProbeRunner<'service-rules'> {
-  return async ({ mode, kubeconfig }, signal) => {
-    const ports = await services.listPorts(kubeconfig, clock.now(), signal)
-    const rules = await readers[mode](command, signal)
+  return async ({ mode, kubeconfig, ipv6 = false }, signal) => {
+    const ports = (await services.listPorts(kubeconfig, clock.now(), signal)).filter(
+      ({ family }) => ipv6 || family === 4,
+    )
+    const rules = new Set([
+      ...(await readers[mode](command, 4, signal)),
+      ...(ipv6 ? await readers[mode](command, 6, signal) : []),
+    ])
     const missing = ports.filter(({ rule }) => !rules.has(rule))
     const confirmed: ServicePort[] = []
     for (const port of missing.slice(0, sampleSize)) {
@@ -35,30 +41,33 @@ export function createServiceRulesProbe(
   }
 }
 
-type ReadRules = (command: RunCommand, signal: AbortSignal) => Promise<ReadonlySet<string>>
+type ReadRules = (command: RunCommand, family: 4 | 6, signal: AbortSignal) => Promise<ReadonlySet<string>>
 
 /**
  * Functions that read the rules of kube-proxy, one per proxy mode. Each runs one program, which is the main
  * cost of this probe.
  */
 const readers: Readonly<Record<ChecksByKind['service-rules']['mode'], ReadRules>> = {
-  nftables: async (command, signal) => {
-    const argv = ['nft', 'list', 'map', 'ip', 'kube-proxy', 'service-ips'] as const
+  nftables: async (command, family, signal) => {
+    const table = family === 4 ? 'ip' : 'ip6'
+    const argv = ['nft', 'list', 'map', table, 'kube-proxy', 'service-ips'] as const
     const { code, stdout, stderr } = await command(argv, { codes: [0, 1], signal })
     if (code === 0) return parseNftRules(stdout)
     // If the table does not exist, there are no rules. After any other error the rules are unknown.
     if (stderr.includes('No such file or directory')) return new Set()
     throw new Error(stderr)
   },
-  iptables: async (command, signal) =>
-    parseIptablesRules((await command(['iptables-save', '-t', 'nat'], { signal })).stdout),
+  iptables: async (command, family, signal) => {
+    const program = family === 4 ? 'iptables-save' : 'ip6tables-save'
+    return parseIptablesRules((await command([program, '-t', 'nat'], { signal })).stdout)
+  },
 }
 
 /**
  * Parses map elements such as `10.96.0.10 . udp . 53 : goto service-ULMVA6XW-kube-system/kube-dns/udp/dns`.
  */
 export function parseNftRules(text: string): ReadonlySet<string> {
-  const elements = text.matchAll(/(\d+\.\d+\.\d+\.\d+) \. (\w+) \. (\d+)/g)
+  const elements = text.matchAll(/([\da-f]+[.:][\da-f.:]+) \. (\w+) \. (\d+)/g)
   return new Set([...elements].map(([, address, protocol, port]) => `${address} ${protocol} ${port}`))
 }
 
@@ -66,7 +75,7 @@ export function parseNftRules(text: string): ReadonlySet<string> {
  * Parses rules such as `-A KUBE-SERVICES -d 10.96.0.10/32 -p udp … --dport 53 -j KUBE-SVC-TCOU7JCQXEZGVUNU`.
  */
 export function parseIptablesRules(text: string): ReadonlySet<string> {
-  const rules = text.matchAll(/^-A KUBE-SERVICES -d ([\d.]+)\/32 -p (\w+) .*--dport (\d+) /gm)
+  const rules = text.matchAll(/^-A KUBE-SERVICES -d ([\da-f.:]+)\/(?:32|128) -p (\w+) .*--dport (\d+) /gm)
   return new Set([...rules].map(([, address, protocol, port]) => `${address} ${protocol} ${port}`))
 }
 
@@ -81,6 +90,7 @@ const service = z.object({
   spec: z.object({
     type: z.string().default('ClusterIP'),
     clusterIP: z.string().default('None'),
+    clusterIPs: z.array(z.string()).optional(),
     internalTrafficPolicy: z.string().default('Cluster'),
     ports: z
       .array(z.object({ name: z.string().default(''), protocol: z.string().default('TCP'), port: z.int() }))
@@ -103,6 +113,7 @@ type Slice = z.infer<typeof slice>
 interface ServicePort {
   readonly namespace: string
   readonly service: string
+  readonly family: 4 | 6
   /** Address, protocol and port, for example `10.96.0.10 udp 53`. */
   readonly rule: string
 }
@@ -198,33 +209,47 @@ function selectServicePorts(
       (one) =>
         hasRuleOnEveryNode(one) && now.getTime() - Date.parse(one.metadata.creationTimestamp) > settleMs,
     )
-    .flatMap(({ metadata: { namespace, name }, spec: { clusterIP, ports } }) =>
-      ports
-        .filter((port) => backed.has(`${namespace}/${name}/${port.name}`))
-        .map(({ protocol, port }) => ({
-          namespace,
-          service: name,
-          rule: `${clusterIP} ${protocol.toLowerCase()} ${port}`,
-        })),
+    .flatMap(({ metadata: { namespace, name }, spec }) =>
+      listClusterAddresses(spec).flatMap(({ address, family }) =>
+        spec.ports
+          .filter((port) => backed.has(`${namespace}/${name}/${port.name} ${family}`))
+          .map(({ protocol, port }) => ({
+            namespace,
+            service: name,
+            family,
+            rule: `${address} ${protocol.toLowerCase()} ${port}`,
+          })),
+      ),
     )
 }
 
 /** True if kube-proxy must have a rule for the service on every node. */
 function hasRuleOnEveryNode({
   metadata: { labels },
-  spec: { type, clusterIP, internalTrafficPolicy },
+  spec: { type, internalTrafficPolicy },
 }: Service): boolean {
   const hasOtherProxy = labels['service.kubernetes.io/service-proxy-name'] !== undefined
-  const isIpv4 = /^\d+\.\d+\.\d+\.\d+$/.test(clusterIP)
   // With the policy `Local` a node without an endpoint rightly has no rule.
-  return !hasOtherProxy && type !== 'ExternalName' && isIpv4 && internalTrafficPolicy === 'Cluster'
+  return !hasOtherProxy && type !== 'ExternalName' && internalTrafficPolicy === 'Cluster'
+}
+
+/** Lists the cluster addresses of a service: none, one, or one of each family. */
+function listClusterAddresses({
+  clusterIP,
+  clusterIPs = [clusterIP],
+}: Service['spec']): readonly { readonly address: string; readonly family: 4 | 6 }[] {
+  return clusterIPs.flatMap((address) => {
+    const family = isIP(address)
+    return family === 4 || family === 6 ? [{ address, family }] : []
+  })
 }
 
 function isBacked({ addressType, endpoints }: Slice): boolean {
   // An endpoint without a ready condition counts as ready.
-  return addressType === 'IPv4' && (endpoints ?? []).some(({ conditions }) => conditions.ready !== false)
+  return addressType !== 'FQDN' && (endpoints ?? []).some(({ conditions }) => conditions.ready !== false)
 }
 
-function backedPorts({ metadata: { namespace, labels }, ports }: Slice): string[] {
-  return (ports ?? []).map(({ name }) => `${namespace}/${labels[serviceName]}/${name}`)
+function backedPorts({ metadata: { namespace, labels }, addressType, ports }: Slice): string[] {
+  const family = addressType === 'IPv4' ? 4 : 6
+  return (ports ?? []).map(({ name }) => `${namespace}/${labels[serviceName]}/${name} ${family}`)
 }

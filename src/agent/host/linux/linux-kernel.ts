@@ -35,8 +35,9 @@ export function createLinuxKernel(command: RunCommand): Kernel {
   }
 }
 
+/** Returns the path of a setting. As in sysctl.d(5), dots of a name with slashes are no separators. */
 function settingPath(setting: string): string {
-  return `/proc/sys/${setting.replaceAll('.', '/')}`
+  return `/proc/sys/${setting.includes('/') ? setting : setting.replaceAll('.', '/')}`
 }
 
 async function isBuiltIn(module: string): Promise<boolean> {

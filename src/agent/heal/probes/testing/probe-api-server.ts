@@ -45,7 +45,7 @@ export async function startProbeApiServer(
 
 export interface FakeNode {
   readonly name: string
-  readonly pods?: string
+  readonly pods?: readonly string[]
   readonly ready?: boolean
   readonly created?: string
   readonly address?: string
@@ -70,7 +70,14 @@ function buildTable(nodes: readonly FakeNode[]): unknown {
   }
 }
 
-function buildNode({ name, pods, ready = true, created = '2026-12-01T00:00:00Z', address, port }: FakeNode) {
+function buildNode({
+  name,
+  pods = [],
+  ready = true,
+  created = '2026-12-01T00:00:00Z',
+  address,
+  port,
+}: FakeNode) {
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -79,7 +86,7 @@ function buildNode({ name, pods, ready = true, created = '2026-12-01T00:00:00Z',
       creationTimestamp: created,
       annotations: { 'flannel.alpha.coreos.com/kube-subnet-manager': 'true' },
     },
-    spec: { podCIDR: pods },
+    spec: { podCIDR: pods[0], podCIDRs: pods },
     status: {
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
       addresses: address === undefined ? [] : [{ type: 'InternalIP', address }],

@@ -1,0 +1,125 @@
+import { isIP } from 'node:net'
+import { parseEndpointHost } from './api.ts'
+import { type AddressSpan, isNetwork, parseAddressSpan, rangesOverlap, toRange } from './cidr.ts'
+import type { Cluster } from './cluster.ts'
+import type { LoadBalancerSettings } from './load-balancer.ts'
+import { problem, type Problem, type ClusterRule } from './problem.ts'
+
+export const loadBalancerRules: readonly ClusterRule[] = [
+  poolNetworks,
+  poolFamilies,
+  poolOverlaps,
+  reservedAddresses,
+  usableAddresses,
+]
+
+interface PoolEntry {
+  readonly text: string
+  readonly span: AddressSpan
+  readonly path: readonly (string | number)[]
+}
+
+function listPoolEntries({ loadBalancer }: Cluster['spec']): readonly PoolEntry[] {
+  if (loadBalancer === 'none') return []
+  return loadBalancer.addresses.flatMap((text, index) => {
+    const span = parseAddressSpan(text)
+    return span === undefined ? [] : [{ text, span, path: ['spec', 'loadBalancer', 'addresses', index] }]
+  })
+}
+
+function poolNetworks({ spec }: Cluster): Problem[] {
+  return listPoolEntries(spec)
+    .filter(({ text }) => text.includes('/') && !isNetwork(text))
+    .map(({ text, path }) =>
+      problem('SPEC_NOT_A_NETWORK', path, `${text} is a host address, not a network address`),
+    )
+}
+
+/**
+ * Reports addresses of a family that Services of this cluster cannot have, or that MetalLB's own BGP program
+ * cannot announce.
+ */
+function poolFamilies({ spec }: Cluster): Problem[] {
+  const families = new Set(spec.network.services.map((network) => toRange(network).family))
+  const hasBgp = spec.loadBalancer !== 'none' && spec.loadBalancer.bgp !== undefined
+  return listPoolEntries(spec).flatMap(({ text, span: { family }, path }) => {
+    const code = 'SPEC_LOAD_BALANCER_FAMILY'
+    if (!families.has(family)) {
+      const message = `${text} is IPv${family}, and spec.network.services has no IPv${family} network`
+      return [problem(code, path, message)]
+    }
+    return hasBgp && family === 6 ? [problem(code, path, `${text} is IPv6, and BGP announces only IPv4`)] : []
+  })
+}
+
+/** Reports addresses that the cluster uses for something else. */
+function poolOverlaps({ spec }: Cluster): Problem[] {
+  const { loadBalancer } = spec
+  if (loadBalancer === 'none') return []
+  const entries = listPoolEntries(spec)
+  const used = listUsedAddresses(spec, loadBalancer)
+  return entries.flatMap(({ text, span, path }, index) => {
+    const others = [...used, ...entries.slice(0, index).map((entry) => ({ ...entry, what: 'the pool' }))]
+    return others
+      .filter((other) => rangesOverlap(other.span, span))
+      .map((other) => problem('SPEC_OVERLAP', path, `${text} overlaps ${other.what} (${other.text})`))
+  })
+}
+
+interface UsedAddress extends Pick<PoolEntry, 'text' | 'span'> {
+  /** The setting that uses the address. */
+  readonly what: string
+}
+
+function listUsedAddresses(spec: Cluster['spec'], { bgp }: LoadBalancerSettings): readonly UsedAddress[] {
+  const named = [
+    ...spec.network.pods.map((text) => ({ what: 'spec.network.pods', text })),
+    ...spec.network.services.map((text) => ({ what: 'spec.network.services', text })),
+    ...spec.hosts.flatMap(({ name, address, internalAddress = '', internalAddressIPv6 = '' }) =>
+      [address, internalAddress, internalAddressIPv6].map((text) => ({ what: `host ${name}`, text })),
+    ),
+    { what: 'spec.api.virtualIP', text: spec.api.virtualIP ?? '' },
+    { what: 'spec.api.endpoint', text: parseEndpointHost(spec.api.endpoint ?? '') },
+    ...(bgp?.peers ?? []).map(({ address }) => ({ what: 'a BGP peer', text: address })),
+  ]
+  const unique = new Map(named.map((one) => [`${one.what} ${one.text}`, one]))
+  return [...unique.values()]
+    .filter(({ text }) => text.includes('/') || isIP(text) !== 0)
+    .map((one) => ({ ...one, span: toRange(one.text) }))
+}
+
+/** Networks whose addresses no Service can have: unspecified, loopback, link-local, multicast, reserved. */
+const reservedNetworks = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/3',
+  '::/127',
+  'fe80::/10',
+  'ff00::/8',
+]
+
+function reservedAddresses({ spec }: Cluster): Problem[] {
+  return listPoolEntries(spec).flatMap(({ text, span, path }) =>
+    reservedNetworks
+      .filter((network) => rangesOverlap(toRange(network), span))
+      .map((network) =>
+        problem('SPEC_WRONG_VALUE', path, `${text} overlaps ${network}, which Services cannot use`),
+      ),
+  )
+}
+
+/**
+ * Reports a pool without an address for a Service. MetalLB skips IPv4 addresses that end with .0 or .255,
+ * because they are often the address or the broadcast address of a network.
+ */
+function usableAddresses({ spec }: Cluster): Problem[] {
+  const entries = listPoolEntries(spec)
+  if (entries.length === 0 || entries.some(({ span }) => hasUsableAddress(span))) return []
+  const message = 'has only addresses that end with .0 or .255, which Services do not get'
+  return [problem('SPEC_LOAD_BALANCER_EMPTY', ['spec', 'loadBalancer', 'addresses'], message)]
+}
+
+function hasUsableAddress({ family, first, last }: AddressSpan): boolean {
+  return family === 6 || last - first > 1n || [first, last].some((one) => ![0n, 255n].includes(one % 256n))
+}
