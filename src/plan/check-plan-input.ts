@@ -134,7 +134,7 @@ function checkHost(subject: HostSubject): Finding[] {
   const { system } = hostFacts
   const common = {
     ...subject,
-    address: resolveInternalAddress(host, hostFacts, cluster.spec.api.virtualIP) ?? host.address,
+    address: resolveInternalAddress(cluster, host, hostFacts) ?? host.address,
     ipv6Address: resolveIpv6Address(cluster, host, hostFacts),
   }
   return [

@@ -68,7 +68,7 @@ function planHost(
   host: HostSpec,
   facts: Facts,
 ): NodePlan {
-  const address = resolveInternalAddress(host, facts, input.cluster.spec.api.virtualIP) ?? host.address
+  const address = resolveInternalAddress(input.cluster, host, facts) ?? host.address
   const ipv6Address = resolveIpv6Address(input.cluster, host, facts)
   const { system } = facts
   const version = readVersion(host.name)

@@ -28,7 +28,7 @@ export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts
   const members = (hosts: readonly HostSpec[]): HostAddress[] =>
     hosts
       .flatMap((host) => {
-        const address = resolveInternalAddress(host, facts.get(host.name), spec.api.virtualIP)
+        const address = resolveInternalAddress(cluster, host, facts.get(host.name))
         return address === undefined ? [] : [{ name: host.name, address }]
       })
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -41,22 +41,28 @@ export function buildTopology(cluster: Cluster, facts: ReadonlyMap<string, Facts
   }
 }
 
+/** Returns the address at which the other hosts reach a host, if cluster.yml alone determines it. */
+export function readInternalAddress(host: HostSpec): string | undefined {
+  if (host.internalAddress !== undefined) return host.internalAddress
+  return host.interface === undefined && isIP(host.address) !== 0 ? host.address : undefined
+}
+
 /**
  * Returns the address at which the other hosts reach a host. Undefined if it is neither in cluster.yml nor in
  * the facts. The virtual IP is no address of its own, although one control plane has it.
  */
 export function resolveInternalAddress(
+  { spec }: Cluster,
   host: HostSpec,
   facts: Facts | undefined,
-  virtualIP?: string,
 ): string | undefined {
-  if (host.internalAddress !== undefined) return host.internalAddress
-  if (host.interface === undefined && isIP(host.address) !== 0) return host.address
+  const configured = readInternalAddress(host)
+  if (configured !== undefined) return configured
   const name = host.interface ?? facts?.system.defaultInterface
   return facts === undefined || name === undefined
     ? undefined
     : listInterfaceAddresses(facts.system, name).find(
-        ({ address }) => isIP(address) === 4 && address !== virtualIP,
+        ({ address }) => isIP(address) === 4 && address !== spec.api.virtualIP,
       )?.address
 }
 
@@ -65,20 +71,24 @@ export function resolveInternalAddress(
  * interface with the IPv4 address has none or several. Of several, any could be temporary.
  */
 export function resolveIpv6Address(
-  { spec }: Cluster,
+  cluster: Cluster,
   host: HostSpec,
   facts: Facts | undefined,
 ): string | undefined {
-  if (!isDualStack(spec.network)) return undefined
+  if (!isDualStack(cluster.spec.network)) return undefined
   if (host.internalAddressIPv6 !== undefined) return normalizeAddress(host.internalAddressIPv6)
-  const candidates = listIpv6Candidates(host, facts)
+  const candidates = listIpv6Candidates(cluster, host, facts)
   return candidates.length === 1 ? candidates[0] : undefined
 }
 
 /** Lists the IPv6 addresses of the interface that has the IPv4 address of a host. */
-export function listIpv6Candidates(host: HostSpec, facts: Facts | undefined): readonly string[] {
+export function listIpv6Candidates(
+  cluster: Cluster,
+  host: HostSpec,
+  facts: Facts | undefined,
+): readonly string[] {
   const addresses = facts?.system.addresses ?? []
-  const primary = resolveInternalAddress(host, facts)
+  const primary = resolveInternalAddress(cluster, host, facts)
   const name = addresses.find(({ address }) => address === primary)?.interface
   return addresses
     .filter((one) => one.interface === name && isIP(one.address) === 6)

@@ -6,6 +6,7 @@ import { formatAddress, parseAddress } from '../../proxy/address.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openApiProxy } from '../proxy/api-proxy.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
+import { formatFileFlag } from '../../workspace/cluster-paths.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { formatFindings } from '../command/print.ts'
@@ -67,8 +68,4 @@ function parseListenFlag(text: string): string {
 /** True if the certificates of the API servers contain the address that clients use. */
 function isInCertificates(host: string, { spec }: Cluster): boolean {
   return ['127.0.0.1', 'localhost', ...spec.api.sans].includes(host)
-}
-
-function formatFileFlag(file: string): string {
-  return file === 'cluster.yml' ? '' : ` -f ${file}`
 }

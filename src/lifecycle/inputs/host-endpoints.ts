@@ -1,6 +1,6 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { formatSshCommand } from '../../plan/checks/presence.ts'
-import { resolveInternalAddress } from '../../plan/topology.ts'
+import { readInternalAddress } from '../../plan/topology.ts'
 import type { HostRoles } from '../../rollout/input.ts'
 import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
 import { usesKubeProxy, usesKubeRouter } from '../../spec/network.ts'
@@ -59,7 +59,7 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
     const isNode = host.roles.some((role) => role !== 'etcd')
     return {
       host: host.name,
-      address: resolveInternalAddress(host, undefined) ?? host.address,
+      address: readInternalAddress(host) ?? host.address,
       etcd: members.has(host.name),
       api: isControlPlane,
       ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),

@@ -32,7 +32,7 @@ export function listPeers(cluster: Cluster, facts: ReadonlyMap<string, Facts>): 
   return cluster.spec.hosts
     .flatMap((host): Peer[] => {
       const hostFacts = facts.get(host.name)
-      const address = resolveInternalAddress(host, hostFacts, cluster.spec.api.virtualIP)
+      const address = resolveInternalAddress(cluster, host, hostFacts)
       if (hostFacts === undefined || address === undefined) return []
       const { system } = hostFacts
       const context = { cluster, host, topology }

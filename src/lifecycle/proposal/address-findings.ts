@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { Finding } from '../../contract/finding.ts'
 import { hostKind } from '../../kube/host-resource.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { resolveInternalAddress } from '../../plan/topology.ts'
+import { readInternalAddress } from '../../plan/topology.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
@@ -46,7 +46,7 @@ function listReportedAddresses(
   const certificates = components.find(({ name }) => name === 'kubelet')?.certificates ?? []
   const ipv6 = certificates.flatMap(({ names }) => names.ip).find((one) => isIP(one) === 6)
   return [
-    ...(resolveInternalAddress(host, undefined) === undefined ? [{ address, field: 'internalAddress' }] : []),
+    ...(readInternalAddress(host) === undefined ? [{ address, field: 'internalAddress' }] : []),
     ...(ipv6 === undefined || ipv6 === address || host.internalAddressIPv6 !== undefined
       ? []
       : [{ address: ipv6, field: 'internalAddressIPv6' }]),

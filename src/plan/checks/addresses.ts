@@ -14,8 +14,7 @@ export const checkOwnAddress: SystemCheck = (subject) => {
   if (interfaceName !== undefined && listInterfaceAddresses(system, interfaceName).length === 0) {
     return [missingInterface(subject, interfaceName)]
   }
-  const { virtualIP } = subject.cluster.spec.api
-  const address = resolveInternalAddress(host, facts.get(host.name), virtualIP)
+  const address = resolveInternalAddress(subject.cluster, host, facts.get(host.name))
   if (address === undefined || isLoopback(address)) return [missingAddress(subject, address)]
   const others = (subject.hostsByAddress.get(address) ?? []).filter((name) => name !== host.name)
   if (others.length > 0) return [duplicateAddress(subject, address, others)]

@@ -122,7 +122,7 @@ function groupByAddress({ cluster, facts }: PlanInput): ReadonlyMap<string, read
     const hostFacts = facts.get(host.name)
     const ipv6Address = resolveIpv6Address(cluster, host, hostFacts)
     return [
-      { name: host.name, address: resolveInternalAddress(host, hostFacts, cluster.spec.api.virtualIP) ?? '' },
+      { name: host.name, address: resolveInternalAddress(cluster, host, hostFacts) ?? '' },
       ...(ipv6Address === undefined ? [] : [{ name: host.name, address: ipv6Address }]),
     ]
   })

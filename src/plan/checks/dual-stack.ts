@@ -33,15 +33,15 @@ export const checkIpv6Address: LinuxCheck = (subject) => {
 }
 
 function addressError(subject: SystemSubject, code: string, message: string): Finding {
-  const { host, facts, index } = subject
-  const [first] = listIpv6Candidates(host, facts.get(host.name))
+  const { cluster, host, facts, index } = subject
+  const [first] = listIpv6Candidates(cluster, host, facts.get(host.name))
   const hint = first === undefined ? 'give the interface an IPv6 address' : `internalAddressIPv6: ${first}`
   return hostError(subject, code, message, { hint, path: `spec.hosts[${index}].internalAddressIPv6` })
 }
 
 function missingAddress(subject: SystemSubject): Finding {
-  const { address, host, facts, system } = subject
-  const candidates = listIpv6Candidates(host, facts.get(host.name))
+  const { cluster, address, host, facts, system } = subject
+  const candidates = listIpv6Candidates(cluster, host, facts.get(host.name))
   const name = system.addresses.find((one) => one.address === address)?.interface ?? 'the interface'
   const message =
     candidates.length === 0

@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import { quorumSize } from '../../kit/quorum.ts'
 import { type Cluster, etcdHosts } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
-import { resolveInternalAddress } from '../topology.ts'
+import { readInternalAddress } from '../topology.ts'
 import { type HostCheck, hostError, type HostSubject, hostWarning } from './check.ts'
 
 /** Reports a host without facts, or with another operating system than in cluster.yml. */
@@ -43,7 +43,7 @@ function checkAbsence(subject: HostSubject): Finding[] {
       }),
     ]
   }
-  if (resolveInternalAddress(host, undefined) === undefined) return [needed, unknownAddress(subject)]
+  if (readInternalAddress(host) === undefined) return [needed, unknownAddress(subject)]
   const skippedMessage = 'the host has no facts, and stays unchanged until it is reachable'
   return [hostWarning(subject, 'HOST_NO_FACTS', skippedMessage, details)]
 }
