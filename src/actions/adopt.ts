@@ -1,18 +1,18 @@
 import { apiServerTlsName } from '../contract/api-server-name.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { type AdoptionSource, createIdentity, type Identity } from '../identity/identity.ts'
-import { importIdentity } from '../identity/import-identity.ts'
+import { type ExistingKeys, importIdentity } from '../identity/import-identity.ts'
 import { settleAll } from '../kit/concurrency.ts'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
 import type { Dial } from '../kit/tunnel.ts'
 import { KubeClient } from '../kube/client.ts'
 import { parseKubeconfig } from '../kube/kubeconfig.ts'
-import { readExistingKeys } from '../lifecycle/adoption/existing-keys.ts'
+import { readExistingKeys, readFingerprint } from '../lifecycle/adoption/existing-keys.ts'
 import {
   type AdoptedHost,
   type AdoptionObservation,
   findComponent,
-  listControlPlanes,
+  listAdoptedControlPlanes,
   type UnreadableHost,
 } from '../lifecycle/adoption/observation.ts'
 import { readAdoptedApi } from '../lifecycle/adoption/read-api.ts'
@@ -39,6 +39,8 @@ export interface AdoptionTarget {
   readonly ssh: HostSpec['ssh']
   /** Text and path of an administrator's kubeconfig. Default: that of a control plane. */
   readonly kubeconfig?: { readonly text: string; readonly file: string }
+  /** Keys of the cluster, if a file has them. Default: those of a control plane. */
+  readonly keys?: ExistingKeys
 }
 
 export interface TargetHost {
@@ -113,6 +115,7 @@ export async function openAdoption(
       hosts: reader.hosts,
       unreadable,
       windowsHosts: target.windowsHosts,
+      ...describeGivenCa(target.keys),
       api: api.value,
       ...(api.failure === undefined ? {} : { apiFailure: api.failure }),
       etcd: etcd.value,
@@ -122,7 +125,7 @@ export async function openAdoption(
       observation,
       async importKeys(name, hostNames) {
         const { host, remote } = requireControlPlane(reader)
-        const existing = await readExistingKeys(remote, host, from, signal)
+        const existing = target.keys ?? (await readExistingKeys(remote, host, from, signal))
         const identity = await importIdentity(existing, { name, from, now: now() })
         return { ...identity, hostKeys: renamePins(keys.identity.hostKeys, hostNames) }
       },
@@ -132,6 +135,12 @@ export async function openAdoption(
     await close()
     throw error
   }
+}
+
+/** Describes the CA of a state file, so that it can be compared with that of the hosts. */
+function describeGivenCa(keys: ExistingKeys | undefined): Pick<AdoptionObservation, 'stateCa'> {
+  if (keys === undefined) return {}
+  return { stateCa: readFingerprint(keys.kubernetes.certificate) }
 }
 
 const placeholder = { name: 'host', address: 'localhost', roles: ['control-plane'] }
@@ -196,7 +205,7 @@ function requireControlPlane({ hosts, remotes }: Reader): {
   readonly host: AdoptedHost
   readonly remote: Remote
 } {
-  for (const host of listControlPlanes({ hosts })) {
+  for (const host of listAdoptedControlPlanes({ hosts })) {
     const remote = remotes.get(host.address)
     if (remote !== undefined) return { host, remote }
   }

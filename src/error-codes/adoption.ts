@@ -7,11 +7,13 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'The hosts of an adopted cluster still run what kubeadm or RKE1 installed.',
     meaning:
       'This version of hyperkube reads such clusters and writes their files. It cannot move hosts, and its changes would damage the cluster.',
-    remedy: 'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
+    remedy:
+      'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
   },
   ADOPT_HOST_NOT_READ: {
     summary: 'A host could not be read.',
-    remedy: 'Check that ssh works without a password, and that the user is root or may use sudo without a password.',
+    remedy:
+      'Check that ssh works without a password, and that the user is root or may use sudo without a password.',
   },
   ADOPT_FILE_NOT_READ: {
     summary: 'A file that the adoption needs could not be read.',
@@ -28,7 +30,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_NO_CONTROL_PLANE: {
     summary: 'No host runs an API server of this tool.',
-    remedy: 'Name all control planes, and check that the flag names the right tool: `--from-kubeadm` or `--from-rke`.',
+    remedy:
+      'Name all control planes, and check that the flag names the right tool: `--from-kubeadm` or `--from-rke`.',
   },
   ADOPT_HOST_MISSING: {
     summary: 'The cluster has a node whose host was not read.',
@@ -41,7 +44,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_NAMES_SWAPPED: {
     summary: 'The node name of a host belongs to another machine.',
-    meaning: 'Addresses or host names were swapped. An adoption would give a machine the identity of another one.',
+    meaning:
+      'Addresses or host names were swapped. An adoption would give a machine the identity of another one.',
     remedy: 'Compare `/etc/machine-id` of the hosts with `kubectl get nodes -o wide`, and correct the names.',
   },
   ADOPT_HOST_DIRTY: {
@@ -69,11 +73,13 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_VERSION: {
     summary: 'hyperkube does not know the Kubernetes version of the cluster.',
-    remedy: 'Upgrade an older cluster with its own tool first. For a newer one use a newer release of hyperkube.',
+    remedy:
+      'Upgrade an older cluster with its own tool first. For a newer one use a newer release of hyperkube.',
   },
   ADOPT_CERTIFICATE_EXPIRED: {
     summary: 'Certificates of the cluster have expired.',
-    remedy: 'Renew them with the tool that manages the cluster: `kubeadm certs renew all` or `rke cert rotate`.',
+    remedy:
+      'Renew them with the tool that manages the cluster: `kubeadm certs renew all` or `rke cert rotate`.',
   },
   ADOPT_CA_KEY_MISSING: {
     summary: 'A control plane does not have the key of a CA.',
@@ -84,6 +90,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'A CA file has several certificates.',
     meaning: 'Usually the CA is being replaced. The identity of hyperkube has one certificate for each CA.',
     remedy: 'Finish the replacement first.',
+  },
+  ADOPT_STATE_MISMATCH: {
+    summary: 'The state file of RKE1 has another CA than the hosts.',
+    meaning: 'The file is of another cluster, or older than the last rotation of the CA.',
+    remedy: 'Use the `cluster.rkestate` of the last `rke up`, or leave out `--state`.',
   },
   ADOPT_KEY_MISMATCH: {
     summary: 'A key does not belong to the certificate of its CA.',
@@ -111,12 +122,14 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_ETCD_MEMBER_LOST: {
     summary: 'An etcd member is lost, unhealthy, or not on a host of the cluster.',
-    remedy: 'Repair or remove the member first: `etcdctl endpoint status --cluster`, `etcdctl member remove ID`.',
+    remedy:
+      'Repair or remove the member first: `etcdctl endpoint status --cluster`, `etcdctl member remove ID`.',
   },
   ADOPT_CNI: {
     summary: 'The pod network cannot be adopted.',
     meaning: 'Only the data path of flannel and canal can be continued by hyperkube, with VXLAN or host-gw.',
-    remedy: 'Keep the cluster with its tool, or create a new cluster with `spec.network.plugin: none` and move the workloads.',
+    remedy:
+      'Keep the cluster with its tool, or create a new cluster with `spec.network.plugin: none` and move the workloads.',
   },
   ADOPT_NO_KUBE_PROXY: {
     summary: 'The cluster has no kube-proxy.',
@@ -138,7 +151,10 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_KEEPS_VERSION: { summary: 'An adoption keeps the Kubernetes version.', remedy: reportRemedy },
   ADOPT_KEEPS_NODES: { summary: 'An adoption keeps nodes and their names.', remedy: reportRemedy },
   ADOPT_KEEPS_ETCD: { summary: 'An adoption keeps the data of etcd members.', remedy: reportRemedy },
-  ADOPT_KEEPS_NETWORKS: { summary: 'An adoption keeps the networks of pods and services.', remedy: reportRemedy },
+  ADOPT_KEEPS_NETWORKS: {
+    summary: 'An adoption keeps the networks of pods and services.',
+    remedy: reportRemedy,
+  },
   ADOPT_KEEPS_CAS: {
     summary: 'An adoption keeps all CAs and their keys.',
     remedy: reportRemedy,
@@ -156,11 +172,20 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,
   },
-  ADOPT_CHANGES_CERTIFICATES: { summary: 'Hosts would get new certificates of the same CAs.', remedy: reportRemedy },
+  ADOPT_CHANGES_CERTIFICATES: {
+    summary: 'Hosts would get new certificates of the same CAs.',
+    remedy: reportRemedy,
+  },
   ADOPT_CHANGES_RUNTIME: { summary: 'Another containerd would run the pods.', remedy: reportRemedy },
   ADOPT_CHANGES_ETCD_DIRECTORY: { summary: 'The data directory of etcd would change.', remedy: reportRemedy },
-  ADOPT_CHANGES_KUBE_PROXY: { summary: 'kube-proxy would become a service of each host.', remedy: reportRemedy },
-  ADOPT_CHANGES_NETWORK: { summary: 'The flannel of hyperkube would replace the pod network.', remedy: reportRemedy },
+  ADOPT_CHANGES_KUBE_PROXY: {
+    summary: 'kube-proxy would become a service of each host.',
+    remedy: reportRemedy,
+  },
+  ADOPT_CHANGES_NETWORK: {
+    summary: 'The flannel of hyperkube would replace the pod network.',
+    remedy: reportRemedy,
+  },
   ADOPT_LOSES_FLAGS: {
     summary: 'Flags of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',

@@ -14,7 +14,6 @@ import { sealIdentity, unsealIdentity } from './seal.ts'
 import { makeSealingKey } from './sealing-key.ts'
 import { knownSecrets } from './secret-files.ts'
 
-const now = new Date()
 const directory = await mkdtemp(join(tmpdir(), 'hyperkube-import-'))
 afterAll(async () => rm(directory, { recursive: true, force: true }))
 
@@ -45,6 +44,8 @@ async function createOpensslCa(name: string, algorithm: readonly string[]): Prom
 const rsa = await createOpensslCa('rsa', ['-newkey', 'rsa:2048'])
 const curve = await createOpensslCa('ec', ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp384r1'])
 const other = await createOpensslCa('other', ['-newkey', 'rsa:2048'])
+// The certificates above become valid when openssl creates them.
+const now = new Date()
 const encryption = 'kind: EncryptionConfiguration\nresources: []\n# c2VjcmV0IGtleSBvZiBldGNk\n'
 const keys = {
   kubernetes: rsa,

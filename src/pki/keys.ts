@@ -56,9 +56,13 @@ export function loadSigningKey(privateKey: Secret): SigningKey {
   }
   const curve = type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
   if (curve === undefined) {
-    throw new HyperkubeError('PKI_KEY_TYPE', `${privateKey.name}: keys of this type cannot sign certificates`, {
-      hint: 'hyperkube signs with RSA keys and with ECDSA keys on P-256, P-384 and P-521',
-    })
+    throw new HyperkubeError(
+      'PKI_KEY_TYPE',
+      `${privateKey.name}: keys of this type cannot sign certificates`,
+      {
+        hint: 'hyperkube signs with RSA keys and with ECDSA keys on P-256, P-384 and P-521',
+      },
+    )
   }
   const { namedCurve, hash } = curve
   return {

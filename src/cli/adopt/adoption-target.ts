@@ -3,6 +3,8 @@ import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { AdoptionTarget, TargetHost } from '../../actions/adopt.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import type { ExistingKeys } from '../../identity/import-identity.ts'
+import { parseRke1State } from '../../lifecycle/adoption/rke1-state.ts'
 import { clusterSchema } from '../../spec/cluster.ts'
 import { address as addressSchema } from '../../spec/scalars.ts'
 import { readRke1 } from '../../spec/rke1/read-rke1.ts'
@@ -22,17 +24,22 @@ export function parseAdoptHostFlag(
   text: string,
   hosts: readonly AdoptHostFlag[] = [],
 ): readonly AdoptHostFlag[] {
-  const [, user, bracketed, plain, port] = /^(?:([^@]+)@)?(?:\[([^\]]+)\]|([^@[\]]+?))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const [, user, bracketed, plain, port] =
+    /^(?:([^@]+)@)?(?:\[([^\]]+)\]|([^@[\]]+?))(?::(\d{1,5}))?$/.exec(text) ?? []
   const isPlainIpv6 = text.split(':').length > 2 && !text.includes('[')
   const address = isPlainIpv6 ? text.slice(text.indexOf('@') + 1) : (bracketed ?? plain)
   if (address === undefined || !addressSchema.safeParse(address).success)
     throw new InvalidArgumentError('expected [USER@]ADDRESS[:PORT], such as root@192.168.1.11')
-  if (hosts.some((host) => host.address === address)) throw new InvalidArgumentError(`${address} is given twice`)
+  if (hosts.some((host) => host.address === address))
+    throw new InvalidArgumentError(`${address} is given twice`)
   return [...hosts, { user, address, ...(port === undefined || isPlainIpv6 ? {} : { port: Number(port) }) }]
 }
 
 /** Builds the target of a kubeadm cluster from flags. */
-export function buildKubeadmTarget(hosts: readonly AdoptHostFlag[], sshKey: string | undefined): AdoptionTarget {
+export function buildKubeadmTarget(
+  hosts: readonly AdoptHostFlag[],
+  sshKey: string | undefined,
+): AdoptionTarget {
   return {
     from: 'kubeadm',
     hosts: hosts.map(({ user, address, port }): TargetHost => ({
@@ -57,7 +64,7 @@ export interface Rke1Target {
 export async function readRke1Target(
   context: CommandContext,
   file: string,
-  sshKey: string | undefined,
+  { sshKey, state }: { readonly sshKey?: string | undefined; readonly state?: string | undefined },
 ): Promise<Rke1Target | undefined> {
   const { cluster: translated, findings } = readRke1(await readClusterSource(context, file))
   const parsed = clusterSchema.safeParse(translated)
@@ -66,9 +73,13 @@ export async function readRke1Target(
   if (!parsed.success) {
     if (translated !== undefined) {
       const [issue] = parsed.error.issues
-      throw new HyperkubeError('ADOPT_FILE_NOT_READ', `${file}: ${issue?.path.join('.')}: ${issue?.message}`, {
-        hint: `show each setting: hyperkube init --from-rke ${file} -f NEW_FILE`,
-      })
+      throw new HyperkubeError(
+        'ADOPT_FILE_NOT_READ',
+        `${file}: ${issue?.path.join('.')}: ${issue?.message}`,
+        {
+          hint: `show each setting: hyperkube init --from-rke ${file} -f NEW_FILE`,
+        },
+      )
     }
     return undefined
   }
@@ -82,6 +93,7 @@ export async function readRke1Target(
       windowsHosts: spec.hosts.filter(({ os }) => os === 'windows').map(({ name }) => name),
       ssh: sshKey === undefined ? spec.ssh : { ...spec.ssh, key: sshKey },
       kubeconfig: await readRke1Kubeconfig(context, file),
+      ...(state === undefined ? {} : { keys: await readStateFile(context, state) }),
     },
     spec: pickKept(translated?.['spec']),
   }
@@ -109,4 +121,14 @@ async function readRke1Kubeconfig(
       hint: 'RKE1 writes it beside its cluster.yml; to write it again: rke util get-kubeconfig, or rke up',
     })
   }
+}
+
+async function readStateFile({ readFile }: CommandContext, file: string): Promise<ExistingKeys> {
+  const text = await readFile(file).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error
+    throw new HyperkubeError('ADOPT_FILE_NOT_READ', `${file} does not exist`, {
+      hint: 'without --state the keys are read from the control planes',
+    })
+  })
+  return parseRke1State(text, file)
 }

@@ -39,6 +39,7 @@ import { createActionRun } from '../run/run-action.ts'
 const flags = z.looseObject({
   fromKubeadm: z.boolean().default(false),
   fromRke: z.string().optional(),
+  state: z.string().optional(),
   host: z.array(adoptHostSchema).default([]),
   sshKey: z.string().optional(),
   name: dnsLabel.optional(),
@@ -59,6 +60,10 @@ export const adoptCommand: LeafCommand = {
       'prompt, then write cluster.yml, cluster.lock and the identity with its keys',
     ],
     ['hyperkube adopt --from-rke rke/cluster.yml --dry-run', 'read the hosts of an RKE1 cluster'],
+    [
+      'hyperkube adopt --from-rke rke/cluster.yml --state rke/cluster.rkestate',
+      'the same, write the files, and take the keys from the state file of RKE1',
+    ],
   ],
   sharedFlags: ['new-file', 'key', 'output', 'confirm'],
   configure(command) {
@@ -66,6 +71,10 @@ export const adoptCommand: LeafCommand = {
       .addOption(new Option('--from-kubeadm', 'read a cluster of kubeadm; needs --host').conflicts('fromRke'))
       .addOption(
         new Option('--from-rke <file>', 'read the RKE1 cluster of this cluster.yml').conflicts('host'),
+      )
+      .option(
+        '--state <file>',
+        'take the keys from this cluster.rkestate of RKE1 (default: from a control plane)',
       )
       .option(
         '--host <[user@]address[:port]>',
@@ -89,16 +98,21 @@ export const adoptCommand: LeafCommand = {
   },
 }
 
-function findUsageProblem({ fromKubeadm, fromRke, host }: Flags): string | undefined {
+function findUsageProblem({ fromKubeadm, fromRke, host, state }: Flags): string | undefined {
+  if (state !== undefined && fromRke === undefined) return '--state needs --from-rke FILE'
   if (!fromKubeadm && fromRke === undefined) return 'adopt needs --from-kubeadm or --from-rke FILE'
-  return fromKubeadm && host.length === 0 ? '--from-kubeadm needs --host for each host of the cluster' : undefined
+  return fromKubeadm && host.length === 0
+    ? '--from-kubeadm needs --host for each host of the cluster'
+    : undefined
 }
 
 async function adopt(context: CommandContext, options: Options, adoptFlags: Flags): Promise<ExitCode> {
   const { sshKey, dryRun } = adoptFlags
   if (!dryRun) await checkNewFile(context, options.file)
   const rke1 =
-    adoptFlags.fromRke === undefined ? undefined : await readRke1Target(context, adoptFlags.fromRke, sshKey)
+    adoptFlags.fromRke === undefined
+      ? undefined
+      : await readRke1Target(context, adoptFlags.fromRke, adoptFlags)
   if (adoptFlags.fromRke !== undefined && rke1 === undefined) return exitCodes.failure
   const target = rke1?.target ?? buildKubeadmTarget(adoptFlags.host, sshKey)
   const acceptCommand = `hyperkube ${context.typedCommand ?? 'adopt'} --accept-new-host-keys`
@@ -118,7 +132,11 @@ async function adopt(context: CommandContext, options: Options, adoptFlags: Flag
   const text = addFileHeader(stringify(buildAdoptedCluster(observation, given)))
   const catalog = await loadCatalog(context, options.file)
   const { cluster, findings } = await readCheckedCluster({ file: options.file, text }, catalog)
-  const report = assessAdoption(observation, { name, minors: catalog.minors.map(({ minor }) => minor), findings })
+  const report = assessAdoption(observation, {
+    name,
+    minors: catalog.minors.map(({ minor }) => minor),
+    findings,
+  })
   const prevented = isPrevented(report) || cluster === undefined
   showReport(context, options, report, prevented || dryRun)
   if (prevented || dryRun) return prevented ? exitCodes.failure : exitCodes.ok
@@ -148,7 +166,12 @@ const isDocument = ({ output }: Options): boolean => output === 'json' || output
  * Shows the report before the prompt. A document goes to stdout once, at the end of the command; until then
  * people read the text.
  */
-function showReport(context: CommandContext, options: Options, report: AdoptionReport, isLast: boolean): void {
+function showReport(
+  context: CommandContext,
+  options: Options,
+  report: AdoptionReport,
+  isLast: boolean,
+): void {
   if (isLast || !isDocument(options)) printReport(context, options, report, [])
   else context.stderr.write(formatAdoptionReport(report, context.paintProgress))
 }
@@ -183,7 +206,11 @@ async function checkNewFile({ exists }: CommandContext, file: string): Promise<v
 }
 
 /** Checks the identity files. An existing identity would belong to another cluster. */
-async function checkIdentity(context: CommandContext, options: Options, name: string): Promise<IdentityStatus> {
+async function checkIdentity(
+  context: CommandContext,
+  options: Options,
+  name: string,
+): Promise<IdentityStatus> {
   const state = await checkIdentityFiles(context, options, name)
   if (!state.complete) return state
   throw new HyperkubeError('ADOPT_IDENTITY_EXISTS', `${state.paths.identity} already exists`, {
@@ -201,7 +228,11 @@ function toClusterName(name: string): string {
   return label === '' ? 'cluster' : label
 }
 
-async function createClusterFile({ createFile }: CommandContext, file: string, text: string): Promise<string> {
+async function createClusterFile(
+  { createFile }: CommandContext,
+  file: string,
+  text: string,
+): Promise<string> {
   await createFile(file, text, 0o644).catch((cause: unknown) => {
     throw new HyperkubeError('SPEC_NOT_WRITTEN', `cannot write ${file}`, {
       hint: 'the identity and its key were written; remove the identity before you run the same command again',
@@ -228,10 +259,14 @@ async function createLock(
     await writeLock(context, path, lock, report)
   } catch (cause) {
     context.signal.throwIfAborted()
-    throw new HyperkubeError('ADOPT_LOCK_NOT_WRITTEN', `${options.file} and the identity are complete, but ${path} is not`, {
-      hint: `check spec.artifacts and spec.registries, then run: hyperkube lock${formatFileFlag(options.file)}`,
-      cause,
-    })
+    throw new HyperkubeError(
+      'ADOPT_LOCK_NOT_WRITTEN',
+      `${options.file} and the identity are complete, but ${path} is not`,
+      {
+        hint: `check spec.artifacts and spec.registries, then run: hyperkube lock${formatFileFlag(options.file)}`,
+        cause,
+      },
+    )
   }
   return path
 }
@@ -241,4 +276,3 @@ const archNames: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 
 function listArches(hosts: readonly AdoptedHost[]): readonly Arch[] {
   return [...new Set(hosts.flatMap(({ arch }) => archSchema.safeParse(archNames[arch]).data ?? []))]
 }
-

@@ -10,7 +10,14 @@ export interface AdoptedFlags {
 
 /** Flags that cluster.yml keeps. A trailing star matches any suffix. */
 const keptFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
-  etcd: ['quota-backend-bytes', 'heartbeat-interval', 'election-timeout', 'auto-compaction-*', 'max-request-bytes', 'max-txn-ops'],
+  etcd: [
+    'quota-backend-bytes',
+    'heartbeat-interval',
+    'election-timeout',
+    'auto-compaction-*',
+    'max-request-bytes',
+    'max-txn-ops',
+  ],
   'kube-apiserver': [
     'api-audiences',
     'default-not-ready-toleration-seconds',
@@ -39,7 +46,14 @@ const keptFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
 
 /** Flags that the tools set in every cluster. hyperkube sets its own values, so nothing is lost. */
 const toolFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
-  etcd: ['snapshot-count', 'experimental-*', 'feature-gates', 'watch-progress-notify-interval', 'cipher-suites', 'enable-v2'],
+  etcd: [
+    'snapshot-count',
+    'experimental-*',
+    'feature-gates',
+    'watch-progress-notify-interval',
+    'cipher-suites',
+    'enable-v2',
+  ],
   'kube-apiserver': [
     'allow-privileged',
     'audit-log-*',

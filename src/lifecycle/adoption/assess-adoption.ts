@@ -12,7 +12,14 @@ import {
   checkServiceAccounts,
 } from './checks/control-plane.ts'
 import { checkExternalEtcd, checkMembers } from './checks/etcd.ts'
-import { checkCompleteness, checkDirt, checkNames, checkReadable, checkTool, checkWindows } from './checks/hosts.ts'
+import {
+  checkCompleteness,
+  checkDirt,
+  checkNames,
+  checkReadable,
+  checkTool,
+  checkWindows,
+} from './checks/hosts.ts'
 import { checkKubeProxy, checkPodNetwork } from './checks/network.ts'
 import { listRoles, nameHosts } from './cluster-settings.ts'
 import { listEffects } from './effects.ts'
@@ -55,7 +62,8 @@ export function assessAdoption(
 ): AdoptionReport {
   const prevented = [...checks, buildVersionCheck(minors)].flatMap((check) => check(observation))
   // Errors of cluster.yml follow from other problems, if there are some.
-  const invalid = prevented.length > 0 ? [] : findings.filter(({ severity }) => severity === 'error').map(toItem)
+  const invalid =
+    prevented.length > 0 ? [] : findings.filter(({ severity }) => severity === 'error').map(toItem)
   const names = nameHosts(observation)
   return {
     from: observation.from,

@@ -63,7 +63,9 @@ test('a control plane without taint is also a worker, and other taints are kept'
 test('etcd on hosts of its own gets the role etcd', () => {
   const base = buildKubeadmObservation()
   const moved = changeHost(
-    changeHost(base, 0, ({ components }) => ({ components: components.filter(({ name }) => name !== 'etcd') })),
+    changeHost(base, 0, ({ components }) => ({
+      components: components.filter(({ name }) => name !== 'etcd'),
+    })),
     3,
     () => ({ components: base.hosts[0]?.components.filter(({ name }) => name === 'etcd') ?? [] }),
   )

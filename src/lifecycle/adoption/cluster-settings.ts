@@ -5,7 +5,14 @@ import { labelKey, labelValue } from '../../spec/scalars.ts'
 import { parseEndpointHost } from '../../spec/api.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
-import { type AdoptedHost, type AdoptionObservation, findComponent, findKubeProxyMode, findNode, listControlPlanes } from './observation.ts'
+import {
+  type AdoptedHost,
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  findNode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
@@ -30,12 +37,14 @@ export function buildAdoptedCluster(observation: AdoptionObservation, given: Giv
   const hosts = observation.hosts.map((host, index) => ({
     ...describeHost(observation, host, names[index] ?? host.hostname, given),
     ...(sharedKubelet === undefined && Object.keys(kubelets[index] ?? {}).length > 0
-      ? { components: { kubelet: dropClusterFields(kubelets[index] ?? {}) } }
+      ? { components: { kubelet: toHostSettings(kubelets[index] ?? {}) } }
       : {}),
   }))
   const components = {
     ...describeComponents(observation),
-    ...(sharedKubelet === undefined || Object.keys(sharedKubelet).length === 0 ? {} : { kubelet: sharedKubelet }),
+    ...(sharedKubelet === undefined || Object.keys(sharedKubelet).length === 0
+      ? {}
+      : { kubelet: sharedKubelet }),
     ...describeKubeProxy(observation),
   }
   return {
@@ -68,16 +77,20 @@ function sameForAll<T>(values: readonly T[]): T | undefined {
   return texts.size === 1 ? values[0] : undefined
 }
 
-/** Hosts have no setting for reserved resources of Kubernetes. */
-function dropClusterFields({ kubeReserved: _, ...settings }: KubeletSettings): KubeletSettings {
-  return settings
+/** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
+function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
+  return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
 }
 
 /** Names the hosts by their nodes. Names in cluster.yml have no dots. */
 export function nameHosts({ hosts }: Pick<AdoptionObservation, 'hosts'>): readonly string[] {
   const taken = new Set<string>()
   return hosts.map(({ nodeName }) => {
-    const label = nodeName.replaceAll(/[^a-z0-9-]/g, '-').slice(0, 60).replaceAll(/^-+|-+$/g, '') || 'host'
+    const label =
+      nodeName
+        .replaceAll(/[^a-z0-9-]/g, '-')
+        .slice(0, 60)
+        .replaceAll(/^-+|-+$/g, '') || 'host'
     let name = label
     for (let count = 2; taken.has(name); count += 1) name = `${label}-${count}`
     taken.add(name)
@@ -122,10 +135,13 @@ export function listRoles(observation: AdoptionObservation, host: AdoptedHost): 
   const isControlPlane = findComponent(host, 'kube-apiserver') !== undefined
   const isMember = findComponent(host, 'etcd') !== undefined
   const runsOnControlPlanes = observation.hosts.every(
-    (one) => (findComponent(one, 'etcd') === undefined) === (findComponent(one, 'kube-apiserver') === undefined),
+    (one) =>
+      (findComponent(one, 'etcd') === undefined) === (findComponent(one, 'kube-apiserver') === undefined),
   )
   const taints = findNode(observation, host)?.taints ?? []
-  const isTainted = taints.some(({ key }) => controlPlaneTaints.has(key) || key === 'node-role.kubernetes.io/etcd')
+  const isTainted = taints.some(
+    ({ key }) => controlPlaneTaints.has(key) || key === 'node-role.kubernetes.io/etcd',
+  )
   return [
     ...(isControlPlane ? ['control-plane' as const] : []),
     ...(isMember && !runsOnControlPlanes ? ['etcd' as const] : []),
@@ -145,7 +161,9 @@ function listTaints(
   const taints = (findNode(observation, host)?.taints ?? []).filter(({ key }) => !ownTaints.test(key))
   const isDefault =
     roles.includes('control-plane') && !roles.includes('worker')
-      ? taints.length === 1 && taints[0]?.key === 'node-role.kubernetes.io/control-plane' && taints[0].value === ''
+      ? taints.length === 1 &&
+        taints[0]?.key === 'node-role.kubernetes.io/control-plane' &&
+        taints[0].value === ''
       : taints.length === 0
   return isDefault ? undefined : taints
 }
@@ -166,7 +184,7 @@ const splitList = (text: string | undefined): string[] =>
   (text ?? '').split(',').filter((part) => part !== '')
 
 function findArgs(observation: AdoptionObservation, program: string): Readonly<Record<string, string>> {
-  const [found] = listControlPlanes(observation).flatMap((host) => findComponent(host, program) ?? [])
+  const [found] = listAdoptedControlPlanes(observation).flatMap((host) => findComponent(host, program) ?? [])
   return found?.args ?? {}
 }
 
@@ -179,7 +197,7 @@ export function readNetworks(observation: AdoptionObservation): {
   const domains = observation.hosts.map(
     ({ kubelet }) => kubelet.config['clusterDomain'] ?? kubelet.args['cluster-domain'],
   )
-  const [domain] = domains.filter((one) => typeof one === 'string' && one !== '')
+  const domain = domains.find((one) => typeof one === 'string' && one !== '')
   return {
     pods: splitList(findArgs(observation, 'kube-controller-manager')['cluster-cidr']),
     services: splitList(findArgs(observation, 'kube-apiserver')['service-cluster-ip-range']),
@@ -197,11 +215,15 @@ function describeNetwork(observation: AdoptionObservation): object {
     const found = prefixes.find(isFamily)?.split('/')[1]
     return found === undefined ? undefined : Number(found)
   }
-  const [nodePrefix, nodePrefixIPv6] = [prefix((one) => !one.includes(':')), prefix((one) => one.includes(':'))]
+  const [nodePrefix, nodePrefixIPv6] = [
+    prefix((one) => !one.includes(':')),
+    prefix((one) => one.includes(':')),
+  ]
   const nodePorts = findArgs(observation, 'kube-apiserver')['service-node-port-range']
   return {
     plugin: 'flannel',
-    policy: network.kind === 'canal' || (network.kind === 'flannel' && network.kubeRouter) ? 'kube-router' : 'none',
+    policy:
+      network.kind === 'canal' || (network.kind === 'flannel' && network.kubeRouter) ? 'kube-router' : 'none',
     pods: single(pods),
     services: single(services),
     ...(nodePrefix === undefined || nodePrefix === 24 ? {} : { nodePrefix }),
@@ -210,7 +232,12 @@ function describeNetwork(observation: AdoptionObservation): object {
     ...(nodePorts === undefined ? {} : { nodePorts: nodePorts.replace(':', '-') }),
     ...(network.kind === 'unsupported'
       ? {}
-      : { flannel: { backend: network.backend, ...(network.vni === undefined ? {} : { vni: network.vni, port: network.port }) } }),
+      : {
+          flannel: {
+            backend: network.backend,
+            ...(network.vni === undefined ? {} : { vni: network.vni, port: network.port }),
+          },
+        }),
   }
 }
 
@@ -221,7 +248,11 @@ function isStandardName(name: string, observation: AdoptionObservation): boolean
     /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
     services.some((network) => name === network.replace(/0\/\d+$/, '1')) ||
     observation.hosts.some(
-      (host) => host.address === name || host.nodeName === name || host.hostname === name || host.addresses.includes(name),
+      (host) =>
+        host.address === name ||
+        host.nodeName === name ||
+        host.hostname === name ||
+        host.addresses.includes(name),
     )
   )
 }
@@ -230,7 +261,7 @@ function describeApi(observation: AdoptionObservation): object {
   const endpoint = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
   const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
   const port = Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
-  const sans = listControlPlanes(observation).flatMap(({ certificates }) =>
+  const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
     certificates
       .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
       .flatMap(({ names }) => names),

@@ -4,7 +4,13 @@ import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
 import { listDefaultFlags, listRoles, nameHosts, readNetworks } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
-import { type AdoptionObservation, findComponent, findKubeProxyMode, findNode, listControlPlanes } from './observation.ts'
+import {
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  findNode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
 
 /** Lists what an adoption keeps, changes and loses. */
@@ -19,15 +25,20 @@ const changed = (code: string, message: string, next?: string): AdoptionItem => 
   message,
   ...(next === undefined ? {} : { next }),
 })
-const lost = (code: string, message: string, next: string): AdoptionItem => ({ verdict: 'lost', code, message, next })
+const lost = (code: string, message: string, next: string): AdoptionItem => ({
+  verdict: 'lost',
+  code,
+  message,
+  next,
+})
 
 function listKept(observation: AdoptionObservation): AdoptionItem[] {
   const { api, etcd, hosts, from } = observation
   const { pods, services, domain } = readNetworks(observation)
-  const [server] = listControlPlanes(observation)
+  const [server] = listAdoptedControlPlanes(observation)
   const issuer = (server && findComponent(server, 'kube-apiserver'))?.args['service-account-issuer']
-  const paths = Object.values(caPaths[from]).map(({ certificate }) => certificate)
-  const cas = (server?.certificates ?? []).filter(({ path }) => paths.includes(path))
+  const paths = new Set(Object.values(caPaths[from]).map(({ certificate }) => certificate))
+  const cas = (server?.certificates ?? []).filter(({ path }) => paths.has(path))
   const until = cas.map(({ notAfter }) => notAfter.toISOString().slice(0, 10)).toSorted()[0]
   const encrypted = hosts.find(({ encryption }) => encryption !== undefined)?.encryption ?? []
   return [
@@ -35,13 +46,29 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
     kept('ADOPT_KEEPS_NODES', `nodes and their names: ${joinNames(hosts.map(({ nodeName }) => nodeName))}`),
     ...(etcd === undefined
       ? []
-      : [kept('ADOPT_KEEPS_ETCD', `the data of the etcd members ${joinNames(etcd.members.map(({ name }) => name))}`)]),
-    kept('ADOPT_KEEPS_NETWORKS', `pod network ${pods.join(', ')}, service network ${services.join(', ')}, domain ${domain}`),
-    kept('ADOPT_KEEPS_CAS', `all CAs with their keys${until === undefined ? '' : `; the first one expires on ${until}`}`),
+      : [
+          kept(
+            'ADOPT_KEEPS_ETCD',
+            `the data of the etcd members ${joinNames(etcd.members.map(({ name }) => name))}`,
+          ),
+        ]),
+    kept(
+      'ADOPT_KEEPS_NETWORKS',
+      `pod network ${pods.join(', ')}, service network ${services.join(', ')}, domain ${domain}`,
+    ),
+    kept(
+      'ADOPT_KEEPS_CAS',
+      `all CAs with their keys${until === undefined ? '' : `; the first one expires on ${until}`}`,
+    ),
     kept('ADOPT_KEEPS_TOKENS', `service account tokens: the same key, issuer ${issuer ?? 'unknown'}`),
     ...(encrypted.length === 0
       ? []
-      : [kept('ADOPT_KEEPS_ENCRYPTION', `keys that encrypt ${encrypted.flatMap(({ resources }) => resources).join(', ')} in etcd`)]),
+      : [
+          kept(
+            'ADOPT_KEEPS_ENCRYPTION',
+            `keys that encrypt ${encrypted.flatMap(({ resources }) => resources).join(', ')} in etcd`,
+          ),
+        ]),
     kept(
       'ADOPT_KEEPS_OBJECTS',
       `all objects of the API; ${describeAddons(observation)} stay as they are, and hyperkube does not manage them`,
@@ -71,13 +98,21 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
       'ADOPT_CHANGES_COMPONENTS',
       `Kubernetes components become systemd services instead of ${parts}; ${toolNames[from]} must not be used any more`,
     ),
-    changed('ADOPT_CHANGES_CERTIFICATES', 'hosts get new certificates of the same CAs, and renew them by themselves'),
+    changed(
+      'ADOPT_CHANGES_CERTIFICATES',
+      'hosts get new certificates of the same CAs, and renew them by themselves',
+    ),
     changed(
       'ADOPT_CHANGES_RUNTIME',
       `the containerd of cluster.lock replaces ${runtimes.length === 0 ? 'the container runtime' : joinNames(runtimes)}; pods are created again`,
     ),
     ...(hosts.some((host) => findComponent(host, 'etcd') !== undefined)
-      ? [changed('ADOPT_CHANGES_ETCD_DIRECTORY', 'etcd data moves inside of its disk, from /var/lib/etcd to /var/lib/etcd/data')]
+      ? [
+          changed(
+            'ADOPT_CHANGES_ETCD_DIRECTORY',
+            'etcd data moves inside of its disk, from /var/lib/etcd to /var/lib/etcd/data',
+          ),
+        ]
       : []),
     changed(
       'ADOPT_CHANGES_KUBE_PROXY',
@@ -91,20 +126,30 @@ function describeNetworkChange(observation: AdoptionObservation): AdoptionItem {
   const network = describePodNetwork(observation)
   if (network.kind === 'unsupported') return changed('ADOPT_CHANGES_NETWORK', network.name)
   const link = network.vni === undefined ? network.backend : `VXLAN ${network.vni} on port ${network.port}`
-  const previous = network.kind === 'canal' ? 'pods of canal' : network.isService ? 'services of the same name' : 'pods of flannel'
+  const previous =
+    network.kind === 'canal'
+      ? 'pods of canal'
+      : network.isService
+        ? 'services of the same name'
+        : 'pods of flannel'
   const policy = network.kind === 'canal' ? '; kube-router enforces NetworkPolicy instead of Calico' : ''
-  return changed('ADOPT_CHANGES_NETWORK', `flannel of hyperkube replaces the ${previous}, with the same ${link}${policy}`)
+  return changed(
+    'ADOPT_CHANGES_NETWORK',
+    `flannel of hyperkube replaces the ${previous}, with the same ${link}${policy}`,
+  )
 }
 
 function listLost(observation: AdoptionObservation): AdoptionItem[] {
   const { from, hosts, api } = observation
-  const [server] = listControlPlanes(observation)
+  const [server] = listAdoptedControlPlanes(observation)
   const flags = adoptedPrograms.flatMap((program) => {
     const args = (server && findComponent(server, program))?.args ?? {}
     const names = sortFlags(program, args, listDefaultFlags(observation)).lost
     if (names.length === 0) return []
     const message = `flags of ${program}: ${names.map((name) => `--${name}`).join(', ')}`
-    return [lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml')]
+    return [
+      lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
+    ]
   })
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
   const policies = (api?.foreignPolicies ?? []).filter(({ count }) => count > 0)
@@ -145,7 +190,9 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
         ]),
     lost(
       'ADOPT_LOSES_TOOL',
-      from === 'kubeadm' ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info' : 'rke up, rke etcd and rke cert',
+      from === 'kubeadm'
+        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info'
+        : 'rke up, rke etcd and rke cert',
       'hyperkube has node add, upgrade, etcd and certs instead',
     ),
   ]

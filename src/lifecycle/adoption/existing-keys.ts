@@ -2,6 +2,7 @@ import type { ExistingCa, ExistingKeys } from '../../identity/import-identity.ts
 import type { AdoptionSource } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { caKeyName } from '../../pki/ca.ts'
+import { parseCertificates } from '../../pki/certificates.ts'
 import { Secret } from '../../pki/secret.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { type AdoptedHost, findComponent } from './observation.ts'
@@ -77,4 +78,9 @@ export async function readExistingKeys(
         ? undefined
         : new Secret('encryption configuration', await read(toHostPath(server, encryption))),
   }
+}
+
+/** Returns the fingerprint of the first certificate in a PEM text; empty if there is none. */
+export function readFingerprint(pem: string): string {
+  return parseCertificates(pem)[0]?.fingerprint256 ?? ''
 }

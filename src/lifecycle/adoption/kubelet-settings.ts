@@ -47,7 +47,12 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
     ...fields,
     ...(failSwapOn === false ? [['failSwapOn', false] as const] : []),
   ])
-  const maxPods = z.coerce.number().int().min(1).max(1000).safeParse(config['maxPods'] ?? args['max-pods']).data
+  const maxPods = z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .safeParse(config['maxPods'] ?? args['max-pods']).data
   const [systemReserved, kubeReserved] = ['systemReserved', 'kubeReserved'].map(
     (field) => resourcesSchema.safeParse(config[field]).data,
   )

@@ -11,6 +11,8 @@ export interface AdoptionObservation {
   readonly unreadable: readonly UnreadableHost[]
   /** Windows hosts of the other tool's file. They are not read. */
   readonly windowsHosts: readonly string[]
+  /** Fingerprint of the CA in a state file of RKE1. The keys then come from that file, not from hosts. */
+  readonly stateCa?: string
   /** Undefined if the API did not respond; `apiFailure` then has the reason. */
   readonly api: ApiObservation | undefined
   readonly apiFailure?: string
@@ -111,8 +113,8 @@ export interface ApiObservation {
   readonly kubeadm: KubeadmConfiguration | undefined
   /** Mode of kube-proxy in its ConfigMap; undefined if there is none. */
   readonly kubeProxyMode: string | undefined
-  readonly daemonSets: readonly Workload[]
-  readonly deployments: readonly Workload[]
+  readonly daemonSets: readonly AdoptedWorkload[]
+  readonly deployments: readonly AdoptedWorkload[]
   readonly webhooks: readonly string[]
   /** Custom resources of Calico and Cilium that are policies, with the number of their objects. */
   readonly foreignPolicies: readonly { readonly resource: string; readonly count: number }[]
@@ -148,7 +150,7 @@ export interface KubeadmConfiguration {
   readonly etcd: { readonly external: boolean; readonly dataDir: string }
 }
 
-export interface Workload {
+export interface AdoptedWorkload {
   readonly namespace: string
   readonly name: string
   readonly images: readonly string[]
@@ -180,13 +182,20 @@ export function findComponent(
  * Returns the mode of kube-proxy: that of its ConfigMap, or of the flags of its container. Undefined if the
  * cluster has no kube-proxy.
  */
-export function findKubeProxyMode({ api, hosts }: Pick<AdoptionObservation, 'api' | 'hosts'>): string | undefined {
+export function findKubeProxyMode({
+  api,
+  hosts,
+}: Pick<AdoptionObservation, 'api' | 'hosts'>): string | undefined {
   const [container] = hosts.flatMap((host) => findComponent(host, 'kube-proxy') ?? [])
-  return api?.kubeProxyMode ?? (container === undefined ? undefined : (container.args['proxy-mode'] ?? 'iptables'))
+  return (
+    api?.kubeProxyMode ?? (container === undefined ? undefined : (container.args['proxy-mode'] ?? 'iptables'))
+  )
 }
 
 /** Lists the hosts that run API servers. */
-export function listControlPlanes({ hosts }: Pick<AdoptionObservation, 'hosts'>): readonly AdoptedHost[] {
+export function listAdoptedControlPlanes({
+  hosts,
+}: Pick<AdoptionObservation, 'hosts'>): readonly AdoptedHost[] {
   return hosts.filter((host) => findComponent(host, 'kube-apiserver') !== undefined)
 }
 

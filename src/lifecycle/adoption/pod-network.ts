@@ -48,7 +48,8 @@ export function describePodNetwork({ hosts, api }: Pick<AdoptionObservation, 'ho
     backend,
     ...(backend === 'vxlan' && link !== undefined ? { vni: link.vni, port: link.port } : {}),
     isService,
-    kubeRouter: hasDaemonSet(/^kube-router$/) || hosts.some(({ services }) => services.includes('kube-router')),
+    kubeRouter:
+      hasDaemonSet(/^kube-router$/) || hosts.some(({ services }) => services.includes('kube-router')),
   }
 }
 
@@ -59,6 +60,6 @@ function describeOther(
   const types = [...new Set(active.map(({ types: [first = ''] }) => first))]
   const known = types.map((type) => names[type] ?? `the CNI plugin ${type}`)
   if (known.length > 0) return known.join(' and ')
-  const [found] = daemonSets.filter(({ name }) => /calico|cilium|weave|antrea|ovn/.test(name))
+  const found = daemonSets.find(({ name }) => /calico|cilium|weave|antrea|ovn/.test(name))
   return found === undefined ? 'unknown: no host has a configuration in /etc/cni/net.d' : found.name
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
-import type { AdoptedNode, ApiObservation, KubeadmConfiguration, Workload } from './observation.ts'
+import type { AdoptedNode, ApiObservation, KubeadmConfiguration, AdoptedWorkload } from './observation.ts'
 import { parseYaml } from './read-components.ts'
 
 /** Client that only reads. */
@@ -120,7 +120,7 @@ function toNode({ metadata, spec, status }: z.infer<typeof node>): AdoptedNode {
   }
 }
 
-function toWorkload({ metadata, spec }: z.infer<typeof workload>): Workload {
+function toWorkload({ metadata, spec }: z.infer<typeof workload>): AdoptedWorkload {
   const images = spec.template.spec.containers.map(({ image }) => image)
   return { namespace: metadata.namespace, name: metadata.name, images }
 }

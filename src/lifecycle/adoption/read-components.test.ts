@@ -17,10 +17,16 @@ test('flags with values survive any separator, and any text is parsed', () => {
   const name = stringMatching(/^[a-z][a-z-]{0,8}$/)
   const value = stringMatching(/^[a-z0-9:/,.]{1,12}$/)
   assert(
-    property(dictionary(name, value, { noNullPrototype: true }), constantFrom('=', ' '), (flags, separator) => {
-      const words = Object.entries(flags).flatMap(([flag, text]) => `--${flag}${separator}${text}`.split(' '))
-      expect(parseFlags(words)).toEqual(flags)
-    }),
+    property(
+      dictionary(name, value, { noNullPrototype: true }),
+      constantFrom('=', ' '),
+      (flags, separator) => {
+        const words = Object.entries(flags).flatMap(([flag, text]) =>
+          `--${flag}${separator}${text}`.split(' '),
+        )
+        expect(parseFlags(words)).toEqual(flags)
+      },
+    ),
   )
   assert(property(array(string()), (words) => void parseFlags(words)))
 })

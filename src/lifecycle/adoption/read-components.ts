@@ -53,9 +53,7 @@ const staticPod = z.looseObject({
       )
       .min(1),
     volumes: z
-      .array(
-        z.looseObject({ name: z.string(), hostPath: z.looseObject({ path: z.string() }).optional() }),
-      )
+      .array(z.looseObject({ name: z.string(), hostPath: z.looseObject({ path: z.string() }).optional() }))
       .default([]),
   }),
 })
@@ -144,5 +142,7 @@ export function toHostPath({ mounts }: Pick<AdoptedComponent, 'mounts'>, path: s
   const mount = mounts
     .filter((one) => path === one.path || path.startsWith(`${one.path.replace(/\/$/, '')}/`))
     .toSorted((a, b) => b.path.length - a.path.length)[0]
-  return mount === undefined ? path : `${mount.host.replace(/\/$/, '')}${path.slice(mount.path.replace(/\/$/, '').length)}`
+  return mount === undefined
+    ? path
+    : `${mount.host.replace(/\/$/, '')}${path.slice(mount.path.replace(/\/$/, '').length)}`
 }

@@ -1,10 +1,16 @@
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { hostScript, type HostSection, parseHostSections } from './host-script.ts'
-import type { AdoptedCertificate, AdoptedHost, CniConfiguration, EncryptionRule, VxlanLink } from './observation.ts'
+import type {
+  AdoptedCertificate,
+  AdoptedHost,
+  CniConfiguration,
+  EncryptionRule,
+  VxlanLink,
+} from './observation.ts'
 import { parseFlags, parseYaml, readContainers, readStaticPods, toHostPath } from './read-components.ts'
 
 const scriptTimeoutMs = 60_000
@@ -70,14 +76,18 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
     arch: sections.output('arch').trim(),
     distribution: /^PRETTY_NAME="?(.*?)"?$/m.exec(sections.output('os-release'))?.[1] ?? 'unknown',
     cgroup: sections.output('cgroup').trim() === 'cgroup2fs' ? 2 : 1,
-    addresses: [...sections.output('addresses').matchAll(/ inet6? ([0-9a-f.:]+)\//g)].map(([, ip = '']) => ip),
+    addresses: [...sections.output('addresses').matchAll(/ inet6? ([0-9a-f.:]+)\//g)].map(
+      ([, ip = '']) => ip,
+    ),
     components,
     otherStaticPods: others,
     certificates,
     kubelet: { args, config: record.catch({}).parse(parseYaml(config)) },
     cni: files.filter(({ name }) => name.startsWith('/etc/cni/')).flatMap(readCni),
     vxlan: readVxlan(sections.output('vxlan')),
-    services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(([, name = '']) => name),
+    services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(
+      ([, name = '']) => name,
+    ),
     paths: splitLines(sections.output('paths')),
     runtime: {
       ...(containerd === undefined ? {} : { containerd }),
@@ -159,4 +169,3 @@ export function parseEncryption(text: string): EncryptionRule[] {
     providers: rule.providers.flatMap((provider) => Object.keys(provider)),
   }))
 }
-

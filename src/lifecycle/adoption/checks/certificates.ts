@@ -1,7 +1,7 @@
 import { formatNames } from '../../../kit/text.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { caPaths } from '../existing-keys.ts'
-import { type AdoptedHost, listControlPlanes } from '../observation.ts'
+import { type AdoptedHost, listAdoptedControlPlanes } from '../observation.ts'
 import type { AdoptionCheck } from './check.ts'
 
 const renewCommands = {
@@ -27,10 +27,11 @@ export const checkExpiry: AdoptionCheck = ({ hosts, observed, from }) =>
 
 /** Finds control planes without the keys of their CAs, and hosts with the CA of another cluster. */
 export const checkCas: AdoptionCheck = (observation) => {
-  const { hosts, from } = observation
+  const { hosts, from, stateCa } = observation
   const paths = caPaths[from]
-  const keys = [...new Set(Object.values(paths).map(({ privateKey }) => privateKey))]
-  const missing = listControlPlanes(observation).flatMap((host) =>
+  const keys =
+    stateCa === undefined ? [...new Set(Object.values(paths).map(({ privateKey }) => privateKey))] : []
+  const missing = listAdoptedControlPlanes(observation).flatMap((host) =>
     keys
       .filter((path) => !host.paths.includes(path))
       .map((path) =>
@@ -43,7 +44,25 @@ export const checkCas: AdoptionCheck = (observation) => {
       ),
   )
   const files = [...new Set(Object.values(paths).map(({ certificate }) => certificate))]
-  return [...missing, ...files.flatMap((file) => compareCas(file, hosts))]
+  const mismatch = hosts.some(({ certificates }) =>
+    certificates.some(
+      ({ path, fingerprint }) =>
+        stateCa !== undefined && path === paths.kubernetes.certificate && fingerprint !== stateCa,
+    ),
+  )
+  return [
+    ...missing,
+    ...(mismatch
+      ? [
+          prevents(
+            'ADOPT_STATE_MISMATCH',
+            'the state file has another CA than the hosts',
+            'use the cluster.rkestate that the last rke up of this cluster wrote, or leave out --state',
+          ),
+        ]
+      : []),
+    ...files.flatMap((file) => compareCas(file, hosts)),
+  ]
 }
 
 function compareCas(file: string, hosts: readonly AdoptedHost[]): AdoptionItem[] {

@@ -1,6 +1,6 @@
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
-import { type AdoptedHost, findComponent, listControlPlanes } from '../observation.ts'
+import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import { toHostPath } from '../read-components.ts'
 import type { AdoptionCheck } from './check.ts'
 
@@ -66,7 +66,11 @@ export const checkCloudProvider: AdoptionCheck = ({ hosts, api }) => {
 }
 
 /** Directories that an adopted host must have. */
-const standardPaths = { rootDir: '/var/lib/kubelet', etcd: '/var/lib/etcd', manifests: '/etc/kubernetes/manifests' }
+const standardPaths = {
+  rootDir: '/var/lib/kubelet',
+  etcd: '/var/lib/etcd',
+  manifests: '/etc/kubernetes/manifests',
+}
 
 /** Finds directories that the tool's operator has changed. */
 export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
@@ -74,7 +78,9 @@ export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
   const found = hosts.flatMap((host) =>
     listUsedPaths(host, certificates)
       .filter(({ path, standard }) => path !== standard && !path.startsWith(`${standard}/`))
-      .map(({ what, path, standard }) => buildPathItem(`${what} is ${path} instead of ${standard}`, host.address)),
+      .map(({ what, path, standard }) =>
+        buildPathItem(`${what} is ${path} instead of ${standard}`, host.address),
+      ),
   )
   const configured = api?.kubeadm?.certificatesDir
   return configured === undefined || configured === certificates
@@ -102,10 +108,18 @@ function listUsedPaths(host: AdoptedHost, certificates: string): UsedPath[] {
       : []),
     ...(etcd === undefined || dataDirectory === undefined
       ? []
-      : [{ what: 'the data directory of etcd', path: toHostPath(etcd, dataDirectory), standard: standardPaths.etcd }]),
+      : [
+          {
+            what: 'the data directory of etcd',
+            path: toHostPath(etcd, dataDirectory),
+            standard: standardPaths.etcd,
+          },
+        ]),
     ...(server === undefined || caFile === undefined
       ? []
-      : [{ what: 'the directory of certificates', path: toHostPath(server, caFile), standard: certificates }]),
+      : [
+          { what: 'the directory of certificates', path: toHostPath(server, caFile), standard: certificates },
+        ]),
   ]
 }
 
@@ -123,12 +137,16 @@ export const checkNodesReady: AdoptionCheck = ({ api }) =>
   (api?.nodes ?? [])
     .filter(({ ready, os }) => !ready && os !== 'windows')
     .map(({ name }) =>
-      prevents('ADOPT_NODE_NOT_READY', `the node ${name} is not Ready`, `find the cause: kubectl describe node ${name}`),
+      prevents(
+        'ADOPT_NODE_NOT_READY',
+        `the node ${name} is not Ready`,
+        `find the cause: kubectl describe node ${name}`,
+      ),
     )
 
 /** Finds API servers whose tokens cannot be kept. */
 export const checkServiceAccounts: AdoptionCheck = (observation) => {
-  const servers = listControlPlanes(observation).flatMap((host) => {
+  const servers = listAdoptedControlPlanes(observation).flatMap((host) => {
     const server = findComponent(host, 'kube-apiserver')
     return server === undefined ? [] : [{ host, args: server.args }]
   })
@@ -157,7 +175,9 @@ const keptProviders = new Set(['aescbc', 'aesgcm', 'secretbox', 'identity'])
 
 export const checkEncryption: AdoptionCheck = ({ hosts }) =>
   hosts.flatMap(({ address, encryption = [] }) => {
-    const others = new Set(encryption.flatMap(({ providers }) => providers).filter((name) => !keptProviders.has(name)))
+    const others = new Set(
+      encryption.flatMap(({ providers }) => providers).filter((name) => !keptProviders.has(name)),
+    )
     if (others.size === 0) return []
     return [
       prevents(

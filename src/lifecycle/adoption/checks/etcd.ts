@@ -1,18 +1,20 @@
 import { formatNames } from '../../../kit/text.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
-import { type AdoptionObservation, findComponent, listControlPlanes } from '../observation.ts'
+import { type AdoptionObservation, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import type { AdoptionCheck } from './check.ts'
 
 /** True if API servers use an etcd that runs on no host of the cluster. */
 export function usesExternalEtcd(observation: AdoptionObservation): boolean {
   if (observation.api?.kubeadm?.etcd.external === true) return true
-  const hasServers = listControlPlanes(observation).length > 0
+  const hasServers = listAdoptedControlPlanes(observation).length > 0
   return hasServers && !observation.hosts.some((host) => findComponent(host, 'etcd') !== undefined)
 }
 
 export const checkExternalEtcd: AdoptionCheck = (observation) => {
   if (!usesExternalEtcd(observation)) return []
-  const [server] = listControlPlanes(observation).flatMap((host) => findComponent(host, 'kube-apiserver') ?? [])
+  const [server] = listAdoptedControlPlanes(observation).flatMap(
+    (host) => findComponent(host, 'kube-apiserver') ?? [],
+  )
   const urls = server?.args['etcd-servers'] ?? 'other hosts'
   return [
     prevents(
@@ -26,7 +28,7 @@ export const checkExternalEtcd: AdoptionCheck = (observation) => {
 /** Finds members that are lost, unhealthy or not on a host of the cluster. */
 export const checkMembers: AdoptionCheck = (observation) => {
   const { etcd, etcdFailure = 'no member responds', hosts } = observation
-  if (listControlPlanes(observation).length === 0 || usesExternalEtcd(observation)) return []
+  if (listAdoptedControlPlanes(observation).length === 0 || usesExternalEtcd(observation)) return []
   if (etcd === undefined) {
     return [
       prevents(

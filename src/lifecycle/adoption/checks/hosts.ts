@@ -18,7 +18,9 @@ export const checkReadable: AdoptionCheck = ({ unreadable }) =>
 export const checkCompleteness: AdoptionCheck = (observation) => {
   const { api, hosts, unreadable } = observation
   if (api === undefined || unreadable.length > 0) return []
-  const nodes = api.nodes.filter(({ os, name }) => os !== 'windows' && !hosts.some(({ nodeName }) => nodeName === name))
+  const nodes = api.nodes.filter(
+    ({ os, name }) => os !== 'windows' && !hosts.some(({ nodeName }) => nodeName === name),
+  )
   const missing = nodes.map(({ name, addresses: [address = 'ADDRESS'] }) =>
     prevents(
       'ADOPT_HOST_MISSING',
@@ -86,7 +88,7 @@ const otherTools: readonly (readonly [path: string, tool: string])[] = [
 ]
 
 /** Services with the names of components that neither kubeadm nor RKE1 runs as services. */
-const foreignServices = [
+const foreignServices = new Set([
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
@@ -97,14 +99,16 @@ const foreignServices = [
   'rke2-server',
   'rke2-agent',
   'hyperkube-agent',
-]
+])
 
 /** Finds hosts that also have parts of another cluster or tool. */
 export const checkDirt: AdoptionCheck = ({ hosts, from }) =>
   hosts.flatMap((host) => {
     const found = [
-      ...new Set(otherTools.filter(([path]) => host.paths.includes(path)).map(([, tool]) => `files of ${tool}`)),
-      ...host.services.filter((name) => foreignServices.includes(name)).map((name) => `the service ${name}`),
+      ...new Set(
+        otherTools.filter(([path]) => host.paths.includes(path)).map(([, tool]) => `files of ${tool}`),
+      ),
+      ...host.services.filter((name) => foreignServices.has(name)).map((name) => `the service ${name}`),
       ...listOtherParts(host, from === 'kubeadm' ? 'container' : 'static-pod'),
     ]
     if (found.length === 0) return []
@@ -120,13 +124,16 @@ function listOtherParts({ components }: AdoptedHost, runsAs: 'static-pod' | 'con
 
 /** Finds hosts that do not look like hosts of the tool, and clusters without a control plane. */
 export const checkTool: AdoptionCheck = ({ hosts, from, unreadable }): readonly AdoptionItem[] => {
-  if (hosts.some((host) => findComponent(host, 'kube-apiserver') !== undefined) || unreadable.length > 0) return []
+  if (hosts.some((host) => findComponent(host, 'kube-apiserver') !== undefined) || unreadable.length > 0)
+    return []
   const what = from === 'kubeadm' ? 'static pod kube-apiserver' : 'container kube-apiserver'
   return [
     prevents(
       'ADOPT_NO_CONTROL_PLANE',
       `no host has a ${what}: this is no cluster of ${toolNames[from]}, or its control planes are not listed`,
-      from === 'kubeadm' ? 'name all control planes with --host' : 'check the nodes of the cluster.yml of RKE1',
+      from === 'kubeadm'
+        ? 'name all control planes with --host'
+        : 'check the nodes of the cluster.yml of RKE1',
     ),
   ]
 }

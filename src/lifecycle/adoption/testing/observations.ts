@@ -178,7 +178,11 @@ export function buildKubeadmObservation(): AdoptionObservation {
       },
       kubeProxyMode: 'iptables',
       daemonSets: [
-        { namespace: 'kube-flannel', name: 'kube-flannel-ds', images: ['ghcr.io/flannel-io/flannel:v0.27.4'] },
+        {
+          namespace: 'kube-flannel',
+          name: 'kube-flannel-ds',
+          images: ['ghcr.io/flannel-io/flannel:v0.27.4'],
+        },
         { namespace: 'kube-system', name: 'kube-proxy', images: [`registry.k8s.io/kube-proxy:v${version}`] },
       ],
       deployments: [
@@ -224,8 +228,13 @@ export function buildRke1Observation(): AdoptionObservation {
           buildComponent('kube-proxy', { 'cluster-cidr': '10.42.0.0/16' }, 'container'),
         ],
         certificates: rke1Certificates.map((path) => buildCertificate(path)),
-        kubelet: { args: { 'hostname-override': host.nodeName, 'max-pods': '200', 'fail-swap-on': 'false' }, config: {} },
-        cni: [{ file: '/etc/cni/net.d/10-canal.conflist', name: 'k8s-pod-network', types: ['calico', 'portmap'] }],
+        kubelet: {
+          args: { 'hostname-override': host.nodeName, 'max-pods': '200', 'fail-swap-on': 'false' },
+          config: {},
+        },
+        cni: [
+          { file: '/etc/cni/net.d/10-canal.conflist', name: 'k8s-pod-network', types: ['calico', 'portmap'] },
+        ],
         services: ['docker', 'containerd', 'ssh'],
         paths: isControlPlane
           ? [
@@ -235,7 +244,9 @@ export function buildRke1Observation(): AdoptionObservation {
             ]
           : [],
         runtime: { docker: '20.10.24' },
-        ...(isControlPlane ? { encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }] } : {}),
+        ...(isControlPlane
+          ? { encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }] }
+          : {}),
       },
     ]
   })
@@ -247,23 +258,39 @@ export function buildRke1Observation(): AdoptionObservation {
     api: {
       ...api,
       version: '1.32.6',
-      nodes: hosts.map((host, index) => ({ ...buildNode(host, index), kubelet: '1.32.6', runtime: 'docker://20.10.24' })),
+      nodes: hosts.map((host, index) => ({
+        ...buildNode(host, index),
+        kubelet: '1.32.6',
+        runtime: 'docker://20.10.24',
+      })),
       kubeadm: undefined,
       kubeProxyMode: undefined,
       daemonSets: [
         { namespace: 'kube-system', name: 'canal', images: ['rancher/mirrored-calico-node:v3.28.1'] },
-        { namespace: 'ingress-nginx', name: 'nginx-ingress-controller', images: ['rancher/nginx-ingress-controller'] },
+        {
+          namespace: 'ingress-nginx',
+          name: 'nginx-ingress-controller',
+          images: ['rancher/nginx-ingress-controller'],
+        },
       ],
       foreignPolicies: [{ resource: 'globalnetworkpolicies.crd.projectcalico.org', count: 2 }],
     },
-    etcd: { confirmed: true, members: (base.etcd?.members ?? []).slice(0, 1).map((one) => ({ ...one, name: 'etcd-cp1' })) },
+    etcd: {
+      confirmed: true,
+      members: (base.etcd?.members ?? []).slice(0, 1).map((one) => ({ ...one, name: 'etcd-cp1' })),
+    },
   }
 }
 
 function toContainer(component: AdoptedComponent): AdoptedComponent {
   const ssl = '/etc/kubernetes/ssl'
   const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    etcd: { name: 'etcd-cp1', 'data-dir': '/var/lib/rancher/etcd/', 'heartbeat-interval': '500', 'election-timeout': '5000' },
+    etcd: {
+      name: 'etcd-cp1',
+      'data-dir': '/var/lib/rancher/etcd/',
+      'heartbeat-interval': '500',
+      'election-timeout': '5000',
+    },
     'kube-apiserver': {
       'client-ca-file': `${ssl}/kube-ca.pem`,
       'service-account-issuer': 'rke',
