@@ -168,6 +168,10 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'An adoption keeps all objects of the API, including addons.',
     remedy: reportRemedy,
   },
+  ADOPT_KEEPS_POLICIES: {
+    summary: 'An adoption keeps the effect of NetworkPolicy objects.',
+    remedy: 'To enforce them with flannel, set `spec.network.policy: kube-router` afterwards.',
+  },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,

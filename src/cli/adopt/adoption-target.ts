@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import type { AdoptionTarget, TargetHost } from '../../actions/adopt.ts'
@@ -35,6 +35,11 @@ export function parseAdoptHostFlag(
   return [...hosts, { user, address, ...(port === undefined || isPlainIpv6 ? {} : { port: Number(port) }) }]
 }
 
+/** Makes a path absolute, because paths in cluster.yml are relative to the file. */
+function resolveKeyPath(path: string): string {
+  return path.startsWith('~/') ? path : resolve(path)
+}
+
 /** Builds the target of a kubeadm cluster from flags. */
 export function buildKubeadmTarget(
   hosts: readonly AdoptHostFlag[],
@@ -47,7 +52,7 @@ export function buildKubeadmTarget(
       ssh: { ...(user === undefined ? {} : { user }), ...(port === undefined ? {} : { port }) },
     })),
     windowsHosts: [],
-    ssh: sshKey === undefined ? undefined : { key: sshKey },
+    ssh: sshKey === undefined ? undefined : { key: resolveKeyPath(sshKey) },
   }
 }
 
@@ -91,7 +96,7 @@ export async function readRke1Target(
       name: metadata.name,
       hosts: linux.map(({ address, ssh }) => ({ address, ssh })),
       windowsHosts: spec.hosts.filter(({ os }) => os === 'windows').map(({ name }) => name),
-      ssh: sshKey === undefined ? spec.ssh : { ...spec.ssh, key: sshKey },
+      ssh: sshKey === undefined ? spec.ssh : { ...spec.ssh, key: resolveKeyPath(sshKey) },
       kubeconfig: await readRke1Kubeconfig(context, file),
       ...(state === undefined ? {} : { keys: await readStateFile(context, state) }),
     },

@@ -276,6 +276,14 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
       changeApi(one, ({ nodes }) => ({ nodes: nodes.map((node) => ({ ...node, kubelet: '1.99.0' })) })),
   ],
   [
+    'workers of two versions',
+    'ADOPT_VERSION',
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node, index) => (index === 4 ? { ...node, kubelet: '1.35.8' } : node)),
+      })),
+  ],
+  [
     'flannel backend wireguard',
     'ADOPT_CNI',
     (one) =>

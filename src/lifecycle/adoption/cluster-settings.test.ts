@@ -22,13 +22,13 @@ function build(observation: AdoptionObservation) {
 test('the cluster.yml of a kubeadm cluster is valid and describes it as it is', async () => {
   const { text, errors } = build(buildKubeadmObservation())
   expect(errors).toEqual([])
-  await expect(text).toMatchFileSnapshot('testdata/kubeadm-cluster.yml')
+  await expect(text).toMatchFileSnapshot('testdata/kubeadm-cluster.txt')
 })
 
 test('the cluster.yml of an RKE1 cluster keeps its issuer, networks and etcd timing', async () => {
   const { text, errors } = build(buildRke1Observation())
   expect(errors).toEqual([])
-  await expect(text).toMatchFileSnapshot('testdata/rke1-cluster.yml')
+  await expect(text).toMatchFileSnapshot('testdata/rke1-cluster.txt')
 })
 
 test('settings of a kubelet that differs from others belong to its host', () => {
@@ -101,4 +101,13 @@ test('flags that hyperkube keeps are in cluster.yml, and files are not', () => {
     'feature-gates': 'A=true',
     'event-ttl': '2h0m0s',
   })
+})
+
+test('workers of an older minor keep it', () => {
+  const { cluster } = build(
+    changeApi(buildKubeadmObservation(), ({ nodes }) => ({
+      nodes: nodes.map((node, index) => (index < 3 ? node : { ...node, kubelet: '1.35.8' })),
+    })),
+  )
+  expect(cluster?.spec).toMatchObject({ kubernetes: '1.36.4', workers: { kubernetes: '1.35.8' } })
 })

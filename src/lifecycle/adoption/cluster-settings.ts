@@ -3,6 +3,7 @@ import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostRole, HostSpec } from '../../spec/host.ts'
 import { labelKey, labelValue } from '../../spec/scalars.ts'
 import { parseEndpointHost } from '../../spec/api.ts'
+import { addressAt } from '../../spec/cidr.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
 import {
@@ -53,6 +54,7 @@ export function buildAdoptedCluster(observation: AdoptionObservation, given: Giv
     metadata: { name: given.name },
     spec: {
       kubernetes: observation.api?.version ?? '',
+      ...describeWorkers(observation),
       hosts,
       ...(given.ssh === undefined ? {} : { ssh: given.ssh }),
       network: describeNetwork(observation),
@@ -65,6 +67,18 @@ export function buildAdoptedCluster(observation: AdoptionObservation, given: Giv
       ...given.spec,
     },
   }
+}
+
+/** Lists the kubelet versions of hosts that only run pods. */
+export function listWorkerVersions(observation: AdoptionObservation): readonly string[] {
+  const workers = observation.hosts.filter((host) => findComponent(host, 'kube-apiserver') === undefined)
+  return [...new Set(workers.flatMap((host) => findNode(observation, host)?.kubelet ?? []))]
+}
+
+/** Describes workers that have another version than the API server. */
+function describeWorkers(observation: AdoptionObservation): object {
+  const [version] = listWorkerVersions(observation)
+  return version === undefined || version === observation.api?.version ? {} : { workers: { kubernetes: version } }
 }
 
 function withContent(name: string, value: object): object {
@@ -246,7 +260,7 @@ function isStandardName(name: string, observation: AdoptionObservation): boolean
   const { services } = readNetworks(observation)
   return (
     /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
-    services.some((network) => name === network.replace(/0\/\d+$/, '1')) ||
+    services.some((network) => name === addressAt(network, 1)) ||
     observation.hosts.some(
       (host) =>
         host.address === name ||

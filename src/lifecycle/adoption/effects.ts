@@ -1,4 +1,4 @@
-import { joinNames } from '../../kit/text.ts'
+import { formatCount, joinNames } from '../../kit/text.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
@@ -12,6 +12,7 @@ import {
   listAdoptedControlPlanes,
 } from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
+import { addonNamespaces } from './read-api.ts'
 
 /** Lists what an adoption keeps, changes and loses. */
 export function listEffects(observation: AdoptionObservation): readonly AdoptionItem[] {
@@ -69,6 +70,7 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
             `keys that encrypt ${encrypted.flatMap(({ resources }) => resources).join(', ')} in etcd`,
           ),
         ]),
+    ...describePolicies(observation),
     kept(
       'ADOPT_KEEPS_OBJECTS',
       `all objects of the API; ${describeAddons(observation)} stay as they are, and hyperkube does not manage them`,
@@ -76,10 +78,20 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
   ]
 }
 
+/** Says whether NetworkPolicy objects have an effect. An adoption must not begin to enforce them. */
+function describePolicies(observation: AdoptionObservation): AdoptionItem[] {
+  const count = observation.api?.networkPolicies ?? 0
+  const network = describePodNetwork(observation)
+  if (count === 0 || network.kind === 'unsupported') return []
+  const isEnforced = network.kind === 'canal' || network.kubeRouter
+  const effect = isEnforced ? 'stay enforced' : 'stay without effect, because flannel alone enforces none'
+  return [kept('ADOPT_KEEPS_POLICIES', `${formatCount(count, 'NetworkPolicy object')} ${effect}`)]
+}
+
 /** Names the addons that run in the cluster. */
 function describeAddons({ api }: AdoptionObservation): string {
   const workloads = [...(api?.deployments ?? []), ...(api?.daemonSets ?? [])].filter(({ namespace }) =>
-    ['kube-system', 'ingress-nginx'].includes(namespace),
+    addonNamespaces.some((one) => one === namespace),
   )
   const names = workloads
     .map(({ name }) => name)

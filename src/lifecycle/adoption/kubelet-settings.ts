@@ -32,7 +32,7 @@ export interface KubeletSettings {
   readonly maxPods?: number
   readonly systemReserved?: z.infer<typeof resourcesSchema>
   readonly kubeReserved?: z.infer<typeof resourcesSchema>
-  readonly config?: Readonly<Record<string, z.infer<typeof json>>>
+  readonly config?: Readonly<Record<string, unknown>>
 }
 
 /** Converts the configuration file and the flags of a kubelet to settings of cluster.yml. */

@@ -114,8 +114,8 @@ export interface ApiObservation {
   /** Mode of kube-proxy in its ConfigMap; undefined if there is none. */
   readonly kubeProxyMode: string | undefined
   readonly daemonSets: readonly AdoptedWorkload[]
+  /** Deployments in the namespaces of addons. */
   readonly deployments: readonly AdoptedWorkload[]
-  readonly webhooks: readonly string[]
   /** Custom resources of Calico and Cilium that are policies, with the number of their objects. */
   readonly foreignPolicies: readonly { readonly resource: string; readonly count: number }[]
   readonly networkPolicies: number

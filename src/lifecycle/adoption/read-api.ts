@@ -15,18 +15,15 @@ export async function readAdoptedApi(client: ApiReader, signal: AbortSignal): Pr
       if (isKubeError(error, 'KUBE_NOT_FOUND')) return undefined
       throw error
     })
-  const [version, nodes, daemonSets, deployments] = await Promise.all([
+  const [version, nodes, daemonSets, ...deployments] = await Promise.all([
     get('/version'),
     get('/api/v1/nodes'),
     get('/apis/apps/v1/daemonsets'),
-    get('/apis/apps/v1/deployments'),
+    ...addonNamespaces.map(async (namespace) => get(`/apis/apps/v1/namespaces/${namespace}/deployments`)),
   ])
-  const hooks = '/apis/admissionregistration.k8s.io/v1'
-  const [kubeadm, kubeProxy, validating, mutating, policies, definitions] = await Promise.all([
+  const [kubeadm, kubeProxy, policies, definitions] = await Promise.all([
     find('/api/v1/namespaces/kube-system/configmaps/kubeadm-config'),
     find('/api/v1/namespaces/kube-system/configmaps/kube-proxy'),
-    get(`${hooks}/validatingwebhookconfigurations`),
-    get(`${hooks}/mutatingwebhookconfigurations`),
     get('/apis/networking.k8s.io/v1/networkpolicies'),
     get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions'),
   ])
@@ -34,13 +31,12 @@ export async function readAdoptedApi(client: ApiReader, signal: AbortSignal): Pr
     ({ spec }) => /\.projectcalico\.org$|^cilium\.io$/.test(spec.group) && /polic/.test(spec.names.plural),
   )
   return {
-    version: gitVersion.parse(version).gitVersion.replace(/^v/, ''),
+    version: stripVersion(gitVersion.parse(version).gitVersion),
     nodes: list(node, nodes).map(toNode),
     kubeadm: readKubeadm(kubeadm),
     kubeProxyMode: readProxyMode(kubeProxy),
     daemonSets: list(workload, daemonSets).map(toWorkload),
-    deployments: list(workload, deployments).map(toWorkload),
-    webhooks: [...list(named, validating), ...list(named, mutating)].map(({ metadata }) => metadata.name),
+    deployments: deployments.flatMap((response) => list(workload, response).map(toWorkload)),
     networkPolicies: list(named, policies).length,
     foreignPolicies: await Promise.all(
       foreign.map(async ({ metadata, spec }) => {
@@ -49,6 +45,14 @@ export async function readAdoptedApi(client: ApiReader, signal: AbortSignal): Pr
       }),
     ),
   }
+}
+
+/** Namespaces in which kubeadm and RKE1 install addons. */
+export const addonNamespaces = ['kube-system', 'ingress-nginx'] as const
+
+/** Removes the prefix v, and suffixes such as -rancher1. */
+function stripVersion(version: string): string {
+  return /^v?(\d+\.\d+\.\d+)/.exec(version)?.[1] ?? version
 }
 
 const gitVersion = z.looseObject({ gitVersion: z.string() })
@@ -107,7 +111,7 @@ function toNode({ metadata, spec, status }: z.infer<typeof node>): AdoptedNode {
   return {
     name: metadata.name,
     os: nodeInfo.operatingSystem,
-    kubelet: nodeInfo.kubeletVersion.replace(/^v/, ''),
+    kubelet: stripVersion(nodeInfo.kubeletVersion),
     runtime: nodeInfo.containerRuntimeVersion,
     machineId: nodeInfo.machineID,
     addresses: status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address),

@@ -1,5 +1,6 @@
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { listWorkerVersions } from '../cluster-settings.ts'
 import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import { toHostPath } from '../read-components.ts'
 import type { AdoptionCheck } from './check.ts'
@@ -17,13 +18,25 @@ export const checkApi: AdoptionCheck = ({ api, apiFailure = 'it does not respond
 
 /** Finds versions that the catalog does not know. `minors` are those of the catalog. */
 export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
-  return ({ api }) => {
+  return (observation) => {
+    const { api } = observation
     if (api === undefined) return []
     const versions = new Map([
       [api.version, 'the API server'],
       ...api.nodes.map(({ kubelet, name }) => [kubelet, `the kubelet of ${name}`] as const),
     ])
-    return [...versions].flatMap(([version, who]): AdoptionItem[] => {
+    const workers = listWorkerVersions(observation)
+    const mixed =
+      workers.length < 2
+        ? []
+        : [
+            prevents(
+              'ADOPT_VERSION',
+              `workers have several versions of Kubernetes: ${workers.join(', ')}`,
+              'finish their upgrade with the tool that manages the cluster',
+            ),
+          ]
+    const unknown = [...versions].flatMap(([version, who]): AdoptionItem[] => {
       const minor = version.split('.').slice(0, 2).join('.')
       if (minors.includes(minor)) return []
       const isOld = compareMinors(minor, oldestKubernetes) < 0
@@ -33,6 +46,7 @@ export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
         : 'use a newer release of hyperkube, or a newer catalog: hyperkube catalog list'
       return [prevents('ADOPT_VERSION', message, next)]
     })
+    return [...unknown, ...mixed]
   }
 }
 

@@ -188,7 +188,6 @@ export function buildKubeadmObservation(): AdoptionObservation {
       deployments: [
         { namespace: 'kube-system', name: 'coredns', images: ['registry.k8s.io/coredns/coredns:v1.13.1'] },
       ],
-      webhooks: [],
       foreignPolicies: [],
       networkPolicies: 2,
     },
