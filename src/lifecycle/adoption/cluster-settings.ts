@@ -78,7 +78,9 @@ export function listWorkerVersions(observation: AdoptionObservation): readonly s
 /** Describes workers that have another version than the API server. */
 function describeWorkers(observation: AdoptionObservation): object {
   const [version] = listWorkerVersions(observation)
-  return version === undefined || version === observation.api?.version ? {} : { workers: { kubernetes: version } }
+  return version === undefined || version === observation.api?.version
+    ? {}
+    : { workers: { kubernetes: version } }
 }
 
 function withContent(name: string, value: object): object {

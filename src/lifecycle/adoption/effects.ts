@@ -47,12 +47,7 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
     kept('ADOPT_KEEPS_NODES', `nodes and their names: ${joinNames(hosts.map(({ nodeName }) => nodeName))}`),
     ...(etcd === undefined
       ? []
-      : [
-          kept(
-            'ADOPT_KEEPS_ETCD',
-            `the data of the etcd members ${joinNames(etcd.members.map(({ name }) => name))}`,
-          ),
-        ]),
+      : [kept('ADOPT_KEEPS_ETCD', `etcd data of ${joinNames(etcd.members.map(({ name }) => name))}`)]),
     kept(
       'ADOPT_KEEPS_NETWORKS',
       `pod network ${pods.join(', ')}, service network ${services.join(', ')}, domain ${domain}`,
@@ -205,7 +200,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       from === 'kubeadm'
         ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info'
         : 'rke up, rke etcd and rke cert',
-      'hyperkube has node add, upgrade, etcd and certs instead',
+      'use node add, upgrade, etcd and certs of hyperkube instead',
     ),
   ]
 }
