@@ -131,7 +131,7 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'Keep the cluster with its tool, or create a new cluster with `spec.network.plugin: none` and move the workloads.',
   },
-  ADOPT_NO_KUBE_PROXY: {
+  ADOPT_KUBE_PROXY_MISSING: {
     summary: 'The cluster has no kube-proxy.',
     remedy: 'Install kube-proxy first, or keep the cluster with its tool.',
   },
@@ -182,7 +182,7 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_CHANGES_RUNTIME: { summary: 'Another containerd would run the pods.', remedy: reportRemedy },
   ADOPT_CHANGES_ETCD_DIRECTORY: { summary: 'The data directory of etcd would change.', remedy: reportRemedy },
-  ADOPT_CHANGES_KUBE_PROXY: {
+  ADOPT_CHANGES_KUBE_PROXY_SERVICE: {
     summary: 'kube-proxy would become a service of each host.',
     remedy: reportRemedy,
   },

@@ -252,7 +252,7 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
   ],
   [
     'cluster without kube-proxy',
-    'ADOPT_NO_KUBE_PROXY',
+    'ADOPT_KUBE_PROXY_MISSING',
     (one) => changeApi(one, () => ({ kubeProxyMode: undefined })),
   ],
   [

@@ -122,7 +122,7 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
         ]
       : []),
     changed(
-      'ADOPT_CHANGES_KUBE_PROXY',
+      'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
       `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
     ),
     ...(network.kind === 'unsupported' ? [] : [describeNetworkChange(observation)]),

@@ -20,7 +20,7 @@ export const checkKubeProxy: AdoptionCheck = (observation): readonly AdoptionIte
   if (observation.api === undefined || findKubeProxyMode(observation) !== undefined) return []
   return [
     prevents(
-      'ADOPT_NO_KUBE_PROXY',
+      'ADOPT_KUBE_PROXY_MISSING',
       'the cluster has no kube-proxy, and the pod networks that can be adopted need it',
       'keep this cluster with its tool, or install kube-proxy: kubeadm init phase addon kube-proxy',
     ),
