@@ -11,7 +11,7 @@ import { signRequest } from '../pki/sign.ts'
 import { createIdentity, identitySchema } from './identity.ts'
 import { type ExistingCa, importIdentity } from './import-identity.ts'
 import { sealIdentity, unsealIdentity } from './seal.ts'
-import { makeSealingKey } from './sealing-key.ts'
+import { makeSealingKey, parseKeyFile } from './sealing-key.ts'
 import { knownSecrets } from './secret-files.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'hyperkube-import-'))
@@ -128,4 +128,11 @@ test('a certificate of a server cannot become a CA', async () => {
   const certificate = await signRequest(identity.cas.kubernetes, request, spec, now)
   const changed = { ...keys, etcd: { certificate, privateKey } }
   await expect(importIdentity(changed, options)).rejects.toMatchObject({ code: 'ADOPT_KEY_MISMATCH' })
+})
+
+test('a v1 identity of an adopted cluster is unsealed', async () => {
+  const read = async (name: string) => readFile(join(import.meta.dirname, 'testdata', name), 'utf8')
+  const opened = await unsealIdentity(await read('v1-adopted.sealed'), parseKeyFile(await read('v1.key')))
+  expect(opened.adoption).toMatchObject({ from: 'rke1', observed: '2026-11-18T08:00:00.000Z' })
+  expect(opened.adoption?.encryptionConfiguration?.revealText()).toContain('EncryptionConfiguration')
 })
