@@ -225,6 +225,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/agent/windows-worker': ['src/agent/host'],
   'src/lifecycle/addons': ['src/lifecycle/inputs'],
+  'src/lifecycle/adoption': [],
   'src/lifecycle/agents': [],
   'src/lifecycle/cluster-client': [
     'src/lifecycle/addons',
@@ -287,10 +288,12 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/lifecycle/support-bundle': ['src/lifecycle/agents', 'src/lifecycle/logs'],
   'src/cli': ['src/cli/command', 'src/cli/commands'],
   'src/cli/addon': ['src/cli/command', 'src/cli/run'],
+  'src/cli/adopt': ['src/cli/command', 'src/cli/init', 'src/cli/run'],
   'src/cli/certs': ['src/cli/command', 'src/cli/run', 'src/cli/up'],
   'src/cli/command': [],
   'src/cli/commands': [
     'src/cli/addon',
+    'src/cli/adopt',
     'src/cli/certs',
     'src/cli/command',
     'src/cli/completion',

@@ -10,6 +10,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/init.ts')).initCommand,
   },
   {
+    name: 'adopt',
+    aliases: [],
+    summary: 'Read a running kubeadm or RKE1 cluster, and write its cluster.yml and identity',
+    load: async () => (await import('./commands/adopt.ts')).adoptCommand,
+  },
+  {
     name: 'validate',
     aliases: ['check'],
     summary: 'Check cluster.yml',

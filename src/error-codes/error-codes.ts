@@ -1,4 +1,5 @@
 import { addonCodes } from './addon.ts'
+import { adoptionCodes } from './adoption.ts'
 import { agentCodes, claimCodes } from './agent.ts'
 import { bundleCodes } from './bundle.ts'
 import { conformanceCodes } from './conformance.ts'
@@ -39,6 +40,7 @@ export const errorCodeAreas: readonly ErrorCodeArea[] = [
   { title: 'The lock and downloads', entries: lockCodes },
   { title: 'Images and bundles', entries: bundleCodes },
   { title: 'The identity and its key', entries: identityCodes },
+  { title: 'Adoption of running clusters', entries: adoptionCodes },
   { title: 'Hosts', entries: hostCodes },
   { title: 'Linux hosts', entries: linuxHostCodes },
   { title: 'Windows hosts', entries: windowsHostCodes },

@@ -30,6 +30,11 @@ export const pkiCodes: ErrorCodeEntries = {
     meaning: 'Peers would reject certificates that it signs.',
     remedy: 'Restore `cluster.identity` from git or a backup, in the version before its last change.',
   },
+  PKI_KEY_TYPE: {
+    summary: 'A key has a type with which hyperkube cannot sign certificates.',
+    meaning: 'Adopted clusters may have CA keys that another tool created.',
+    remedy: 'Replace the CA by one with an RSA key, or with an ECDSA key on P-256, P-384 or P-521.',
+  },
   PKI_CERTIFICATE_NOT_READ: {
     summary: 'A certificate is invalid.',
     remedy: '`openssl x509 -noout -text -in FILE` shows the content of a file.',

@@ -56,6 +56,18 @@ const caSchema = <N extends CaName>(name: N) => {
 
 const serviceAccountKey = secretCodec('service account key')
 
+/** Tools whose clusters hyperkube can read for an adoption. */
+export const adoptionSources = ['kubeadm', 'rke1'] as const
+export type AdoptionSource = (typeof adoptionSources)[number]
+
+const adoption = z.strictObject({
+  from: z.enum(adoptionSources),
+  /** When the hosts were read. */
+  observed: z.iso.datetime(),
+  /** Configuration with which the API servers encrypt data in etcd; absent if they do not encrypt. */
+  encryptionConfiguration: secretCodec('previous encryption configuration').optional(),
+})
+
 /** All data of a cluster that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
   apiVersion: z.literal(identityApiVersion),
@@ -92,6 +104,8 @@ export const identitySchema = z.strictObject({
   }),
   hostKeys,
   secrets: namedSecrets,
+  /** Set while the hosts of an adopted cluster still run what another tool installed. */
+  adoption: adoption.optional(),
 })
 export type Identity = z.infer<typeof identitySchema>
 

@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import { makeKeyPair, type Random, signingKey, systemRandom } from './keys.ts'
+import { loadSigningKey, makeKeyPair, type Random, systemRandom } from './keys.ts'
 import { validityFrom } from './lifetime.ts'
 import type { Secret } from './secret.ts'
 import { buildX509Name, loadX509, serialNumber } from './x509.ts'
@@ -26,6 +26,7 @@ export async function createCa(
   const x509 = await loadX509()
   const { publicKey, privateKey } = await makeKeyPair(caKeyName(name))
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
+  const { key, algorithm } = loadSigningKey(privateKey)
   const subject = buildX509Name(x509, { commonName: `${name}-ca`, organizations: [] })
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(random),
@@ -33,8 +34,8 @@ export async function createCa(
     issuer: subject,
     ...validityFrom(now, lifetimeMs),
     publicKey: spki,
-    signingKey: signingKey(privateKey),
-    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    signingKey: key,
+    signingAlgorithm: algorithm,
     extensions: [
       // Path length 0: the CA cannot sign intermediate CAs.
       new x509.BasicConstraintsExtension(true, 0, true),

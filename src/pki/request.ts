@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto'
-import { makeKeyPair, signingKey } from './keys.ts'
+import { loadSigningKey, makeKeyPair } from './keys.ts'
 import type { AlternativeNames, CertificateSubject } from './names.ts'
 import type { Secret } from './secret.ts'
 import { buildX509Name, loadX509, namesExtension } from './x509.ts'
@@ -24,13 +24,14 @@ export async function makeRequest(
   const x509 = await loadX509()
   const pair = await makeKeyPair(keyName)
   const ecdsa = { name: 'ECDSA', namedCurve: 'P-256' }
+  const { key, algorithm } = loadSigningKey(pair.privateKey)
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: buildX509Name(x509, subject),
     keys: {
-      privateKey: signingKey(pair.privateKey),
+      privateKey: key,
       publicKey: createPublicKey(pair.publicKey).toCryptoKey(ecdsa, true, ['verify']),
     },
-    signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+    signingAlgorithm: algorithm,
     extensions: namesExtension(x509, names),
   })
   return { privateKey: pair.privateKey, request: `${request.toString('pem')}\n` }

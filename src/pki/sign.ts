@@ -4,7 +4,7 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { Ca } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './certificates.ts'
-import { type Random, signingKey, systemRandom } from './keys.ts'
+import { loadSigningKey, type Random, systemRandom } from './keys.ts'
 import { intersectValidity, isValid, validityFrom } from './lifetime.ts'
 import { buildX509Name, loadX509, namesExtension, serialNumber, type X509 } from './x509.ts'
 
@@ -35,7 +35,7 @@ export async function createSigner(ca: Ca, now: Date, random: Random = systemRan
   const issuer = checkCa(ca, now)
   const x509 = await loadX509()
   const issuerName = new x509.X509Certificate(ca.certificate).subjectName
-  const issuerKey = signingKey(ca.privateKey)
+  const issuerKey = loadSigningKey(ca.privateKey)
   return async (request, spec) => {
     checkSpec(spec)
     const publicKey = checkRequest(x509, request, spec)
@@ -45,14 +45,17 @@ export async function createSigner(ca: Ca, now: Date, random: Random = systemRan
       issuer: issuerName,
       ...intersectValidity(validityFrom(now, spec.lifetime), issuer),
       publicKey,
-      signingKey: issuerKey,
-      signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
+      signingKey: issuerKey.key,
+      signingAlgorithm: issuerKey.algorithm,
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
         new x509.ExtendedKeyUsageExtension(spec.usages.map((usage) => purpose(x509, usage))),
         await x509.SubjectKeyIdentifierExtension.create(publicKey),
-        new x509.AuthorityKeyIdentifierExtension(issuer.subjectKeyId),
+        // Old CAs of other tools may have no key id.
+        ...(issuer.subjectKeyId === undefined
+          ? []
+          : [new x509.AuthorityKeyIdentifierExtension(issuer.subjectKeyId)]),
         ...namesExtension(x509, spec.names),
       ],
     })
@@ -84,12 +87,11 @@ function checkCa({ name, certificate, privateKey }: Ca, now: Date) {
       hint: `the clock of this machine shows ${now.toISOString()}; correct the clock, or rotate the CA: hyperkube certs rotate-ca ${name}`,
     })
   }
-  const { subjectKeyId } = issuer
   const fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey.revealText()))
-  if (!issuer.isCa || subjectKeyId === undefined || !fits) {
+  if (!issuer.isCa || !fits) {
     throw new HyperkubeError('PKI_CA_BROKEN', `certificate and key of the CA ${name} do not match`, {
       hint: 'restore cluster.identity from a backup',
     })
   }
-  return { ...issuer, subjectKeyId }
+  return issuer
 }

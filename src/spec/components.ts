@@ -11,7 +11,7 @@ const configuration = z
 const withArgs = z.strictObject({ args: extraArgs.default({}) })
 const withConfig = withArgs.extend({ config: configuration.default({}) })
 
-const resources = z
+export const resourcesSchema = z
   .strictObject({ cpu: quantity, memory: quantity, 'ephemeral-storage': quantity })
   .partial()
   .meta({ id: 'Resources', description: 'Amounts of host resources.' })
@@ -25,8 +25,8 @@ export const componentsSchema = z
     kubelet: withConfig
       .extend({
         maxPods: z.int().min(1).max(1000).default(110),
-        systemReserved: resources.default({}),
-        kubeReserved: resources.default({}),
+        systemReserved: resourcesSchema.default({}),
+        kubeReserved: resourcesSchema.default({}),
       })
       .prefault({}),
     kubeProxy: withConfig
@@ -57,7 +57,7 @@ export const hostComponentsSchema = z
         args: extraArgs,
         config: configuration,
         maxPods: z.int().min(1).max(1000),
-        systemReserved: resources,
+        systemReserved: resourcesSchema,
       })
       .partial(),
     kubeProxy: z.strictObject({ args: extraArgs, config: configuration }).partial(),

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path'
 import packageFile from '../../package.json' with { type: 'json' }
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
-import { hasCode } from '../kit/errors.ts'
+import type { Identity } from '../identity/identity.ts'
+import { hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { listCaFiles } from '../spec/download-route.ts'
@@ -19,7 +20,7 @@ export async function loadClusterInputs(
   cluster: Cluster,
 ): Promise<ClusterInputs> {
   const lock = await requireLock(context, options.file)
-  const identity = await openIdentity(context, options, cluster.metadata.name)
+  const identity = refuseAdopted(await openIdentity(context, options, cluster.metadata.name))
   return {
     cluster,
     catalog: await loadCatalog(context, options.file),
@@ -46,12 +47,26 @@ export async function loadResetInputs(
     cluster,
     catalog: await loadCatalog(context, options.file),
     lock: { apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes, artifacts: [], images: {} },
-    identity: await openIdentity(context, options, cluster.metadata.name),
+    identity: refuseAdopted(await openIdentity(context, options, cluster.metadata.name)),
     attachments: new Map(),
     sources: new Map(),
     charts: new Map(),
     version: () => packageFile.version,
   }
+}
+
+/**
+ * Refuses a cluster whose hosts still run what another tool installed. Changes by hyperkube would damage such
+ * a cluster.
+ */
+function refuseAdopted(identity: Identity): Identity {
+  const { adoption } = identity
+  if (adoption === undefined) return identity
+  throw new HyperkubeError(
+    'ADOPT_HOSTS_NOT_MOVED',
+    `the hosts of ${identity.metadata.name} still run what ${adoption.from} installed, and this version of hyperkube cannot move them`,
+    { hint: `manage the cluster with ${adoption.from}; nothing was changed` },
+  )
 }
 
 /**

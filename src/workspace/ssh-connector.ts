@@ -47,12 +47,12 @@ export async function openSshConnector(
   clusterFile: string,
   { spec }: Cluster,
   keys: HostKeyStore,
+  acceptCommand = formatAcceptCommand(clusterFile),
 ): Promise<SshConnector> {
   const config = await readSshConfig(home)
   const directory = resolve(dirname(clusterFile))
   const bastions = openBastions()
   const findKnown = createKnownHostsLookup()
-  const acceptCommand = formatAcceptCommand(clusterFile)
 
   const findRoute = async (host: HostSpec): Promise<CheckedRoute> => {
     const route = resolveSshRoute(host, spec.ssh, config, { user, home, directory })

@@ -1,6 +1,6 @@
 import type { ClusterFiles } from '../../workspace/context.ts'
 import { dirname } from 'node:path'
-import { createIdentity } from '../../identity/identity.ts'
+import { createIdentity, type Identity } from '../../identity/identity.ts'
 import type { FileKey } from '../../identity/sealing-key.ts'
 import { sealIdentity } from '../../identity/seal.ts'
 import { createKeyFile, readKeyFile } from '../../identity/store.ts'
@@ -47,15 +47,16 @@ function buildKeyExistsError(path: string, name: string): HyperkubeError {
 
 /**
  * Creates the missing files and returns their paths. The key is written first: a key alone can be used again,
- * but an identity without its key could never be opened.
+ * but an identity without its key could never be opened. `create` builds the identity.
  */
 export async function createIdentityFiles(
   context: CommandContext,
   { key: givenKey }: ClusterFiles,
   { name, paths, complete, key: existingKey }: IdentityStatus,
+  create: () => Promise<Identity> = async () => createIdentity(name, context.now()),
 ): Promise<readonly string[]> {
   if (complete) return []
-  const identity = await createIdentity(name, context.now())
+  const identity = await create()
   // Last point at which an interrupt can stop the command; the rest takes milliseconds.
   context.signal.throwIfAborted()
   if (existingKey === undefined && givenKey === undefined)

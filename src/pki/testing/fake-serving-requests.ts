@@ -1,6 +1,6 @@
 import { createPublicKey, type webcrypto } from 'node:crypto'
 import { type ServingRequest, servingSigner } from '../check-serving-request.ts'
-import { makeKeyPair, signingKey } from '../keys.ts'
+import { loadSigningKey, makeKeyPair } from '../keys.ts'
 import { loadX509, type X509 } from '../x509.ts'
 
 export type FakeName = { readonly type: 'dns' | 'ip' | 'email' | 'url'; readonly value: string }
@@ -150,7 +150,7 @@ type Keys = Readonly<Record<'P-256' | 'P-384' | 'other', webcrypto.CryptoKeyPair
 async function keyPairs(): Promise<Keys> {
   const [own, other] = [await makeKeyPair('own'), await makeKeyPair('other')]
   const pair = (made: typeof own): webcrypto.CryptoKeyPair => ({
-    privateKey: signingKey(made.privateKey),
+    privateKey: loadSigningKey(made.privateKey).key,
     publicKey: createPublicKey(made.publicKey).toCryptoKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
       'verify',
     ]),

@@ -1,0 +1,213 @@
+import type { ErrorCodeEntries } from './entry.ts'
+
+const reportRemedy = 'Nothing. The line is part of the report of `hyperkube adopt`.'
+
+export const adoptionCodes: ErrorCodeEntries = {
+  ADOPT_HOSTS_NOT_MOVED: {
+    summary: 'The hosts of an adopted cluster still run what kubeadm or RKE1 installed.',
+    meaning:
+      'This version of hyperkube reads such clusters and writes their files. It cannot move hosts, and its changes would damage the cluster.',
+    remedy:
+      'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
+  },
+  ADOPT_HOST_NOT_READ: {
+    summary: 'A host could not be read.',
+    remedy:
+      'Check that ssh works without a password, and that the user is root or may use sudo without a password.',
+  },
+  ADOPT_FILE_NOT_READ: {
+    summary: 'A file that the adoption needs could not be read.',
+    remedy: 'The message names the file. Check that it exists and that root can read it.',
+  },
+  ADOPT_API_NOT_READ: {
+    summary: 'The Kubernetes API could not be read.',
+    meaning: 'hyperkube uses the kubeconfig of an administrator, through ssh and a control plane.',
+    remedy: 'Repair the API first. An adoption must start from a healthy cluster.',
+  },
+  ADOPT_ETCD_NOT_READ: {
+    summary: 'No etcd member could be read.',
+    remedy: 'Repair etcd first. An adoption must start from a healthy cluster.',
+  },
+  ADOPT_NO_CONTROL_PLANE: {
+    summary: 'No host runs an API server of this tool.',
+    remedy:
+      'Name all control planes, and check that the flag names the right tool: `--from-kubeadm` or `--from-rke`.',
+  },
+  ADOPT_HOST_MISSING: {
+    summary: 'The cluster has a node whose host was not read.',
+    meaning: 'A cluster is adopted as a whole, because its CAs and networks are shared.',
+    remedy: 'Name the host too, or remove the node from the cluster.',
+  },
+  ADOPT_HOST_FOREIGN: {
+    summary: 'A host belongs to no node of the cluster, or trusts another CA.',
+    remedy: 'Leave the host out, or correct its address.',
+  },
+  ADOPT_NAMES_SWAPPED: {
+    summary: 'The node name of a host belongs to another machine.',
+    meaning:
+      'Addresses or host names were swapped. An adoption would give a machine the identity of another one.',
+    remedy: 'Compare `/etc/machine-id` of the hosts with `kubectl get nodes -o wide`, and correct the names.',
+  },
+  ADOPT_HOST_DIRTY: {
+    summary: 'A host also has parts of another cluster or tool.',
+    meaning: 'hyperkube cannot know which of them the cluster uses.',
+    remedy: 'Remove what does not belong to the cluster, then run the same command again.',
+  },
+  ADOPT_WINDOWS: {
+    summary: 'The cluster has Windows nodes.',
+    meaning: 'Only Linux hosts are read. Windows workers can join a cluster of hyperkube afterwards.',
+    remedy: 'Drain the Windows nodes and remove them from the cluster first.',
+  },
+  ADOPT_NODE_NOT_READY: {
+    summary: 'A node is not Ready.',
+    remedy: 'Repair or remove the node first. An adoption must start from a healthy cluster.',
+  },
+  ADOPT_CLOUD_PROVIDER: {
+    summary: 'The cluster uses a cloud provider.',
+    meaning: 'Nodes get their identity and addresses from the cloud. Such an adoption was never tried.',
+    remedy: 'Create a new cluster with `spec.cloudProvider: external`, and move the workloads.',
+  },
+  ADOPT_CUSTOM_PATH: {
+    summary: 'A component uses another directory than the default of its tool.',
+    remedy: 'Move it to the default directory with the tool that manages the cluster.',
+  },
+  ADOPT_VERSION: {
+    summary: 'hyperkube does not know the Kubernetes version of the cluster.',
+    remedy:
+      'Upgrade an older cluster with its own tool first. For a newer one use a newer release of hyperkube.',
+  },
+  ADOPT_CERTIFICATE_EXPIRED: {
+    summary: 'Certificates of the cluster have expired.',
+    remedy:
+      'Renew them with the tool that manages the cluster: `kubeadm certs renew all` or `rke cert rotate`.',
+  },
+  ADOPT_CA_KEY_MISSING: {
+    summary: 'A control plane does not have the key of a CA.',
+    meaning: 'The cluster has an external CA. hyperkube signs certificates itself, so it needs the key.',
+    remedy: 'Copy the key to the control planes, at the path in the message.',
+  },
+  ADOPT_CA_BUNDLE: {
+    summary: 'A CA file has several certificates.',
+    meaning: 'Usually the CA is being replaced. The identity of hyperkube has one certificate for each CA.',
+    remedy: 'Finish the replacement first.',
+  },
+  ADOPT_STATE_MISMATCH: {
+    summary: 'The state file of RKE1 has another CA than the hosts.',
+    meaning: 'The file is of another cluster, or older than the last rotation of the CA.',
+    remedy: 'Use the `cluster.rkestate` of the last `rke up`, or leave out `--state`.',
+  },
+  ADOPT_KEY_MISMATCH: {
+    summary: 'A key does not belong to the certificate of its CA.',
+    meaning: 'No file was written.',
+    remedy: 'Compare both files on the control planes with `openssl x509 -noout -pubkey -in FILE`.',
+  },
+  ADOPT_KEY_NOT_READ: {
+    summary: 'A private key of the cluster is missing or is not a key.',
+    meaning: 'No file was written.',
+    remedy: 'Check the file on the control planes with `openssl pkey -noout -in FILE`.',
+  },
+  ADOPT_SERVICE_ACCOUNTS: {
+    summary: 'API servers have several issuers or keys of service account tokens.',
+    meaning: 'Usually the key is being replaced. Tokens of the other keys would become invalid.',
+    remedy: 'Finish the replacement first.',
+  },
+  ADOPT_ENCRYPTION: {
+    summary: 'Data in etcd is encrypted in a way that hyperkube cannot keep.',
+    meaning: 'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file.',
+    remedy: 'Encrypt with one of these, and rewrite all Secrets.',
+  },
+  ADOPT_EXTERNAL_ETCD: {
+    summary: 'etcd runs outside of the cluster.',
+    remedy: 'Move the data to etcd members on the control planes first.',
+  },
+  ADOPT_ETCD_MEMBER_LOST: {
+    summary: 'An etcd member is lost, unhealthy, or not on a host of the cluster.',
+    remedy:
+      'Repair or remove the member first: `etcdctl endpoint status --cluster`, `etcdctl member remove ID`.',
+  },
+  ADOPT_CNI: {
+    summary: 'The pod network cannot be adopted.',
+    meaning: 'Only the data path of flannel and canal can be continued by hyperkube, with VXLAN or host-gw.',
+    remedy:
+      'Keep the cluster with its tool, or create a new cluster with `spec.network.plugin: none` and move the workloads.',
+  },
+  ADOPT_KUBE_PROXY_MISSING: {
+    summary: 'The cluster has no kube-proxy.',
+    remedy: 'Install kube-proxy first, or keep the cluster with its tool.',
+  },
+  ADOPT_SETTINGS: {
+    summary: 'A setting of the cluster is not valid for hyperkube.',
+    remedy: 'The message names the setting. Change it with the tool that manages the cluster.',
+  },
+  ADOPT_IDENTITY_EXISTS: {
+    summary: 'The identity file of the new cluster.yml already exists.',
+    meaning: 'It belongs to another cluster, or to an interrupted `hyperkube adopt`. Nothing was written.',
+    remedy: 'Use another directory with `-f FILE`. After an interrupted `adopt`, remove the identity file.',
+  },
+  ADOPT_LOCK_NOT_WRITTEN: {
+    summary: 'cluster.yml and the identity were written, but cluster.lock was not.',
+    remedy: 'Check `spec.artifacts` and `spec.registries` in cluster.yml, then run `hyperkube lock`.',
+  },
+  ADOPT_KEEPS_VERSION: { summary: 'An adoption keeps the Kubernetes version.', remedy: reportRemedy },
+  ADOPT_KEEPS_NODES: { summary: 'An adoption keeps nodes and their names.', remedy: reportRemedy },
+  ADOPT_KEEPS_ETCD: { summary: 'An adoption keeps the data of etcd members.', remedy: reportRemedy },
+  ADOPT_KEEPS_NETWORKS: {
+    summary: 'An adoption keeps the networks of pods and services.',
+    remedy: reportRemedy,
+  },
+  ADOPT_KEEPS_CAS: {
+    summary: 'An adoption keeps all CAs and their keys.',
+    remedy: reportRemedy,
+  },
+  ADOPT_KEEPS_TOKENS: { summary: 'An adoption keeps service account tokens valid.', remedy: reportRemedy },
+  ADOPT_KEEPS_ENCRYPTION: {
+    summary: 'An adoption keeps the keys that encrypt data in etcd.',
+    remedy: reportRemedy,
+  },
+  ADOPT_KEEPS_OBJECTS: {
+    summary: 'An adoption keeps all objects of the API, including addons.',
+    remedy: reportRemedy,
+  },
+  ADOPT_KEEPS_POLICIES: {
+    summary: 'An adoption keeps the effect of NetworkPolicy objects.',
+    remedy: 'To enforce them with flannel, set `spec.network.policy: kube-router` afterwards.',
+  },
+  ADOPT_CHANGES_COMPONENTS: {
+    summary: 'Components would become systemd services.',
+    remedy: reportRemedy,
+  },
+  ADOPT_CHANGES_CERTIFICATES: {
+    summary: 'Hosts would get new certificates of the same CAs.',
+    remedy: reportRemedy,
+  },
+  ADOPT_CHANGES_RUNTIME: { summary: 'Another containerd would run the pods.', remedy: reportRemedy },
+  ADOPT_CHANGES_ETCD_DIRECTORY: { summary: 'The data directory of etcd would change.', remedy: reportRemedy },
+  ADOPT_CHANGES_KUBE_PROXY_SERVICE: {
+    summary: 'kube-proxy would become a service of each host.',
+    remedy: reportRemedy,
+  },
+  ADOPT_CHANGES_NETWORK: {
+    summary: 'The flannel of hyperkube would replace the pod network.',
+    remedy: reportRemedy,
+  },
+  ADOPT_LOSES_FLAGS: {
+    summary: 'Flags of a component have no equivalent in the new cluster.yml.',
+    remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
+  },
+  ADOPT_LOSES_STATIC_PODS: {
+    summary: 'Static pods that are no components of Kubernetes would stop.',
+    remedy: 'Run them as DaemonSets. For an address of the API use `spec.api.virtualIP`.',
+  },
+  ADOPT_LOSES_POLICIES: {
+    summary: 'Policies of Calico or Cilium would not be enforced.',
+    remedy: 'Write them as NetworkPolicy objects.',
+  },
+  ADOPT_LOSES_ETCD_NODES: {
+    summary: 'Hosts that run only etcd would be no nodes any more.',
+    remedy: 'Pods on these hosts must be able to run elsewhere.',
+  },
+  ADOPT_LOSES_TOOL: {
+    summary: 'The previous tool could not manage the cluster any more.',
+    remedy: 'Use the commands of hyperkube instead.',
+  },
+}

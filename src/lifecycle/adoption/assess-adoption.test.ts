@@ -1,0 +1,327 @@
+import { assert, property, subarray } from 'fast-check'
+import { expect, test } from 'vitest'
+import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
+import { type AdoptionItem, type AdoptionReport, isPrevented } from './adoption-report.ts'
+import { assessAdoption } from './assess-adoption.ts'
+import type { AdoptionObservation } from './observation.ts'
+import {
+  buildCertificate,
+  buildKubeadmObservation,
+  buildRke1Observation,
+  changeApi,
+  changeArgs,
+  changeHost,
+} from './testing/observations.ts'
+
+const minors = shippedCatalog.minors.map(({ minor }) => minor)
+
+function assess(observation: AdoptionObservation): AdoptionReport {
+  return assessAdoption(observation, { name: 'shop', minors, findings: [] })
+}
+
+const listRefusals = (observation: AdoptionObservation): readonly AdoptionItem[] =>
+  assess(observation).items.filter(({ verdict }) => verdict === 'prevents')
+
+function formatItems({ items }: AdoptionReport): string {
+  return items.map(({ verdict, code, message }) => `${verdict} ${code} ${message}\n`).join('')
+}
+
+type Change = (observation: AdoptionObservation) => AdoptionObservation
+
+/** The clusters that issue 29 lists as unsuitable: what is wrong, the code, and a part of the message. */
+const unsuitable: readonly (readonly [name: string, code: string, message: RegExp, change: Change])[] = [
+  [
+    'unsupported CNI',
+    'ADOPT_CNI',
+    /the pod network is Calico/,
+    (one) => ({
+      ...one,
+      hosts: one.hosts.map((host) => ({
+        ...host,
+        cni: [{ file: '/etc/cni/net.d/10-calico.conflist', name: 'k8s-pod-network', types: ['calico'] }],
+      })),
+    }),
+  ],
+  [
+    'external etcd',
+    'ADOPT_EXTERNAL_ETCD',
+    /outside of the cluster, at https:\/\/10\.9\.9\.9:2379/,
+    (one) =>
+      changeApi(
+        changeArgs(
+          {
+            ...one,
+            hosts: one.hosts.map((host) => ({
+              ...host,
+              components: host.components.filter(({ name }) => name !== 'etcd'),
+            })),
+          },
+          'kube-apiserver',
+          { 'etcd-servers': 'https://10.9.9.9:2379' },
+        ),
+        ({ kubeadm }) =>
+          kubeadm === undefined ? {} : { kubeadm: { ...kubeadm, etcd: { ...kubeadm.etcd, external: true } } },
+      ),
+  ],
+  [
+    'expired certificates',
+    'ADOPT_CERTIFICATE_EXPIRED',
+    /apiserver\.crt \(2026-11-17\)/,
+    (one) =>
+      changeHost(one, 1, ({ certificates }) => ({
+        certificates: [
+          ...certificates,
+          buildCertificate('/etc/kubernetes/pki/apiserver.crt', {
+            notAfter: new Date('2026-11-17T00:00:00Z'),
+          }),
+        ],
+      })),
+  ],
+  [
+    'lost etcd member',
+    'ADOPT_ETCD_MEMBER_LOST',
+    /cp3/,
+    (one) => ({
+      ...one,
+      etcd: {
+        confirmed: true,
+        members: (one.etcd?.members ?? []).map((member, index) => ({ ...member, healthy: index !== 2 })),
+      },
+    }),
+  ],
+  [
+    'cloud provider',
+    'ADOPT_CLOUD_PROVIDER',
+    /cloud provider external/,
+    (one) => changeArgs(one, 'kube-controller-manager', { 'cloud-provider': 'external' }),
+  ],
+  [
+    'swapped names',
+    'ADOPT_NAMES_SWAPPED',
+    /calls itself w2, but that node is another machine, with the address 10\.0\.0\.5/,
+    (one) =>
+      changeHost(
+        changeHost(one, 3, () => ({ nodeName: 'w2' })),
+        4,
+        () => ({ nodeName: 'w1' }),
+      ),
+  ],
+  [
+    'dirty host',
+    'ADOPT_HOST_DIRTY',
+    /files of k3s, the service k3s-agent/,
+    (one) =>
+      changeHost(one, 4, ({ paths, services }) => ({
+        paths: [...paths, '/etc/rancher/k3s', '/var/lib/rancher/k3s'],
+        services: [...services, 'k3s-agent'],
+      })),
+  ],
+  [
+    'too old version',
+    'ADOPT_VERSION',
+    /Kubernetes 1\.29\.15; hyperkube knows 1\.32 to 1\.37/,
+    (one) => changeApi(one, () => ({ version: '1.29.15' })),
+  ],
+  [
+    'Windows nodes',
+    'ADOPT_WINDOWS',
+    /win1/,
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: [...nodes, ...nodes.slice(0, 1).map((node) => ({ ...node, name: 'win1', os: 'windows' }))],
+      })),
+  ],
+  [
+    'custom paths',
+    'ADOPT_CUSTOM_PATH',
+    /the data directory of etcd is \/srv\/etcd instead of \/var\/lib\/etcd/,
+    (one) => changeArgs(one, 'etcd', { 'data-dir': '/srv/etcd' }),
+  ],
+]
+
+test('a healthy kubeadm cluster can be adopted', async () => {
+  const report = assess(buildKubeadmObservation())
+  expect(isPrevented(report)).toBe(false)
+  expect(report.hosts.map(({ name, roles }) => `${name} ${roles.join()}`)).toEqual([
+    'cp1 control-plane',
+    'cp2 control-plane',
+    'cp3 control-plane',
+    'w1 worker',
+    'w2 worker',
+  ])
+  await expect(formatItems(report)).toMatchFileSnapshot('testdata/kubeadm-report.txt')
+})
+
+test('a healthy RKE1 cluster can be adopted, and the report names what is lost', async () => {
+  const report = assess(buildRke1Observation())
+  expect(report.items.filter(({ verdict }) => verdict === 'prevents')).toEqual([])
+  await expect(formatItems(report)).toMatchFileSnapshot('testdata/rke1-report.txt')
+})
+
+test.each(unsuitable)('%s: refused with %s, a reason and a next step', (_, code, message, change) => {
+  const refusals = listRefusals(change(buildKubeadmObservation()))
+  expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))
+  expect(refusals[0]?.message).toMatch(message)
+  for (const { next } of refusals) expect(next).toBeTruthy()
+})
+
+test('each problem is reported, whatever else is wrong', () => {
+  assert(
+    property(subarray([...unsuitable], { minLength: 1 }), (chosen) => {
+      const changed = chosen.reduce((one, [, , , change]) => change(one), buildKubeadmObservation())
+      const codes = new Set(listRefusals(changed).map(({ code }) => code))
+      // Without etcd on the hosts there is neither a member nor a data directory to check.
+      const hasExternal = chosen.some(([, code]) => code === 'ADOPT_EXTERNAL_ETCD')
+      const hidden = new Set(hasExternal ? ['ADOPT_ETCD_MEMBER_LOST', 'ADOPT_CUSTOM_PATH'] : [])
+      const missing = chosen.filter(([, code]) => !hidden.has(code) && !codes.has(code))
+      expect(missing).toEqual([])
+    }),
+  )
+})
+
+const further: readonly (readonly [name: string, code: string, change: Change])[] = [
+  [
+    'unreadable host',
+    'ADOPT_HOST_NOT_READ',
+    (one) => ({ ...one, unreadable: [{ address: '10.0.0.9', message: 'refused' }] }),
+  ],
+  [
+    'API that does not respond',
+    'ADOPT_API_NOT_READ',
+    (one) => ({ ...one, api: undefined, apiFailure: 'timeout' }),
+  ],
+  ['etcd that does not respond', 'ADOPT_ETCD_NOT_READ', (one) => ({ ...one, etcd: undefined })],
+  ['node that was not read', 'ADOPT_HOST_MISSING', (one) => ({ ...one, hosts: one.hosts.slice(0, 4) })],
+  [
+    'host of another cluster',
+    'ADOPT_HOST_FOREIGN',
+    (one) =>
+      changeHost(one, 4, () => ({
+        certificates: [buildCertificate('/etc/kubernetes/pki/ca.crt', { fingerprint: 'other' })],
+      })),
+  ],
+  [
+    'same name twice',
+    'ADOPT_NAMES_SWAPPED',
+    (one) =>
+      changeApi(
+        changeHost(one, 4, () => ({ nodeName: 'w1' })),
+        ({ nodes }) => ({ nodes: nodes.slice(0, 4) }),
+      ),
+  ],
+  [
+    'node that is not Ready',
+    'ADOPT_NODE_NOT_READY',
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node, index) => ({ ...node, ready: index !== 2 })),
+      })),
+  ],
+  [
+    'external CA',
+    'ADOPT_CA_KEY_MISSING',
+    (one) =>
+      changeHost(one, 0, ({ paths }) => ({ paths: paths.filter((path) => !path.endsWith('pki/ca.key')) })),
+  ],
+  [
+    'CA bundle',
+    'ADOPT_CA_BUNDLE',
+    (one) =>
+      changeHost(one, 0, ({ certificates }) => ({
+        certificates: [
+          ...certificates,
+          buildCertificate('/etc/kubernetes/pki/ca.crt', { fingerprint: 'next' }),
+        ],
+      })),
+  ],
+  [
+    'two service account keys',
+    'ADOPT_SERVICE_ACCOUNTS',
+    (one) =>
+      changeArgs(one, 'kube-apiserver', {
+        'service-account-key-file': '/etc/kubernetes/pki/sa.pub,/etc/kubernetes/pki/old.pub',
+      }),
+  ],
+  [
+    'kms encryption',
+    'ADOPT_ENCRYPTION',
+    (one) =>
+      changeHost(one, 0, () => ({
+        encryption: [{ resources: ['secrets'], providers: ['kms', 'identity'] }],
+      })),
+  ],
+  [
+    'cluster without kube-proxy',
+    'ADOPT_KUBE_PROXY_MISSING',
+    (one) => changeApi(one, () => ({ kubeProxyMode: undefined })),
+  ],
+  [
+    'member on an unknown host',
+    'ADOPT_ETCD_MEMBER_LOST',
+    (one) => ({
+      ...one,
+      etcd: {
+        confirmed: true,
+        members: [
+          ...(one.etcd?.members ?? []),
+          { name: 'gone', peerUrls: ['https://10.0.0.99:2380'], learner: false, healthy: true },
+        ],
+      },
+    }),
+  ],
+  [
+    'kubelet of another minor',
+    'ADOPT_VERSION',
+    (one) =>
+      changeApi(one, ({ nodes }) => ({ nodes: nodes.map((node) => ({ ...node, kubelet: '1.99.0' })) })),
+  ],
+  [
+    'workers of two versions',
+    'ADOPT_VERSION',
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node, index) => (index === 4 ? { ...node, kubelet: '1.35.8' } : node)),
+      })),
+  ],
+  [
+    'flannel backend wireguard',
+    'ADOPT_CNI',
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node) => ({ ...node, flannelBackend: 'wireguard' })),
+      })),
+  ],
+  [
+    'cluster of the other tool',
+    'ADOPT_NO_CONTROL_PLANE',
+    (one) => ({ ...one, hosts: one.hosts.slice(3), api: undefined, etcd: undefined }),
+  ],
+]
+
+test.each(further)('%s: refused with %s', (_, code, change) => {
+  const refusals = listRefusals(change(buildKubeadmObservation()))
+  expect(refusals.map((item) => item.code)).toContain(code)
+  for (const { next } of refusals) expect(next).toBeTruthy()
+})
+
+test('errors of the new cluster.yml prevent the adoption', () => {
+  const findings = [
+    { code: 'SPEC_OVERLAP', severity: 'error' as const, message: 'overlaps', path: 'spec.network.pods' },
+  ]
+  const { items } = assessAdoption(buildKubeadmObservation(), { name: 'shop', minors, findings })
+  expect(items.at(-1)).toMatchObject({
+    code: 'ADOPT_SETTINGS',
+    message: 'cluster.yml would not be valid: spec.network.pods overlaps (SPEC_OVERLAP)',
+  })
+})
+
+test('with a state file the keys need not be on control planes, but its CA must be theirs', () => {
+  const base = buildRke1Observation()
+  const path = '/etc/kubernetes/ssl/kube-ca.pem'
+  const stateCa = `fingerprint of ${path}`
+  const withoutKeys = { ...changeHost(base, 0, () => ({ paths: [] })), stateCa }
+  expect(listRefusals(withoutKeys)).toEqual([])
+  expect(listRefusals({ ...withoutKeys, stateCa: 'other' }).map(({ code }) => code)).toEqual([
+    'ADOPT_STATE_MISMATCH',
+  ])
+})

@@ -1,0 +1,94 @@
+import type { Finding } from '../../contract/finding.ts'
+import { type AdoptionItem, type AdoptionReport, prevents } from './adoption-report.ts'
+import { checkCas, checkExpiry } from './checks/certificates.ts'
+import type { AdoptionCheck } from './checks/check.ts'
+import {
+  buildVersionCheck,
+  checkApi,
+  checkCloudProvider,
+  checkEncryption,
+  checkNodesReady,
+  checkPaths,
+  checkServiceAccounts,
+} from './checks/control-plane.ts'
+import { checkExternalEtcd, checkMembers } from './checks/etcd.ts'
+import {
+  checkCompleteness,
+  checkDirt,
+  checkNames,
+  checkReadable,
+  checkTool,
+  checkWindows,
+} from './checks/hosts.ts'
+import { checkKubeProxy, checkPodNetwork } from './checks/network.ts'
+import { listRoles, nameHosts } from './cluster-settings.ts'
+import { listEffects } from './effects.ts'
+import { type AdoptionObservation, findNode } from './observation.ts'
+
+const checks: readonly AdoptionCheck[] = [
+  checkReadable,
+  checkTool,
+  checkApi,
+  checkCompleteness,
+  checkNames,
+  checkDirt,
+  checkWindows,
+  checkNodesReady,
+  checkCloudProvider,
+  checkPaths,
+  checkExpiry,
+  checkCas,
+  checkServiceAccounts,
+  checkEncryption,
+  checkExternalEtcd,
+  checkMembers,
+  checkPodNetwork,
+  checkKubeProxy,
+]
+
+export interface AssessOptions {
+  /** Name of the cluster in cluster.yml. */
+  readonly name: string
+  /** Minors of the catalog, newest first. */
+  readonly minors: readonly string[]
+  /** Findings of the cluster.yml that would be written. */
+  readonly findings: readonly Finding[]
+}
+
+/** Turns an observation into the report: what is kept, changed and lost, and what prevents the adoption. */
+export function assessAdoption(
+  observation: AdoptionObservation,
+  { name, minors, findings }: AssessOptions,
+): AdoptionReport {
+  const prevented = [...checks, buildVersionCheck(minors)].flatMap((check) => check(observation))
+  // Errors of cluster.yml follow from other problems, if there are some.
+  const invalid =
+    prevented.length > 0 ? [] : findings.filter(({ severity }) => severity === 'error').map(toItem)
+  const names = nameHosts(observation)
+  return {
+    from: observation.from,
+    cluster: name,
+    kubernetes: observation.api?.version,
+    hosts: observation.hosts.map((host, index) => {
+      const node = findNode(observation, host)
+      return {
+        name: names[index] ?? host.hostname,
+        address: host.address,
+        node: host.nodeName,
+        roles: listRoles(observation, host),
+        kubelet: node?.kubelet,
+        runtime: node?.runtime,
+        system: `${host.distribution}, ${host.arch}, cgroup v${host.cgroup}`,
+      }
+    }),
+    items: [...listEffects(observation), ...prevented, ...invalid],
+  }
+}
+
+function toItem({ code, path, message, hint }: Finding): AdoptionItem {
+  return prevents(
+    'ADOPT_SETTINGS',
+    `cluster.yml would not be valid: ${path === undefined ? '' : `${path} `}${message} (${code})`,
+    hint ?? 'change the setting with the tool that manages the cluster',
+  )
+}

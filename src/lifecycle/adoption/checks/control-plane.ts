@@ -1,0 +1,204 @@
+import { oldestKubernetes } from '../../../spec/scalars.ts'
+import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { listWorkerVersions } from '../cluster-settings.ts'
+import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
+import { toHostPath } from '../read-components.ts'
+import type { AdoptionCheck } from './check.ts'
+
+export const checkApi: AdoptionCheck = ({ api, apiFailure = 'it does not respond' }) =>
+  api === undefined
+    ? [
+        prevents(
+          'ADOPT_API_NOT_READ',
+          `the API could not be read: ${apiFailure}`,
+          'repair the API first; on a control plane: crictl ps, or docker ps',
+        ),
+      ]
+    : []
+
+/** Finds versions that the catalog does not know. `minors` are those of the catalog. */
+export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
+  return (observation) => {
+    const { api } = observation
+    if (api === undefined) return []
+    const versions = new Map([
+      [api.version, 'the API server'],
+      ...api.nodes.map(({ kubelet, name }) => [kubelet, `the kubelet of ${name}`] as const),
+    ])
+    const workers = listWorkerVersions(observation)
+    const mixed =
+      workers.length < 2
+        ? []
+        : [
+            prevents(
+              'ADOPT_VERSION',
+              `workers have several versions of Kubernetes: ${workers.join(', ')}`,
+              'finish their upgrade with the tool that manages the cluster',
+            ),
+          ]
+    const unknown = [...versions].flatMap(([version, who]): AdoptionItem[] => {
+      const minor = version.split('.').slice(0, 2).join('.')
+      if (minors.includes(minor)) return []
+      const isOld = compareMinors(minor, oldestKubernetes) < 0
+      const message = `${who} has Kubernetes ${version}; hyperkube knows ${minors.at(-1)} to ${minors[0]}`
+      const next = isOld
+        ? `upgrade the cluster with its own tool to ${minors.at(-1)} or later, one minor at a time`
+        : 'use a newer release of hyperkube, or a newer catalog: hyperkube catalog list'
+      return [prevents('ADOPT_VERSION', message, next)]
+    })
+    return [...unknown, ...mixed]
+  }
+}
+
+function compareMinors(a: string, b: string): number {
+  const [left = 0, right = 0] = [a, b].map((minor) => Number(minor.split('.')[1]))
+  return left - right
+}
+
+/** Components whose cloud provider counts. */
+const cloudComponents = ['kube-apiserver', 'kube-controller-manager', 'kubelet']
+
+export const checkCloudProvider: AdoptionCheck = ({ hosts, api }) => {
+  const providers = hosts.flatMap((host) => [
+    ...cloudComponents.map((name) => findComponent(host, name)?.args['cloud-provider']),
+    host.kubelet.args['cloud-provider'],
+  ])
+  const names = [...new Set(providers)].filter((name) => name !== undefined && name !== '' && name !== 'none')
+  const ids = (api?.nodes ?? []).filter(({ providerId }) => providerId !== '').map(({ name }) => name)
+  if (names.length === 0 && ids.length === 0) return []
+  const message =
+    names.length > 0
+      ? `the cluster has the cloud provider ${names.join(', ')}`
+      : `nodes have ids of a cloud provider: ${ids.slice(0, 3).join(', ')}`
+  return [
+    prevents(
+      'ADOPT_CLOUD_PROVIDER',
+      `${message}; adoption with a cloud provider is not supported`,
+      'create a new cluster with spec.cloudProvider: external, and move workloads there',
+    ),
+  ]
+}
+
+/** Directories that an adopted host must have. */
+const standardPaths = {
+  rootDir: '/var/lib/kubelet',
+  etcd: '/var/lib/etcd',
+  manifests: '/etc/kubernetes/manifests',
+}
+
+/** Finds directories that the tool's operator has changed. */
+export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
+  const certificates = from === 'kubeadm' ? '/etc/kubernetes/pki' : '/etc/kubernetes/ssl'
+  const found = hosts.flatMap((host) =>
+    listUsedPaths(host, certificates)
+      .filter(({ path, standard }) => path !== standard && !path.startsWith(`${standard}/`))
+      .map(({ what, path, standard }) =>
+        buildPathItem(`${what} is ${path} instead of ${standard}`, host.address),
+      ),
+  )
+  const configured = api?.kubeadm?.certificatesDir
+  return configured === undefined || configured === certificates
+    ? found
+    : [...found, buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]
+}
+
+interface UsedPath {
+  readonly what: string
+  readonly path: string
+  readonly standard: string
+}
+
+function listUsedPaths(host: AdoptedHost, certificates: string): UsedPath[] {
+  const { args, config } = host.kubelet
+  const [server, etcd] = [findComponent(host, 'kube-apiserver'), findComponent(host, 'etcd')]
+  const { manifests, rootDir } = standardPaths
+  const staticPodPath = config['staticPodPath']
+  const dataDirectory = etcd?.args['data-dir']
+  const caFile = server?.args['client-ca-file']
+  return [
+    { what: 'the directory of the kubelet', path: args['root-dir'] ?? rootDir, standard: rootDir },
+    ...(typeof staticPodPath === 'string'
+      ? [{ what: 'the directory of static pods', path: staticPodPath, standard: manifests }]
+      : []),
+    ...(etcd === undefined || dataDirectory === undefined
+      ? []
+      : [
+          {
+            what: 'the data directory of etcd',
+            path: toHostPath(etcd, dataDirectory),
+            standard: standardPaths.etcd,
+          },
+        ]),
+    ...(server === undefined || caFile === undefined
+      ? []
+      : [
+          { what: 'the directory of certificates', path: toHostPath(server, caFile), standard: certificates },
+        ]),
+  ]
+}
+
+function buildPathItem(message: string, host?: string): AdoptionItem {
+  return prevents(
+    'ADOPT_CUSTOM_PATH',
+    message,
+    'move it to the standard directory with the tool that manages the cluster, then run the same command again',
+    host,
+  )
+}
+
+/** Finds nodes that do not work. An adoption must start from a healthy cluster. */
+export const checkNodesReady: AdoptionCheck = ({ api }) =>
+  (api?.nodes ?? [])
+    .filter(({ ready, os }) => !ready && os !== 'windows')
+    .map(({ name }) =>
+      prevents(
+        'ADOPT_NODE_NOT_READY',
+        `the node ${name} is not Ready`,
+        `find the cause: kubectl describe node ${name}`,
+      ),
+    )
+
+/** Finds API servers whose tokens cannot be kept. */
+export const checkServiceAccounts: AdoptionCheck = (observation) => {
+  const servers = listAdoptedControlPlanes(observation).flatMap((host) => {
+    const server = findComponent(host, 'kube-apiserver')
+    return server === undefined ? [] : [{ host, args: server.args }]
+  })
+  const issuers = new Set(servers.map(({ args }) => args['service-account-issuer'] ?? ''))
+  const keyFiles = servers.find(({ args }) => (args['service-account-key-file'] ?? '').includes(','))
+  const next = 'wait until no token of the previous key or issuer is in use, then remove it from the flags'
+  return [
+    ...(issuers.size > 1 || [...issuers].some((issuer) => issuer.includes(','))
+      ? [prevents('ADOPT_SERVICE_ACCOUNTS', 'API servers have several service account issuers', next)]
+      : []),
+    ...(keyFiles === undefined
+      ? []
+      : [
+          prevents(
+            'ADOPT_SERVICE_ACCOUNTS',
+            'the API server trusts several service account keys, and only the signing key can be kept',
+            next,
+            keyFiles.host.address,
+          ),
+        ]),
+  ]
+}
+
+/** Providers whose keys are in the configuration file itself. */
+const keptProviders = new Set(['aescbc', 'aesgcm', 'secretbox', 'identity'])
+
+export const checkEncryption: AdoptionCheck = ({ hosts }) =>
+  hosts.flatMap(({ address, encryption = [] }) => {
+    const others = new Set(
+      encryption.flatMap(({ providers }) => providers).filter((name) => !keptProviders.has(name)),
+    )
+    if (others.size === 0) return []
+    return [
+      prevents(
+        'ADOPT_ENCRYPTION',
+        `data in etcd is encrypted by ${[...others].join(', ')}, which hyperkube cannot keep`,
+        'encrypt with secretbox or aescbc instead, and rewrite all Secrets: kubectl get secrets -A -o json | kubectl replace -f -',
+        address,
+      ),
+    ]
+  })

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { readCluster } from '../../spec/read-cluster.ts'
+import { buildAdoptedCluster, nameHosts } from './cluster-settings.ts'
+import type { AdoptionObservation } from './observation.ts'
+import {
+  buildKubeadmObservation,
+  buildRke1Observation,
+  changeApi,
+  changeArgs,
+  changeHost,
+} from './testing/observations.ts'
+
+const given = { name: 'shop', hostSsh: new Map([['10.0.0.1', { user: 'ops' }]]) }
+
+function build(observation: AdoptionObservation) {
+  const text = stringify(buildAdoptedCluster(observation, given))
+  const { cluster, findings } = readCluster({ file: 'cluster.yml', text })
+  return { text, cluster, errors: findings.filter(({ severity }) => severity === 'error') }
+}
+
+test('the cluster.yml of a kubeadm cluster is valid and describes it as it is', async () => {
+  const { text, errors } = build(buildKubeadmObservation())
+  expect(errors).toEqual([])
+  await expect(text).toMatchFileSnapshot('testdata/kubeadm-cluster.txt')
+})
+
+test('the cluster.yml of an RKE1 cluster keeps its issuer, networks and etcd timing', async () => {
+  const { text, errors } = build(buildRke1Observation())
+  expect(errors).toEqual([])
+  await expect(text).toMatchFileSnapshot('testdata/rke1-cluster.txt')
+})
+
+test('settings of a kubelet that differs from others belong to its host', () => {
+  const { cluster } = build(
+    changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+      kubelet: { ...kubelet, config: { ...kubelet.config, maxPods: 250 } },
+    })),
+  )
+  expect(cluster?.spec.components.kubelet.config).toEqual({})
+  expect(cluster?.spec.hosts.map(({ components }) => components?.kubelet?.maxPods)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    250,
+  ])
+})
+
+test('a control plane without taint is also a worker, and other taints are kept', () => {
+  const { cluster } = build(
+    changeApi(buildKubeadmObservation(), ({ nodes }) => ({
+      nodes: nodes.map((node, index) => ({
+        ...node,
+        taints: index === 3 ? [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] : [],
+      })),
+    })),
+  )
+  expect(cluster?.spec.hosts[0]).toMatchObject({ roles: ['control-plane', 'worker'] })
+  expect(cluster?.spec.hosts[3]?.taints).toEqual([{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }])
+})
+
+test('etcd on hosts of its own gets the role etcd', () => {
+  const base = buildKubeadmObservation()
+  const moved = changeHost(
+    changeHost(base, 0, ({ components }) => ({
+      components: components.filter(({ name }) => name !== 'etcd'),
+    })),
+    3,
+    () => ({ components: base.hosts[0]?.components.filter(({ name }) => name === 'etcd') ?? [] }),
+  )
+  expect(build(moved).cluster?.spec.hosts.map(({ roles }) => roles.join())).toEqual([
+    'control-plane',
+    'control-plane,etcd',
+    'control-plane,etcd',
+    'etcd,worker',
+    'worker',
+  ])
+})
+
+test('node names with dots become names without dots, and stay the names of the nodes', () => {
+  const names = ['a.example.com', 'a-example-com', '10.0.0.3']
+  const hosts = buildKubeadmObservation().hosts.flatMap((host, index) => {
+    const nodeName = names[index]
+    return nodeName === undefined ? [] : [{ ...host, nodeName }]
+  })
+  expect(nameHosts({ hosts })).toEqual(['a-example-com', 'a-example-com-2', '10-0-0-3'])
+})
+
+test('flags that hyperkube keeps are in cluster.yml, and files are not', () => {
+  const { cluster } = build(
+    changeArgs(buildKubeadmObservation(), 'kube-apiserver', {
+      'feature-gates': 'A=true',
+      'event-ttl': '2h0m0s',
+      'oidc-ca-file': '/etc/kubernetes/oidc.pem',
+      'audit-policy-file': '/etc/kubernetes/audit.yaml',
+    }),
+  )
+  expect(cluster?.spec.components.apiServer.args).toEqual({
+    'service-account-extend-token-expiration': 'true',
+    'feature-gates': 'A=true',
+    'event-ttl': '2h0m0s',
+  })
+})
+
+test('workers of an older minor keep it', () => {
+  const { cluster } = build(
+    changeApi(buildKubeadmObservation(), ({ nodes }) => ({
+      nodes: nodes.map((node, index) => (index < 3 ? node : { ...node, kubelet: '1.35.8' })),
+    })),
+  )
+  expect(cluster?.spec).toMatchObject({ kubernetes: '1.36.4', workers: { kubernetes: '1.35.8' } })
+})

@@ -1,0 +1,206 @@
+import { formatCount, joinNames } from '../../kit/text.ts'
+import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
+import type { AdoptionItem } from './adoption-report.ts'
+import { toolNames } from './checks/check.ts'
+import { listDefaultFlags, listRoles, nameHosts, readNetworks } from './cluster-settings.ts'
+import { caPaths } from './existing-keys.ts'
+import {
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  findNode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
+import { describePodNetwork } from './pod-network.ts'
+import { addonNamespaces } from './read-api.ts'
+
+/** Lists what an adoption keeps, changes and loses. */
+export function listEffects(observation: AdoptionObservation): readonly AdoptionItem[] {
+  return [...listKept(observation), ...listChanged(observation), ...listLost(observation)]
+}
+
+const kept = (code: string, message: string): AdoptionItem => ({ verdict: 'kept', code, message })
+const changed = (code: string, message: string, next?: string): AdoptionItem => ({
+  verdict: 'changed',
+  code,
+  message,
+  ...(next === undefined ? {} : { next }),
+})
+const lost = (code: string, message: string, next: string): AdoptionItem => ({
+  verdict: 'lost',
+  code,
+  message,
+  next,
+})
+
+function listKept(observation: AdoptionObservation): AdoptionItem[] {
+  const { api, etcd, hosts, from } = observation
+  const { pods, services, domain } = readNetworks(observation)
+  const [server] = listAdoptedControlPlanes(observation)
+  const issuer = (server && findComponent(server, 'kube-apiserver'))?.args['service-account-issuer']
+  const paths = new Set(Object.values(caPaths[from]).map(({ certificate }) => certificate))
+  const cas = (server?.certificates ?? []).filter(({ path }) => paths.has(path))
+  const until = cas.map(({ notAfter }) => notAfter.toISOString().slice(0, 10)).toSorted()[0]
+  const encrypted = hosts.find(({ encryption }) => encryption !== undefined)?.encryption ?? []
+  return [
+    ...(api === undefined ? [] : [kept('ADOPT_KEEPS_VERSION', `Kubernetes ${api.version}`)]),
+    kept('ADOPT_KEEPS_NODES', `nodes and their names: ${joinNames(hosts.map(({ nodeName }) => nodeName))}`),
+    ...(etcd === undefined
+      ? []
+      : [kept('ADOPT_KEEPS_ETCD', `etcd data of ${joinNames(etcd.members.map(({ name }) => name))}`)]),
+    kept(
+      'ADOPT_KEEPS_NETWORKS',
+      `pod network ${pods.join(', ')}, service network ${services.join(', ')}, domain ${domain}`,
+    ),
+    kept(
+      'ADOPT_KEEPS_CAS',
+      `all CAs with their keys${until === undefined ? '' : `; the first one expires on ${until}`}`,
+    ),
+    kept('ADOPT_KEEPS_TOKENS', `service account tokens: the same key, issuer ${issuer ?? 'unknown'}`),
+    ...(encrypted.length === 0
+      ? []
+      : [
+          kept(
+            'ADOPT_KEEPS_ENCRYPTION',
+            `keys that encrypt ${encrypted.flatMap(({ resources }) => resources).join(', ')} in etcd`,
+          ),
+        ]),
+    ...describePolicies(observation),
+    kept(
+      'ADOPT_KEEPS_OBJECTS',
+      `all objects of the API; ${describeAddons(observation)} stay as they are, and hyperkube does not manage them`,
+    ),
+  ]
+}
+
+/** Says whether NetworkPolicy objects have an effect. An adoption must not begin to enforce them. */
+function describePolicies(observation: AdoptionObservation): AdoptionItem[] {
+  const count = observation.api?.networkPolicies ?? 0
+  const network = describePodNetwork(observation)
+  if (count === 0 || network.kind === 'unsupported') return []
+  const isEnforced = network.kind === 'canal' || network.kubeRouter
+  const effect = isEnforced ? 'stay enforced' : 'stay without effect, because flannel alone enforces none'
+  return [kept('ADOPT_KEEPS_POLICIES', `${formatCount(count, 'NetworkPolicy object')} ${effect}`)]
+}
+
+/** Names the addons that run in the cluster. */
+function describeAddons({ api }: AdoptionObservation): string {
+  const workloads = [...(api?.deployments ?? []), ...(api?.daemonSets ?? [])].filter(({ namespace }) =>
+    addonNamespaces.some((one) => one === namespace),
+  )
+  const names = workloads
+    .map(({ name }) => name)
+    .filter((name) => !/^(?:kube-proxy|kube-flannel.*|canal|kube-router)$/.test(name))
+  return names.length === 0 ? 'workloads' : `${joinNames([...new Set(names)])} and other workloads`
+}
+
+function listChanged(observation: AdoptionObservation): AdoptionItem[] {
+  const { from, hosts, api } = observation
+  const network = describePodNetwork(observation)
+  const runtimes = [...new Set((api?.nodes ?? []).map(({ runtime }) => runtime))]
+  const parts = from === 'kubeadm' ? 'static pods' : 'Docker containers'
+  const mode = findKubeProxyMode(observation)
+  return [
+    changed(
+      'ADOPT_CHANGES_COMPONENTS',
+      `Kubernetes components become systemd services instead of ${parts}; ${toolNames[from]} must not be used any more`,
+    ),
+    changed(
+      'ADOPT_CHANGES_CERTIFICATES',
+      'hosts get new certificates of the same CAs, and renew them by themselves',
+    ),
+    changed(
+      'ADOPT_CHANGES_RUNTIME',
+      `the containerd of cluster.lock replaces ${runtimes.length === 0 ? 'the container runtime' : joinNames(runtimes)}; pods are created again`,
+    ),
+    ...(hosts.some((host) => findComponent(host, 'etcd') !== undefined)
+      ? [
+          changed(
+            'ADOPT_CHANGES_ETCD_DIRECTORY',
+            'etcd data moves inside of its disk, from /var/lib/etcd to /var/lib/etcd/data',
+          ),
+        ]
+      : []),
+    changed(
+      'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
+      `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
+    ),
+    ...(network.kind === 'unsupported' ? [] : [describeNetworkChange(observation)]),
+  ]
+}
+
+function describeNetworkChange(observation: AdoptionObservation): AdoptionItem {
+  const network = describePodNetwork(observation)
+  if (network.kind === 'unsupported') return changed('ADOPT_CHANGES_NETWORK', network.name)
+  const link = network.vni === undefined ? network.backend : `VXLAN ${network.vni} on port ${network.port}`
+  const previous =
+    network.kind === 'canal'
+      ? 'pods of canal'
+      : network.isService
+        ? 'services of the same name'
+        : 'pods of flannel'
+  const policy = network.kind === 'canal' ? '; kube-router enforces NetworkPolicy instead of Calico' : ''
+  return changed(
+    'ADOPT_CHANGES_NETWORK',
+    `flannel of hyperkube replaces the ${previous}, with the same ${link}${policy}`,
+  )
+}
+
+function listLost(observation: AdoptionObservation): AdoptionItem[] {
+  const { from, hosts, api } = observation
+  const [server] = listAdoptedControlPlanes(observation)
+  const flags = adoptedPrograms.flatMap((program) => {
+    const args = (server && findComponent(server, program))?.args ?? {}
+    const names = sortFlags(program, args, listDefaultFlags(observation)).lost
+    if (names.length === 0) return []
+    const message = `flags of ${program}: ${names.map((name) => `--${name}`).join(', ')}`
+    return [
+      lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
+    ]
+  })
+  const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
+  const policies = (api?.foreignPolicies ?? []).filter(({ count }) => count > 0)
+  const names = nameHosts(observation)
+  const etcdNodes = hosts.flatMap((host, index) =>
+    listRoles(observation, host).join() === 'etcd' && findNode(observation, host) !== undefined
+      ? [names[index] ?? host.hostname]
+      : [],
+  )
+  return [
+    ...flags,
+    ...(pods.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_STATIC_PODS',
+            `static pods: ${joinNames(pods)}`,
+            'run them as DaemonSets; for an address of the API use spec.api.virtualIP',
+          ),
+        ]),
+    ...(policies.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_POLICIES',
+            `policies that only their own plugin enforces: ${policies.map(({ resource, count }) => `${count} ${resource}`).join(', ')}`,
+            'write them as NetworkPolicy objects first',
+          ),
+        ]),
+    ...(etcdNodes.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_ETCD_NODES',
+            `nodes of dedicated etcd hosts: ${joinNames(etcdNodes)}`,
+            'hosts that run only etcd are no nodes; pods there must be able to run elsewhere',
+          ),
+        ]),
+    lost(
+      'ADOPT_LOSES_TOOL',
+      from === 'kubeadm'
+        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info'
+        : 'rke up, rke etcd and rke cert',
+      'use node add, upgrade, etcd and certs of hyperkube instead',
+    ),
+  ]
+}

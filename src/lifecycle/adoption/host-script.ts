@@ -1,0 +1,101 @@
+/** Paths whose existence is reported. They show other tools, custom paths and the keys of CAs. */
+export const checkedPaths = [
+  '/opt/hyperkube',
+  '/var/lib/hyperkube',
+  '/etc/rancher/k3s',
+  '/etc/rancher/rke2',
+  '/var/lib/rancher/k3s',
+  '/var/lib/rancher/rke2',
+  '/etc/kubernetes/manifests',
+  '/etc/kubernetes/admin.conf',
+  '/etc/kubernetes/pki/ca.key',
+  '/etc/kubernetes/pki/front-proxy-ca.key',
+  '/etc/kubernetes/pki/etcd/ca.key',
+  '/etc/kubernetes/pki/sa.key',
+  '/etc/kubernetes/ssl/kube-ca-key.pem',
+  '/etc/kubernetes/ssl/kube-apiserver-requestheader-ca-key.pem',
+  '/etc/kubernetes/ssl/kube-service-account-token-key.pem',
+  '/var/lib/etcd/member',
+  '/var/lib/kubelet/config.yaml',
+] as const
+
+/** Containers of RKE1 that are read. Others may have passwords in their arguments. */
+export const rke1Containers = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubelet',
+  'kube-proxy',
+] as const
+
+/**
+ * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
+ * kubeconfigs are filtered on the host. Each section has a header line and a base64 text.
+ */
+export const hostScript = `
+export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+output() { printf '=== output %s\\n' "$1"; shift; "$@" 2>/dev/null </dev/null | base64; }
+files() { for file in "$@"; do test -f "$file" || continue; printf '=== file %s\\n' "$file"; base64 <"$file"; done; }
+certificates() {
+  for file in "$@"; do
+    test -f "$file" || continue
+    printf '=== certificates %s\\n' "$file"
+    sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p' "$file" | base64
+  done
+}
+kubeconfigs() {
+  for file in "$@"; do
+    test -f "$file" || continue
+    printf '=== kubeconfig %s\\n' "$file"
+    sed -n -e '/^ *server: /p' -e '/^ *client-certificate-data: /p' "$file" | base64
+  done
+}
+existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
+command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
+output hostname hostname
+output machine-id cat /etc/machine-id
+output arch uname -m
+output os-release cat /etc/os-release
+output cgroup stat -fc %T /sys/fs/cgroup
+output addresses ip -o address show scope global
+output vxlan ip -d -o link show type vxlan
+output services systemctl list-units --type=service --state=active --plain --no-legend --no-pager
+output kubelet command_line kubelet.service
+output containerd containerd --version
+output docker docker version --format '{{.Server.Version}}'
+output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${rke1Containers.join(' ')}
+output paths existing ${checkedPaths.join(' ')}
+files /etc/kubernetes/manifests/*.yaml /etc/kubernetes/manifests/*.yml /etc/kubernetes/manifests/*.json
+files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json
+certificates /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt /etc/kubernetes/ssl/*.pem /var/lib/kubelet/pki/kubelet-client-current.pem
+kubeconfigs /etc/kubernetes/*.conf
+exit 0
+`
+
+/** Sections of the script's output: texts by kind and name. */
+export interface HostSections {
+  output(name: string): string
+  /** All sections of a kind, in the order of the output. */
+  list(kind: 'file' | 'certificates' | 'kubeconfig'): readonly HostSection[]
+}
+
+export interface HostSection {
+  readonly name: string
+  readonly text: string
+}
+
+/** Parses the output of the script. Lines before the first header are ignored, because shells may print some. */
+export function parseHostSections(text: string): HostSections {
+  const parts = text.split(/^=== /m).slice(1)
+  const sections = parts.map((part) => {
+    const [head = '', ...body] = part.split('\n')
+    const space = head.indexOf(' ')
+    const decoded = Buffer.from(body.join(''), 'base64').toString('utf8')
+    return { kind: head.slice(0, space), name: head.slice(space + 1), text: decoded }
+  })
+  return {
+    output: (name) => sections.find((one) => one.kind === 'output' && one.name === name)?.text ?? '',
+    list: (kind) => sections.filter((one) => one.kind === kind),
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { createCa } from '../../pki/ca.ts'
+import { year } from '../../pki/lifetime.ts'
+import { makeRequest } from '../../pki/request.ts'
+import { signRequest } from '../../pki/sign.ts'
+import { parseAdoptedHost, parseEncryption, readAdoptedHost, readRemoteFile } from './read-host.ts'
+import { createFakeRemote, renderSections } from './testing/fake-host.ts'
+
+const now = new Date('2026-11-18T07:00:00Z')
+const ca = await createCa('kubernetes', 10 * year, now)
+
+async function issueNodeCertificate(name: string): Promise<string> {
+  const subject = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
+  const names = { dns: [], ip: [] }
+  const { request } = await makeRequest('kubelet', subject, names)
+  return signRequest(ca, request, { subject, names, usages: ['client'], lifetime: year }, now)
+}
+
+const certificate = await issueNodeCertificate('w1.example.com')
+
+const sections = {
+  'output hostname': 'W1\n',
+  'output machine-id': '7ad2f3\n',
+  'output arch': 'x86_64\n',
+  'output os-release': 'ID=debian\nPRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\n',
+  'output cgroup': 'cgroup2fs\n',
+  'output addresses':
+    '2: eth0    inet 10.0.0.4/24 brd 10.0.0.255 scope global eth0\\ valid\n2: eth0    inet6 fd00::4/64 scope global \\ valid\n',
+  'output vxlan':
+    '5: flannel.1: <BROADCAST> mtu 1450 qdisc noqueue state UNKNOWN \\    vxlan id 1 local 10.0.0.4 dev eth0 srcport 0 0 dstport 8472 nolearning ttl auto \n',
+  'output services':
+    'containerd.service loaded active running containerd\nkubelet.service loaded active running kubelet\n',
+  'output kubelet': '/usr/bin/kubelet\n--config=/var/lib/kubelet/config.yaml\n--node-ip=10.0.0.4\n',
+  'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
+  'output docker': '',
+  'output paths': '/etc/kubernetes/manifests\n',
+  'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
+  'file /etc/cni/net.d/10-flannel.conflist':
+    '{"name":"cbr0","plugins":[{"type":"flannel"},{"type":"portmap"}]}',
+  'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
+  'certificates /var/lib/kubelet/pki/kubelet-client-current.pem': certificate,
+  'kubeconfig /etc/kubernetes/kubelet.conf': `    server: https://10.0.0.1:6443\n    client-certificate-data: ${Buffer.from(ca.certificate).toString('base64')}\n`,
+}
+
+test('the output of the script becomes the observation of a host', () => {
+  const host = parseAdoptedHost('10.0.0.4', `a banner of the shell\n${renderSections(sections)}`)
+  expect(host).toMatchObject({
+    hostname: 'w1',
+    nodeName: 'w1.example.com',
+    machineId: '7ad2f3',
+    distribution: 'Debian GNU/Linux 12 (bookworm)',
+    cgroup: 2,
+    addresses: ['10.0.0.4', 'fd00::4'],
+    vxlan: [{ name: 'flannel.1', vni: 1, port: 8472 }],
+    services: ['containerd', 'kubelet'],
+    kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },
+    cni: [{ types: ['flannel', 'portmap'] }, { types: ['loopback'] }],
+    runtime: { containerd: '2.1.4' },
+  })
+  expect(host?.certificates.map(({ commonName, isCa }) => [commonName, isCa])).toEqual([
+    ['system:node:w1.example.com', false],
+    ['kubernetes-ca', true],
+  ])
+})
+
+test('truncated or foreign output is no observation', () => {
+  const text = renderSections(sections)
+  expect(parseAdoptedHost('10.0.0.4', '')).toBeUndefined()
+  expect(parseAdoptedHost('10.0.0.4', 'permission denied')).toBeUndefined()
+  for (let length = 0; length < text.length; length += 97) parseAdoptedHost('10.0.0.4', text.slice(0, length))
+})
+
+test('only the script and the encryption configuration are read, and keys of the latter are dropped', async () => {
+  const encryption = `resources:
+  - resources: [secrets]
+    providers:
+      - aescbc: { keys: [{ name: key1, secret: c2VjcmV0 }] }
+      - identity: {}
+`
+  const manifest = `metadata: { name: kube-apiserver }
+spec: { containers: [{ command: [kube-apiserver, --encryption-provider-config=/etc/kubernetes/enc.yaml] }] }`
+  const controlPlane = { ...sections, 'file /etc/kubernetes/manifests/kube-apiserver.yaml': manifest }
+  const { remote, commands } = createFakeRemote({
+    sh: renderSections(controlPlane),
+    cat: encryption,
+  })
+  const host = await readAdoptedHost(remote, '10.0.0.4', new AbortController().signal)
+  expect(commands).toEqual(['sh -c SCRIPT', 'cat -- /etc/kubernetes/enc.yaml'])
+  expect(host.encryption).toEqual([{ resources: ['secrets'], providers: ['aescbc', 'identity'] }])
+  expect(JSON.stringify(host)).not.toContain('c2VjcmV0')
+  expect(parseEncryption('not: [valid')).toEqual([])
+})
+
+test('a host that reports nothing, and a missing file, are errors with a next step', async () => {
+  const { signal } = new AbortController()
+  const { remote } = createFakeRemote({ sh: '' })
+  await expect(readAdoptedHost(remote, '10.0.0.4', signal)).rejects.toMatchObject({
+    code: 'ADOPT_HOST_NOT_READ',
+    hint: expect.stringContaining('ssh 10.0.0.4'),
+  })
+  await expect(readRemoteFile(remote, '/etc/kubernetes/pki/ca.key', signal)).rejects.toMatchObject({
+    code: 'ADOPT_FILE_NOT_READ',
+  })
+})

@@ -1,0 +1,171 @@
+import type { X509Certificate } from 'node:crypto'
+import { z } from 'zod'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
+import type { Remote } from '../../ssh/remote.ts'
+import { hostScript, type HostSection, parseHostSections } from './host-script.ts'
+import type {
+  AdoptedCertificate,
+  AdoptedHost,
+  CniConfiguration,
+  EncryptionRule,
+  VxlanLink,
+} from './observation.ts'
+import { parseFlags, parseYaml, readContainers, readStaticPods, toHostPath } from './read-components.ts'
+
+const scriptTimeoutMs = 60_000
+
+/** Reads a host over ssh. Nothing is installed or changed there. */
+export async function readAdoptedHost(
+  remote: Remote,
+  address: string,
+  signal: AbortSignal,
+): Promise<AdoptedHost> {
+  const options = { signal, root: true, timeout: scriptTimeoutMs }
+  const { code, stdout } = await remote.exec(['sh', '-c', hostScript], options)
+  const host = code === 0 ? parseAdoptedHost(address, stdout) : undefined
+  if (host === undefined) {
+    throw new HyperkubeError('ADOPT_HOST_NOT_READ', 'the host did not report its state', {
+      host: address,
+      hint: `check that a shell works there: ssh ${address} sudo sh -c true`,
+    })
+  }
+  const server = host.components.find(({ name }) => name === 'kube-apiserver')
+  const file = server?.args['encryption-provider-config']
+  if (server === undefined || file === undefined) return host
+  const encryption = await readRemoteFile(remote, toHostPath(server, file), signal)
+  return { ...host, encryption: parseEncryption(encryption) }
+}
+
+/** Reads a file of a host as root. The content may be a secret, so errors do not contain it. */
+export async function readRemoteFile(remote: Remote, path: string, signal: AbortSignal): Promise<string> {
+  const options = { signal, root: true, timeout: scriptTimeoutMs }
+  const { code, stdout } = await remote.exec(['cat', '--', path], options)
+  if (code === 0) return stdout
+  throw new HyperkubeError('ADOPT_FILE_NOT_READ', `cannot read ${path}`, {
+    host: remote.host,
+    hint: `check the file: ssh ${remote.host} sudo ls -l ${path}`,
+  })
+}
+
+/** Parses the output of the host script. Returns undefined if the script did not run to its end. */
+export function parseAdoptedHost(address: string, text: string): AdoptedHost | undefined {
+  const sections = parseHostSections(text)
+  const hostname = sections.output('hostname').trim().toLowerCase()
+  const machineId = sections.output('machine-id').trim()
+  if (hostname === '' || machineId === '') return undefined
+  const files = sections.list('file')
+  const { components: pods, others } = readStaticPods(
+    files.filter(({ name }) => name.startsWith('/etc/kubernetes/manifests/')),
+  )
+  const components = [...pods, ...readContainers(sections.output('containers'))]
+  const container = components.find(({ name }) => name === 'kubelet')
+  const args = container?.args ?? parseFlags(sections.output('kubelet').trim().split('\n').slice(1))
+  const certificates = [
+    ...sections.list('certificates').flatMap(readCertificates),
+    ...sections.list('kubeconfig').flatMap(readKubeconfigCertificates),
+  ]
+  const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
+  const docker = sections.output('docker').trim()
+  const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
+  return {
+    address,
+    hostname,
+    nodeName: findNodeName(certificates) ?? args['hostname-override'] ?? hostname,
+    machineId,
+    arch: sections.output('arch').trim(),
+    distribution: /^PRETTY_NAME="?(.*?)"?$/m.exec(sections.output('os-release'))?.[1] ?? 'unknown',
+    cgroup: sections.output('cgroup').trim() === 'cgroup2fs' ? 2 : 1,
+    addresses: [...sections.output('addresses').matchAll(/ inet6? ([0-9a-f.:]+)\//g)].map(
+      ([, ip = '']) => ip,
+    ),
+    components,
+    otherStaticPods: others,
+    certificates,
+    kubelet: { args, config: record.catch({}).parse(parseYaml(config)) },
+    cni: files.filter(({ name }) => name.startsWith('/etc/cni/')).flatMap(readCni),
+    vxlan: readVxlan(sections.output('vxlan')),
+    services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(
+      ([, name = '']) => name,
+    ),
+    paths: splitLines(sections.output('paths')),
+    runtime: {
+      ...(containerd === undefined ? {} : { containerd }),
+      ...(docker === '' ? {} : { docker }),
+    },
+  }
+}
+
+const record = z.record(z.string(), z.unknown())
+
+function splitLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
+}
+
+function readCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {
+  return parseCertificates(text).map((certificate) => describeCertificate(path, certificate))
+}
+
+function describeCertificate(path: string, certificate: X509Certificate): AdoptedCertificate {
+  const { commonName = '', isCa, notAfter, names } = inspectCertificate(certificate.toString())
+  return {
+    path,
+    commonName,
+    isCa,
+    notAfter,
+    fingerprint: certificate.fingerprint256,
+    names: [...names.dns, ...names.ip],
+  }
+}
+
+/** Reads the client certificates that are inside of a kubeconfig. */
+function readKubeconfigCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {
+  return [...text.matchAll(/client-certificate-data: *(\S+)/g)].flatMap(([, data = '']) =>
+    parseCertificates(Buffer.from(data, 'base64').toString('utf8')).map((certificate) =>
+      describeCertificate(path, certificate),
+    ),
+  )
+}
+
+/** Finds the node name in the client certificate of the kubelet. */
+function findNodeName(certificates: readonly AdoptedCertificate[]): string | undefined {
+  const kubelet = certificates.find(({ path }) => path.endsWith('/kubelet-client-current.pem'))
+  return /^system:node:(.+)$/.exec(kubelet?.commonName ?? '')?.[1]
+}
+
+const plugin = z.looseObject({ type: z.string() })
+const cniFile = z.union([
+  z.looseObject({ name: z.string().default(''), plugins: z.array(plugin).min(1) }),
+  z.looseObject({ name: z.string().default(''), type: z.string() }).transform(({ name, type }) => ({
+    name,
+    plugins: [{ type }],
+  })),
+])
+
+function readCni({ name: file, text }: HostSection): CniConfiguration[] {
+  // JSON is also YAML.
+  const { data } = cniFile.safeParse(parseYaml(text))
+  return data === undefined ? [] : [{ file, name: data.name, types: data.plugins.map(({ type }) => type) }]
+}
+
+function readVxlan(text: string): VxlanLink[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name = ''] = /^\d+: ([^:@]+)/.exec(line) ?? []
+    const [, vni] = / vxlan id (\d+) /.exec(line) ?? []
+    const [, port] = / dstport (\d+) /.exec(line) ?? []
+    return vni === undefined || port === undefined ? [] : [{ name, vni: Number(vni), port: Number(port) }]
+  })
+}
+
+const encryptionDocument = z.looseObject({
+  resources: z.array(z.looseObject({ resources: z.array(z.string()), providers: z.array(record) })),
+})
+
+/** Reads which resources are encrypted by which providers. Keys are dropped. */
+export function parseEncryption(text: string): EncryptionRule[] {
+  const { resources = [] } = encryptionDocument.safeParse(parseYaml(text)).data ?? {}
+  return resources.map((rule) => ({
+    resources: rule.resources,
+    providers: rule.providers.flatMap((provider) => Object.keys(provider)),
+  }))
+}

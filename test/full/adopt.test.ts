@@ -1,0 +1,266 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { parse, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { runBench } from '../../lab/bench/run-bench.ts'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { selectVersions } from '../../lab/cluster/artifacts.ts'
+import { KubeApi } from '../../lab/cluster/kube-api.ts'
+import { parseShape } from '../../lab/cluster/shape.ts'
+import { selectParts } from '../../lab/components/parts.ts'
+import type { Host } from '../../lab/hosts/host.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
+import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
+import { kubeadm } from '../../lab/kubeadm/kubeadm.ts'
+import { openMirror } from '../../lab/mirror/open-mirror.ts'
+import { silentReport } from '../../lab/report.ts'
+import { privateFiles } from '../../src/identity/private-files.ts'
+import { readIdentity, readKeyFile } from '../../src/identity/store.ts'
+import { type CommandResult, runProgram } from '../../src/kit/command.ts'
+import { settleAll } from '../../src/kit/concurrency.ts'
+import { issueClientCertificate } from '../support/client-certificate.ts'
+import { openFreshLab } from '../support/lab.ts'
+
+const version = 'v1.36.4'
+const shape = '1+1'
+const evidence = join(import.meta.dirname, '../../docs/evidence/adopt.md')
+const timeout = 1_200_000
+
+const versions = selectVersions(version)
+/** Parts that kubeadm and the lock of the adopted cluster need. */
+const partNames = [
+  ...[`kubernetes@${version}`, `etcd@${versions.etcd}`, `pause@${versions.pause}`, 'containerd', 'runc'],
+  ...['cni-plugins', 'flannel', 'kube-router', 'crictl', 'agnhost'],
+]
+
+/** Parts of a host that the command must not change, by title. Each script prints one state. */
+const states: Readonly<Record<string, string>> = {
+  'files and their digests':
+    'find /etc /opt /usr/local /root /home /var/lib/hyperkube /var/lib/kubelet/config.yaml /var/lib/kubelet/pki -xdev -type f -exec sha256sum {} + 2>/dev/null | sort -k2',
+  'all paths, owners and modes':
+    "find / -xdev \\( -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/etcd -o -path /var/lib/kubelet -o -path /var/lib/containerd -o -path '/var/lib/systemd/*' \\) -prune -o -printf '%p %u:%g %m %y\\n' | sort",
+  'users and groups': 'cat /etc/passwd /etc/group',
+  'systemd units':
+    'systemctl list-unit-files --no-legend --plain; systemctl list-units --type=service --no-legend --plain --state=active | grep -Ev "^(user|session)" | sort',
+  'processes of components':
+    "ps -eo lstart,args | grep -E '[k]ube|[e]tcd |[c]ontainerd |[f]lanneld' | grep -v shim | sort",
+  containers: 'ctr -n k8s.io containers list -q | sort; ctr -n k8s.io images list -q | sort',
+  'links and routes': 'ip -o link | cut -d: -f2 | sort; ip route',
+  mounts: "cut -d' ' -f5 /proc/self/mountinfo | grep -v '^/run/user' | sort",
+}
+
+type HostState = Readonly<Record<string, string>>
+
+async function readStates(hosts: readonly Host[]): Promise<ReadonlyMap<string, HostState>> {
+  const read = async (host: Host): Promise<readonly [string, HostState]> => {
+    const entries: [string, string][] = []
+    for (const [title, script] of Object.entries(states))
+      entries.push([title, (await host.script(script, { allowFailure: true })).stdout])
+    return [host.name, Object.fromEntries(entries)]
+  }
+  return new Map(await settleAll(hosts.map(read)))
+}
+
+const reportSchema = z.looseObject({
+  kind: z.literal('AdoptionReport'),
+  kubernetes: z.string(),
+  hosts: z.array(z.looseObject({ name: z.string(), roles: z.array(z.string()) })),
+  items: z.array(z.looseObject({ verdict: z.string(), code: z.string(), message: z.string() })),
+  files: z.array(z.string()),
+})
+
+describe(`adoption of a kubeadm cluster, ${shape}, ${version}`, () => {
+  let lab: Lab
+  let hosts: readonly Host[] = []
+  let directory = ''
+  let closeMirror = async (): Promise<void> => undefined
+  let mirror = ''
+  let before: ReadonlyMap<string, HostState> = new Map()
+
+  const path = (name: string): string => join(directory, name)
+  const hyperkube = async (...args: readonly string[]): Promise<CommandResult> => {
+    const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
+    return runProgram([inject('executable'), ...args], { env, allowFailure: true })
+  }
+  const adopt = async (named: readonly Host[], ...args: readonly string[]): Promise<CommandResult> =>
+    hyperkube(
+      'adopt',
+      '--from-kubeadm',
+      ...named.flatMap(({ address }) => ['--host', `root@${address}`]),
+      ...['--ssh-key', named[0]?.ssh.keyFile ?? '', '-f', path('cluster.yml'), '--name', 'shop', ...args],
+    )
+  const requireHost = (index: number): Host => {
+    const host = hosts[index]
+    if (host === undefined) throw new Error(`there is no host ${index}`)
+    return host
+  }
+  const requireUnchanged = async (): Promise<void> => {
+    const after = await readStates(hosts)
+    for (const host of hosts)
+      for (const title of Object.keys(states))
+        expect(after.get(host.name)?.[title], `${title} of ${host.name}`).toBe(before.get(host.name)?.[title])
+  }
+
+  beforeAll(async () => {
+    lab = await openFreshLab('adopt')
+    directory = await mkdtemp(join(tmpdir(), 'adopt-'))
+    const options = { parts: selectParts(partNames), cache: cacheDirectory(), report: silentReport, port: 0 }
+    const opened = await openMirror(lab, options)
+    closeMirror = async () => opened.close()
+    mirror = opened.address
+    const benchOptions = { contender: kubeadm, shape: parseShape(shape), lab, mirror }
+    await runBench({ ...benchOptions, versions })
+    hosts = await lab.hosts()
+    await writeKnownHosts(directory, hosts)
+    before = await readStates(hosts)
+    const empty = [...before].flatMap(([name, state]) =>
+      Object.entries(state).flatMap(([title, text]) => (text.trim() === '' ? [`${title} of ${name}`] : [])),
+    )
+    expect(empty).toEqual([])
+  }, timeout)
+  afterAll(async () => {
+    await closeMirror()
+    await lab.down()
+    await rm(directory, { recursive: true, force: true })
+  }, timeout)
+
+  test('a dry run reports that the cluster can be adopted, and writes nothing', { timeout }, async () => {
+    const { code, stdout, stderr } = await adopt(hosts, '--dry-run', '-o', 'json')
+    expect(stderr).not.toContain('PRIVATE KEY')
+    const report = reportSchema.parse(JSON.parse(stdout))
+    expect(report.items.filter(({ verdict }) => verdict === 'prevents')).toEqual([])
+    expect(code).toBe(0)
+    expect(report.kubernetes).toBe(version.slice(1))
+    expect(report.hosts.map(({ name, roles }) => [name, roles.join()])).toEqual([
+      ['cp1', 'control-plane'],
+      ['w1', 'worker'],
+    ])
+    expect(await readdir(directory)).toEqual(['.ssh'])
+    await requireUnchanged()
+  })
+
+  test(
+    'a node that is not named, and a dirty host, are refused before any file is written',
+    { timeout },
+    async () => {
+      const missing = await adopt(hosts.slice(0, 1), '--yes')
+      expect(missing).toMatchObject({ code: 1, stdout: expect.stringContaining('ADOPT_HOST_MISSING') })
+      const worker = requireHost(1)
+      await worker.script('mkdir -p /var/lib/rancher/k3s')
+      // The comparison must be able to fail.
+      await expect(requireUnchanged()).rejects.toThrow('paths, owners and modes of w1')
+      const dirty = await adopt(hosts, '--yes')
+      await worker.script('rmdir -p --ignore-fail-on-non-empty /var/lib/rancher/k3s')
+      expect(dirty).toMatchObject({ code: 1, stdout: expect.stringContaining('ADOPT_HOST_DIRTY') })
+      expect(await readdir(directory)).toEqual(['.ssh'])
+    },
+  )
+
+  test('the written files describe the cluster, and its hosts are unchanged', { timeout }, async () => {
+    const started = performance.now()
+    const { code, stdout, stderr } = await adopt(hosts, '--yes', '--no-lock')
+    const seconds = (performance.now() - started) / 1000
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('cluster.identity') })
+    expect(stdout + stderr).not.toContain('PRIVATE KEY')
+    const identity = await readIdentity(
+      privateFiles(),
+      path('cluster.identity'),
+      await readKeyFile(privateFiles(), path('hyperkube/keys/shop.key')),
+    )
+    expect(identity.adoption).toMatchObject({ from: 'kubeadm' })
+    const control = requireHost(0)
+    const files = { kubernetes: 'ca', etcd: 'etcd/ca', frontProxy: 'front-proxy-ca' } as const
+    for (const [name, file] of Object.entries(files)) {
+      const pem = (await control.exec(['cat', `/etc/kubernetes/pki/${file}.crt`])).stdout
+      const { certificate } =
+        identity.cas[name === 'etcd' ? 'etcd' : name === 'frontProxy' ? 'frontProxy' : 'kubernetes']
+      expect(new X509Certificate(certificate).fingerprint256).toBe(new X509Certificate(pem).fingerprint256)
+    }
+    const publicKey = (await control.exec(['cat', '/etc/kubernetes/pki/sa.pub'])).stdout
+    expect(identity.serviceAccount.publicKey.trim()).toBe(publicKey.trim())
+
+    // The running API server and etcd accept certificates that the imported keys sign.
+    const admin = await issueClientCertificate(identity, 'kubernetes', 'test', ['system:masters'])
+    const api = new KubeApi(`https://${control.address}:6443`, admin)
+    const etcd = new KubeApi(
+      `https://${control.address}:2379`,
+      await issueClientCertificate(identity, 'etcd', 'test', []),
+    )
+    try {
+      const { items } = await api.get<{ items: { metadata: { name: string } }[] }>('/api/v1/nodes')
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(['cp1', 'w1'])
+      expect(await etcd.get<{ etcdserver: string }>('/version')).toHaveProperty('etcdserver')
+    } finally {
+      api.close()
+      etcd.close()
+    }
+    expect(parse(await readFile(path('cluster.yml'), 'utf8'))).toMatchObject({
+      metadata: { name: 'shop' },
+      spec: {
+        kubernetes: version.slice(1),
+        network: {
+          plugin: 'flannel',
+          policy: 'kube-router',
+          flannel: { backend: 'vxlan', vni: 4096, port: 4789 },
+        },
+        components: { kubeProxy: { mode: 'nftables' } },
+      },
+    })
+    expect(await hyperkube('validate', '-f', path('cluster.yml'))).toMatchObject({ code: 0 })
+    await requireUnchanged()
+    await writeFile(evidence, await formatEvidence(stdout, seconds))
+  })
+
+  test('a lock can be written, and commands that change hosts refuse the cluster', { timeout }, async () => {
+    const file = path('cluster.yml')
+    const document = parseDocument(await readFile(file, 'utf8'))
+    document.setIn(['spec', 'artifacts'], { mirror, digests: 'mirror' })
+    document.setIn(
+      ['spec', 'registries'],
+      ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror] })),
+    )
+    await writeFile(file, document.toString())
+    expect(await hyperkube('lock', '-f', file)).toMatchObject({ code: 0 })
+    for (const command of [['plan'], ['up', '--yes'], ['reset', '--yes']]) {
+      const { code, stderr } = await hyperkube(...command, '-f', file)
+      expect({ command, code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('ADOPT_HOSTS_NOT_MOVED'),
+      })
+    }
+    await requireUnchanged()
+  })
+
+  async function formatEvidence(report: string, seconds: number): Promise<string> {
+    const { stdout: system } = await requireHost(0).script('. /etc/os-release; echo "$PRETTY_NAME"')
+    const { stdout: containerd } = await requireHost(0).script("containerd --version | cut -d' ' -f3")
+    return `# A kubeadm cluster read for adoption
+
+Written by \`test/full/adopt.test.ts\` on ${new Date().toISOString().slice(0, 10)}: kubeadm ${version}, etcd ${versions.etcd}, containerd ${containerd.trim()}, ${shape} hosts of
+the lab (${system.trim()}), one network. \`hyperkube adopt --from-kubeadm --yes --no-lock\` took ${seconds.toFixed(1)} s on a machine that
+other work shared.
+
+The test compares each host before and after. Nothing differed in ${Object.keys(states).join('; ')}.
+What differs outside of this list: log files, the journal with the ssh logins, and access times.
+
+The test also shows:
+
+- The identity has the CAs and the service account key of the cluster. The running API server and etcd accept client certificates that
+  hyperkube signs with the imported RSA keys.
+- \`hyperkube validate\` accepts the written cluster.yml, and \`hyperkube lock\` writes its lock.
+- \`plan\`, \`up\` and \`reset\` refuse the cluster with \`ADOPT_HOSTS_NOT_MOVED\`.
+- A node whose host was not named, and a host with files of k3s, are refused with exit code 1. No file was written.
+
+Not shown: RKE1 hosts, several control planes, encrypted Secrets, and dual-stack networks. Their rules have unit tests only.
+
+## The report
+
+\`\`\`text
+${report.trim()}
+\`\`\`
+`
+  }
+})
