@@ -95,9 +95,46 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   [policyService]: policyRules,
 }
 
+/**
+ * Leftovers of network plugins that run as pods: flannel, Calico, and kube-proxy as a DaemonSet. They are
+ * removed from nodes without flanneld of hyperkube, because pods of the cluster created them there.
+ */
+const ownNetwork: Partial<Leftovers> = {
+  directories: ['/run/flannel', '/run/calico', '/run/nodeagent', '/var/lib/calico', '/var/log/calico'],
+  plugins: ['/opt/cni/bin/'],
+  mounts: ['/run/calico'],
+  links: [/^flannel[.-]/, /^cali[0-9a-f]{11}$/, /^vxlan(-v6)?\.calico$/],
+  tables: ['flannel-ipv4', 'flannel-ipv6', 'calico', ...proxyRules.tables],
+  chains: ['FLANNEL-', 'cali-'],
+  sets: ['cali40', 'cali60', 'inet6:cali60'],
+}
+
+/** Directories of configurations and programs of network plugins. */
+const pluginDirectories = ['/etc/cni/net.d', '/opt/cni/bin']
+
+/**
+ * Lists the leftovers of a network plugin that hyperkube did not install. A directory that existed before
+ * hyperkube keeps its content, because files of an administrator may be there.
+ */
+function listOwnNetwork(resources: LedgerNames['resources']): Partial<Leftovers> {
+  const created = resources
+    .filter(({ target, before }) => target === 'directory' && before === undefined)
+    .map(({ name }) => name)
+  return {
+    ...ownNetwork,
+    directories: [
+      ...(ownNetwork.directories ?? []),
+      ...pluginDirectories.filter((path) => created.includes(path)),
+    ],
+  }
+}
+
 /** The part of a ledger that determines the leftovers. */
 interface LedgerNames {
-  readonly resources: readonly Pick<Ledger['resources'][number], 'target' | 'name'>[]
+  readonly resources: readonly (Pick<Ledger['resources'][number], 'target' | 'name'> & {
+    /** Permissions of a directory that existed before hyperkube. */
+    readonly before?: unknown
+  })[]
   readonly retainedDirectories: readonly string[]
 }
 
@@ -107,12 +144,17 @@ interface LedgerNames {
  */
 export function listLeftovers({ resources, retainedDirectories }: LedgerNames): Leftovers {
   const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
-  const parts = Object.entries(byService)
-    .filter(
-      ([name, { directories = [] }]) =>
-        services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
-    )
-    .map(([, part]) => part)
+  const parts = [
+    ...Object.entries(byService)
+      .filter(
+        ([name, { directories = [] }]) =>
+          services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
+      )
+      .map(([, part]) => part),
+    ...(services.has('containerd.service') && !services.has('flanneld.service')
+      ? [listOwnNetwork(resources)]
+      : []),
+  ]
   const all = parts.reduce<Leftovers>(
     (sum, part) => ({
       directories: [...sum.directories, ...(part.directories ?? [])],
