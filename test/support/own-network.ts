@@ -154,13 +154,10 @@ export function renderKubeProxyManifest(kubernetes: string): string {
           ],
           env: [fieldVariable('NODE_NAME', 'spec.nodeName')],
           securityContext: { privileged: true },
-          volumeMounts: [mount('config', directory), mount('modules', '/lib/modules')],
+          volumeMounts: [mount('config', directory)],
         },
       ],
-      volumes: [
-        { name: 'config', configMap: { name: 'kube-proxy' } },
-        { name: 'modules', hostPath: { path: '/lib/modules', type: 'DirectoryOrCreate' } },
-      ],
+      volumes: [{ name: 'config', configMap: { name: 'kube-proxy' } }],
     }),
   ])
 }

@@ -117,14 +117,16 @@ const pluginDirectories = ['/etc/cni/net.d', '/opt/cni/bin']
  * hyperkube keeps its content, because files of an administrator may be there.
  */
 function listOwnNetwork(resources: LedgerNames['resources']): Partial<Leftovers> {
-  const created = resources
-    .filter(({ target, before }) => target === 'directory' && before === undefined)
-    .map(({ name }) => name)
+  const created = new Set(
+    resources
+      .filter(({ target, before }) => target === 'directory' && before === undefined)
+      .map(({ name }) => name),
+  )
   return {
     ...ownNetwork,
     directories: [
       ...(ownNetwork.directories ?? []),
-      ...pluginDirectories.filter((path) => created.includes(path)),
+      ...pluginDirectories.filter((path) => created.has(path)),
     ],
   }
 }

@@ -156,7 +156,7 @@ export function isCauseOf(cause: Diagnosis, effect: Diagnosis, context: CauseCon
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
   if (effect.code === 'ADDON_NOT_READY')
     return !isNetworkAddon(effect, context) && isRefusal(cause) && areAllNodesRefusing(context)
-  if (isNetworkAddon(cause, context) && networkAddonEffects.includes(effect.code)) return true
+  if (isNetworkAddon(cause, context) && networkAddonEffects.has(effect.code)) return true
   const localEffect = toSingleHostEffect(effect, context.endpoints)
   const localContext = { ...context, endpoints: [] }
   if (
@@ -178,7 +178,7 @@ export function isCauseOf(cause: Diagnosis, effect: Diagnosis, context: CauseCon
 }
 
 /** Effects of a network addon that is not ready. A node is not ready because its runtime has no network. */
-const networkAddonEffects = podNetworkCodes.filter((code) => code !== 'NODE_NOT_READY')
+const networkAddonEffects = new Set(podNetworkCodes.filter((code) => code !== 'NODE_NOT_READY'))
 
 function isNetworkAddon({ code, component }: Diagnosis, { endpoints }: CauseContext): boolean {
   return code === 'ADDON_NOT_READY' && component === findNetworkAddon(endpoints)

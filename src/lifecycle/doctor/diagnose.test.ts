@@ -550,10 +550,7 @@ describe('a network addon that is not ready', () => {
     endpoints: observation.endpoints.map((endpoint) => ({ ...endpoint, networkAddon: 'flannel' })),
     addons: [flannel],
   })
-  const withoutNetwork = (
-    observation: ClusterHealthObservation,
-    host: string,
-  ): ClusterHealthObservation => ({
+  const withoutNetwork = (observation: ClusterHealthObservation, host: string): ClusterHealthObservation => ({
     ...withFailingProbes(observation, host, ['containerd', 'RUNTIME_NO_NETWORK']),
     nodes: observation.nodes?.map((node) => {
       const ready = { type: 'Ready', status: 'False', message: 'cni plugin not initialized' }

@@ -174,10 +174,7 @@ async function observeObjects(
   const silentCount = nodes.filter(isSilent).length
   const networkAddons = new Set(endpoints.map(({ networkAddon }) => networkAddon))
   const addons = await callWithTimeout(addonTimeoutMs, signal, async (stepSignal) =>
-    client.checkAddons(
-      (addon) => (networkAddons.has(addon) ? silentCount : notReadyCount),
-      stepSignal,
-    ),
+    client.checkAddons((addon) => (networkAddons.has(addon) ? silentCount : notReadyCount), stepSignal),
   ).catch(() => undefined)
   return { nodes, addons }
 }
