@@ -20,6 +20,7 @@ describe('a network plugin that runs as pods', () => {
     expect(['eth0', 'vxlan0', 'calibration', 'caliph'].filter(isLink)).toEqual([])
     expect(leftovers.tables).toEqual(expect.arrayContaining(['flannel-ipv4', 'calico', 'kube-proxy']))
     expect(leftovers.directories).toContain('/var/lib/calico')
+    expect(leftovers.routeProtocols).toEqual([80])
   })
 
   test('loses its files only in directories that hyperkube created', () => {

@@ -30,6 +30,8 @@ export interface Leftovers {
   /** Path prefixes. Everything mounted below them is unmounted. */
   readonly mounts: readonly string[]
   readonly links: readonly RegExp[]
+  /** Protocol numbers of routes. A program marks its routes with its own number. */
+  readonly routeProtocols: readonly number[]
   /** Names of nftables tables. */
   readonly tables: readonly string[]
   /** Name prefixes of iptables chains. */
@@ -48,6 +50,7 @@ const noLeftovers: Leftovers = {
   plugins: [],
   mounts: [],
   links: [],
+  routeProtocols: [],
   tables: [],
   chains: [],
   sets: [],
@@ -104,6 +107,8 @@ const ownNetwork: Partial<Leftovers> = {
   plugins: ['/opt/cni/bin/'],
   mounts: ['/run/calico'],
   links: [/^flannel[.-]/, /^cali[0-9a-f]{11}$/, /^vxlan(-v6)?\.calico$/],
+  // The number of Calico. Its routes discard packets to unused addresses of the node.
+  routeProtocols: [80],
   tables: ['flannel-ipv4', 'flannel-ipv6', 'calico', ...proxyRules.tables],
   chains: ['FLANNEL-', 'cali-'],
   sets: ['cali40', 'cali60', 'inet6:cali60'],
@@ -167,6 +172,7 @@ export function listLeftovers({ resources, retainedDirectories }: LedgerNames): 
       plugins: [...sum.plugins, ...(part.plugins ?? [])],
       mounts: [...sum.mounts, ...(part.mounts ?? [])],
       links: [...sum.links, ...(part.links ?? [])],
+      routeProtocols: [...sum.routeProtocols, ...(part.routeProtocols ?? [])],
       tables: [...sum.tables, ...(part.tables ?? [])],
       chains: [...new Set([...sum.chains, ...(part.chains ?? [])])],
       sets: [...sum.sets, ...(part.sets ?? [])],
