@@ -33,8 +33,10 @@ beforeAll(async () => {
     parts: ['calico', ...conformanceParts],
     beforeLock: useCalico,
     // The address of the gateway exists as soon as the hosts run.
-    async prepare() {
+    async prepare({ hosts }) {
       stack.use(await startDnsServer(lab.gateway))
+      // systemd mounts it on machines, but not in the containers of the lab. Calico would, and keep it.
+      for (const host of hosts) await host.script('mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf')
     },
   })
   stack.defer(async () => cluster.close())
