@@ -1,4 +1,4 @@
-import { copyFile } from 'node:fs/promises'
+import { chmod, copyFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type Argv, runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
@@ -75,6 +75,10 @@ async function compile(part: Part, arch: Arch, into: string, note: (text: string
   for (const command of commands) await runProgram(command, options)
   for (const file of part.files ?? []) {
     await copyFile(join(await findModuleSource(part, part.filesFrom), file), join(into, basename(file)))
+  }
+  for (const [script, name] of Object.entries(part.scripts ?? {})) {
+    await copyFile(join(await findModuleSource(part, part.filesFrom), script), join(into, name))
+    await chmod(join(into, name), 0o755)
   }
 }
 

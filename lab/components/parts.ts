@@ -27,8 +27,13 @@ export interface Part {
   readonly onRequest: boolean
   /** Files of the sources that are copied to the directory of the programs. */
   readonly files?: readonly string[]
-  /** Go module that has the files. Default: Kubernetes. */
+  /** Go module that has the files and scripts. Default: Kubernetes. */
   readonly filesFrom?: string
+  /**
+   * Scripts of the sources, by path, each with the name of its copy beside the programs. Go modules do not
+   * keep the executable bit, so the copies get it.
+   */
+  readonly scripts?: Readonly<Record<string, string>>
 }
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
@@ -88,6 +93,16 @@ const metallbCrds = [
   'servicebgpstatuses',
   'servicel2statuses',
 ]
+
+/** Services of the calico-node image that run without BGP. */
+export const calicoServices = [
+  'allocate-tunnel-addrs',
+  'cni',
+  'complete-startup',
+  'felix',
+  'monitor-addresses',
+  'node-status-reporter',
+] as const
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
@@ -245,6 +260,7 @@ export const parts: readonly Part[] = [
     { stamps: { 'main.Version': 'v1.8.0' }, onRequest: true },
   ),
   kubeBench(),
+  calico(),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',
@@ -394,6 +410,48 @@ function kubeBench(): Part {
     filesFrom: module,
     files: ['master', 'etcd', 'controlplane', 'node', 'policies'].map((name) => `cfg/cis-1.12/${name}.yaml`),
   })
+}
+
+/**
+ * Defines Calico, a network plugin that operators can bring. Its repository has several Go modules. The Go
+ * module proxy lacks one of them, lib/httpmachinery, which these programs do not use.
+ */
+function calico(): Part {
+  const module = 'github.com/projectcalico/calico'
+  const define = (path: string, versionArgs: readonly string[]): Program => ({
+    name: path.slice(path.lastIndexOf('/') + 1),
+    from: `${module}/${path}`,
+    ask: versionArgs,
+  })
+  return definePart(
+    'calico',
+    'v3.31.0',
+    [
+      define('node/cmd/calico-node', ['-v']),
+      define('cni-plugin/cmd/calico', ['-v']),
+      define('cni-plugin/cmd/install', ['-v']),
+      define('kube-controllers/cmd/kube-controllers', ['-v']),
+      define('kube-controllers/cmd/check-status', ['-v']),
+      define('kube-controllers/cmd/wrapper', ['-v']),
+      cniPlugin('main/loopback'),
+      cniPlugin('ipam/host-local'),
+      cniPlugin('meta/portmap'),
+      cniPlugin('meta/tuning'),
+    ],
+    {
+      stamps: { [`${module}/pkg/buildinfo.Version`]: 'v3.31.0' },
+      onRequest: true,
+      filesFrom: module,
+      files: ['manifests/calico-vxlan.yaml', 'node/filesystem/etc/calico/felix.cfg'],
+      scripts: {
+        'node/filesystem/etc/rc.local': 'rc.local',
+        'node/filesystem/sbin/start_runit': 'start_runit',
+        ...Object.fromEntries(
+          calicoServices.map((name) => [`node/filesystem/etc/service/available/${name}/run`, `run-${name}`]),
+        ),
+      },
+    },
+  )
 }
 
 /** Defines MetalLB, which gives addresses to Services of the type LoadBalancer, with its CRDs. */

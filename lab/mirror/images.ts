@@ -1,4 +1,4 @@
-import { type OlderTestImages, olderTestImages, type Part } from '../components/parts.ts'
+import { calicoServices, type OlderTestImages, olderTestImages, type Part } from '../components/parts.ts'
 
 /** A container image with one layer of programs and files. */
 export interface Image {
@@ -228,6 +228,17 @@ export function listImages(part: Part): readonly Image[] {
         // Image of the helper pods with which local-path-provisioner creates and removes directories.
         defineImage('docker.io/library/busybox:1.37.0', {}, { command: ['sh'], busybox: true }),
       ]
+    case 'flannel':
+      // The host's flanneld is a program. This image is for clusters whose pod network is an addon.
+      return [
+        defineImage(
+          `ghcr.io/flannel-io/flannel:${version}`,
+          { flanneld: 'opt/bin/flanneld' },
+          { machinePrograms: ['nft'] },
+        ),
+      ]
+    case 'calico':
+      return listCalicoImages(version)
     case 'metallb':
       return part.programs.map((program) =>
         defineImage(`quay.io/metallb/${program.name}:${version}`, { [program.name]: program.name }),
@@ -235,6 +246,53 @@ export function listImages(part: Part): readonly Image[] {
     default:
       return []
   }
+}
+
+/**
+ * Lists the images of Calico's manifest. Upstream builds them from Red Hat's base image; the lab uses busybox
+ * and Debian's packages of the same programs. BIRD and bpftool are missing, so BGP and eBPF cannot be used.
+ */
+function listCalicoImages(version: string): readonly Image[] {
+  const plugins = ['install', 'calico', 'loopback', 'host-local', 'portmap', 'tuning']
+  const controllers = ['wrapper', 'kube-controllers', 'check-status']
+  return [
+    defineImage(
+      `quay.io/calico/node:${version}`,
+      {
+        'calico-node': 'bin/calico-node',
+        'rc.local': 'etc/rc.local',
+        start_runit: 'usr/sbin/start_runit',
+        'felix.cfg': 'etc/calico/felix.cfg',
+        ...Object.fromEntries(
+          calicoServices.map((name) => [`run-${name}`, `etc/service/available/${name}/run`]),
+        ),
+      },
+      {
+        entrypoint: [],
+        command: ['start_runit'],
+        busybox: true,
+        files: accounts,
+        debian: ['conntrack', 'iproute2', 'ipset', 'iptables', 'nftables', 'runit'],
+        // start_runit names this path, and busybox is in /bin.
+        links: { 'usr/bin/which': '/bin/busybox' },
+      },
+    ),
+    defineImage(
+      `quay.io/calico/cni:${version}`,
+      Object.fromEntries(plugins.map((name) => [name, `opt/cni/bin/${name}`])),
+      { links: { 'opt/cni/bin/calico-ipam': 'calico' } },
+    ),
+    defineImage(
+      `quay.io/calico/kube-controllers:${version}`,
+      Object.fromEntries(controllers.map((name) => [name, `usr/bin/${name}`])),
+      {
+        entrypoint: ['/usr/bin/wrapper', '/usr/bin/kube-controllers'],
+        user: '999',
+        // The process may write only to /tmp.
+        links: { status: 'tmp', profiles: 'tmp' },
+      },
+    ),
+  ]
 }
 
 /** Path of an image's archive on a mirror. */

@@ -22,6 +22,8 @@ test('artifacts are published at the paths of upstream', () => {
         "github.com/containernetworking/plugins/releases/download/v1.9.1/cni-plugins-linux-amd64-v1.9.1.tgz",
         "github.com/containernetworking/plugins/releases/download/v1.9.1/cni-plugins-linux-amd64-v1.9.1.tgz.sha256",
         "github.com/flannel-io/flannel/releases/download/v0.28.7/flanneld-amd64",
+        "images/ghcr.io/flannel-io/flannel/v0.28.7.tar",
+        "images/ghcr.io/flannel-io/flannel/v0.28.7.tar.sha256",
         "github.com/cloudnativelabs/kube-router/releases/download/v2.10.0/kube-router_2.10.0_linux_amd64.tar.gz",
         "github.com/cloudnativelabs/kube-router/releases/download/v2.10.0/kube-router_2.10.0_checksums.txt",
         "github.com/kubernetes-sigs/cri-tools/releases/download/v1.36.0/crictl-v1.36.0-linux-amd64.tar.gz",

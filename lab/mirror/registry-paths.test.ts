@@ -4,7 +4,7 @@ import { listImages } from './images.ts'
 import { contentPath, parseRegistryRequest, tagPath, listCandidateFiles } from './registry-paths.ts'
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
-const registries = ['docker.io', 'quay.io', 'registry.k8s.io']
+const registries = ['docker.io', 'ghcr.io', 'quay.io', 'registry.k8s.io']
 
 function findFiles(path: string, ns: string | null = null): string[] {
   const request = parseRegistryRequest(path)
@@ -42,10 +42,11 @@ test('ns selects the registry, and without ns all registries are searched', () =
   ])
   expect(findFiles('/v2/pause/manifests/3.10')).toEqual([
     'registry/docker.io/pause/_manifests/3.10',
+    'registry/ghcr.io/pause/_manifests/3.10',
     'registry/quay.io/pause/_manifests/3.10',
     'registry/registry.k8s.io/pause/_manifests/3.10',
   ])
-  for (const ns of ['ghcr.io', '', '..', '../registry/docker.io']) {
+  for (const ns of ['gcr.io', '', '..', '../registry/docker.io']) {
     expect(findFiles('/v2/pause/manifests/3.10', ns), ns).toEqual([])
   }
 })

@@ -35,6 +35,16 @@ test('the workload without ready pods is reported first, and the addon is down',
   expect(isAddonDown({ name: 'a', ...readiness })).toBe(true)
 })
 
+test('of several workloads without ready pods, a DaemonSet is reported', () => {
+  const daemonSet = {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'agent', namespace: 'a' },
+    status: { desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 0 },
+  }
+  expect(readReadiness([buildDeployment('none', 0), daemonSet], 0).workload?.name).toBe('agent')
+})
+
 test('an addon with ready pods, or that waits only for another object, is not down', () => {
   const partly = readReadiness([buildDeployment('one', 1)], 0)
   expect(partly).toMatchObject({ ready: false, workload: { ready: 1, desired: 2 } })

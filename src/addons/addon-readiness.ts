@@ -23,7 +23,7 @@ export function isAddonDown({ ready, workload }: AddonReadiness): boolean {
 
 /**
  * Reads the readiness of an addon from its objects. If several objects are not ready, reports one without
- * ready pods if possible, otherwise the first one.
+ * ready pods if possible. Of several such objects it reports a DaemonSet, because nodes may need its pods.
  */
 export function readReadiness(
   objects: readonly KubeObject[],
@@ -33,7 +33,8 @@ export function readReadiness(
     const reason = findUnreadyReason(object, notReadyNodes)
     return reason === undefined ? [] : [{ reference: toReference(object), reason, pods: countPods(object) }]
   })
-  const first = unready.find(({ pods }) => pods?.ready === 0) ?? unready[0]
+  const down = unready.filter(({ pods }) => pods?.ready === 0)
+  const first = down.find(({ reference }) => reference.kind === 'DaemonSet') ?? down[0] ?? unready[0]
   if (first === undefined) return { ready: true }
   const { reference, reason, pods } = first
   return {

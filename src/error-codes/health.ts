@@ -33,9 +33,9 @@ export const healthCodes: ErrorCodeEntries = {
   RUNTIME_NO_NETWORK: {
     summary: 'The container runtime of a node has no pod network.',
     meaning:
-      'The CNI configuration or a CNI plugin is missing. Running pods keep their network, but no new pod starts. The agent writes the configuration again.',
+      'The CNI configuration or a CNI plugin is missing. Running pods keep their network, but no new pod starts. With flannel, the agent writes the configuration again.',
     remedy:
-      'Wait a minute. If it persists, check `hyperkube logs flanneld containerd --limit HOST`, and which program writes to `/etc/cni/net.d`.',
+      'Wait a minute. If it persists, check `hyperkube logs flanneld containerd --limit HOST`, and which program writes to `/etc/cni/net.d`. With `network.plugin: none`, check the pods of your network plugin on this host.',
     symptoms: ['node-not-ready', 'no-pods'],
   },
   OVERLAY_INTERFACE: {

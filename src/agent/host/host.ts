@@ -88,6 +88,8 @@ export interface PacketTable {
 export interface Packets {
   links(): Promise<readonly string[]>
   removeLink(name: string): Promise<void>
+  /** Removes all routes with this protocol number, of both families. Returns them. */
+  removeRoutes(protocol: number): Promise<readonly string[]>
   tables(): Promise<readonly PacketTable[]>
   removeTable(table: PacketTable): Promise<void>
   /** True if the table contains nothing that affects packets. */

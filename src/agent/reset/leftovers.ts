@@ -30,6 +30,8 @@ export interface Leftovers {
   /** Path prefixes. Everything mounted below them is unmounted. */
   readonly mounts: readonly string[]
   readonly links: readonly RegExp[]
+  /** Protocol numbers of routes. A program marks its routes with its own number. */
+  readonly routeProtocols: readonly number[]
   /** Names of nftables tables. */
   readonly tables: readonly string[]
   /** Name prefixes of iptables chains. */
@@ -48,6 +50,7 @@ const noLeftovers: Leftovers = {
   plugins: [],
   mounts: [],
   links: [],
+  routeProtocols: [],
   tables: [],
   chains: [],
   sets: [],
@@ -95,9 +98,50 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   [policyService]: policyRules,
 }
 
+/**
+ * Leftovers of network plugins that run as pods: flannel, Calico, and kube-proxy as a DaemonSet. They are
+ * removed from nodes without flanneld of hyperkube, because pods of the cluster created them there.
+ */
+const ownNetwork: Partial<Leftovers> = {
+  directories: ['/run/flannel', '/run/calico', '/run/nodeagent', '/var/lib/calico', '/var/log/calico'],
+  plugins: ['/opt/cni/bin/'],
+  mounts: ['/run/calico'],
+  links: [/^flannel[.-]/, /^cali[0-9a-f]{11}$/, /^vxlan(-v6)?\.calico$/],
+  // The number of Calico. Its routes discard packets to unused addresses of the node.
+  routeProtocols: [80],
+  tables: ['flannel-ipv4', 'flannel-ipv6', 'calico', ...proxyRules.tables],
+  chains: ['FLANNEL-', 'cali-'],
+  sets: ['cali40', 'cali60', 'inet6:cali60'],
+}
+
+/** Directories of configurations and programs of network plugins. */
+const pluginDirectories = ['/etc/cni/net.d', '/opt/cni/bin']
+
+/**
+ * Lists the leftovers of a network plugin that hyperkube did not install. A directory that existed before
+ * hyperkube keeps its content, because files of an administrator may be there.
+ */
+function listOwnNetwork(resources: LedgerNames['resources']): Partial<Leftovers> {
+  const created = new Set(
+    resources
+      .filter(({ target, before }) => target === 'directory' && before === undefined)
+      .map(({ name }) => name),
+  )
+  return {
+    ...ownNetwork,
+    directories: [
+      ...(ownNetwork.directories ?? []),
+      ...pluginDirectories.filter((path) => created.has(path)),
+    ],
+  }
+}
+
 /** The part of a ledger that determines the leftovers. */
 interface LedgerNames {
-  readonly resources: readonly Pick<Ledger['resources'][number], 'target' | 'name'>[]
+  readonly resources: readonly (Pick<Ledger['resources'][number], 'target' | 'name'> & {
+    /** Permissions of a directory that existed before hyperkube. */
+    readonly before?: unknown
+  })[]
   readonly retainedDirectories: readonly string[]
 }
 
@@ -107,12 +151,17 @@ interface LedgerNames {
  */
 export function listLeftovers({ resources, retainedDirectories }: LedgerNames): Leftovers {
   const services = new Set(resources.filter(({ target }) => target === 'service').map(({ name }) => name))
-  const parts = Object.entries(byService)
-    .filter(
-      ([name, { directories = [] }]) =>
-        services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
-    )
-    .map(([, part]) => part)
+  const parts = [
+    ...Object.entries(byService)
+      .filter(
+        ([name, { directories = [] }]) =>
+          services.has(name) || directories.some((path) => retainedDirectories.includes(path)),
+      )
+      .map(([, part]) => part),
+    ...(services.has('containerd.service') && !services.has('flanneld.service')
+      ? [listOwnNetwork(resources)]
+      : []),
+  ]
   const all = parts.reduce<Leftovers>(
     (sum, part) => ({
       directories: [...sum.directories, ...(part.directories ?? [])],
@@ -123,6 +172,7 @@ export function listLeftovers({ resources, retainedDirectories }: LedgerNames): 
       plugins: [...sum.plugins, ...(part.plugins ?? [])],
       mounts: [...sum.mounts, ...(part.mounts ?? [])],
       links: [...sum.links, ...(part.links ?? [])],
+      routeProtocols: [...sum.routeProtocols, ...(part.routeProtocols ?? [])],
       tables: [...sum.tables, ...(part.tables ?? [])],
       chains: [...new Set([...sum.chains, ...(part.chains ?? [])])],
       sets: [...sum.sets, ...(part.sets ?? [])],

@@ -14,6 +14,7 @@ export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonl
     ['containers', killContainers],
     ['mounts', unmountAll],
     ['links', removeLinks],
+    ['routes', removeRoutes],
     ['nftables tables', removeNftTables],
     ['iptables chains', removeLeftoverChains],
     ['ipsets', removeLeftoverSets],
@@ -131,6 +132,13 @@ const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {
   const podLinks = (await packets.links()).filter((name) => links.some((pattern) => pattern.test(name)))
   for (const name of podLinks) await packets.removeLink(name)
   return podLinks
+}
+
+/** Removes routes that do not go through links of pods, such as those that discard packets. */
+const removeRoutes: LinuxLeftoverStep = async ({ packets }, { routeProtocols }) => {
+  const removed: string[] = []
+  for (const protocol of routeProtocols) removed.push(...(await packets.removeRoutes(protocol)))
+  return removed
 }
 
 const namespaceDirectory = '/run/netns'

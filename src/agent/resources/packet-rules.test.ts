@@ -64,6 +64,7 @@ function createFakePackets() {
   const packets: LinuxHost['packets'] = {
     links: async () => [],
     removeLink: async () => undefined,
+    removeRoutes: async () => [],
     tables: async () => [],
     removeTable: async () => undefined,
     isEmpty: async () => true,

@@ -46,16 +46,19 @@ export async function readAddonStatuses(
   return [...(await Promise.all(states)), ...removed]
 }
 
-/** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
+/** Returns how many pods a DaemonSet of this addon may lack, because nodes are not ready. */
+export type CountMissingPods = (addon: string) => number
+
+/** Checks all installed addons. */
 export async function checkAddonReadiness(
   api: KubeClient,
-  notReadyNodes: number,
+  countMissing: CountMissingPods,
   options: KubeCallOptions,
 ): Promise<AddonReadiness[]> {
   const inventories = await readInventories(api, options)
   const checks = inventories.map(async ({ addon, entries }): Promise<AddonReadiness> => {
     const liveObjects = await findLiveObjects(api, entries, options)
-    return { name: addon, ...readReadiness([...liveObjects.values()], notReadyNodes) }
+    return { name: addon, ...readReadiness([...liveObjects.values()], countMissing(addon)) }
   })
   return (await Promise.all(checks)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }

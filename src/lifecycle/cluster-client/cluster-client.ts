@@ -7,6 +7,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { HostAddress } from '../../plan/topology.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { IngressObservation } from '../../addons/nginx-annotations.ts'
+import type { CountMissingPods } from '../addons/addon-status.ts'
 import type { AddonProposal, AddonProposalInput } from '../addons/proposal.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 import type { Node } from '../cluster-objects/node.ts'
@@ -34,7 +35,7 @@ export interface ClusterClient extends Disposable {
   observeEtcd(signal: AbortSignal): Promise<EtcdObservation>
   listNodes(signal: AbortSignal): Promise<readonly Node[]>
   /** Checks all installed addons. A DaemonSet may lack as many pods as there are nodes that are not ready. */
-  checkAddons(notReadyNodes: number, signal: AbortSignal): Promise<readonly AddonReadiness[]>
+  checkAddons(countMissing: CountMissingPods, signal: AbortSignal): Promise<readonly AddonReadiness[]>
   /** Lists all Ingresses and IngressClasses. */
   listIngresses(signal: AbortSignal): Promise<Omit<IngressObservation, 'nginxAnnotations'>>
   /**

@@ -146,7 +146,7 @@ export async function createClusterClient(
     },
     observeEtcd: async (until) => observeEtcd(etcd, { signal: until, timeoutMs: serverTimeoutMs }),
     listNodes: async (until) => (await listObjects(api, nodeKind, { signal: until })).items,
-    checkAddons: async (notReadyNodes, until) => checkAddonReadiness(api, notReadyNodes, { signal: until }),
+    checkAddons: async (countMissing, until) => checkAddonReadiness(api, countMissing, { signal: until }),
     async listIngresses(until) {
       const [ingresses, classes] = await Promise.all([
         listObjects(api, ingressKind, { signal: until }),

@@ -51,6 +51,11 @@ export function explainNotReady(node: Node | undefined): string | undefined {
   return ready?.status === 'True' ? undefined : (ready?.message ?? 'the node has no Ready condition')
 }
 
+/** True if the kubelet of a node no longer reports, so the state of its pods is unknown. */
+export function isSilent(node: Node): boolean {
+  return node.status?.conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown') ?? false
+}
+
 /** A condition, other than Ready, that makes a node unhealthy. */
 export interface NodeProblem {
   /** Type of the node condition, for example `DiskPressure`. */

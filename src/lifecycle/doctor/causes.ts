@@ -1,5 +1,6 @@
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { type Diagnosis, nodeProblemCodes } from './diagnosis.ts'
+import { findNetworkAddon } from './rules/addons.ts'
 
 /**
  * Effects of a cause: codes of findings about the same host, codes of findings about any host, and components
@@ -153,7 +154,9 @@ export interface CauseContext {
 export function isCauseOf(cause: Diagnosis, effect: Diagnosis, context: CauseContext): boolean {
   // A warning is uncertain, so it cannot explain an error.
   if (cause === effect || (cause.severity === 'warning' && effect.severity === 'error')) return false
-  if (effect.code === 'ADDON_NOT_READY') return isRefusal(cause) && areAllNodesRefusing(context)
+  if (effect.code === 'ADDON_NOT_READY')
+    return !isNetworkAddon(effect, context) && isRefusal(cause) && areAllNodesRefusing(context)
+  if (isNetworkAddon(cause, context) && networkAddonEffects.has(effect.code)) return true
   const localEffect = toSingleHostEffect(effect, context.endpoints)
   const localContext = { ...context, endpoints: [] }
   if (
@@ -172,6 +175,13 @@ export function isCauseOf(cause: Diagnosis, effect: Diagnosis, context: CauseCon
         isHealthCode(effect.code) &&
         unhealthyComponents.includes(effect.component ?? '')),
   )
+}
+
+/** Effects of a network addon that is not ready. A node is not ready because its runtime has no network. */
+const networkAddonEffects = new Set(podNetworkCodes.filter((code) => code !== 'NODE_NOT_READY'))
+
+function isNetworkAddon({ code, component }: Diagnosis, { endpoints }: CauseContext): boolean {
+  return code === 'ADDON_NOT_READY' && component === findNetworkAddon(endpoints)
 }
 
 const refusalCodes = new Set(['NODE_NOT_READY', ...Object.values(nodeProblemCodes)])

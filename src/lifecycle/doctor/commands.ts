@@ -4,6 +4,8 @@ interface CommandSubject {
   readonly component?: string | undefined
   /** Undefined if the host runs Linux. */
   readonly os?: 'windows' | undefined
+  /** True if the pod network of the host is not flannel of hyperkube. */
+  readonly hasOwnNetwork?: boolean | undefined
   /** True if etcd has no other member to copy data from. */
   readonly isOnlyMember?: boolean | undefined
 }
@@ -14,11 +16,13 @@ export function suggestCommand({
   host = 'HOST',
   component = 'COMPONENT',
   os,
+  hasOwnNetwork = false,
   isOnlyMember = false,
 }: CommandSubject): string {
   if (isOnlyMember && commands[code] === rejoinCommand) return recoverCommand
   const windowsCommand = os === 'windows' ? windowsCommands[code] : undefined
-  return (windowsCommand ?? commands[code] ?? logsCommand)(host, component)
+  const networkCommand = hasOwnNetwork ? ownNetworkCommands[code] : undefined
+  return (windowsCommand ?? networkCommand ?? commands[code] ?? logsCommand)(host, component)
 }
 
 type CommandTemplate = (host: string, component: string) => string
@@ -40,6 +44,14 @@ const windowsCommands: Readonly<Record<string, CommandTemplate>> = {
   DISK_SLOW: (host) =>
     `on ${host}: Get-Counter '\\PhysicalDisk(*)\\% Disk Time', then find other processes that write to the disk`,
   CLOCK_OFF: (host) => `on ${host}: w32tm /query /status`,
+}
+
+/** Commands that differ on hosts without flanneld of hyperkube. */
+const ownNetworkCommands: Readonly<Record<string, CommandTemplate>> = {
+  HOST_CUT_OFF: (host) =>
+    `fix the network or the firewall between ${host} and the other hosts: hyperkube logs kubelet --limit ${host}`,
+  RUNTIME_NO_NETWORK: (host) =>
+    `check the pods of your network plugin on ${host}: hyperkube logs containerd --limit ${host}`,
 }
 
 const commands: Readonly<Record<string, CommandTemplate>> = {

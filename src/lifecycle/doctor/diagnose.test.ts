@@ -534,6 +534,63 @@ test('a full disk explains the disk pressure of its node, and a Windows node doe
   expect(listCauses({ ...observation, endpoints })).toEqual(['DISK_FULL cp1/etcd'])
 })
 
+describe('a network addon that is not ready', () => {
+  const flannel = {
+    name: 'flannel',
+    ready: false,
+    reason: 'DaemonSet kube-flannel/kube-flannel-ds: 1 of 2 pods are available',
+    workload: {
+      ...{ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'kube-flannel', name: 'kube-flannel-ds' },
+      ...{ ready: 1, desired: 2 },
+    },
+  }
+  const pair = buildHealthyCluster(1, 1)
+  const withNetworkAddon = (observation: ClusterHealthObservation): ClusterHealthObservation => ({
+    ...observation,
+    endpoints: observation.endpoints.map((endpoint) => ({ ...endpoint, networkAddon: 'flannel' })),
+    addons: [flannel],
+  })
+  const withoutNetwork = (observation: ClusterHealthObservation, host: string): ClusterHealthObservation => ({
+    ...withFailingProbes(observation, host, ['containerd', 'RUNTIME_NO_NETWORK']),
+    nodes: observation.nodes?.map((node) => {
+      const ready = { type: 'Ready', status: 'False', message: 'cni plugin not initialized' }
+      return node.metadata.name === host ? { ...node, status: { conditions: [ready] } } : node
+    }),
+  })
+
+  test('explains a node that is not ready', () => {
+    const observation = withNetworkAddon(withoutNetwork(pair, 'w1'))
+    expect(diagnose(observation)).toMatchObject([
+      {
+        code: 'ADDON_NOT_READY',
+        severity: 'error',
+        component: 'flannel',
+        what: 'the addon of the pod network is not ready: DaemonSet kube-flannel/kube-flannel-ds has 1 of 2 pods ready',
+        evidence: [flannel.reason, 'node w1 accepts no new pods: not ready'],
+        command: 'kubectl -n kube-flannel get pods -o wide, then describe the pod that is not ready',
+        needsOperator: true,
+      },
+      {
+        code: 'RUNTIME_NO_NETWORK',
+        causedBy: 'ADDON_NOT_READY flannel',
+        command: 'check the pods of your network plugin on w1: hyperkube logs containerd --limit w1',
+      },
+      { code: 'NODE_NOT_READY', causedBy: 'ADDON_NOT_READY flannel' },
+    ])
+  })
+
+  test('explains addons that no node accepts, and is not explained by nodes', () => {
+    const everywhere = withNetworkAddon(withoutNetwork(withoutNetwork(pair, 'cp1'), 'w1'))
+    expect(listCauses({ ...everywhere, addons: [flannel, coredns] })).toEqual(['ADDON_NOT_READY flannel'])
+  })
+
+  test('does not explain a node whose kubelet is silent, and is a warning while all nodes are ready', () => {
+    const silent = withNetworkAddon(withUnreadyNodes(pair, 'w1'))
+    expect(listCauses(silent)).toContain('NODE_NOT_READY w1')
+    expect(diagnose(withNetworkAddon(pair))).toMatchObject([{ severity: 'warning' }])
+  })
+})
+
 test('an addon with some ready pods, or without pods, is a warning', () => {
   const partly = { ...coredns, workload: { ...coredns.workload, ready: 1 } }
   const { workload: _, ...other } = coredns

@@ -23,6 +23,8 @@ export interface HostEndpoint {
   readonly kubeRouter?: true
   /** True if the host is a node without kube-proxy, otherwise undefined. */
   readonly withoutKubeProxy?: true
+  /** Addon that installs the pod network of this node; undefined if hyperkube or the user installs it. */
+  readonly networkAddon?: string
   /** Node name; undefined if the host is not a node. */
   readonly node: string | undefined
   /** Command that logs in to the host; undefined if unknown, or if the host is the operator's machine. */
@@ -67,6 +69,7 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
       ...(isNode && network.plugin === 'flannel' ? { flannel: true } : {}),
       ...(isNode && host.os === 'linux' && usesKubeRouter(network) ? { kubeRouter: true } : {}),
       ...(isNode && !usesKubeProxy(network) ? { withoutKubeProxy: true } : {}),
+      ...(isNode && network.addon !== undefined ? { networkAddon: network.addon } : {}),
       node: isNode ? (host.nodeName ?? host.name) : undefined,
       ...osFields(host.os),
     }

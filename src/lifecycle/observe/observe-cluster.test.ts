@@ -100,6 +100,32 @@ test('hosts are observed concurrently, and unreachable hosts or old agents do no
   expect(observation.addons).toEqual([{ name: 'coredns', ready: true }])
 })
 
+test('a DaemonSet may lack pods on unready nodes, that of the network only on silent ones', async () => {
+  const [ready, ...others] = healthyCluster.nodes ?? []
+  const nodes = others.map((node, index) => ({
+    ...node,
+    status: { conditions: [{ type: 'Ready', status: index === 0 ? 'Unknown' : 'False' }] },
+  }))
+  const counts: number[] = []
+  const client = createFakeClusterClient({
+    listNodes: async () => [...(ready === undefined ? [] : [ready]), ...nodes],
+    checkAddons: async (countMissing) => {
+      counts.push(countMissing('coredns'), countMissing('flannel'))
+      return []
+    },
+  })
+  await observeClusterHealth(
+    healthyCluster.endpoints.map((endpoint) => ({ ...endpoint, networkAddon: 'flannel' })),
+    {
+      client,
+      connect: async () =>
+        cp1 === undefined ? Promise.reject(new Error('no endpoint')) : createRemote(cp1, respondHealthy),
+    },
+    options,
+  )
+  expect(counts).toEqual([2, 1])
+})
+
 test('an agent that does not know the health request is reachable', async () => {
   const respondAsOld: Respond = ({ type }) =>
     type === 'health' ? { type: 'refused', code: 'CONTRACT_NOT_VALID', message: 'what?' } : undefined

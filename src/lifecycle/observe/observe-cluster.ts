@@ -5,7 +5,7 @@ import type { Remote } from '../../ssh/remote.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { IngressObservation } from '../../addons/nginx-annotations.ts'
 import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
-import { explainNotReady, type Node } from '../cluster-objects/node.ts'
+import { explainNotReady, isSilent, type Node } from '../cluster-objects/node.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { callWithTimeout } from './observe-agent.ts'
 import { type HostHealthObservation, type HostObserveOptions, observeHost } from './observe-host.ts'
@@ -156,7 +156,8 @@ async function observeEtcd(
 
 /**
  * Reads the nodes, then the addons. The check of addons needs the number of nodes that are not ready, because
- * a DaemonSet has no ready pods on them.
+ * a DaemonSet has no ready pods on them. The network addon is the exception: its pods start on nodes that are
+ * not ready, unless the kubelet no longer reports.
  */
 async function observeObjects(
   endpoints: readonly HostEndpoint[],
@@ -170,8 +171,10 @@ async function observeObjects(
     .catch(() => undefined)
   if (nodes === undefined) return { nodes, addons: undefined }
   const notReadyCount = nodes.filter((node) => explainNotReady(node) !== undefined).length
+  const silentCount = nodes.filter(isSilent).length
+  const networkAddons = new Set(endpoints.map(({ networkAddon }) => networkAddon))
   const addons = await callWithTimeout(addonTimeoutMs, signal, async (stepSignal) =>
-    client.checkAddons(notReadyCount, stepSignal),
+    client.checkAddons((addon) => (networkAddons.has(addon) ? silentCount : notReadyCount), stepSignal),
   ).catch(() => undefined)
   return { nodes, addons }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseMountPoints } from './linux-kernel.ts'
+import { createLinuxPackets, parseMountPoints } from './linux-kernel.ts'
 
 test('mount points are listed from the last to the first, with escaped characters decoded', () => {
   const text = [
@@ -8,4 +8,19 @@ test('mount points are listed from the last to the first, with escaped character
     '',
   ].join('\n')
   expect(parseMountPoints(text)).toEqual(['/var/lib/kubelet/pods/a b', '/'])
+})
+
+test('routes of a protocol are removed in the families that have some', async () => {
+  const calls: string[] = []
+  const packets = createLinuxPackets(async (argv) => {
+    calls.push(argv.join(' '))
+    const stdout = argv.includes('show') && argv.includes('-4') ? 'blackhole 10.244.1.0/26 \n' : ''
+    return { code: 0, stdout, stderr: '' }
+  })
+  expect(await packets.removeRoutes(80)).toEqual(['blackhole 10.244.1.0/26'])
+  expect(calls).toEqual([
+    'ip -4 route show proto 80',
+    'ip -4 route flush proto 80',
+    'ip -6 route show proto 80',
+  ])
 })

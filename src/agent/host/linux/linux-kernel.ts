@@ -167,6 +167,16 @@ export function createLinuxPackets(command: RunCommand): Packets {
       // Exit code 1: the link does not exist any more.
       await command(['ip', 'link', 'delete', name], { codes: [0, 1] })
     },
+    async removeRoutes(protocol) {
+      const removed: string[] = []
+      for (const family of ['-4', '-6']) {
+        const text = await runIfPresent(['ip', family, 'route', 'show', 'proto', String(protocol)])
+        const routes = text.split('\n').filter((line) => line.trim() !== '')
+        if (routes.length > 0) await command(['ip', family, 'route', 'flush', 'proto', String(protocol)])
+        removed.push(...routes.map((route) => route.trim()))
+      }
+      return removed
+    },
     tables: async () =>
       (await nft('list', 'tables')).flatMap(({ table }): PacketTable[] => (table ? [table] : [])),
     async removeTable({ family, name }) {

@@ -35,6 +35,7 @@ const noLeftovers: Pick<LinuxHost, 'processes' | 'mounts' | 'packets' | 'cgroups
   packets: {
     links: async () => [],
     removeLink: async () => undefined,
+    removeRoutes: async () => [],
     tables: async () => [],
     removeTable: async () => undefined,
     isEmpty: async () => true,

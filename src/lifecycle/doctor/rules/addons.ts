@@ -8,22 +8,57 @@ import type { Diagnosis } from '../diagnosis.ts'
 /** Finds addons that are not ready. An addon that still has ready pods is reported as a warning. */
 export function findUnreadyAddons(observation: ClusterHealthObservation): Diagnosis[] {
   const refusals = listRefusals(observation)
+  const networkAddon = findNetworkAddon(observation.endpoints)
   return (observation.addons ?? [])
     .filter(({ ready }) => !ready)
-    .map((addon) => ({
-      code: 'ADDON_NOT_READY',
-      severity: isAddonDown(addon) ? 'error' : 'warning',
-      what: `the addon is not ready${formatCount(addon)}${formatCause(refusals)}`,
-      component: addon.name,
-      evidence: [
-        ...(addon.reason === undefined ? [] : [addon.reason]),
-        ...refusals.flatMap(({ node, reasons }) =>
-          reasons.length === 0 ? [] : [`node ${node} accepts no new pods: ${reasons.join(', ')}`],
-        ),
-      ],
-      command: buildCommand(addon),
-      needsOperator: false,
-    }))
+    .map((addon) =>
+      addon.name === networkAddon ? diagnoseNetworkAddon(addon, refusals) : diagnoseAddon(addon, refusals),
+    )
+}
+
+/** Returns the addon that installs the pod network, if there is one. */
+export function findNetworkAddon(endpoints: ClusterHealthObservation['endpoints']): string | undefined {
+  return endpoints.find(({ networkAddon }) => networkAddon !== undefined)?.networkAddon
+}
+
+/**
+ * Describes a network addon that is not ready. Its pods also start on nodes that are not ready, so the nodes
+ * are no cause. It is an error as soon as a node accepts no pods.
+ */
+function diagnoseNetworkAddon(addon: AddonReadiness, refusals: readonly Refusal[]): Diagnosis {
+  const refusing = refusals.filter(({ reasons }) => reasons.length > 0)
+  return {
+    code: 'ADDON_NOT_READY',
+    severity: isAddonDown(addon) || refusing.length > 0 ? 'error' : 'warning',
+    what: `the addon of the pod network is not ready${formatCount(addon)}`,
+    component: addon.name,
+    evidence: [
+      ...(addon.reason === undefined ? [] : [addon.reason]),
+      ...refusing.map(({ node, reasons }) => `node ${node} accepts no new pods: ${reasons.join(', ')}`),
+    ],
+    command:
+      addon.workload?.namespace === undefined
+        ? buildCommand(addon)
+        : `kubectl -n ${addon.workload.namespace} get pods -o wide, then describe the pod that is not ready`,
+    needsOperator: true,
+  }
+}
+
+function diagnoseAddon(addon: AddonReadiness, refusals: readonly Refusal[]): Diagnosis {
+  return {
+    code: 'ADDON_NOT_READY',
+    severity: isAddonDown(addon) ? 'error' : 'warning',
+    what: `the addon is not ready${formatCount(addon)}${formatCause(refusals)}`,
+    component: addon.name,
+    evidence: [
+      ...(addon.reason === undefined ? [] : [addon.reason]),
+      ...refusals.flatMap(({ node, reasons }) =>
+        reasons.length === 0 ? [] : [`node ${node} accepts no new pods: ${reasons.join(', ')}`],
+      ),
+    ],
+    command: buildCommand(addon),
+    needsOperator: false,
+  }
 }
 
 interface Refusal {

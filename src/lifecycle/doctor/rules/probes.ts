@@ -46,7 +46,7 @@ function readCode({ code }: Pick<ProbeHealth, 'code'>): string {
 }
 
 function buildDiagnosis(
-  { endpoint: { host, os }, agent, logs }: HostHealthObservation,
+  { endpoint: { host, os, flannel }, agent, logs }: HostHealthObservation,
   probes: readonly ProbeHealth[],
 ): Diagnosis {
   const [first] = probes
@@ -69,7 +69,7 @@ function buildDiagnosis(
       ...probes.map(({ probe, message }) => `probe ${probe}: ${message ?? 'failed'}`),
       ...(isLocal ? (logs.get(component) ?? []) : []),
     ],
-    command: suggestCommand({ code, host, component, os }),
+    command: suggestCommand({ code, host, component, os, hasOwnNetwork: flannel !== true }),
     ...(described === undefined ? {} : { healing: described.healing }),
     needsOperator: needsOperatorAction(code) || (described?.isExhausted ?? false),
   }

@@ -113,7 +113,7 @@ function diagnoseCutOff(
   hostObservation: HostHealthObservation,
   { api, nodes }: ClusterHealthObservation,
 ): Diagnosis[] {
-  const { host, node } = hostObservation.endpoint
+  const { host, node, flannel } = hostObservation.endpoint
   const probes = listProbes(hostObservation)
   const isReadyElsewhere = [...api].some(([server, { healthy }]) => server !== host && healthy)
   if (!isReadyElsewhere || isInconclusive(probes)) return []
@@ -149,7 +149,11 @@ function diagnoseCutOff(
         ...(unready === undefined ? [] : [`node condition: ${unready}`]),
         `API servers that are ready on other hosts: ${[...api].flatMap(([server, { healthy }]) => (healthy && server !== host ? [server] : [])).join(', ')}`,
       ],
-      command: suggestCommand({ code: 'HOST_CUT_OFF', host }),
+      command: suggestCommand({
+        code: 'HOST_CUT_OFF',
+        host,
+        hasOwnNetwork: node !== undefined && flannel !== true,
+      }),
       needsOperator: true,
     },
   ]

@@ -1,0 +1,52 @@
+import { copyFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { cacheDirectory } from '../../lab/cache.ts'
+import { buildComponents } from '../../lab/components/build.ts'
+import { selectParts } from '../../lab/components/parts.ts'
+import { hashFile } from '../../lab/mirror/oci-archive.ts'
+import { silentReport } from '../../lab/report.ts'
+import type { Operator } from './operator.ts'
+
+const example = join(import.meta.dirname, '../../examples/calico.yml')
+
+const exampleSchema = z.object({
+  spec: z.object({
+    network: z.record(z.string(), z.string()),
+    addons: z.tuple([
+      z.looseObject({
+        name: z.string(),
+        urls: z.tuple([z.object({ url: z.string(), sha256: z.string() })]),
+        inline: z.tuple([z.looseObject({ data: z.record(z.string(), z.string()) })]),
+      }),
+    ]),
+  }),
+})
+
+/**
+ * Writes the network and the addon of examples/calico.yml into cluster.yml. The lab has no internet access,
+ * so the addon gets upstream's manifest as a file, which must have the digest of the example.
+ */
+export async function useCalico({ directory, edit }: Pick<Operator, 'directory' | 'edit'>): Promise<void> {
+  const { spec } = exampleSchema.parse(parse(await readFile(example, 'utf8')))
+  const [{ urls, inline, ...addon }] = spec.addons
+  const [{ sha256 }] = urls
+  const [settings] = inline
+  const [built] = await buildComponents(selectParts(['calico']), {
+    cache: cacheDirectory(),
+    report: silentReport,
+  })
+  const file = 'calico-vxlan.yaml'
+  const manifest = join(built?.directory ?? '', file)
+  if ((await hashFile(manifest)) !== sha256) throw new Error('the example has another digest of the manifest')
+  await copyFile(manifest, join(directory, file))
+  // The lab builds calico-node without cgo. Such a program cannot remove eBPF programs of a previous run.
+  const labSettings = { ...settings, data: { ...settings.data, FELIX_DebugSkipCTLBCleanup: 'true' } }
+  await edit((document) => {
+    const mirror = String(document.getIn(['spec', 'artifacts', 'mirror']))
+    document.addIn(['spec', 'registries'], { host: 'quay.io', mirrors: [mirror] })
+    document.setIn(['spec', 'network'], spec.network)
+    document.setIn(['spec', 'addons'], [{ ...addon, files: [file], inline: [labSettings] }])
+  })
+}
