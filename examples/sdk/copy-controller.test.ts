@@ -34,7 +34,7 @@ test('one leader copies the ConfigMap into every namespace and repairs copies; a
       namespace: 'default',
       name: 'ca',
       log: (line) => lines.push(line),
-      timing: { duration: 1000, deadline: 600, retry: 100, grace: 500 },
+      timing: { retry: 50 },
       signal: stop.signal,
     })
     return { stop, lines, ended }

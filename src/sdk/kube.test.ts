@@ -68,7 +68,7 @@ test('a kubeconfig is read, and fields belong to the program', async () => {
 test('one contender leads, and the other one follows when it stops', async () => {
   const api = new FakeKubeApi()
   using client = await openTestClient(api)
-  const timing = { duration: 1000, deadline: 600, retry: 100, grace: 500 }
+  const timing = { retry: 50 }
   const led: string[] = []
   const contend = (identity: string) => {
     const stop = new AbortController()

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type LocalControlPlane, startLocalControlPlane } from '../support/local-control-plane.ts'
 import { createRandom } from '../support/random.ts'
 import {
@@ -21,9 +21,11 @@ import {
 
 const [kubernetes, etcd] = ['v1.37.1', 'v3.7.3']
 const clientNode = '@kubernetes/client-node@2.0.1'
-const cuts = Number(process.env['WATCH_CUTS'] ?? 1000)
-const halfOpenCuts = Number(process.env['WATCH_HALF_OPEN'] ?? 2)
+const cuts = 1000
+const halfOpenCuts = 2
 const halfOpenTimeoutMs = 240_000
+/** The test of a client ends after this time, even if fewer connections were cut. */
+const timeLimitMs = 15 * 60_000
 const seed = Number(process.env['WATCH_SEED'] ?? randomInt(2 ** 31))
 
 let directory: string
@@ -48,19 +50,22 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function compare(
-  program: WatchProgram,
-  kind: 'reset' | 'half-open',
-  count: number,
-): Promise<WatchFigures> {
-  await controlPlane.send('DELETE', '/api/v1/namespaces/default/configmaps?labelSelector=watch-comparison')
+async function compare(program: WatchProgram, kind: 'reset' | 'half-open'): Promise<WatchFigures> {
+  const options = {
+    name: `${program.package.replaceAll(/\W/g, '')}-${kind}`,
+    kind,
+    cuts: kind === 'reset' ? cuts : halfOpenCuts,
+    timeLimitMs,
+    syncTimeoutMs: kind === 'reset' ? 60_000 : halfOpenTimeoutMs,
+  }
   await using comparison = await WatchComparison.open(
     program,
+    options,
     projects.get(program) ?? '',
     controlPlane,
     createRandom(seed),
   )
-  const found = await comparison.cut(count, kind, kind === 'reset' ? 60_000 : halfOpenTimeoutMs)
+  const found = await comparison.cut()
   figures.set(`${program.package} ${kind}`, found)
   process.stderr.write(`${program.package}, ${kind}: ${JSON.stringify(found)}\n`)
   return found
@@ -76,26 +81,25 @@ test.each([
   expect(cost.importMs).toBeGreaterThan(0)
 })
 
-test(
-  `hyperkube/kube misses no change when its connections are cut ${cuts} times`,
-  { timeout: 1_800_000 },
-  async () => {
-    const found = await compare(hyperkubeProgram, 'reset', cuts)
-    expect(found).toMatchObject({ missed: 0, wrong: 0 })
+// The four tests run at once, because most of their time is waiting.
+describe.concurrent('watches', { timeout: 2_400_000 }, () => {
+  test(`hyperkube/kube misses no change when its connections are cut ${cuts} times`, async () => {
+    const found = await compare(hyperkubeProgram, 'reset')
+    expect(found).toMatchObject({ missed: 0, wrong: 0, cuts })
     expect(found.after.heapUsed - found.before.heapUsed).toBeLessThan(10e6)
-  },
-)
+  })
 
-test('the same for @kubernetes/client-node', { timeout: 3_600_000 }, async () => {
-  expect((await compare(clientNodeProgram, 'reset', cuts)).cuts).toBe(cuts)
-})
+  test('the same for @kubernetes/client-node', async () => {
+    expect((await compare(clientNodeProgram, 'reset')).cuts).toBeGreaterThan(0)
+  })
 
-test('hyperkube/kube recovers from half-open connections', { timeout: 1_800_000 }, async () => {
-  expect(await compare(hyperkubeProgram, 'half-open', halfOpenCuts)).toMatchObject({ missed: 0, wrong: 0 })
-})
+  test('hyperkube/kube recovers from half-open connections', async () => {
+    expect(await compare(hyperkubeProgram, 'half-open')).toMatchObject({ missed: 0, wrong: 0 })
+  })
 
-test('the same half-open connections for @kubernetes/client-node', { timeout: 3_600_000 }, async () => {
-  expect((await compare(clientNodeProgram, 'half-open', halfOpenCuts)).cuts).toBe(halfOpenCuts)
+  test('the same half-open connections for @kubernetes/client-node', async () => {
+    expect((await compare(clientNodeProgram, 'half-open')).cuts).toBe(halfOpenCuts)
+  })
 })
 
 test('the evidence is written', async () => {
@@ -112,6 +116,7 @@ test('the evidence is written', async () => {
   await expect(
     writeSdkEvidence({
       seed,
+      timeLimitMs,
       kubernetes,
       etcd,
       packedSize,

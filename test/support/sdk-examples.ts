@@ -55,7 +55,7 @@ export async function expectControllerCopies({ operator, directory }: UpCluster)
   const target = { namespace: 'sdk-example', name: source.name }
   const start = () => {
     const stop = new AbortController()
-    const timing = { duration: 3000, deadline: 2000, retry: 200, grace: 2000 }
+    const timing = { retry: 200 }
     const ended = runCopyController({ client, ...source, log: () => undefined, timing, signal: stop.signal })
     return async (): Promise<void> => {
       stop.abort()

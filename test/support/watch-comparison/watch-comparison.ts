@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { pollUntil } from '../../../src/kit/poll.ts'
 import { FaultyProxy } from '../faulty-proxy.ts'
 import type { LocalControlPlane } from '../local-control-plane.ts'
-import { watchLabel, type WatchProgram } from './watch-programs.ts'
+import type { WatchProgram } from './watch-programs.ts'
 import { findWatchErrors, type MadeChange, type ReportedChange, type WatchErrors } from './watch-result.ts'
 
 const memory = z.object({
@@ -28,8 +28,21 @@ const line = z.discriminatedUnion('type', [
   }),
 ])
 const object = z.looseObject({ metadata: z.looseObject({ uid: z.string(), resourceVersion: z.string() }) })
-const names = Array.from({ length: 20 }, (_, index) => `watched-${index}`)
+/** Number of names of objects. */
+const objectCount = 20
 const collection = '/api/v1/namespaces/default/configmaps'
+
+/** How a program is tested. Several tests may run at once, each with its own objects. */
+export interface WatchTestOptions {
+  /** Name of the test, which is part of the names of its objects. */
+  readonly name: string
+  readonly kind: 'reset' | 'half-open'
+  /** Number of cuts. The test ends earlier after the time limit. */
+  readonly cuts: number
+  readonly timeLimitMs: number
+  /** How long the test waits for the program to know all changes. */
+  readonly syncTimeoutMs: number
+}
 
 export interface WatchFigures extends WatchErrors {
   readonly cuts: number
@@ -43,6 +56,7 @@ export interface WatchFigures extends WatchErrors {
 
 /** Runs a program that watches through a proxy, while objects change and the proxy cuts its connections. */
 export class WatchComparison implements AsyncDisposable {
+  readonly #options: WatchTestOptions
   readonly #controlPlane: LocalControlPlane
   readonly #random: () => number
   readonly #proxy: FaultyProxy
@@ -57,12 +71,14 @@ export class WatchComparison implements AsyncDisposable {
   #longestWaitMs = 0
 
   private constructor(
+    options: WatchTestOptions,
     controlPlane: LocalControlPlane,
     random: () => number,
     proxy: FaultyProxy,
     stack: AsyncDisposableStack,
     child: ReturnType<typeof spawnProgram>,
   ) {
+    this.#options = options
     this.#controlPlane = controlPlane
     this.#random = random
     this.#proxy = proxy
@@ -74,6 +90,7 @@ export class WatchComparison implements AsyncDisposable {
   /** Starts a program in the directory in which its package is installed. */
   static async open(
     program: WatchProgram,
+    options: WatchTestOptions,
     directory: string,
     controlPlane: LocalControlPlane,
     random: () => number,
@@ -81,17 +98,17 @@ export class WatchComparison implements AsyncDisposable {
     const stack = new AsyncDisposableStack()
     const { port, ca, token } = await controlPlane.readAccess()
     const proxy = stack.use(await FaultyProxy.open('127.0.0.1', port))
-    const name = program.package.replaceAll(/\W/g, '')
+    const { name } = options
     const [script, kubeconfig] = [join(directory, `${name}.mjs`), join(directory, `${name}.json`)]
     await writeFile(script, program.script)
     await writeFile(kubeconfig, renderKubeconfig(proxy.port, ca, token), { mode: 0o600 })
-    const child = spawnProgram(script, kubeconfig)
+    const child = spawnProgram([script, kubeconfig, `watch-test=${name}`])
     stack.defer(async () => {
       const ended = once(child, 'close')
       child.kill('SIGKILL')
       await ended
     })
-    return new WatchComparison(controlPlane, random, proxy, stack, child)
+    return new WatchComparison(options, controlPlane, random, proxy, stack, child)
   }
 
   get importMs(): number {
@@ -99,11 +116,14 @@ export class WatchComparison implements AsyncDisposable {
   }
 
   /** Cuts all connections many times while objects change. In half of the cases waits until all is known. */
-  async cut(count: number, kind: 'reset' | 'half-open', syncTimeoutMs: number): Promise<WatchFigures> {
+  async cut(): Promise<WatchFigures> {
+    const { kind, cuts, timeLimitMs, syncTimeoutMs } = this.#options
     await this.#change(30)
     await this.#waitUntilKnown(60_000)
     const before = await this.#measure()
-    for (let turn = 0; turn < count; turn++) {
+    const end = performance.now() + timeLimitMs
+    let turn = 0
+    for (; turn < cuts && performance.now() < end; turn++) {
       await pollUntil('a connection', async () => this.#proxy.openCount > 0, {
         timeoutMs: 60_000,
         intervalMs: 2,
@@ -116,7 +136,7 @@ export class WatchComparison implements AsyncDisposable {
     await this.#waitUntilKnown(syncTimeoutMs)
     return {
       ...findWatchErrors(this.#made, this.#reported),
-      cuts: count,
+      cuts: turn,
       changes: this.#made.length,
       connections: this.#proxy.accepted,
       longestWaitMs: Math.round(this.#longestWaitMs),
@@ -141,7 +161,7 @@ export class WatchComparison implements AsyncDisposable {
 
   async #change(count: number): Promise<void> {
     for (let turn = 0; turn < count; turn++) {
-      const name = names[Math.floor(this.#random() * names.length)] ?? ''
+      const name = `${this.#options.name}-${Math.floor(this.#random() * objectCount)}`
       if (this.#random() < 0.3) await this.#remove(name)
       else await this.#put(name)
     }
@@ -152,7 +172,7 @@ export class WatchComparison implements AsyncDisposable {
     const body = {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name, labels: { [watchLabel]: 'yes' } },
+      metadata: { name, labels: { 'watch-test': this.#options.name } },
       data: { turn: String(this.#made.length) },
     }
     const [method, path] = isKnown ? ['PUT', `${collection}/${name}`] : ['POST', collection]
@@ -193,8 +213,8 @@ export class WatchComparison implements AsyncDisposable {
   }
 }
 
-function spawnProgram(script: string, kubeconfig: string) {
-  return spawn(process.execPath, ['--expose-gc', script, kubeconfig], { stdio: ['pipe', 'pipe', 'inherit'] })
+function spawnProgram(args: readonly string[]) {
+  return spawn(process.execPath, ['--expose-gc', ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
 function renderKubeconfig(port: number, ca: string, token: string): string {

@@ -1,12 +1,12 @@
 /** A Kubernetes client that is compared: its package, its version, and a program that watches with it. */
 export interface WatchProgram {
   readonly package: string
-  /** JavaScript module. It prints its import time, and then each change of ConfigMaps as one line of JSON. */
+  /**
+   * JavaScript module. Its arguments are the path of a kubeconfig and a label selector. It prints its import
+   * time, and then each change of ConfigMaps in the namespace `default` as one line of JSON.
+   */
   readonly script: string
 }
-
-/** Label of the ConfigMaps that the programs watch in the namespace `default`. */
-export const watchLabel = 'watch-comparison'
 
 /** Prints the memory after a garbage collection for each line of the input. */
 const common = `
@@ -32,7 +32,7 @@ const { signal } = new AbortController()
 const client = await openKube({ program: 'watch-comparison', signal, access: process.argv[2] })
 const watch = new Watch(client, createUntypedKind('v1', 'ConfigMap'), {
   namespace: 'default',
-  labels: '${watchLabel}',
+  labels: process.argv[3],
   select: ({ metadata: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }),
   timing: { backoff: { initial: 20, max: 500 } },
 })
@@ -55,8 +55,9 @@ print({ type: 'imported', ms: performance.now() - began })
 const config = new KubeConfig()
 config.loadFromFile(process.argv[2])
 const api = config.makeApiClient(CoreV1Api)
-const list = () => api.listNamespacedConfigMap({ namespace: 'default', labelSelector: '${watchLabel}' })
-const informer = makeInformer(config, '/api/v1/namespaces/default/configmaps', list, '${watchLabel}')
+const labelSelector = process.argv[3]
+const list = () => api.listNamespacedConfigMap({ namespace: 'default', labelSelector })
+const informer = makeInformer(config, '/api/v1/namespaces/default/configmaps', list, labelSelector)
 const restart = () => setTimeout(() => informer.start().catch(restart), 20)
 informer.on('add', ({ metadata }) => printChange('added', metadata))
 informer.on('update', ({ metadata }) => printChange('modified', metadata))
