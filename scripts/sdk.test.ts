@@ -72,11 +72,16 @@ test('the installed package can be imported in Node, by its entry points only', 
   expect(codes).toContain('SPEC_MISSING')
 })
 
-test('the examples compile against the installed package with strict, and with all declaration files checked', async () => {
+test('examples and documentation compile against the installed package, with strict and all declaration files', async () => {
   await cp(join(root, 'examples/sdk'), project, {
     recursive: true,
     filter: (path) => !/\.(?:test\.ts|md)$/.test(path),
   })
+  const page = await readFile(join(root, 'docs/how-to/sdk.md'), 'utf8')
+  const codeBlocks = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)]
+  expect(codeBlocks).toHaveLength(Object.keys(sdkEntries).length)
+  for (const [index, [, code = '']] of codeBlocks.entries())
+    await writeFile(join(project, `how-to-${index}.ts`), code)
   await mkdir(join(project, 'node_modules/@types'), { recursive: true })
   await symlink(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
   const compilerOptions = {

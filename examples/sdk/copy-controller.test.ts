@@ -34,7 +34,7 @@ test('one leader copies the ConfigMap into every namespace and repairs copies; a
       namespace: 'default',
       name: 'ca',
       log: (line) => lines.push(line),
-      timing: { retry: 50 },
+      timing: { retry: 500 },
       signal: stop.signal,
     })
     return { stop, lines, ended }
@@ -43,7 +43,7 @@ test('one leader copies the ConfigMap into every namespace and repairs copies; a
     withData.safeParse(await findObject(client, configMaps, { namespace, name: 'ca' })).data?.data['pem']
   const waitForCopy = async (namespace: string, pem: string) =>
     pollUntil(`a copy in ${namespace}`, async () => (await readCopy(namespace)) === pem, {
-      timeoutMs: 10_000,
+      timeoutMs: 50_000,
       intervalMs: 10,
     })
   const first = start()

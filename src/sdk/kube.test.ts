@@ -68,7 +68,7 @@ test('a kubeconfig is read, and fields belong to the program', async () => {
 test('one contender leads, and the other one follows when it stops', async () => {
   const api = new FakeKubeApi()
   using client = await openTestClient(api)
-  const timing = { retry: 50 }
+  const timing = { retry: 500 }
   const led: string[] = []
   const contend = (identity: string) => {
     const stop = new AbortController()
@@ -78,8 +78,9 @@ test('one contender leads, and the other one follows when it stops', async () =>
     })
     return { stop, ended }
   }
+  // If the machine is busy, the release fails and the second contender waits until the lease expires.
   const waitForLeader = async (count: number) =>
-    pollUntil('a leader', async () => led.length === count, { timeoutMs: 10_000, intervalMs: 5 })
+    pollUntil('a leader', async () => led.length === count, { timeoutMs: 50_000, intervalMs: 5 })
   const one = contend('one')
   await waitForLeader(1)
   const two = contend('two')

@@ -55,7 +55,7 @@ export async function expectControllerCopies({ operator, directory }: UpCluster)
   const target = { namespace: 'sdk-example', name: source.name }
   const start = () => {
     const stop = new AbortController()
-    const timing = { retry: 200 }
+    const timing = { retry: 1000 }
     const ended = runCopyController({ client, ...source, log: () => undefined, timing, signal: stop.signal })
     return async (): Promise<void> => {
       stop.abort()
@@ -66,7 +66,7 @@ export async function expectControllerCopies({ operator, directory }: UpCluster)
     pollUntil(
       'the copy',
       async () => withData.safeParse(await findObject(client, configMaps, target)).data?.data.pem === 'text',
-      { timeoutMs: 20_000, intervalMs: 50, signal },
+      { timeoutMs: 40_000, intervalMs: 50, signal },
     )
   await createObject(client, { apiVersion: 'v1', kind: 'ConfigMap', metadata: source, data: { pem: 'text' } })
   await createObject(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: target.namespace } })
