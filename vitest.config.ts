@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 /** Suites of the projects e2e and full. Each file reads its size with `inject('size')`. */
@@ -5,13 +6,21 @@ const suitesOfBothSizes = ['test/e2e/{etcd,up,watch}.test.ts']
 /** Suites that mostly wait for timeouts and have no limits on measured times. Two of them may run at once. */
 const waitingSuites = ['test/e2e/{etcd,faults,kube,watch,windows-workers}.test.ts']
 
+/** Examples import the package by its name, and run from its sources here. */
+const alias = [
+  { find: /^hyperkube$/, replacement: join(import.meta.dirname, 'src/sdk/hyperkube.ts') },
+  { find: /^hyperkube\/(\w+)$/, replacement: join(import.meta.dirname, 'src/sdk/$1.ts') },
+]
+
 export default defineConfig({
+  resolve: { alias },
   test: {
     projects: [
       {
+        extends: true,
         test: {
           name: 'unit',
-          include: ['{src,lab,scripts,test/support}/**/*.test.ts'],
+          include: ['{src,lab,scripts,examples,test/support}/**/*.test.ts'],
           setupFiles: ['scripts/property-runs.ts'],
           // No module has a state, so that files may share them: to load them for each takes longer than the tests.
           isolate: false,
@@ -23,6 +32,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'host',
           include: ['test/host/**/*.test.ts', ...waitingSuites],
@@ -36,6 +46,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
@@ -50,6 +61,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'full',
           include: ['test/full/**/*.test.ts', ...suitesOfBothSizes],

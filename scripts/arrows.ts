@@ -98,11 +98,27 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/kit',
     'package.json',
   ],
-  src: ['src/cli', 'src/bundle', 'src/catalog', 'src/kit'],
+  'src/sdk': [
+    'src/cli',
+    'src/actions',
+    'src/workspace',
+    'src/lifecycle',
+    'src/error-codes',
+    'src/rollout',
+    'src/kube',
+    'src/catalog',
+    'src/identity',
+    'src/spec',
+    'src/contract',
+    'src/kit',
+    'package.json',
+  ],
+  src: ['src/cli', 'src/kit'],
   lab: ['scripts', 'src/kit'],
   // The Windows simulator runs the real agent.
   'lab/windows': ['lab', 'scripts', 'src/agent', 'src/pki', 'src/catalog', 'src/contract', 'src/kit'],
   test: [
+    'examples',
     'lab',
     'lab/windows',
     'scripts',
@@ -116,6 +132,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/pki',
     'src/conformance',
     'src/catalog',
+    'src/sdk',
     'src/kube',
     'src/rehearsal',
     'src/snapshot',
@@ -354,6 +371,7 @@ const dividedRooms = new Set(['src/actions', 'src/agent', 'src/lifecycle', 'src/
 /** Additional top-level folders (rooms) from which the tests of a room may import. */
 const allowedTestImports: Readonly<Record<string, readonly string[]>> = {
   'src/agent': ['lab/windows'],
+  'src/sdk': ['src/plan'],
   'src/workspace': ['src/plan'],
   'src/cli': ['lab/windows'],
 }

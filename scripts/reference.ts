@@ -8,6 +8,7 @@ import { diagrams } from './diagram-pictures.ts'
 import { renderErrorsReference } from './errors-reference.ts'
 import { renderFilesReference } from './files-reference.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
+import { renderSdkReference } from './sdk-reference.ts'
 import { renderVersionsReference } from './versions-reference.ts'
 import { renderWeakeningReference } from './weakening-reference.ts'
 
@@ -97,6 +98,7 @@ export const references: Readonly<Record<string, () => string | Promise<string>>
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
   'reference/files.md': renderFilesReference,
+  'reference/sdk.md': renderSdkReference,
   'reference/versions.md': renderVersionsReference,
   'reference/weakening-settings.md': renderWeakeningReference,
   'troubleshooting.md': renderTroubleshooting,

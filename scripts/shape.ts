@@ -3,9 +3,9 @@ import { listImports } from './arrows.ts'
 import { isProduct, readRepository } from './words.ts'
 
 export interface Shape {
-  /** Product modules that src/main.ts imports, directly or through other modules. */
+  /** Product modules that an entry point imports, directly or through other modules. */
   readonly reachable: readonly string[]
-  /** Product modules that src/main.ts does not import, not even through other modules. */
+  /** Product modules that no entry point imports, not even through other modules. */
   readonly unreachable: readonly string[]
   /** Reachable modules with more lines than `maxLines` that are not tables. */
   readonly long: readonly string[]
@@ -21,6 +21,9 @@ const dividedRooms = ['src/agent', 'src/lifecycle', 'src/actions', 'src/cli']
 /** True for modules that are tables with one row per flag, code or operation. Such modules may be long. */
 const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)\//.test(file)
 
+/** True for the entry points of the npm package. */
+const isSdkEntry = (file: string) => file.startsWith('src/sdk/')
+
 export function measureShape(modules: ReadonlyMap<string, string>): Shape {
   const product = new Map([...modules].filter(([file]) => isProduct(file)))
   const imports = new Map(
@@ -29,7 +32,7 @@ export function measureShape(modules: ReadonlyMap<string, string>): Shape {
       listImports(file, text).filter((target) => product.has(target)),
     ]),
   )
-  const reached = findReachable('src/main.ts', imports)
+  const reached = findReachable(['src/main.ts', ...[...product.keys()].filter(isSdkEntry)], imports)
   return {
     reachable: [...reached].toSorted(),
     unreachable: [...product.keys()].filter((file) => !reached.has(file)),
@@ -41,8 +44,11 @@ export function measureShape(modules: ReadonlyMap<string, string>): Shape {
   }
 }
 
-function findReachable(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
-  const reached = new Set([start])
+function findReachable(
+  entries: readonly string[],
+  imports: ReadonlyMap<string, readonly string[]>,
+): Set<string> {
+  const reached = new Set(entries)
   for (const file of reached) for (const target of imports.get(file) ?? []) reached.add(target)
   return reached
 }
@@ -103,16 +109,14 @@ if (import.meta.main) {
     readRepository(join(import.meta.dirname, '..')).modules,
   )
   const wrong = [
-    ...unreachable.map(
-      (file) => `${file}: src/main.ts does not reach it, and it is not in a testing/ folder`,
-    ),
+    ...unreachable.map((file) => `${file}: no entry point reaches it, and it is not in a testing/ folder`),
     ...long.map((file) => `${file}: more than ${maxLines} lines`),
     ...twoWayPairs.map((pair) => `${pair} import each other`),
     ...cycles.map((group) => `circular import: ${group.join(', ')}`),
   ]
   if (!process.argv.includes('--counts')) for (const line of wrong) process.stderr.write(`${line}\n`)
   process.stderr.write(
-    `shape: ${reachable.length} modules reachable from src/main.ts, ${unreachable.length} not, ` +
+    `shape: ${reachable.length} modules reachable from src/main.ts and src/sdk, ${unreachable.length} not, ` +
       `${long.length} over ${maxLines} lines, ${twoWayPairs.length} two-way folder pairs, ${cycles.length} cycles\n`,
   )
   process.exitCode = wrong.length === 0 ? 0 : 1

@@ -1,19 +1,11 @@
-import { homedir, hostname, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
-import { bundleDisk } from './bundle/disk.ts'
-import { httpFetcher, retryingFetcher } from './catalog/fetcher.ts'
-import { httpTransport, retryingTransport } from './catalog/transport.ts'
 import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
-import { findAgentRelease } from './cli/environment/agent-release.ts'
 import { createCommandLogStore } from './cli/environment/command-log.ts'
-import {
-  findCacheDirectory,
-  findConfigDirectory,
-  findStateDirectory,
-} from './cli/environment/operator-directories.ts'
-import { createLocalFiles } from './cli/environment/local-files.ts'
+import { findStateDirectory } from './cli/environment/operator-directories.ts'
 import { runForeground } from './cli/environment/run-foreground.ts'
+import { createWorkspaceContext } from './cli/environment/workspace-context.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { formatError } from './kit/errors.ts'
 
@@ -41,18 +33,12 @@ for (const stream of [stdout, stderr])
   })
 const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
 
-// Loaded only when needed, because every service starts this program and few commands render charts.
-const loadChartRenderer = async () => {
-  const { createChartRenderer } = await import('./cli/environment/chart-renderer.ts')
-  return createChartRenderer({
-    bundles: bundleDisk(),
-    cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
-    writeLine: (line) => stderr.write(`${line}\n`),
-  })
-}
-
 runCommandLine(programPath, process.argv.slice(2), {
-  ...createLocalFiles(),
+  ...createWorkspaceContext({
+    executable: isSea() ? process.execPath : undefined,
+    signal: interruption.signal,
+    writeLine: (line) => stderr.write(`${line}\n`),
+  }),
   stdout,
   stderr,
   // styleText respects NO_COLOR and writes no colours to files.
@@ -72,33 +58,7 @@ runCommandLine(programPath, process.argv.slice(2), {
     key: env['HYPERKUBE_KEY_FILE'] || undefined,
     kubeconfig: env['KUBECONFIG'] || undefined,
   },
-  connect: (route) => ({
-    fetcher: retryingFetcher(httpFetcher(route)),
-    web: retryingTransport(httpTransport(route)),
-  }),
-  // The digests are loaded only when needed, because every service starts this program and few commands read
-  // the digests.
-  releaseDigests: async () => (await import('./catalog/release-digests.ts')).readShippedDigests(),
-  bundles: bundleDisk(),
-  charts: {
-    computeDigest: async (path, signal) => (await loadChartRenderer()).computeDigest(path, signal),
-    render: async (request, signal) => (await loadChartRenderer()).render(request, signal),
-  },
-  now: () => new Date(),
-  operator: {
-    user: userInfo().username,
-    home: homedir(),
-    machine: hostname(),
-    sshAgent: env['SSH_AUTH_SOCK'],
-  },
-  findRelease: async (arch, os) =>
-    findAgentRelease(arch, os, isSea() ? process.execPath : undefined, () =>
-      findCacheDirectory({ platform, env, home: homedir }),
-    ),
-  configDirectory: () => findConfigDirectory({ platform, env, home: homedir }),
-  cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
   openPrompts: terminal && ((signal) => createTerminalPrompts(terminal, signal)),
-  signal: interruption.signal,
 }).then(
   (code) => (process.exitCode = code),
   (error: unknown) => {

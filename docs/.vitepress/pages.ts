@@ -18,6 +18,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/monitor',
     'how-to/cis',
     'how-to/addons',
+    'how-to/sdk',
     'how-to/load-balancer',
     'how-to/air-gap',
     'how-to/corporate-network',
@@ -43,6 +44,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'reference/errors',
     'reference/controllers',
     'reference/weakening-settings',
+    'reference/sdk',
   ],
   Explanation: [
     'explanation/what-up-does',
@@ -73,6 +75,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/restore',
     'evidence/manager',
     'evidence/manager-scale',
+    'evidence/sdk',
     'evidence/operator-scale',
     'evidence/conformance',
     'evidence/attacks',

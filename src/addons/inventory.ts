@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Format } from '../contract/versioned.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
-import { fieldManager } from '../kube/write-objects.ts'
+import { defaultFieldManager } from '../kube/client.ts'
 import { type Addon, addonLabel } from './addon.ts'
 import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 
@@ -192,7 +192,7 @@ function isCreatedByAddon({ metadata }: KubeObject, addon: string): boolean {
   const { creationTimestamp, managedFields } = parsed.data
   return managedFields.some(
     ({ manager, operation, subresource = '', time }) =>
-      manager === fieldManager &&
+      manager === defaultFieldManager &&
       operation === 'Apply' &&
       subresource === '' &&
       time !== undefined &&

@@ -421,6 +421,31 @@ describe('credentials in files', () => {
     }
   })
 
+  test('a token is sent instead of a certificate, and its file is read again', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'credentials-'))
+    try {
+      const file = join(directory, 'token')
+      await using server = await startHttpsTestServer(ca, () => fine, 0, false)
+      const client = createClient([server.url], { credentials: { token: { file } }, program: 'shop' })
+      await expect(client.request(get)).rejects.toMatchObject({ code: 'CREDENTIALS_NOT_READ' })
+      await writeFile(file, 'one\n')
+      await client.request(get)
+      await writeFile(file, 'two\n')
+      await client.request(get)
+      const received = server.requests.map(({ user, authorization, userAgent }) => [
+        user,
+        authorization,
+        userAgent,
+      ])
+      expect(received).toEqual([
+        ['', 'Bearer one', 'shop'],
+        ['', 'Bearer two', 'shop'],
+      ])
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  })
+
   test('are named in the error if they are missing', async () => {
     const server = await serveResponses(fine)
     const file = join(tmpdir(), 'there-is-no-such-file')

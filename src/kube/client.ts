@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
-import { type Pem, ReloadingCredentials, type TlsCredentials } from '../kit/credentials.ts'
+import type { Pem } from '../kit/credentials.ts'
 import type { RequestTimeouts } from '../kit/https-request.ts'
 import { createHttpsAgent, type Dial } from '../kit/tunnel.ts'
+import { createCredentialsSource, type CredentialsSource, type KubeCredentials } from './credentials.ts'
 import { KubeError } from './kube-error.ts'
 import { describeRequest, isIdempotent, type KubeRequest } from './request.ts'
 import { Discovery } from './resources.ts'
@@ -19,11 +20,13 @@ export interface KubeClientOptions {
   /** Name that the certificates of the servers must have. Default: the host of the URL. */
   readonly serverName?: string | undefined
   readonly ca: Pem
-  readonly credentials: Omit<TlsCredentials, 'ca'>
+  readonly credentials: KubeCredentials
   /** Aborts all requests and streams of the client. */
   readonly signal: AbortSignal
   /** Opens connections to servers; undefined to connect directly. */
   readonly dial?: Dial | undefined
+  /** Name of the program: the field manager of its writes and its User-Agent. Default: `hyperkube`. */
+  readonly program?: string | undefined
   /** User to impersonate. The user of the certificate must be allowed to do so. */
   readonly impersonate?: string | undefined
   /**
@@ -50,15 +53,20 @@ const defaultTiming: KubeClientTiming = {
   backoff: { initial: 200, max: 5000 },
 }
 
+/** Field manager of all fields that hyperkube sets. */
+export const defaultFieldManager = 'hyperkube'
+
 /** Client for the API of one cluster. It sends each request to an API server that responds. */
 export class KubeClient implements Disposable {
   readonly servers: readonly string[]
   readonly discovery: Discovery
+  /** Field manager of the fields that this client sets. */
+  readonly fieldManager: string
   /** Aborted when the client must stop all requests and streams. */
   readonly signal: AbortSignal
   readonly #timing: KubeClientTiming
   readonly #random: () => number
-  readonly #credentials: ReloadingCredentials
+  readonly #credentials: CredentialsSource
   readonly #serverOrder: ServerOrder
   readonly #agent: Agent
   readonly #streamAgent: Agent
@@ -72,6 +80,7 @@ export class KubeClient implements Disposable {
     credentials,
     signal,
     dial,
+    program = defaultFieldManager,
     impersonate,
     guard = (): void => undefined,
     timing,
@@ -79,10 +88,11 @@ export class KubeClient implements Disposable {
   }: KubeClientOptions) {
     this.servers = servers.map(stripTrailingSlash)
     this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
+    this.fieldManager = program
     this.signal = signal
     this.#timing = { ...defaultTiming, ...timing }
     this.#random = random
-    this.#credentials = new ReloadingCredentials({ ca, ...credentials })
+    this.#credentials = createCredentialsSource(ca, credentials)
     this.#serverOrder = new ServerOrder(this.servers)
     this.#impersonate = impersonate
     this.#guard = guard
@@ -135,6 +145,7 @@ export class KubeClient implements Disposable {
       agent,
       credentials: this.#credentials,
       timeouts: this.#timing,
+      userAgent: this.fieldManager,
       impersonate: this.#impersonate,
       guard: this.#guard,
     }

@@ -32,6 +32,13 @@ test('embedded certificates and keys are decoded', () => {
   expect(parseKubeconfig(text, 'k').credentials).toEqual({ certificate: 'PEM', privateKey: 'PEM' })
 })
 
+test('a token is read, and a token file takes precedence over it', () => {
+  const read = (user: object) =>
+    parseKubeconfig(JSON.stringify({ ...config, users: [{ name: 'a', user }] }), '/etc/k').credentials
+  expect(read({ token: 't' })).toEqual({ token: 't' })
+  expect(read({ token: 't', tokenFile: 'token' })).toEqual({ token: { file: '/etc/token' } })
+})
+
 test.each<[string, string, string]>([
   ['that is not YAML', 'secret: [', 'it is not YAML'],
   ['without a current context', '{}', 'current-context'],
@@ -41,8 +48,8 @@ test.each<[string, string, string]>([
     'it has no cluster or user for context a@b',
   ],
   [
-    'with a token',
-    JSON.stringify({ ...config, users: [{ name: 'a', user: { token: 't' } }] }),
+    'with a program that fetches credentials',
+    JSON.stringify({ ...config, users: [{ name: 'a', user: { exec: { command: 'secret' } } }] }),
     'no client-certificate',
   ],
 ])('a kubeconfig %s is refused, without its content in the error', (_, text, why) => {

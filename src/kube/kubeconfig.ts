@@ -5,6 +5,7 @@ import type { Pem } from '../kit/credentials.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { toPrintable } from '../kit/text.ts'
 import type { KubeClientOptions } from './client.ts'
+import type { KubeCredentials } from './credentials.ts'
 
 const named = z.string().min(1)
 const schema = z.looseObject({
@@ -29,6 +30,8 @@ const schema = z.looseObject({
         'client-certificate-data': z.base64().optional(),
         'client-key': named.optional(),
         'client-key-data': z.base64().optional(),
+        token: named.optional(),
+        tokenFile: named.optional(),
       }),
     }),
   ),
@@ -37,8 +40,8 @@ const schema = z.looseObject({
 export type KubeApiAccess = Pick<KubeClientOptions, 'servers' | 'serverName' | 'ca' | 'credentials'>
 
 /**
- * Reads server, CA and client certificate of the current context. Other credentials are not supported,
- * because hyperkube only uses certificates.
+ * Reads server, CA and credentials of the current context. Client certificates and tokens are supported, but
+ * not programs that fetch credentials.
  */
 export function parseKubeconfig(text: string, file: string): KubeApiAccess {
   const config = schema.safeParse(parseYaml(text, file))
@@ -57,6 +60,19 @@ export function parseKubeconfig(text: string, file: string): KubeApiAccess {
     if (path === undefined) throw buildKubeconfigError(file, `it has no ${field}`)
     return { file: resolve(dirname(file), path) }
   }
+  const readCredentials = (): KubeCredentials => {
+    // As in kubectl, a file takes precedence over a token in the kubeconfig.
+    if (user.tokenFile !== undefined) return { token: { file: resolve(dirname(file), user.tokenFile) } }
+    if (user.token !== undefined) return { token: user.token }
+    return {
+      certificate: readPemField(
+        user['client-certificate'],
+        user['client-certificate-data'],
+        'client-certificate',
+      ),
+      privateKey: readPemField(user['client-key'], user['client-key-data'], 'client-key'),
+    }
+  }
   return {
     servers: [cluster.server],
     serverName: cluster['tls-server-name'],
@@ -65,14 +81,7 @@ export function parseKubeconfig(text: string, file: string): KubeApiAccess {
       cluster['certificate-authority-data'],
       'certificate-authority',
     ),
-    credentials: {
-      certificate: readPemField(
-        user['client-certificate'],
-        user['client-certificate-data'],
-        'client-certificate',
-      ),
-      privateKey: readPemField(user['client-key'], user['client-key-data'], 'client-key'),
-    },
+    credentials: readCredentials(),
   }
 }
 

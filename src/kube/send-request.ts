@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Agent } from 'node:https'
 import { addAbortSignal } from 'node:stream'
-import type { ReloadingCredentials } from '../kit/credentials.ts'
 import { readResponseText, RequestError, type RequestTimeouts, sendRequest } from '../kit/https-request.ts'
+import type { CredentialsSource } from './credentials.ts'
 import { buildNoResponseError, buildRefusalError, parseErrorResponse } from './kube-error.ts'
 import { buildRequestTarget, describeRequest, isIdempotent, type KubeRequest } from './request.ts'
 import { type KubeRequestFailure, parseRetryAfter } from './retry-policy.ts'
@@ -11,8 +11,10 @@ import type { AttemptResult } from './retry-request.ts'
 /** Settings that all requests of a client share. */
 export interface KubeRequestContext {
   readonly agent: Agent
-  readonly credentials: ReloadingCredentials
+  readonly credentials: CredentialsSource
   readonly timeouts: RequestTimeouts
+  /** Value of the header User-Agent. */
+  readonly userAgent: string
   /** User to impersonate; undefined to act as the user of the certificate. */
   readonly impersonate: string | undefined
   readonly guard: () => void
@@ -54,14 +56,14 @@ export interface StreamSignals {
 }
 
 async function exchange<T>(
-  { agent, credentials, timeouts, impersonate, guard }: KubeRequestContext,
+  { agent, credentials, timeouts, userAgent, impersonate, guard }: KubeRequestContext,
   request: KubeRequest,
   server: string,
   { startSignal, streamSignal }: StreamSignals,
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<AttemptResult<T>> {
   const { method, body, contentType = 'application/json', accept = 'application/json' } = request
-  const identity = await credentials.current()
+  const { token, ...identity } = await credentials.current()
   // The guard must run directly before the request, without an await in between.
   guard()
   try {
@@ -70,7 +72,8 @@ async function exchange<T>(
       method,
       headers: {
         accept,
-        'user-agent': 'hyperkube',
+        'user-agent': userAgent,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(impersonate === undefined ? {} : { 'impersonate-user': impersonate }),
         ...(body === undefined ? {} : { 'content-type': contentType }),
       },

@@ -17,26 +17,26 @@ import {
 } from './request.ts'
 import { collectionPath, objectPath } from './resources.ts'
 
-/** Field manager of all fields that hyperkube sets. */
-export const fieldManager = 'hyperkube'
 /**
- * Query parameters of all writes. With strict validation the API rejects unknown fields, which would be bugs
- * in hyperkube.
+ * Builds the query parameters of a write. With strict validation the API rejects unknown fields, which would
+ * be bugs of the program.
  */
-const strict: KubeQuery = { fieldManager, fieldValidation: 'Strict' }
+function buildWriteQuery({ fieldManager }: KubeClient): KubeQuery {
+  return { fieldManager, fieldValidation: 'Strict' }
+}
 
 export interface ApplyObjectOptions extends KubeCallOptions {
   /** True to take over fields that other managers own. */
   readonly force?: boolean
   /** True to change nothing and return the object as it would become. */
   readonly dryRun?: boolean
-  /** Field manager to use instead of `hyperkube`, if several hyperkube programs write the same object. */
+  /** Field manager to use instead of that of the client, if several programs write the same object. */
   readonly manager?: string
 }
 
 /**
- * Server-side apply: creates the object or sets the fields of the manifest. Fields that hyperkube applied
- * before and that the manifest now omits are removed. All other fields stay unchanged.
+ * Server-side apply: creates the object or sets the fields of the manifest. Fields that the same
+ * field manager applied before and that the manifest now omits are removed. All other fields stay unchanged.
  */
 export async function applyObject(
   client: KubeClient,
@@ -59,13 +59,13 @@ async function applyManifest(
   client: KubeClient,
   manifest: Manifest,
   subresource: string | undefined,
-  { force = false, dryRun = false, manager = fieldManager, signal, timeout }: ApplyObjectOptions,
+  { force = false, dryRun = false, manager = client.fieldManager, signal, timeout }: ApplyObjectOptions,
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(manifest, { signal, timeout })
   return sendWrite(client, {
     method: 'PATCH',
     path: objectPath(resource, manifest.metadata, subresource),
-    query: { ...strict, fieldManager: manager, force, dryRun: dryRun ? 'All' : undefined },
+    query: { ...buildWriteQuery(client), fieldManager: manager, force, dryRun: dryRun ? 'All' : undefined },
     body: manifest,
     contentType: applyPatchType,
     signal,
@@ -84,7 +84,14 @@ export async function createObject(
   // Called only to validate the name before the request is sent.
   objectPath(resource, manifest.metadata)
   const path = collectionPath(resource, namespace)
-  return sendWrite(client, { method: 'POST', path, query: strict, body: manifest, signal, timeout })
+  return sendWrite(client, {
+    method: 'POST',
+    path,
+    query: buildWriteQuery(client),
+    body: manifest,
+    signal,
+    timeout,
+  })
 }
 
 export interface ReplaceObjectOptions extends KubeCallOptions {
@@ -103,7 +110,14 @@ export async function replaceObject(
 ): Promise<KubeObject> {
   const resource = await client.discovery.resource(object, { signal, timeout })
   const path = objectPath(resource, object.metadata, subresource)
-  return sendWrite(client, { method: 'PUT', path, query: strict, body: object, signal, timeout })
+  return sendWrite(client, {
+    method: 'PUT',
+    path,
+    query: buildWriteQuery(client),
+    body: object,
+    signal,
+    timeout,
+  })
 }
 
 /**
@@ -121,7 +135,7 @@ export async function patchObject(
   return sendWrite(client, {
     method: 'PATCH',
     path,
-    query: strict,
+    query: buildWriteQuery(client),
     body: patch,
     contentType: mergePatchType,
     signal,

@@ -50,7 +50,7 @@ export interface OpenedCluster extends AsyncDisposable {
 }
 
 /** Connects to all hosts in parallel. A connection error is thrown only when the host is used. */
-export async function openCluster(
+export async function connectToCluster(
   context: WorkspaceContext,
   clusterFile: string,
   cluster: Cluster,

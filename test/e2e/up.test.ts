@@ -30,6 +30,11 @@ import {
 } from '../support/node-drain.ts'
 import { expectPoliciesEnforced, expectRulesSurviveKill } from '../support/network-policy.ts'
 import type { Operator } from '../support/operator.ts'
+import {
+  expectControllerCopies,
+  expectDriftReportedAndFixed,
+  expectPolicyChecked,
+} from '../support/sdk-examples.ts'
 import { expectNoLeaks } from '../support/secrets.ts'
 import {
   expectBadSnapshotsRefused,
@@ -122,6 +127,7 @@ describe.each(clustersBySize[inject('size')])(
     if (upgradeTo === undefined) {
       describeEnd(clusterNow, () => undefined)
     } else {
+      describeSdk(clusterNow)
       describeHealing(clusterNow)
       describeSnapshots(clusterNow)
       describeDrain(clusterNow, kubernetes)
@@ -262,6 +268,18 @@ function describeAnotherUp(clusterNow: () => UpCluster): void {
 
     test('drift is shown by plan and fixed by up, and other resources stay unchanged', async () =>
       expectDriftFixed(clusterNow()))
+  })
+}
+
+function describeSdk(clusterNow: () => UpCluster): void {
+  describe('examples of the SDK', () => {
+    test('the policy check reads the plan of the cluster', () => expectPolicyChecked(clusterNow()))
+
+    test('the drift report names a changed file, and the provider of Pulumi fixes it', async () =>
+      expectDriftReportedAndFixed(clusterNow()))
+
+    test('a controller copies a ConfigMap, and another one takes over', async () =>
+      expectControllerCopies(clusterNow()))
   })
 }
 

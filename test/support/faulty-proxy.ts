@@ -39,14 +39,19 @@ export class FaultyProxy implements AsyncDisposable {
     return this.#accepted
   }
 
+  /** Port of the proxy on the loopback address. */
+  get port(): number {
+    const address = this.#listener.address()
+    if (address === null || typeof address === 'string') throw new Error('the proxy is closed')
+    return address.port
+  }
+
   get openCount(): number {
     return this.#connections.size
   }
 
   readonly dial: Dial = async (_host, _port, signal) => {
-    const address = this.#listener.address()
-    if (address === null || typeof address === 'string') throw new Error('the proxy is closed')
-    const socket = connect({ host: '127.0.0.1', port: address.port, noDelay: true, signal })
+    const socket = connect({ host: '127.0.0.1', port: this.port, noDelay: true, signal })
     await once(socket, 'connect')
     return socket
   }

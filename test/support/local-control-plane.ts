@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sendHttps } from '../../lab/cluster/kube-api.ts'
@@ -25,6 +25,14 @@ export interface LocalControlPlane extends AsyncDisposable {
   /** Starts an API server and stops the previous one. `version` is for example v1.37.1. */
   serve(version: string, flags: readonly string[]): Promise<void>
   send<T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>>
+  /** Reads how clients reach the running API server. The CA changes when another API server starts. */
+  readAccess(): Promise<LocalAccess>
+}
+
+export interface LocalAccess {
+  readonly port: number
+  readonly ca: string
+  readonly token: string
 }
 
 const [etcdPort, peerPort, apiPort] = [23_790, 23_800, 16_443]
@@ -73,6 +81,12 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
 
   return {
     send,
+    // The file contains the certificate of the server and of the CA that signed it.
+    readAccess: async () => ({
+      port: apiPort,
+      ca: await readFile(join(directory, 'certificates/apiserver.crt'), 'utf8'),
+      token,
+    }),
     async serve(version, flags) {
       await stopServer?.()
       const program = await findProgram('kubernetes', version, 'kube-apiserver')

@@ -1,11 +1,11 @@
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
-import { examineCluster } from '../doctor/examine.ts'
+import { examineCluster, selectIngressCheck } from '../doctor/examine.ts'
 import { formatDoctor } from '../doctor/text.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
-import { openCluster } from '../../workspace/open-cluster.ts'
+import { connectToCluster } from '../../workspace/open-cluster.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 
 export const doctorCommand: LeafCommand = {
@@ -24,13 +24,11 @@ export const doctorCommand: LeafCommand = {
     const { name } = cluster.metadata
     const identity = await openIdentity(context, options, name)
     const only = new Set(limitHosts(cluster, options.limit).map((host) => host.name))
-    await using opened = await openCluster(context, options.file, cluster, identity)
+    await using opened = await connectToCluster(context, options.file, cluster, identity)
     const { now, signal, paint } = context
-    // With `ingress: none` the operator may have installed another controller, which serves the annotations.
-    const { ingress } = cluster.spec
     const { at, diagnoses } = await examineCluster(opened.endpoints, opened.deps, {
       only,
-      ...(ingress === 'none' ? {} : { ingress: { nginxAnnotations: ingress.nginxAnnotations } }),
+      ...selectIngressCheck(cluster),
       now,
       signal,
     })

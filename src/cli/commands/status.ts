@@ -2,12 +2,17 @@ import { z } from 'zod'
 import type { Identity } from '../../identity/identity.ts'
 import { isAddonDown } from '../../addons/addon-readiness.ts'
 import { observeClusterHealth, type ObserveOptions } from '../../lifecycle/observe/observe-cluster.ts'
-import { buildStatusReport, isHostHealthy, type StatusReport } from '../../lifecycle/status/status-report.ts'
+import {
+  buildStatusDocument,
+  buildStatusReport,
+  isHostHealthy,
+  type StatusReport,
+} from '../../lifecycle/status/status-report.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
-import { openCluster } from '../../workspace/open-cluster.ts'
+import { connectToCluster } from '../../workspace/open-cluster.ts'
 import { type CommandContext, type LeafCommand, exitCodes, type Invocation } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatClusterDetails, formatClusterLine } from '../status/cluster-text.ts'
@@ -85,7 +90,7 @@ async function observeStatus(
   const { now, signal } = context
   const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
   using pending = showPending(context, options)
-  await using opened = await openCluster(context, options.file, cluster, identity)
+  await using opened = await connectToCluster(context, options.file, cluster, identity)
   const { endpoints, deps } = opened
   const observed = await observeClusterHealth(endpoints, deps, {
     only,
@@ -104,10 +109,10 @@ function showStatus(
   { stdout, paint, now }: CommandContext,
   { output }: Invocation['options'],
   { metadata: { name } }: Cluster,
-  { hosts, summary }: StatusReport,
+  report: StatusReport,
 ): void {
-  const document = { apiVersion: 'hyperkube.dev/v1', kind: 'Status', cluster: name, hosts, summary }
-  printResult(stdout, output, document, () => {
+  const { hosts, summary } = report
+  printResult(stdout, output, buildStatusDocument(name, report), () => {
     const table = formatHostStatuses(hosts, { wide: output === 'wide', now: now() }, paint)
     const details = formatClusterDetails(summary)
     return `${formatClusterLine(name, summary, paint)}\n${table}${details === '' ? '' : `\n${details}`}`

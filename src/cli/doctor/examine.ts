@@ -6,6 +6,15 @@ import {
   observeClusterHealth,
   type ObserveDeps,
 } from '../../lifecycle/observe/observe-cluster.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+
+/**
+ * Selects the check of Ingresses. With `ingress: none` there is no check: the operator may have installed
+ * another controller, which serves the annotations.
+ */
+export function selectIngressCheck({ spec: { ingress } }: Cluster): Pick<ObserveOptions, 'ingress'> {
+  return ingress === 'none' ? {} : { ingress: { nginxAnnotations: ingress.nginxAnnotations } }
+}
 
 /** Observes the cluster with fresh probes and lists the problems. */
 export async function examineCluster(

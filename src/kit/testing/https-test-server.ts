@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { TLSSocket } from 'node:tls'
+import { type PeerCertificate, TLSSocket } from 'node:tls'
 import type { TestCa } from './test-ca.ts'
 
 export interface ReceivedRequest {
@@ -10,10 +10,12 @@ export interface ReceivedRequest {
   readonly query: URLSearchParams
   readonly contentType: string | undefined
   readonly body: unknown
-  /** The common name in the client's certificate. */
+  /** The common name in the client's certificate; empty without a certificate. */
   readonly user: string
   /** The user in the client's impersonation header. */
   readonly impersonatedUser: string | undefined
+  readonly authorization: string | undefined
+  readonly userAgent: string | undefined
   /** Number of the connection that carried the request, counted from 1. */
   readonly connection: number
 }
@@ -38,12 +40,13 @@ export async function startHttpsTestServer(
   { certificate, server: pair }: TestCa,
   reply: (requests: ReceivedRequest) => TestResponse,
   port = 0,
+  requiresCertificate = true,
 ): Promise<HttpsTestServer> {
   const requests: ReceivedRequest[] = []
   const connections = new WeakMap<object, number>()
   let count = 0
   const server = createServer(
-    { ca: certificate, cert: pair.certificate, key: pair.privateKey, requestCert: true },
+    { ca: certificate, cert: pair.certificate, key: pair.privateKey, requestCert: requiresCertificate },
     (request, response) => {
       const handle = async (): Promise<void> => {
         const { pathname, searchParams } = new URL(request.url ?? '/', 'https://test')
@@ -56,6 +59,8 @@ export async function startHttpsTestServer(
           body: text === '' ? undefined : JSON.parse(text),
           user: readCommonName(request),
           impersonatedUser: request.headers['impersonate-user']?.toString(),
+          authorization: request.headers.authorization,
+          userAgent: request.headers['user-agent'],
           connection: connections.get(request.socket) ?? 0,
         }
         requests.push(received)
@@ -88,7 +93,9 @@ async function readBody(request: IncomingMessage): Promise<string> {
 }
 
 function readCommonName({ socket }: IncomingMessage): string {
-  return socket instanceof TLSSocket ? String(socket.getPeerCertificate().subject.CN) : ''
+  if (!(socket instanceof TLSSocket)) return ''
+  const { subject }: Partial<PeerCertificate> = socket.getPeerCertificate()
+  return String(subject?.CN ?? '')
 }
 
 function send(response: ServerResponse, reply: TestResponse): void {

@@ -82,6 +82,18 @@ export interface ClusterStatusReport {
   readonly paused: readonly (HealPause & { readonly host: string })[]
 }
 
+/** Output of `hyperkube status -o json`. New fields may be added, but existing fields keep their meaning. */
+export interface StatusDocument extends StatusReport {
+  readonly apiVersion: 'hyperkube.dev/v1'
+  readonly kind: 'Status'
+  /** Name of the cluster. */
+  readonly cluster: string
+}
+
+export function buildStatusDocument(cluster: string, { hosts, summary }: StatusReport): StatusDocument {
+  return { apiVersion: 'hyperkube.dev/v1', kind: 'Status', cluster, hosts, summary }
+}
+
 /** Versions in cluster.yml. */
 type VersionSpec = Pick<Cluster['spec'], 'kubernetes' | 'heldUpgrade'>
 

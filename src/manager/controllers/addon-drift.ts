@@ -13,7 +13,7 @@ import {
 import { truncateList } from '../../kit/text.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { type KubeObject, satisfies } from '../../kube/object.ts'
-import { fieldManager } from '../../kube/write-objects.ts'
+import { defaultFieldManager } from '../../kube/client.ts'
 import { type ControllerDefinition, type ControllerRule, createReconciler } from '../controller.ts'
 
 /**
@@ -192,9 +192,9 @@ const managed = z.looseObject({
 function isChangedByOthers({ metadata }: KubeObject): boolean {
   const entries = managed.parse(metadata).managedFields.filter(({ subresource }) => subresource === '')
   const ownTimes = entries
-    .filter(({ manager }) => manager === fieldManager)
+    .filter(({ manager }) => manager === defaultFieldManager)
     .map(({ time }) => Date.parse(time))
   return entries.some(
-    ({ manager, time }) => manager !== fieldManager && !(Date.parse(time) < Math.max(...ownTimes)),
+    ({ manager, time }) => manager !== defaultFieldManager && !(Date.parse(time) < Math.max(...ownTimes)),
   )
 }
