@@ -116,10 +116,6 @@ describe(`adoption of a kubeadm cluster, ${shape}, ${version}`, () => {
     hosts = await lab.hosts()
     await writeKnownHosts(directory, hosts)
     before = await readStates(hosts)
-    const empty = [...before].flatMap(([name, state]) =>
-      Object.entries(state).flatMap(([title, text]) => (text.trim() === '' ? [`${title} of ${name}`] : [])),
-    )
-    expect(empty).toEqual([])
   }, timeout)
   afterAll(async () => {
     await closeMirror()
@@ -128,6 +124,10 @@ describe(`adoption of a kubeadm cluster, ${shape}, ${version}`, () => {
   }, timeout)
 
   test('a dry run reports that the cluster can be adopted, and writes nothing', { timeout }, async () => {
+    const empty = [...before].flatMap(([name, state]) =>
+      Object.entries(state).flatMap(([title, text]) => (text.trim() === '' ? [`${title} of ${name}`] : [])),
+    )
+    expect(empty).toEqual([])
     const { code, stdout, stderr } = await adopt(hosts, '--dry-run', '-o', 'json')
     expect(stderr).not.toContain('PRIVATE KEY')
     const report = reportSchema.parse(JSON.parse(stdout))

@@ -21,7 +21,7 @@ import {
   checkWindows,
 } from './checks/hosts.ts'
 import { checkKubeProxy, checkPodNetwork } from './checks/network.ts'
-import { listRoles, nameHosts } from './cluster-settings.ts'
+import { listRoles, nameHosts } from './host-settings.ts'
 import { listEffects } from './effects.ts'
 import { type AdoptionObservation, findNode } from './observation.ts'
 

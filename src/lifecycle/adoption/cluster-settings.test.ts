@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { readCluster } from '../../spec/read-cluster.ts'
-import { buildAdoptedCluster, nameHosts } from './cluster-settings.ts'
+import { buildAdoptedCluster } from './cluster-settings.ts'
+import { nameHosts } from './host-settings.ts'
 import type { AdoptionObservation } from './observation.ts'
 import {
   buildKubeadmObservation,

@@ -2,8 +2,10 @@ import { formatCount, joinNames } from '../../kit/text.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
-import { listDefaultFlags, listRoles, nameHosts, readNetworks } from './cluster-settings.ts'
+import { listDefaultFlags } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
+import { listRoles, nameHosts } from './host-settings.ts'
+import { readNetworks } from './network-settings.ts'
 import {
   type AdoptionObservation,
   findComponent,

@@ -1,6 +1,6 @@
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
-import { listWorkerVersions } from '../cluster-settings.ts'
+import { listWorkerVersions } from '../host-settings.ts'
 import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import { toHostPath } from '../read-components.ts'
 import type { AdoptionCheck } from './check.ts'
