@@ -35,7 +35,7 @@ export async function writeSdkEvidence(evidence: SdkEvidence): Promise<void> {
     row('version', ({ cost }) => cost.version),
     row('installed packages, with itself', ({ cost }) => String(cost.packages)),
     row('size of the installed files', ({ cost }) => formatMegabytes(cost.size)),
-    row('import time, median of 5 processes', ({ cost }) => `${cost.importMs.toFixed(0)} ms`),
+    row('CPU time of the import, median of 5 processes', ({ cost }) => `${cost.importMs.toFixed(0)} ms`),
     row('connections cut', ({ cuts }) => formatNumber(cuts.cuts)),
     row('changes made meanwhile', ({ cuts }) => formatNumber(cuts.changes)),
     row('missed changes', ({ cuts }) => formatNumber(cuts.missed)),
@@ -70,8 +70,8 @@ ${rows.join('\n')}
 
 A missed change is one of which nothing was reported until the end, nor of a later change of the same object. A wrong report is an object that is
 added twice, changed or deleted without being known, or an older version after a newer one. A half-open connection is one whose server side is
-gone while the client is not notified, as after the loss of a gateway. \`hyperkube/kube\` notices it after 90 s without data; this time is an
-option.
+gone while the client is not notified, as after the loss of a gateway. \`hyperkube/kube\` notices it after 90 s without data, because API servers send a
+bookmark every minute. This time is an option (\`idleTimeout\`).
 
 The packed npm package of hyperkube has ${formatMegabytes(packedSize)}. It also contains the other entry points, and its dependencies are those of the whole
 package: \`hyperkube/kube\` itself loads only zod and yaml. @kubernetes/client-node has clients for all kinds of the API, exec, port-forward and
