@@ -163,7 +163,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'schema',
     aliases: [],
-    summary: 'Print the JSON Schema of cluster.yml',
+    summary: 'Print the JSON Schema of cluster.yml or fleet.yml',
     load: async () => (await import('./commands/schema.ts')).schemaCommand,
   },
   {
