@@ -70,6 +70,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
+    name: 'fleet',
+    aliases: [],
+    summary: 'Show and change many clusters, in waves',
+    load: async () => (await import('./commands/fleet.ts')).fleetCommand,
+  },
+  {
     name: 'doctor',
     aliases: [],
     summary: 'Diagnose problems and suggest fixes',

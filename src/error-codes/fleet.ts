@@ -33,4 +33,56 @@ export const fleetCodes: ErrorCodeEntries = {
     meaning: 'The name selects the key file and the logs of a cluster.',
     remedy: 'Change the name of the newer cluster, before its first `hyperkube init`.',
   },
+  FLEET_SELECTOR: {
+    summary: 'The value of `--select` is not a list of label conditions.',
+    remedy:
+      'Use `stage=canary`, `stage!=canary`, `stage` or `!stage`, joined by commas. `name` is the name of the cluster.',
+  },
+  FLEET_NOTHING_SELECTED: {
+    summary: 'No cluster has the labels of `--select`.',
+    remedy: '`hyperkube fleet status -o wide` lists all clusters with their labels.',
+  },
+  FLEET_STOPPED: {
+    summary: 'A rollout stopped, because more clusters failed or became degraded than allowed.',
+    meaning: 'No further cluster was changed. The failures of the clusters are listed above.',
+    remedy:
+      'Fix the clusters that failed, or their files. Then run the command with `--resume`. Clusters that are done are not changed again.',
+  },
+  FLEET_CLUSTER_DEGRADED: {
+    summary: 'A cluster is less healthy after its change than before.',
+    meaning: 'The health gate of the wave waited for three minutes, and then stopped the rollout.',
+    remedy: 'Run `hyperkube doctor -f FILE` for the cluster. After the fix, continue with `--resume`.',
+  },
+  FLEET_CLUSTER_INCOMPLETE: {
+    summary: 'A cluster was changed without its unreachable hosts.',
+    meaning: 'The rest of the change is pending, so a rollout over many clusters counts it as failed.',
+    remedy: 'Bring the hosts back, then continue with `--resume`.',
+  },
+  FLEET_CLUSTER_FAILED: {
+    summary: 'The command failed for a cluster before it changed hosts.',
+    remedy: 'Run `hyperkube plan -f FILE` for the cluster, which shows all problems.',
+  },
+  FLEET_CLUSTER_TIMEOUT: {
+    summary: 'A cluster was not finished within `--cluster-timeout`.',
+    meaning: 'Its work was aborted. Other clusters are not affected.',
+    remedy: 'Run `hyperkube status -f FILE`. Allow more time with `--cluster-timeout 4h`, then continue with `--resume`.',
+  },
+  FLEET_RUN_UNFINISHED: {
+    summary: 'The last run of the same command has not changed all its clusters.',
+    meaning: 'A new run would begin again with the first wave.',
+    remedy: 'Continue the run with `--resume`, or begin again with `--restart`.',
+  },
+  FLEET_RUN_ACTIVE: {
+    summary: 'Another process is running the same command for this fleet.',
+    remedy: 'Wait for it. If the process no longer exists, delete the file from the message.',
+    symptoms: ['two-at-once'],
+  },
+  FLEET_RUN_NOT_READ: {
+    summary: 'The file with the last run of a fleet command is damaged or of a newer release.',
+    remedy: 'Use the newer release, or delete the file from the message and begin a new run.',
+  },
+  FLEET_NO_RUN: {
+    summary: 'There is no run that `--resume` can continue.',
+    remedy: 'Run the command without `--resume`.',
+  },
 }

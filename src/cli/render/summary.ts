@@ -54,8 +54,10 @@ function formatClosing(state: RunState): readonly string[] {
   }
 }
 
-function formatChanges({ changes, changedHosts, steps }: RunState): string {
-  if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, 'host')}`
+function formatChanges({ command, changes, changedHosts, steps }: RunState): string {
+  // The steps of a fleet command are waves of clusters.
+  const noun = command.startsWith('fleet ') ? 'cluster' : 'host'
+  if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, noun)}`
   // Steps without hosts may have changed cluster objects or etcd members. The steps `reach` and `observe`
   // never change anything.
   const hasClusterStep = steps.some(

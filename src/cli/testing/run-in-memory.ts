@@ -75,6 +75,7 @@ export function createInMemoryContext(
       list: () => [],
       read: () => '',
     },
+    stateDirectory: () => '/home/me/.local/state',
     environment: {
       workingDirectory: '/',
       file: undefined,
