@@ -23,7 +23,11 @@ ${more}  hosts:
 }
 
 async function parse(text: string): Promise<Cluster> {
-  const { cluster, findings } = await readCheckedCluster(noFiles, { file: 'cluster.yml', text }, shippedCatalog)
+  const { cluster, findings } = await readCheckedCluster(
+    noFiles,
+    { file: 'cluster.yml', text },
+    shippedCatalog,
+  )
   if (cluster === undefined) throw new Error(findings.map(({ code, message }) => `${code} ${message}`).join())
   return cluster
 }

@@ -65,7 +65,8 @@ export const fleetCodes: ErrorCodeEntries = {
   FLEET_CLUSTER_TIMEOUT: {
     summary: 'A cluster was not finished within `--cluster-timeout`.',
     meaning: 'Its work was aborted. Other clusters are not affected.',
-    remedy: 'Run `hyperkube status -f FILE`. Allow more time with `--cluster-timeout 4h`, then continue with `--resume`.',
+    remedy:
+      'Run `hyperkube status -f FILE`. Allow more time with `--cluster-timeout 4h`, then continue with `--resume`.',
   },
   FLEET_RUN_UNFINISHED: {
     summary: 'The last run of the same command has not changed all its clusters.',

@@ -74,9 +74,7 @@ export async function runRollout(initial: FleetRun, deps: RolloutDeps): Promise<
     currentWave = wave
   }
   const tryChange = async (cluster: string): Promise<ChangeResult> =>
-    deps
-      .change(cluster)
-      .catch((error: unknown) => ({ outcome: 'failed', failure: toFailure(error) }))
+    deps.change(cluster).catch((error: unknown) => ({ outcome: 'failed', failure: toFailure(error) }))
   const changeCluster = async (cluster: string, wave: number): Promise<void> => {
     report({ type: 'cluster-started', wave, cluster })
     if (findClusterRun(run, cluster).before === undefined)

@@ -2,7 +2,7 @@ import type { FleetRollout, WaveSize } from '../spec/fleet.ts'
 import { type ClusterLabels, matchesLabels } from '../spec/inherit.ts'
 
 /** Clusters that are changed before the next health gate. */
-export interface Wave {
+export interface FleetWave {
   readonly title: string
   readonly clusters: readonly string[]
 }
@@ -19,12 +19,12 @@ export interface WaveMember {
 export function planWaves(
   clusters: readonly WaveMember[],
   { canary, waves }: Pick<FleetRollout, 'canary' | 'waves'>,
-): readonly Wave[] {
+): readonly FleetWave[] {
   const isCanary = ({ labels }: WaveMember): boolean => canary !== undefined && matchesLabels(canary, labels)
   const canaries = clusters.filter(isCanary)
   const ordered = [...canaries, ...clusters.filter((cluster) => !isCanary(cluster))]
   const ends = [canaries.length, ...waves.map((size) => countClusters(size, ordered.length)), ordered.length]
-  const planned: Wave[] = []
+  const planned: FleetWave[] = []
   let start = 0
   for (const end of ends) {
     if (end <= start) continue

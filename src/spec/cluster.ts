@@ -124,8 +124,7 @@ export const clusterSchema = z
         .regex(/\.ya?ml$/, 'must be the path of a fleet.yml')
         .optional()
         .meta({
-          description:
-            'Path of the fleet.yml from which the cluster inherits values, relative to this file.',
+          description: 'Path of the fleet.yml from which the cluster inherits values, relative to this file.',
         }),
       labels: clusterLabels
         .refine((all) => !('name' in all), 'must not contain name: it is the name of the cluster')

@@ -68,7 +68,9 @@ const fleetRollout = z
       .min(0)
       .default(0)
       .meta({ description: 'Number of failed or degraded clusters with which a rollout still continues.' }),
-    pause: pause.prefault('0s').meta({ description: 'Time between the health gate of a wave and the next wave.' }),
+    pause: pause
+      .prefault('0s')
+      .meta({ description: 'Time between the health gate of a wave and the next wave.' }),
   })
   .meta({ id: 'FleetRollout', description: 'How changes roll out through the clusters of the fleet.' })
 export type FleetRollout = z.infer<typeof fleetRollout>
@@ -76,7 +78,10 @@ export type FleetRollout = z.infer<typeof fleetRollout>
 /** A relative path to a cluster.yml. `*` stands for any part of one name. */
 const clusterPattern = z
   .string()
-  .regex(/^(?![/\\])(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\]+\.ya?ml$/, 'must be a relative path below fleet.yml, such as clusters/*/cluster.yml')
+  .regex(
+    /^(?![/\\])(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\]+\.ya?ml$/,
+    'must be a relative path below fleet.yml, such as clusters/*/cluster.yml',
+  )
 
 export const fleetSchema = z
   .strictObject({

@@ -64,7 +64,9 @@ function isMap(value: unknown): value is Record<string, unknown> {
 test('cluster.yml wins over the last default, which wins over the earlier ones', () => {
   assert(
     property(record({ own: tree, defaults: array(tree, { maxLength: 3 }) }), ({ own, defaults }) => {
-      expect(readConfig(merge(own, defaults))).toEqual(JSON.parse(JSON.stringify(expected([...defaults, own]))))
+      expect(readConfig(merge(own, defaults))).toEqual(
+        JSON.parse(JSON.stringify(expected([...defaults, own]))),
+      )
     }),
   )
 })

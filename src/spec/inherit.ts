@@ -71,9 +71,7 @@ interface DefaultValue {
 
 function toDefault(value: unknown, source: Path): DefaultValue {
   if (!isFields(value)) return { value, source }
-  const fields = Object.entries(value).map(
-    ([key, part]) => [key, toDefault(part, [...source, key])] as const,
-  )
+  const fields = Object.entries(value).map(([key, part]) => [key, toDefault(part, [...source, key])] as const)
   return { value, source, fields: new Map(fields) }
 }
 
@@ -129,7 +127,8 @@ function createPositions(
     if (root !== 'spec' || readPath(own.value, [root, ...path]) !== undefined) return undefined
     for (const one of sources) {
       if (startsWith(path, one.path)) return [...one.source, ...path.slice(one.path.length)]
-      if (startsWith(one.path, path)) return one.source.slice(0, one.source.length - one.path.length + path.length)
+      if (startsWith(one.path, path))
+        return one.source.slice(0, one.source.length - one.path.length + path.length)
     }
     return undefined
   }

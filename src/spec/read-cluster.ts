@@ -28,8 +28,7 @@ export function readClusterDocument(
   extraRules: readonly ClusterRule[] = [],
   fleet?: ReadFleet,
 ): ReadClusterResult {
-  const { inherited, ...document } =
-    fleet === undefined ? { ...own, inherited: [] } : inheritFrom(fleet, own)
+  const { inherited, ...document } = fleet === undefined ? { ...own, inherited: [] } : inheritFrom(fleet, own)
   const parsed = clusterSchema.safeParse(document.value, { reportInput: true })
   const findings = parsed.success
     ? checkCluster(parsed.data, extraRules).map(({ path, ...rest }) => withPosition(document, path, rest))

@@ -24,7 +24,9 @@ export function readFleet(source: SourceText): ReadFleetResult {
         code: 'FLEET_NOT_INHERITED',
         severity: 'error',
         message: 'must be set in each cluster.yml',
-        ...(key === 'kubernetes' ? { hint: 'to change it in waves: hyperkube fleet upgrade --to VERSION' } : {}),
+        ...(key === 'kubernetes'
+          ? { hint: 'to change it in waves: hyperkube fleet upgrade --to VERSION' }
+          : {}),
         position: document.positionOfKey(toPath(issue), key),
         path: formatPath([...toPath(issue), key]),
       })),
@@ -59,7 +61,8 @@ function isCompletedByCluster(issue: Issue): boolean {
 }
 
 function listOwnSettings(issue: Issue): readonly string[] {
-  if (issue.code !== 'unrecognized_keys' || !isInsideValues(issue) || issue.path.length !== valuesDepth) return []
+  if (issue.code !== 'unrecognized_keys' || !isInsideValues(issue) || issue.path.length !== valuesDepth)
+    return []
   return issue.keys.filter((key) => ownSettings.some((own) => own === key))
 }
 

@@ -36,9 +36,7 @@ export async function listMatchingFiles(
     )
     paths = next.flat()
   }
-  const existing = await Promise.all(
-    paths.map(async (path) => ((await files.exists(path)) ? [path] : [])),
-  )
+  const existing = await Promise.all(paths.map(async (path) => ((await files.exists(path)) ? [path] : [])))
   return existing.flat().toSorted()
 }
 

@@ -12,7 +12,10 @@ const adders: Readonly<Record<SharedFlag, (command: Command) => void>> = {
   'new-file': (command) =>
     command.option('-f, --file <path>', 'path of cluster.yml (default: HYPERKUBE_FILE, or cluster.yml)'),
   'fleet-file': (command) =>
-    command.option('-f, --file <path>', 'path of fleet.yml (default: fleet.yml here or in a parent directory)'),
+    command.option(
+      '-f, --file <path>',
+      'path of fleet.yml (default: fleet.yml here or in a parent directory)',
+    ),
   key: (command) =>
     command.option(
       '--key <file>',

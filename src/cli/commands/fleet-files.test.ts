@@ -42,7 +42,9 @@ test('a cluster that names its fleet is valid alone', async () => {
 
 test('a fleet.yml in a parent directory has no effect on a cluster that does not name it', async () => {
   const invalid = 'this is not a fleet'
-  expect(await validate(buildCluster().replace('fleet: ../../fleet.yml, ', ''), invalid)).toContain('is valid')
+  expect(await validate(buildCluster().replace('fleet: ../../fleet.yml, ', ''), invalid)).toContain(
+    'is valid',
+  )
 })
 
 test('a finding about an inherited value has its position in fleet.yml', async () => {

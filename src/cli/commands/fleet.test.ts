@@ -55,7 +55,9 @@ test('status lists every cluster, also those that cannot be observed', async () 
 })
 
 test('status of a fleet with a broken cluster.yml shows the others', async () => {
-  const { stdout } = await run('fleet status', { 'clusters/bonn/cluster.yml': buildCluster('bonn', 'eu', '  hostz: 1\n') })
+  const { stdout } = await run('fleet status', {
+    'clusters/bonn/cluster.yml': buildCluster('bonn', 'eu', '  hostz: 1\n'),
+  })
   expect(stdout).toMatch(/^bonn +unknown .*SPEC_UNKNOWN_KEY/m)
   expect(stdout).toMatch(/^berlin +unknown/m)
   expect(stdout).toContain('  → hyperkube doctor -f clusters/berlin/cluster.yml')
@@ -79,7 +81,10 @@ test('up stops after the first wave that fails, and saves the run', async () => 
   expect(result.stdout).toContain('retail: stopped: 1 failed, 2 not changed')
   expect(result.stdout).toContain('  → hyperkube fleet up --resume')
   const saved = readRun(result)
-  expect(saved).toMatchObject({ state: 'stopped', waves: [{ clusters: ['berlin'] }, { clusters: ['bonn', 'boston'] }] })
+  expect(saved).toMatchObject({
+    state: 'stopped',
+    waves: [{ clusters: ['berlin'] }, { clusters: ['bonn', 'boston'] }],
+  })
   expect(saved.clusters).toMatchObject({
     berlin: { state: 'failed', before: 'unknown', failure: { code: 'LOCK_NOT_READ' } },
     bonn: { state: 'pending' },
@@ -112,7 +117,11 @@ test('a run of a living process is not started twice', async () => {
 test('up with --max-failed continues after failures', async () => {
   const result = await run('fleet up --yes --max-failed 2')
   expect(result.stdout).toContain('retail: stopped: 3 failed')
-  expect(Object.values(readRun(result).clusters).map(({ state }) => state)).toEqual(['failed', 'failed', 'failed'])
+  expect(Object.values(readRun(result).clusters).map(({ state }) => state)).toEqual([
+    'failed',
+    'failed',
+    'failed',
+  ])
 })
 
 test('up needs a confirmation', async () => {
@@ -140,7 +149,11 @@ test('nothing is changed if a selected cluster.yml has errors', async () => {
 })
 
 test.each([
-  ['does not name the fleet', buildCluster('bonn', 'eu').replace('fleet: ../../fleet.yml, ', ''), 'FLEET_NOT_NAMED'],
+  [
+    'does not name the fleet',
+    buildCluster('bonn', 'eu').replace('fleet: ../../fleet.yml, ', ''),
+    'FLEET_NOT_NAMED',
+  ],
   ['has the name of another', buildCluster('berlin', 'eu'), 'FLEET_CLUSTER_DUPLICATE'],
 ])('a cluster that %s is refused', async (_, text, code) => {
   const { stderr } = await run('fleet up --yes', { 'clusters/bonn/cluster.yml': text })

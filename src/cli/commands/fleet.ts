@@ -8,7 +8,10 @@ import { rollOut } from '../fleet/roll-out.ts'
 
 const statusLeaf: LeafCommand = {
   examples: [
-    ['hyperkube fleet status', 'show the health of all clusters, the worst first; exit code 1 if any is unhealthy'],
+    [
+      'hyperkube fleet status',
+      'show the health of all clusters, the worst first; exit code 1 if any is unhealthy',
+    ],
     ['hyperkube fleet status --select stage=canary', 'only clusters with this label'],
     ['hyperkube fleet status -o wide', 'include labels, files and the first certificate that expires'],
   ],
@@ -30,13 +33,17 @@ const planLeaf: LeafCommand = {
 const upLeaf: LeafCommand = {
   examples: [
     ['hyperkube fleet up', 'show the plans of all clusters, prompt, then change them in waves'],
-    ['hyperkube fleet up --yes --waves 1,10%,100%', 'skip plans and prompt; one cluster, then 10%, then the rest'],
+    [
+      'hyperkube fleet up --yes --waves 1,10%,100%',
+      'skip plans and prompt; one cluster, then 10%, then the rest',
+    ],
     ['hyperkube fleet up --resume', 'continue after a stop or an interruption'],
     ['hyperkube fleet up --dry-run', 'show the waves and the plans only'],
   ],
   sharedFlags: ['fleet-file', 'output', 'confirm'],
   configure: (command) => addRolloutFlags(command),
-  run: async (context, { options }) => rollOut(context, options, { command: 'up', work: upWork, canPlan: true }),
+  run: async (context, { options }) =>
+    rollOut(context, options, { command: 'up', work: upWork, canPlan: true }),
 }
 
 const upgradeFlags = z.looseObject({
@@ -85,7 +92,10 @@ const certsLeaf: LeafCommand = {
 
 const backupLeaf: LeafCommand = {
   examples: [
-    ['hyperkube fleet backup --yes --waves 100%', 'save an etcd snapshot of each cluster to the stores of its cluster.yml'],
+    [
+      'hyperkube fleet backup --yes --waves 100%',
+      'save an etcd snapshot of each cluster to the stores of its cluster.yml',
+    ],
   ],
   sharedFlags: ['fleet-file', 'output', 'confirm'],
   configure: (command) => addRolloutFlags(command),

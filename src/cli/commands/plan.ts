@@ -99,10 +99,7 @@ export const planCommand: LeafCommand = {
     const proposal = outcome?.proposal
     if (proposal === undefined) return code
     const document = {
-      ...buildPlanDocument(
-        proposal,
-        new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)]),
-      ),
+      ...buildPlanDocument(proposal, new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)])),
       ...(inherited.length === 0 ? {} : { inherited: [...inherited] }),
     }
     const text = { wide: wide || options.output === 'wide', diff, hosts, previousPlans: previous }

@@ -16,7 +16,9 @@ export const schemaCommand: LeafCommand = {
   ],
   sharedFlags: [],
   configure: (command) =>
-    command.addArgument(new Argument('[file]', 'cluster.yml or fleet.yml').choices(documents).default('cluster')),
+    command.addArgument(
+      new Argument('[file]', 'cluster.yml or fleet.yml').choices(documents).default('cluster'),
+    ),
   async run({ stdout }, { args: [document] }) {
     const schema = document === 'fleet' ? fleetJsonSchema() : clusterJsonSchema()
     stdout.write(`${JSON.stringify(schema, undefined, 2)}\n`)

@@ -15,5 +15,7 @@ test('work is aborted at the deadline', async () => {
 
 test('work that ignores the abort is abandoned', async () => {
   const hung = async (): Promise<never> => new Promise(() => undefined)
-  await expect(withClusterDeadline(signal, 1, hung, 1)).rejects.toMatchObject({ code: 'FLEET_CLUSTER_TIMEOUT' })
+  await expect(withClusterDeadline(signal, 1, hung, 1)).rejects.toMatchObject({
+    code: 'FLEET_CLUSTER_TIMEOUT',
+  })
 })

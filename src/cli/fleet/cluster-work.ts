@@ -87,7 +87,8 @@ export async function runClusterWork(
         })
       return work(own.context, options, { ...loaded, cluster: loaded.cluster })
     })
-    const isExpected = result.code === exitCodes.ok || (options['dryRun'] === true && result.code === exitCodes.changesPending)
+    const isExpected =
+      result.code === exitCodes.ok || (options['dryRun'] === true && result.code === exitCodes.changesPending)
     return {
       ...result,
       changes: counters.ops(),

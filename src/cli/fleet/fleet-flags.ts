@@ -52,7 +52,10 @@ export function addRolloutFlags(command: Command): Command {
     )
     .option('--resume', 'continue the last run where it stopped')
     .option('--restart', 'begin again, although the last run has not ended')
-    .option('--dry-run', 'show what would change, without changing anything; exit code 3 if changes are pending')
+    .option(
+      '--dry-run',
+      'show what would change, without changing anything; exit code 3 if changes are pending',
+    )
     .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
     .option('--accept-new-host-keys', 'accept the SSH host keys of unknown hosts without a prompt')
     .addOption(
@@ -86,9 +89,9 @@ function parseDurationFlag(text: string): number {
 }
 
 function parseWavesFlag(text: string): WaveSize[] {
-  const sizes = z.array(waveSize).safeParse(
-    text.split(',').map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
-  )
+  const sizes = z
+    .array(waveSize)
+    .safeParse(text.split(',').map((part) => (/^\d+$/.test(part) ? Number(part) : part)))
   if (sizes.success) return sizes.data
   throw new InvalidArgumentError('expected numbers or percentages of clusters: 1,10%,100%')
 }

@@ -4,7 +4,13 @@ import { planWaves } from '../../fleet/waves.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { InheritedValue } from '../../spec/inherit.ts'
 import type { FleetCluster } from '../../workspace/fleet-clusters.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation, type Paint } from '../command/command.ts'
+import {
+  type CommandContext,
+  type ExitCode,
+  exitCodes,
+  type Invocation,
+  type Paint,
+} from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
 import { formatInherited } from '../text/inherited-text.ts'
@@ -12,7 +18,7 @@ import { buildClusterOptions } from './cluster-context.ts'
 import { type ClusterWork, runClusterWork, upWork } from './cluster-work.ts'
 import { type RolloutFlags, rolloutFlags } from './fleet-flags.ts'
 import { defaultReadParallel, readClusters } from './fleet-status.ts'
-import { loadSelectedFleet, requireValidClusters, type SelectedFleet } from './select-fleet.ts'
+import { loadSelectedFleet, requireValidClusters, type SelectedFleet, shareReleases } from './select-fleet.ts'
 
 /** Planned changes of one cluster. */
 export interface ClusterPlan {
@@ -34,9 +40,10 @@ const planTimeoutMs = 300_000
 
 /** `hyperkube fleet plan`: shows the changes of `fleet up` for all clusters. */
 export async function showFleetPlan(
-  context: CommandContext,
+  ownContext: CommandContext,
   options: Invocation['options'],
 ): Promise<ExitCode> {
+  const context = shareReleases(ownContext)
   const fleet = await loadSelectedFleet(context, options)
   if (fleet === undefined || !requireValidClusters(context, fleet.selected)) return exitCodes.failure
   const flags = rolloutFlags.parse(options)
@@ -119,7 +126,9 @@ export function formatFleetPlan(
   const failures = items.flatMap(({ cluster, file, failure }) =>
     failure === undefined
       ? []
-      : [`${toPrintable(`${cluster}: ${failure.code}: ${failure.message}`)}\n  → hyperkube plan -f ${file}\n`],
+      : [
+          `${toPrintable(`${cluster}: ${failure.code}: ${failure.message}`)}\n  → hyperkube plan -f ${file}\n`,
+        ],
   )
   const heading = `${paint('bold', name)}: ${formatCount(items.length, 'cluster')}\n`
   return `${heading}${formatTable(columns, items, paint)}${failures.join('')}${formatAllInherited(items, isWide, paint)}`

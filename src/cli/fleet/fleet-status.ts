@@ -2,7 +2,13 @@ import type { ClusterHealth } from '../../fleet/fleet-run.ts'
 import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { HealthyCount } from '../../lifecycle/status/status-report.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation, type Paint } from '../command/command.ts'
+import {
+  type CommandContext,
+  type ExitCode,
+  exitCodes,
+  type Invocation,
+  type Paint,
+} from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 import { formatTable, type TableCell, type TableColumn } from '../command/table.ts'
 import { showPending } from '../status/pending.ts'
@@ -57,7 +63,12 @@ export async function readClusters<T extends { readonly name: string }, R>(
   })
 }
 
-const severities: Readonly<Record<ClusterHealth, number>> = { unhealthy: 0, unknown: 1, degraded: 2, healthy: 3 }
+const severities: Readonly<Record<ClusterHealth, number>> = {
+  unhealthy: 0,
+  unknown: 1,
+  degraded: 2,
+  healthy: 3,
+}
 
 function sortByHealth(statuses: readonly FleetClusterStatus[]): FleetClusterStatus[] {
   return statuses.toSorted(
@@ -99,9 +110,9 @@ const wideColumns: readonly TableColumn<FleetClusterStatus>[] = [
   { head: 'EXPIRY', cell: ({ summary }) => ({ text: summary?.expiry?.until.slice(0, 10) ?? '-' }) },
   {
     head: 'LABELS',
-    cell: ({ labels: { name: _, ...labels } }) => ({
+    cell: ({ labels }) => ({
       text: Object.entries(labels)
-        .map(([key, value]) => `${key}=${value}`)
+        .flatMap(([key, value]) => (key === 'name' ? [] : [`${key}=${value}`]))
         .join(','),
     }),
   },

@@ -15,10 +15,9 @@ import { withClusterDeadline } from './cluster-deadline.ts'
 export interface FleetClusterStatus extends Pick<FleetCluster, 'name' | 'file' | 'labels'> {
   readonly health: ClusterHealth
   /** Undefined if the cluster could not be observed. */
-  readonly summary: Pick<
-    ClusterStatusReport,
-    'kubernetes' | 'hosts' | 'nodes' | 'etcd' | 'api' | 'expiry'
-  > | undefined
+  readonly summary:
+    | Pick<ClusterStatusReport, 'kubernetes' | 'hosts' | 'nodes' | 'etcd' | 'api' | 'expiry'>
+    | undefined
   /** What is wrong, the most important first. */
   readonly problems: readonly string[]
 }
@@ -75,7 +74,10 @@ async function observe(
 }
 
 function listProblemTexts({ hosts, summary }: StatusReport): string[] {
+  const isReached = summary.controlPlanesUnreachable !== true
   return [
+    ...(isReached && summary.api.healthy === 0 ? ['no API server is ready'] : []),
+    ...(isReached && !summary.etcd.quorum ? ['etcd has no quorum, or did not answer in time'] : []),
     ...hosts.flatMap(listHostProblems),
     ...(summary.addons ?? []).flatMap(({ name, reason }) =>
       reason === undefined ? [] : [`addon ${name} is not ready: ${reason}`],

@@ -20,7 +20,7 @@ import { formatRunResult, formatWaves } from './fleet-run-text.ts'
 import { observeFleetCluster } from './observe-fleet-cluster.ts'
 import { createRolloutProgress, type RolloutProgress } from './rollout-progress.ts'
 import { openRunStore, requireInactive } from './run-store.ts'
-import { loadSelectedFleet, requireValidClusters, type SelectedFleet } from './select-fleet.ts'
+import { loadSelectedFleet, requireValidClusters, type SelectedFleet, shareReleases } from './select-fleet.ts'
 
 export interface FleetChange {
   readonly command: FleetCommand
@@ -39,10 +39,11 @@ const settleIntervalMs = 5000
 
 /** Runs a command over the selected clusters in waves: load, plan the waves, preview, confirm, execute. */
 export async function rollOut(
-  context: CommandContext,
+  ownContext: CommandContext,
   options: Invocation['options'],
   change: FleetChange,
 ): Promise<ExitCode> {
+  const context = shareReleases(ownContext)
   const flags = rolloutFlags.parse(options)
   const fleet = await loadSelectedFleet(context, options)
   if (fleet === undefined || !requireValidClusters(context, fleet.selected)) return exitCodes.failure
@@ -118,9 +119,13 @@ function resumeLast(
   const names = new Set(clusters.map(({ name }) => name))
   const missing = Object.keys(last.clusters).filter((name) => !names.has(name))
   if (missing.length > 0)
-    throw new HyperkubeError('FLEET_NO_RUN', `clusters of the run are not in the fleet: ${joinNames(missing)}`, {
-      hint: `to begin again with the clusters of fleet.yml: hyperkube fleet ${command} --restart`,
-    })
+    throw new HyperkubeError(
+      'FLEET_NO_RUN',
+      `clusters of the run are not in the fleet: ${joinNames(missing)}`,
+      {
+        hint: `to begin again with the clusters of fleet.yml: hyperkube fleet ${command} --restart`,
+      },
+    )
   return resumeRun(last, formatHolder(operator, process.pid))
 }
 
@@ -197,12 +202,7 @@ function formatResumeCommand({ file }: Invocation['options'], { command, to }: F
 function createRolloutDeps(
   context: CommandContext,
   { clusters }: SelectedFleet,
-  {
-    change,
-    flags,
-    progress,
-    save,
-  }: Omit<RunExecution, 'run'> & { readonly progress: RolloutProgress },
+  { change, flags, progress, save }: Omit<RunExecution, 'run'> & { readonly progress: RolloutProgress },
 ): RolloutDeps {
   const { signal, now } = context
   const byName = new Map(clusters.map((cluster) => [cluster.name, cluster]))

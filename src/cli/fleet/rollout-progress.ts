@@ -72,7 +72,8 @@ function reportRolloutEvent(
     default: {
       const { state, failure } = event.result
       if (state === 'changed') wait('the health gate of the wave', event.cluster)
-      else emit({ type: 'step-ended', step, result: toClusterResult(state, failure) }, { host: event.cluster })
+      else
+        emit({ type: 'step-ended', step, result: toClusterResult(state, failure) }, { host: event.cluster })
     }
   }
 }

@@ -88,9 +88,13 @@ export async function runWithProgress(
   try {
     emit({ type: 'run-started', command: context.typedCommand ?? settings.command })
     if (log.problem !== undefined) emit(buildNoLogFinding(log.problem))
-    const { code, result } = await awaitOutcome(task({ emit, print: progress.print, record: log.onEvent }), signal, (stack) => {
-      if (settings.debug) progress.print(`${toPrintable(stack)}\n`)
-    })
+    const { code, result } = await awaitOutcome(
+      task({ emit, print: progress.print, record: log.onEvent }),
+      signal,
+      (stack) => {
+        if (settings.debug) progress.print(`${toPrintable(stack)}\n`)
+      },
+    )
     emit({ type: 'run-ended', result })
     isOver = true
     const isWorthReading = result.outcome === 'failed' || result.outcome === 'interrupted'

@@ -39,4 +39,3 @@ export async function observeStatus(
   })
   return buildStatusReport(observed, cluster.spec)
 }
-

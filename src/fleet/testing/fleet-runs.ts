@@ -1,9 +1,9 @@
 import type { FleetRun } from '../fleet-run.ts'
-import type { Wave } from '../waves.ts'
+import type { FleetWave } from '../waves.ts'
 
 /** Builds a run that has not started, for tests. */
 export function buildTestRun(
-  waves: readonly Wave[],
+  waves: readonly FleetWave[],
   limits: Partial<Pick<FleetRun, 'parallel' | 'maxFailed'>> = {},
 ): FleetRun {
   const names = waves.flatMap(({ clusters }) => clusters)
