@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clusterJsonSchema } from '../src/spec/cluster.ts'
+import { fleetJsonSchema } from '../src/spec/fleet.ts'
 import { charts } from './charts.ts'
 import { renderCliReference } from './cli-reference.ts'
 import { renderControllersReference } from './controllers-reference.ts'
@@ -16,24 +17,51 @@ type Schema = ReturnType<typeof clusterJsonSchema>
 
 /** Renders docs/reference/cluster.md from the schema, so the page lists exactly the existing settings. */
 export function renderClusterReference(): string {
-  const root = clusterJsonSchema()
+  return renderSchemaReference(
+    'cluster.yml',
+    `Made by \`npm run reference\` from the schema in src/spec; do not edit. \`hyperkube schema\` prints the same for editors,
+\`hyperkube validate\` checks a file.`,
+    clusterJsonSchema(),
+  )
+}
+
+/** Renders docs/reference/fleet.md. Settings that clusters inherit are on the page of cluster.yml. */
+export function renderFleetReference(): string {
+  const { $defs, ...root } = fleetJsonSchema()
+  const own = Object.entries($defs ?? {}).filter(([name]) => name.startsWith('Fleet'))
+  const { FleetDefaults, ...others } = Object.fromEntries(own)
+  const { values, ...settings } = FleetDefaults?.properties ?? {}
+  const description = typeof values === 'object' ? (values.description ?? '') : ''
+  const described: Record<string, Schema> = { values: { type: 'object', description } }
+  return renderSchemaReference(
+    'fleet.yml',
+    `Made by \`npm run reference\` from the schema in src/spec; do not edit. \`hyperkube schema fleet\` prints the same for editors.
+[Manage many clusters](../how-to/fleet.md) explains it.`,
+    {
+      ...root,
+      $defs: { ...others, FleetDefaults: { ...FleetDefaults, properties: { ...settings, ...described } } },
+    },
+  )
+}
+
+function renderSchemaReference(title: string, text: string, root: Schema): string {
   const named = Object.entries(root.$defs ?? {}).filter(([name]) => !name.startsWith('__'))
   const sections = named.flatMap(([name, schema]) =>
     schema.properties === undefined ? [] : [renderSection(name, schema)],
   )
   const values = named.filter(([, schema]) => schema.properties === undefined)
-  return `# cluster.yml
-
-Made by \`npm run reference\` from the schema in src/spec; do not edit. \`hyperkube schema\` prints the same for editors,
-\`hyperkube validate\` checks a file.
-
-${sections.join('\n')}
-## Values
+  const table = `## Values
 
 | name | what it is |
 |---|---|
 ${values.map(([name, schema]) => `| <a id="${name.toLowerCase()}"></a>${name} | ${schema.description ?? typeText(schema)} |`).join('\n')}
 `
+  return `# ${title}
+
+${text}
+
+${sections.join('\n')}
+${values.length === 0 ? '' : table}`
 }
 
 function renderSection(name: string, schema: Schema): string {
@@ -95,6 +123,7 @@ function refText(name: string): string {
 export const references: Readonly<Record<string, () => string | Promise<string>>> = {
   'reference/cli.md': renderCliReference,
   'reference/cluster.md': renderClusterReference,
+  'reference/fleet.md': renderFleetReference,
   'reference/controllers.md': renderControllersReference,
   'reference/errors.md': renderErrorsReference,
   'reference/files.md': renderFilesReference,

@@ -52,6 +52,7 @@ runCommandLine(programPath, process.argv.slice(2), {
   },
   runForeground: async (argv, variables) => runForeground(argv, { ...env, ...variables }),
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
+  stateDirectory: () => findStateDirectory({ platform, env, home: homedir }),
   environment: {
     workingDirectory: process.cwd(),
     file: env['HYPERKUBE_FILE'] || undefined,

@@ -35,7 +35,7 @@ export async function prepareFileChange(
 ): Promise<ClusterFileChange> {
   const text = change(await readFile(file))
   const catalog = await loadCatalog({ readFile }, file)
-  const { cluster, findings } = await readCheckedCluster({ file, text }, catalog)
+  const { cluster, findings } = await readCheckedCluster({ readFile }, { file, text }, catalog)
   if (cluster === undefined) throw new InvalidFileChange(file, findings)
   return { cluster, findings, persist: async () => replaceFile(file, text, 0o644) }
 }

@@ -8,6 +8,7 @@ import { readCheckedCluster } from '../workspace/load-cluster.ts'
 import { editHold, prepareRollback, refuseDuringHold } from './held-upgrade.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 
+const noFiles = { readFile: async () => Promise.reject(new Error('no file')) }
 const since = '2026-11-17T20:00:00.000Z'
 
 function writeFileText(more = ''): string {
@@ -22,13 +23,17 @@ ${more}  hosts:
 }
 
 async function parse(text: string): Promise<Cluster> {
-  const { cluster, findings } = await readCheckedCluster({ file: 'cluster.yml', text }, shippedCatalog)
+  const { cluster, findings } = await readCheckedCluster(
+    noFiles,
+    { file: 'cluster.yml', text },
+    shippedCatalog,
+  )
   if (cluster === undefined) throw new Error(findings.map(({ code, message }) => `${code} ${message}`).join())
   return cluster
 }
 
 async function listCodes(text: string): Promise<string[]> {
-  const { findings } = await readCheckedCluster({ file: 'cluster.yml', text }, shippedCatalog)
+  const { findings } = await readCheckedCluster(noFiles, { file: 'cluster.yml', text }, shippedCatalog)
   return findings.filter(({ severity }) => severity === 'error').map(({ code }) => code)
 }
 

@@ -99,6 +99,7 @@ export async function checkUpgradePath(
   const problems = new Map<string, Finding>()
   for (const step of next) {
     const { findings } = await readCheckedCluster(
+      context,
       { file: files.file, text: setVersions(text, step) },
       catalog,
     )

@@ -80,6 +80,7 @@ export async function lockSteps(
   for (const step of steps) {
     if (!step.isCurrent) {
       const { cluster, findings } = await readCheckedCluster(
+        context,
         { file: files.file, text: setVersions(text, step) },
         catalog,
       )

@@ -76,6 +76,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/status.ts')).statusCommand,
   },
   {
+    name: 'fleet',
+    aliases: [],
+    summary: 'Show and change many clusters, in waves',
+    load: async () => (await import('./commands/fleet.ts')).fleetCommand,
+  },
+  {
     name: 'doctor',
     aliases: [],
     summary: 'Diagnose problems and suggest fixes',
@@ -169,7 +175,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'schema',
     aliases: [],
-    summary: 'Print the JSON Schema of cluster.yml',
+    summary: 'Print the JSON Schema of cluster.yml or fleet.yml',
     load: async () => (await import('./commands/schema.ts')).schemaCommand,
   },
   {

@@ -7,6 +7,7 @@ import { doctorCodes } from './doctor.ts'
 import { etcdCodes } from './etcd.ts'
 import { contractCodes, generalCodes } from './general.ts'
 import { healCodes, healthCodes } from './health.ts'
+import { fleetCodes } from './fleet.ts'
 import { hostCodes, networkPreflightCodes } from './host.ts'
 import { identityCodes } from './identity.ts'
 import { kubeCodes, nodeCodes, proxyCodes } from './kube.ts'
@@ -36,6 +37,7 @@ export interface ErrorCodeArea {
 export const errorCodeAreas: readonly ErrorCodeArea[] = [
   { title: 'The command line', entries: generalCodes },
   { title: 'cluster.yml', entries: specCodes },
+  { title: 'Fleets', entries: fleetCodes },
   { title: 'Versions and flags', entries: catalogCodes },
   { title: 'The lock and downloads', entries: lockCodes },
   { title: 'Images and bundles', entries: bundleCodes },

@@ -11,7 +11,7 @@ import { loadBalancerSchema } from './load-balancer.ts'
 import { networkSchema } from './network.ts'
 import { proxySchema } from './proxy.ts'
 import { securitySchema } from './security.ts'
-import { dnsLabel, kubernetesVersion, settingsOrNone, windowsDirectory } from './scalars.ts'
+import { clusterLabels, dnsLabel, kubernetesVersion, settingsOrNone, windowsDirectory } from './scalars.ts'
 
 export const clusterApiVersion = 'hyperkube.dev/v1'
 
@@ -117,7 +117,20 @@ export const clusterSchema = z
   .strictObject({
     apiVersion: z.literal(clusterApiVersion, `must be ${clusterApiVersion}`),
     kind: z.literal('Cluster', 'must be Cluster'),
-    metadata: z.strictObject({ name: dnsLabel.meta({ description: 'The name of the cluster.' }) }),
+    metadata: z.strictObject({
+      name: dnsLabel.meta({ description: 'The name of the cluster.' }),
+      fleet: z
+        .string()
+        .regex(/\.ya?ml$/, 'must be the path of a fleet.yml')
+        .optional()
+        .meta({
+          description: 'Path of the fleet.yml from which the cluster inherits values, relative to this file.',
+        }),
+      labels: clusterLabels
+        .refine((all) => !('name' in all), 'must not contain name: it is the name of the cluster')
+        .optional()
+        .meta({ description: 'Labels that select the cluster in its fleet.' }),
+    }),
     spec: z.strictObject({
       kubernetes: kubernetesVersion.meta({ description: 'The version of Kubernetes.' }),
       heldUpgrade: heldUpgrade.optional(),

@@ -47,6 +47,11 @@ export const labelValue = z
 
 export const labels = z.record(labelKey, labelValue).meta({ description: 'Labels of the node.' })
 
+/** Labels of a cluster in its fleet. Selectors use `name` for the name of the cluster. */
+export const clusterLabels = z
+  .record(labelKey, labelValue)
+  .refine((all) => Object.values(all).length <= 100, 'has more than 100 labels')
+
 export const taint = z
   .strictObject({
     key: labelKey,

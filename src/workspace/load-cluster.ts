@@ -6,12 +6,13 @@ import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
 import { maxKubeletSkew } from '../kit/version-skew.ts'
 import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
 import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.ts'
-import type { Path, SourceText } from '../spec/document.ts'
-import { readCluster, type ReadClusterResult } from '../spec/read-cluster.ts'
-import type { WorkspaceContext } from './context.ts'
+import { type Path, readDocument, type SourceText } from '../spec/document.ts'
+import { readClusterDocument, type ReadClusterResult } from '../spec/read-cluster.ts'
+import type { LocalFiles, WorkspaceContext } from './context.ts'
 import { findFlagProblems } from './flag-problems.ts'
 import { checkHeldUpgrade } from './held-upgrade-rule.ts'
 import { loadCatalog } from './load-catalog.ts'
+import { loadFleetOf } from './load-fleet.ts'
 
 export interface LoadedCluster extends ReadClusterResult {
   readonly catalog: Catalog
@@ -21,15 +22,34 @@ export interface LoadedCluster extends ReadClusterResult {
 export async function loadCluster(context: WorkspaceContext, file: string): Promise<LoadedCluster> {
   const source = await readClusterSource(context, file)
   const catalog = await loadCatalog(context, file)
-  return { ...(await readCheckedCluster(source, catalog)), catalog }
+  return { ...(await readCheckedCluster(context, source, catalog)), catalog }
 }
 
-export async function readCheckedCluster(source: SourceText, catalog: Catalog): Promise<ReadClusterResult> {
+/** Checks the text of cluster.yml together with the values of its fleet. */
+export async function readCheckedCluster(
+  files: Pick<LocalFiles, 'readFile'>,
+  source: SourceText,
+  catalog: Catalog,
+): Promise<ReadClusterResult> {
   // Loading the controllers is slow. Their rules are needed only if cluster.yml mentions controllers or
   // snapshots.
-  const mentionsControllers = /controllers|snapshots/.test(source.text)
+  const mentionsControllers = /controllers|snapshots|fleet/.test(source.text)
   const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
-  return readCluster(source, [...buildCatalogRules(catalog), ...extraRules])
+  return readWithFleet(files, source, [...buildCatalogRules(catalog), ...extraRules])
+}
+
+/** Reads the text of cluster.yml together with the values of its fleet. */
+export async function readWithFleet(
+  files: Pick<LocalFiles, 'readFile'>,
+  source: SourceText,
+  rules: readonly ClusterRule[] = [],
+): Promise<ReadClusterResult> {
+  const result = readDocument(source)
+  if (!result.ok) return { cluster: undefined, findings: result.findings, inherited: [] }
+  const fleet = await loadFleetOf(files, source.file, result.document)
+  return fleet.ok
+    ? readClusterDocument(result.document, rules, fleet.fleet)
+    : { cluster: undefined, findings: fleet.findings, inherited: [] }
 }
 
 function buildCatalogRules(catalog: Catalog): readonly ClusterRule[] {

@@ -4,10 +4,9 @@ import { locateArtifact } from '../catalog/artifact-source.ts'
 import { maxCatalogBytes } from '../catalog/signed-catalog.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Cluster } from '../spec/cluster.ts'
-import { readCluster } from '../spec/read-cluster.ts'
 import { openClusterWeb } from './cluster-web.ts'
 import type { ClusterFiles, WebClients, WorkspaceContext } from './context.ts'
-import { readClusterSource } from './load-cluster.ts'
+import { readClusterSource, readWithFleet } from './load-cluster.ts'
 import { openClusterBundle } from './open-cluster-bundle.ts'
 
 /** Public URL of the catalog. A mirror serves the catalog under a path that is derived from this URL. */
@@ -55,7 +54,7 @@ async function openWeb(context: WorkspaceContext, files: ClusterFiles): Promise<
  * new catalog.
  */
 async function requireUncheckedCluster(context: WorkspaceContext, clusterFile: string): Promise<Cluster> {
-  const { cluster } = readCluster(await readClusterSource(context, clusterFile))
+  const { cluster } = await readWithFleet(context, await readClusterSource(context, clusterFile))
   if (cluster !== undefined) return cluster
   throw new HyperkubeError(
     'CATALOG_NOT_READ',

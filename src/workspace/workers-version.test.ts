@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { readCheckedCluster } from './load-cluster.ts'
 import { shippedCatalog } from '../catalog/shipped-catalog.ts'
 
+const noFiles = { readFile: async () => Promise.reject(new Error('no file')) }
+
 async function check(spec: string): Promise<string[]> {
   const text = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -12,7 +14,7 @@ ${spec}
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
     - { name: w1, address: 10.0.0.2, roles: [worker] }
 `
-  const { findings } = await readCheckedCluster({ file: 'cluster.yml', text }, shippedCatalog)
+  const { findings } = await readCheckedCluster(noFiles, { file: 'cluster.yml', text }, shippedCatalog)
   return findings.flatMap(({ severity, code, path }) => (severity === 'error' ? [`${code} ${path}`] : []))
 }
 

@@ -173,7 +173,7 @@ function describeConnected({ sessions, unreachable }: ConnectedAgents): StepResu
 }
 
 /** Loads each release once, because its digest is computed from a large file. */
-function memoizeRelease(release: WorkspaceContext['findRelease']): WorkspaceContext['findRelease'] {
+export function memoizeRelease(release: WorkspaceContext['findRelease']): WorkspaceContext['findRelease'] {
   const known = new Map<string, ReturnType<WorkspaceContext['findRelease']>>()
   return async (arch, os) => {
     const kind = `${os}/${arch}`

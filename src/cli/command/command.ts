@@ -38,6 +38,8 @@ export interface CommandContext extends WorkspaceContext {
   readonly commandLogs: CommandLogStore
   /** Runs a program with the terminal of this process until it exits, and returns its exit code. */
   readonly runForeground: (argv: Argv, env: Readonly<Record<string, string>>) => Promise<number>
+  /** The operator's state directory. Throws if the operator has no home directory. */
+  readonly stateDirectory: () => string
   readonly environment: CommandEnvironment
   /** The typed command without flags such as --yes, for messages that suggest to run it again. */
   readonly typedCommand?: string
@@ -122,13 +124,14 @@ export function isCommandGroup(definition: CommandDefinition): definition is Com
 
 /**
  * Flags that several commands share. `file` is --file with its short form -f. `long-file` is --file without a
- * short form. `new-file` is --file of a command that creates the file. `html-output` is --output that also
+ * short form. `new-file` is --file of a command that creates the file. `fleet-file` is --file for fleet.yml. `html-output` is --output that also
  * accepts html. `confirm` is --yes and --no-input. The other names are the names of the flags.
  */
 export type SharedFlag =
   | 'file'
   | 'long-file'
   | 'new-file'
+  | 'fleet-file'
   | 'key'
   | 'limit'
   | 'output'

@@ -11,6 +11,11 @@ const adders: Readonly<Record<SharedFlag, (command: Command) => void>> = {
   'long-file': (command) => command.option('--file <path>', fileText),
   'new-file': (command) =>
     command.option('-f, --file <path>', 'path of cluster.yml (default: HYPERKUBE_FILE, or cluster.yml)'),
+  'fleet-file': (command) =>
+    command.option(
+      '-f, --file <path>',
+      'path of fleet.yml (default: fleet.yml here or in a parent directory)',
+    ),
   key: (command) =>
     command.option(
       '--key <file>',
@@ -67,21 +72,34 @@ export const sharedFlagsWithValue: ReadonlySet<string> = new Set([
 ])
 
 const fileName = 'cluster.yml'
+const fleetFileName = 'fleet.yml'
 
-/** Finds cluster.yml in the working directory or in the nearest parent directory that has one. */
+/**
+ * Finds cluster.yml, or fleet.yml for fleet commands, in the working directory or in the nearest parent
+ * directory that has one.
+ */
 export async function findClusterFile(
   sharedFlags: readonly SharedFlag[],
   { file, workingDirectory }: CommandEnvironment,
   { exists }: Pick<LocalFiles, 'exists'>,
 ): Promise<string> {
+  if (sharedFlags.includes('fleet-file')) return findUpwards(fleetFileName, workingDirectory, exists)
   if (file !== undefined) return file
-  if (!sharedFlags.includes('file') && !sharedFlags.includes('long-file')) return fileName
-  let relative = fileName
+  return sharedFlags.includes('file') || sharedFlags.includes('long-file')
+    ? findUpwards(fileName, workingDirectory, exists)
+    : fileName
+}
+
+async function findUpwards(
+  name: string,
+  workingDirectory: string,
+  exists: LocalFiles['exists'],
+): Promise<string> {
+  let relative = name
   for (let directory = workingDirectory; ; directory = dirname(directory)) {
     if (await exists(relative)) return relative
-    // No directory has the file. The command will report that cluster.yml is missing in the working
-    // directory.
-    if (dirname(directory) === directory) return fileName
+    // No directory has the file. The command will report that the file is missing in the working directory.
+    if (dirname(directory) === directory) return name
     relative = join('..', relative)
   }
 }

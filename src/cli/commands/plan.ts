@@ -19,6 +19,7 @@ import { readFacts } from '../plan/facts-directory.ts'
 import { readPlan } from '../plan/read-plan.ts'
 import { exitCodeByStatus, runAction } from '../run/run-action.ts'
 import { offerLock } from '../up/offer-lock.ts'
+import { formatInherited } from '../text/inherited-text.ts'
 import { formatProposal } from '../text/proposal-text.ts'
 
 const flags = runFlags.extend({
@@ -64,7 +65,7 @@ export const planCommand: LeafCommand = {
       )
       return exitCodes.usage
     }
-    const { cluster, findings } = await loadCluster(context, options.file)
+    const { cluster, findings, inherited } = await loadCluster(context, options.file)
     context.stderr.write(formatFindings(findings))
     if (cluster === undefined) return exitCodes.failure
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
@@ -97,14 +98,15 @@ export const planCommand: LeafCommand = {
     const { code, outcome } = facts === undefined ? await planHosts() : await planRecorded(facts)
     const proposal = outcome?.proposal
     if (proposal === undefined) return code
-    const document = buildPlanDocument(
-      proposal,
-      new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)]),
-    )
+    const document = {
+      ...buildPlanDocument(proposal, new Set([...hosts, ...proposal.hostsToRemove.map(({ host }) => host)])),
+      ...(inherited.length === 0 ? {} : { inherited: [...inherited] }),
+    }
     const text = { wide: wide || options.output === 'wide', diff, hosts, previousPlans: previous }
     printResult(context.stdout, options.output, document, () => {
       if (options.output === 'html') return renderPlanPage(cluster, proposal, text, context.now())
-      return hasErrors(proposal.findings) ? '' : formatProposal(cluster, proposal, text, context.paint)
+      if (hasErrors(proposal.findings)) return ''
+      return `${formatProposal(cluster, proposal, text, context.paint)}${formatInherited(inherited, context.paint)}`
     })
     if (out !== undefined && !hasErrors(proposal.findings)) await savePlan(context, options, out, document)
     return code

@@ -1,23 +1,18 @@
 import { z } from 'zod'
-import type { Identity } from '../../identity/identity.ts'
 import { isAddonDown } from '../../addons/addon-readiness.ts'
-import { observeClusterHealth, type ObserveOptions } from '../../lifecycle/observe/observe-cluster.ts'
 import {
   buildStatusDocument,
-  buildStatusReport,
   isHostHealthy,
   type StatusReport,
 } from '../../lifecycle/status/status-report.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
-import { connectToCluster } from '../../workspace/open-cluster.ts'
 import { type CommandContext, type LeafCommand, exitCodes, type Invocation } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
 import { formatClusterDetails, formatClusterLine } from '../status/cluster-text.ts'
 import { showReportedStatus } from '../status/from-api.ts'
-import { showPending } from '../status/pending.ts'
+import { observeStatus } from '../status/observe-status.ts'
 import { formatHostStatuses } from '../status/text.ts'
 import { showRepeatedly } from '../status/watch.ts'
 
@@ -70,40 +65,7 @@ export const statusCommand: LeafCommand = {
   },
 }
 
-/** Milliseconds of --timeout that are reserved for printing the results. */
-const printReserveMs = 500
-
-/** Ends the observation shortly before --timeout, so that its results can still be printed. */
-function limitObservation(timeout: number | undefined): Pick<ObserveOptions, 'timeoutMs'> {
-  return timeout === undefined ? {} : { timeoutMs: Math.max(timeout / 2, timeout - printReserveMs) }
-}
-
 const fromApiHint = 'no host is reachable by ssh; if the API is reachable: hyperkube status --from-api\n'
-
-/** Observes the status with new connections, because hosts may have become reachable or unreachable. */
-async function observeStatus(
-  context: CommandContext,
-  options: Invocation['options'],
-  cluster: Cluster,
-  identity: Identity,
-): Promise<StatusReport> {
-  const { now, signal } = context
-  const only = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
-  using pending = showPending(context, options)
-  await using opened = await connectToCluster(context, options.file, cluster, identity)
-  const { endpoints, deps } = opened
-  const observed = await observeClusterHealth(endpoints, deps, {
-    only,
-    now,
-    signal,
-    fresh: false,
-    deep: false,
-    certificates: true,
-    ...limitObservation(options.timeout),
-    onPending: pending.update,
-  })
-  return buildStatusReport(observed, cluster.spec)
-}
 
 function showStatus(
   { stdout, paint, now }: CommandContext,

@@ -6,7 +6,7 @@ import { describeActivity } from './host-state.ts'
 import type { ProgressDetail } from './progress.ts'
 import { type LineThrottle, shouldReportWait } from './line-throttle.ts'
 import { formatEndedOp, formatWait } from './op-text.ts'
-import { countSteps, runningStep, type RunState } from './run-state.ts'
+import { countSteps, isFleetRun, runningStep, type RunState } from './run-state.ts'
 import { formatElapsed } from './step-row.ts'
 import { formatStopping } from './stopping-text.ts'
 
@@ -46,7 +46,9 @@ function formatEvent(
         ? formatHostEnd(run, host, body.result)
         : undefined
     case 'op-ended':
-      return hasFewHosts && body.result.outcome === 'done' && (isVerbose || isShown(body.op))
+      return hasFewHosts &&
+        body.result.outcome === 'done' &&
+        (isVerbose || (isShown(body.op) && !isFleetRun(run)))
         ? prefixSubject(host, component, formatEndedOp(body.op))
         : undefined
     case 'waiting':

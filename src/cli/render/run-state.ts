@@ -70,6 +70,11 @@ export function isSectionOver({ steps, ended }: RunState): boolean {
   return ended !== undefined || steps.every(({ status }) => status === 'done')
 }
 
+/** True for a command over many clusters. Its steps have clusters in place of hosts. */
+export function isFleetRun({ command }: Pick<RunState, 'command'>): boolean {
+  return command.startsWith('fleet ')
+}
+
 /** Counts the steps that change hosts. */
 export function countSteps({ steps }: Pick<RunState, 'steps'>): number {
   return steps.filter(({ isCounted }) => isCounted).length

@@ -4,7 +4,7 @@ import type { Paint } from '../command/command.ts'
 import { findResumeCommand } from '../command/typed-command.ts'
 import { formatFailures } from './failure-text.ts'
 import { type AlignedRow, alignRows, paintLine } from './line.ts'
-import { countSteps, type RunState } from './run-state.ts'
+import { countSteps, isFleetRun, type RunState } from './run-state.ts'
 import { buildStepRow } from './step-row.ts'
 import type { StepState } from './step-state.ts'
 import { truncateRowsAfter } from './truncate-rows.ts'
@@ -54,8 +54,10 @@ function formatClosing(state: RunState): readonly string[] {
   }
 }
 
-function formatChanges({ changes, changedHosts, steps }: RunState): string {
-  if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, 'host')}`
+function formatChanges(state: RunState): string {
+  const { changes, changedHosts, steps } = state
+  const noun = isFleetRun(state) ? 'cluster' : 'host'
+  if (changes > 0) return `${formatCount(changes, 'change')} on ${formatCount(changedHosts.size, noun)}`
   // Steps without hosts may have changed cluster objects or etcd members. The steps `reach` and `observe`
   // never change anything.
   const hasClusterStep = steps.some(

@@ -60,7 +60,7 @@ export function createActionRun(
   context: CommandContext,
   options: GlobalOptions,
   canPrompt: boolean,
-  { emit, print }: RunReporter,
+  { emit, print }: Pick<RunReporter, 'emit' | 'print'>,
 ): ActionRun {
   return {
     emit,

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Event } from '../../contract/event.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { toPrintable } from '../../kit/text.ts'
 import {
@@ -37,6 +38,8 @@ export function readDisplayFlags({ debug, verbose, quiet }: GlobalOptions): Disp
 /** Emits events of a run, and prints text between them. */
 export interface RunReporter extends Pick<ProgressRenderer, 'print'> {
   readonly emit: EmitEvent
+  /** Writes an event of another run to the log, without showing it. */
+  readonly record: (event: Event) => void
 }
 
 /** How a run ended: the exit code for the caller, and the result for the event log. */
@@ -85,9 +88,13 @@ export async function runWithProgress(
   try {
     emit({ type: 'run-started', command: context.typedCommand ?? settings.command })
     if (log.problem !== undefined) emit(buildNoLogFinding(log.problem))
-    const { code, result } = await awaitOutcome(task({ emit, print: progress.print }), signal, (stack) => {
-      if (settings.debug) progress.print(`${toPrintable(stack)}\n`)
-    })
+    const { code, result } = await awaitOutcome(
+      task({ emit, print: progress.print, record: log.onEvent }),
+      signal,
+      (stack) => {
+        if (settings.debug) progress.print(`${toPrintable(stack)}\n`)
+      },
+    )
     emit({ type: 'run-ended', result })
     isOver = true
     const isWorthReading = result.outcome === 'failed' || result.outcome === 'interrupted'

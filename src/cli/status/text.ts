@@ -42,7 +42,7 @@ export function formatHostStatuses(
   const provisionalChanges = new Map(
     statuses.flatMap(({ host, provisional }) => (provisional === undefined ? [] : [[host, provisional]])),
   )
-  const lines = [...statuses.flatMap(listProblems), ...formatProvisionalLines(provisionalChanges, now)]
+  const lines = [...statuses.flatMap(listHostProblems), ...formatProvisionalLines(provisionalChanges, now)]
   return lines.length === 0 ? table : `${table}\n${lines.map((text) => `${toPrintable(text)}\n`).join('')}`
 }
 
@@ -70,7 +70,8 @@ export function nodeCell(node: NodeStatus | undefined): TableCell {
   }
 }
 
-function listProblems(status: HostStatusReport): string[] {
+/** Lists the problems of a host, each with its reason. */
+export function listHostProblems(status: HostStatusReport): string[] {
   if (isHostHealthy(status)) return []
   const { host, os, unreachable, services, etcd, api, node, agentError, unhealthy = [] } = status
   const formatLogCommand = (name: string): string =>

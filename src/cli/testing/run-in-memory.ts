@@ -1,4 +1,3 @@
-import { basename, dirname } from 'node:path'
 import { bundleDisk } from '../../bundle/disk.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
 import type { Fetcher } from '../../catalog/fetcher.ts'
@@ -76,6 +75,7 @@ export function createInMemoryContext(
       list: () => [],
       read: () => '',
     },
+    stateDirectory: () => '/home/me/.local/state',
     environment: {
       workingDirectory: '/',
       file: undefined,
@@ -133,11 +133,14 @@ function createFakeFiles(contents: Map<string, string>): LocalFiles {
       path === '.' || contents.has(path) || [...contents.keys()].some((file) => file.startsWith(`${path}/`)),
     readFile: read,
     listDirectory: async (path) => {
-      const names = [...contents.keys()]
-        .filter((file) => dirname(file) === path)
-        .map((file) => basename(file))
-      if (names.length === 0) throw Object.assign(new Error('no such directory'), { code: 'ENOENT' })
-      return names
+      const prefix = path === '.' ? '' : `${path}/`
+      const names = new Set(
+        [...contents.keys()]
+          .filter((file) => file.startsWith(prefix))
+          .flatMap((file) => file.slice(prefix.length).split('/')[0] ?? []),
+      )
+      if (names.size === 0) throw Object.assign(new Error('no such directory'), { code: 'ENOENT' })
+      return [...names]
     },
     createFile: create,
     replaceFile: replace,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AddonDifference, differenceFormat } from '../../addons/addon-difference.ts'
 import { describeReference } from '../../addons/reference.ts'
-import { findingSchema } from '../../contract/finding.ts'
+import { findingSchema, positionSchema } from '../../contract/finding.ts'
 import { type NodePlan, nodePlanFormat } from '../../contract/node-plan.ts'
 import { type Op, opSchema } from '../../contract/op.ts'
 import type { Format } from '../../contract/versioned.ts'
@@ -21,6 +21,8 @@ const document = z.strictObject({
   plans: z.array(nodePlanFormat.newest.schema),
   /** Changes of addons. Addons without changes are left out. */
   addons: z.array(differenceFormat.newest.schema).optional(),
+  /** Values of cluster.yml that come from fleet.yml, for display only. */
+  inherited: z.array(z.strictObject({ path: z.string(), position: positionSchema })).optional(),
 })
 /** A stored proposal, which can be displayed, compared or executed later. It contains no secrets. */
 export type PlanDocument = z.infer<typeof document>

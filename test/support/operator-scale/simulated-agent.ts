@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import { compareStages, type Stage } from '../../../src/contract/component-plan.ts'
 import type { Event } from '../../../src/contract/event.ts'
 import type { Facts } from '../../../src/contract/facts.ts'
+import type { HostHealth } from '../../../src/contract/health.ts'
 import type { NodePlan } from '../../../src/contract/node-plan.ts'
 import type { Op } from '../../../src/contract/op.ts'
 import { type AgentRequest, type AgentResponse, requestFormat } from '../../../src/contract/request.ts'
@@ -25,6 +26,8 @@ export interface SimulatedAgentOptions {
   readonly facts: Facts
   /** Called when the host has applied its plan up to and including a stage. */
   readonly onApplied: (plan: NodePlan, through: Stage) => void
+  /** Returns true if the host cannot apply plans now, as a planted failure. */
+  readonly isBroken?: () => boolean
 }
 
 /**
@@ -82,6 +85,10 @@ export class SimulatedAgent {
         return { type: 'probed', results: request.targets.map(() => ({ outcome: 'ok', milliseconds: 1 })) }
       case 'certificate-requests':
         return { type: 'certificate-requests', requests: await this.#makeCertificateRequests(request.plan) }
+      case 'health':
+        return { type: 'health', health: buildHealth() }
+      case 'certificates':
+        return { type: 'certificates', certificates: [] }
       case 'apply':
         this.#runs.set(request.run, request)
         return { type: 'running', run: request.run }
@@ -117,6 +124,11 @@ export class SimulatedAgent {
     }
     const isDue = ({ stage }: { readonly stage: Stage }): boolean => compareStages(stage, through) <= 0
     emit({ type: 'run-started', command: 'apply' })
+    if (this.#options.isBroken?.() === true) {
+      const failure = { code: 'SIMULATED_FAILURE', message: 'this host cannot apply plans' }
+      emit({ type: 'run-ended', result: { outcome: 'failed', failure } })
+      return
+    }
     for (const op of diffPlan(plan, this.#present).filter(isDue)) emitOp(op, emit)
     this.#present = [
       ...resourcesAfterApply(plan).filter(isDue),
@@ -124,6 +136,15 @@ export class SimulatedAgent {
     ]
     this.#options.onApplied(plan, through)
     emit({ type: 'run-ended', result: { outcome: 'done' } })
+  }
+}
+
+function buildHealth(): HostHealth {
+  return {
+    at: new Date().toISOString(),
+    healPolicy: 'default',
+    budget: { used: 0, max: 10, windowMs: 600_000 },
+    ...{ components: [], probes: [], actions: [] },
   }
 }
 
