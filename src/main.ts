@@ -5,7 +5,6 @@ import { bundleDisk } from './bundle/disk.ts'
 import { httpFetcher, retryingFetcher } from './catalog/fetcher.ts'
 import { httpTransport, retryingTransport } from './catalog/transport.ts'
 import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
-import { findAgentRelease } from './cli/environment/agent-release.ts'
 import { createCommandLogStore } from './cli/environment/command-log.ts'
 import {
   findCacheDirectory,
@@ -91,10 +90,17 @@ runCommandLine(programPath, process.argv.slice(2), {
     machine: hostname(),
     sshAgent: env['SSH_AUTH_SOCK'],
   },
-  findRelease: async (arch, os) =>
-    findAgentRelease(arch, os, isSea() ? process.execPath : undefined, () =>
-      findCacheDirectory({ platform, env, home: homedir }),
-    ),
+  findRelease: async (arch, os, origin) => {
+    const { findAgentRelease, readReleaseTable } = await import('./cli/environment/agent-release.ts')
+    const deps = {
+      executable: isSea() ? process.execPath : undefined,
+      cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
+      table: await readReleaseTable(),
+      url: env['HYPERKUBE_RELEASE_URL'] || undefined,
+      writeLine: (line: string) => stderr.write(`${line}\n`),
+    }
+    return findAgentRelease(arch, os, deps, origin)
+  },
   configDirectory: () => findConfigDirectory({ platform, env, home: homedir }),
   cacheDirectory: () => findCacheDirectory({ platform, env, home: homedir }),
   openPrompts: terminal && ((signal) => createTerminalPrompts(terminal, signal)),

@@ -1,6 +1,10 @@
 import { toFailure } from '../../kit/errors.ts'
 import { joinNames } from '../../kit/text.ts'
-import { connectAgents, type ConnectedAgents } from '../../lifecycle/agents/connected-agents.ts'
+import {
+  connectAgents,
+  type ConnectAgentsOptions,
+  type ConnectedAgents,
+} from '../../lifecycle/agents/connected-agents.ts'
 import { reportSingleStep, type StepResult } from '../../lifecycle/agents/event-stream.ts'
 import type { Session } from '../../lifecycle/agents/session.ts'
 import type { ClusterInputs } from '../../lifecycle/inputs/cluster-inputs.ts'
@@ -9,6 +13,7 @@ import { buildSharedPlanData } from '../../plan/context.ts'
 import { hostSchema, type HostSpec } from '../../spec/host.ts'
 import { HostKeyStore } from '../../ssh/host-key-store.ts'
 import type { Remote } from '../../ssh/remote.ts'
+import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import { saveHostKeys } from '../../workspace/load-identity.ts'
 import { createBundledFileReader } from '../../workspace/open-cluster-bundle.ts'
@@ -87,7 +92,13 @@ export async function connectCluster(
     connector.close()
     deferredAbort[Symbol.dispose]()
   }
-  const release = memoizeRelease(context.findRelease)
+  const release = memoizeRelease(async (arch, os) =>
+    context.findRelease(arch, os, {
+      artifacts: cluster.spec.artifacts,
+      openRoute: async () => (await openClusterWeb(context, files, cluster)).route,
+      signal,
+    }),
+  )
   const connectHosts = async (hosts: readonly HostSpec[]): Promise<ConnectedAgents> => {
     await acceptHostKeys(
       { connector, keys, acceptCommand: formatAcceptCommand(files.file), signal },
@@ -173,8 +184,8 @@ function describeConnected({ sessions, unreachable }: ConnectedAgents): StepResu
 }
 
 /** Loads each release once, because its digest is computed from a large file. */
-function memoizeRelease(release: WorkspaceContext['findRelease']): WorkspaceContext['findRelease'] {
-  const known = new Map<string, ReturnType<WorkspaceContext['findRelease']>>()
+function memoizeRelease(release: ConnectAgentsOptions['release']): ConnectAgentsOptions['release'] {
+  const known = new Map<string, ReturnType<ConnectAgentsOptions['release']>>()
   return async (arch, os) => {
     const kind = `${os}/${arch}`
     const found = known.get(kind) ?? release(arch, os)
