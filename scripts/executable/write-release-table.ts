@@ -6,7 +6,7 @@ import {
   hashWithoutTable,
   type ReleaseTable,
   tableMagic,
-} from '../../src/lifecycle/agents/release-table.ts'
+} from '../../src/contract/release-table.ts'
 import { signMachO } from './mach-o-signature.ts'
 import { targets } from './runtime.ts'
 

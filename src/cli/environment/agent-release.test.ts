@@ -1,6 +1,5 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -11,7 +10,7 @@ import {
   hashWithoutTable,
   type ReleaseTable,
   tableMagic,
-} from '../../lifecycle/agents/release-table.ts'
+} from '../../contract/release-table.ts'
 import type { ReleaseOrigin } from '../../workspace/context.ts'
 import { type AgentReleaseDeps, findAgentRelease } from './agent-release.ts'
 
@@ -31,7 +30,9 @@ beforeEach(async () => {
     response.end(served)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  url = `http://127.0.0.1:${address.port}`
 })
 afterEach(async () => {
   server.close()

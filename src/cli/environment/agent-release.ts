@@ -13,12 +13,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { fileExists, readFileBytes, writeNewFile } from '../../kit/files.ts'
 import type { AgentRelease } from '../../lifecycle/agents/agent-release.ts'
 import { readRelease } from '../../lifecycle/agents/release-file.ts'
-import {
-  decodeTable,
-  isOfRelease,
-  type ReleaseTable,
-  tableAsset,
-} from '../../lifecycle/agents/release-table.ts'
+import { decodeTable, isOfRelease, type ReleaseTable, tableAsset } from '../../contract/release-table.ts'
 import type { ReleaseOrigin } from '../../workspace/context.ts'
 import { cacheProgram } from './program-cache.ts'
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { assert, asyncProperty, integer } from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   createBlankTable,
@@ -41,8 +41,8 @@ async function createRelease(): Promise<{ table: ReleaseTable; one: Buffer; two:
 
 test('two executables verify each other, whatever the size of the chunks', async () => {
   const { table, one, two } = await createRelease()
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 5000 }), async (size) => {
+  await assert(
+    asyncProperty(integer({ min: 1, max: 5000 }), async (size) => {
       expect(await isOfRelease(toChunks(one, size), 'one', table)).toBe(true)
       expect(await isOfRelease(toChunks(two, size), 'two', table)).toBe(true)
     }),
@@ -52,8 +52,8 @@ test('two executables verify each other, whatever the size of the chunks', async
 
 test('a change of any byte is refused, also inside the table', async () => {
   const { table, one } = await createRelease()
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: one.length - 1 }), async (position) => {
+  await assert(
+    asyncProperty(integer({ min: 0, max: one.length - 1 }), async (position) => {
       const changed = Buffer.from(one)
       changed[position] = (changed[position] ?? 0) ^ 1
       expect(await isOfRelease(toChunks(changed, 500), 'one', table)).toBe(false)
