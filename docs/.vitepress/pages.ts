@@ -8,6 +8,7 @@ export const docs = join(import.meta.dirname, '..')
 export const groups: Readonly<Record<string, readonly string[]>> = {
   Tutorial: ['tutorial/first-cluster'],
   'How-to': [
+    'how-to/install',
     'how-to/change-settings',
     'how-to/change-hosts',
     'how-to/upgrade',
@@ -36,6 +37,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
   Reference: [
     'reference/requirements',
     'reference/versions',
+    'reference/versioning',
     'reference/ports',
     'reference/files',
     'reference/cluster',
@@ -58,7 +60,14 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'windows',
     'explanation/origins',
   ],
-  Contributing: ['architecture', 'contributing/vocabulary', 'how-to/add-a-controller', 'lab', 'conformance'],
+  Contributing: [
+    'architecture',
+    'contributing/vocabulary',
+    'contributing/release',
+    'how-to/add-a-controller',
+    'lab',
+    'conformance',
+  ],
   Evidence: [
     'evidence/bench',
     'evidence/bench-addons',

@@ -44,7 +44,10 @@ export async function buildExecutableInWine(drive: Drive, nodeFile: string): Pro
     win32.join(work, 'sea.json'),
     String.raw`C:\hyperkube.exe`,
   ]
-  await writeFile(toLocalPath(config), renderSeaConfig({ bundle, blob, script }))
+  await writeFile(
+    toLocalPath(config),
+    renderSeaConfig({ main: bundle, output: blob, assets: { 'host.ps1': script } }),
+  )
   await run([node, '--experimental-sea-config', config])
   await copyFile(nodeFile, toLocalPath(output))
   await injectBlob(toLocalPath(output), toLocalPath(blob))

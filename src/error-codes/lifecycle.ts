@@ -79,9 +79,16 @@ export const lifecycleCodes: ErrorCodeEntries = {
   RELEASE_NOT_THERE: {
     summary: 'The hyperkube executable for the platform of a host is missing.',
     meaning:
-      'A host with the platform of this machine gets the running program. Executables for other platforms must be beside it.',
+      'A host with the platform of this machine gets the running program. Executables for other platforms are beside it, in the cache, or downloaded from the release.',
     remedy:
-      'Put the executable of the same release beside the program. From a checkout run `npm run executable -- all`.',
+      'Put the executable of the same release beside the program, or set `HYPERKUBE_RELEASE_URL` to a directory that has its `.gz` file. From a checkout run `npm run executable -- all`.',
+  },
+  RELEASE_NOT_THE_SAME: {
+    summary: 'The executable for the platform of a host is not of the same release as the running program.',
+    meaning:
+      'The program contains the digests of all executables of its release. The file differs, so it was changed or is of another release. No host received it.',
+    remedy:
+      'Remove the file from the message. With `HYPERKUBE_RELEASE_URL` or a mirror, publish the files of the same release there.',
   },
   RUN_LOG_NOT_WRITTEN: {
     summary: 'hyperkube could not write the log of the run.',

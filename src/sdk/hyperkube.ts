@@ -36,9 +36,18 @@ export const version: string = packageFile.version
 /**
  * Reads and checks the text of a cluster.yml, as `hyperkube validate` does with the catalog of this release.
  * Returns all findings at once, each with its line and column. `file` is the name in these positions.
+ * `readFile` reads the fleet.yml of a cluster that names one in `metadata.fleet`.
  */
-export async function readClusterText(text: string, file = 'cluster.yml'): Promise<ReadClusterResult> {
-  return readCheckedCluster({ file, text }, shippedCatalog)
+export async function readClusterText(
+  text: string,
+  file = 'cluster.yml',
+  readFile: (path: string) => Promise<string> = refuseToRead,
+): Promise<ReadClusterResult> {
+  return readCheckedCluster({ readFile }, { file, text }, shippedCatalog)
+}
+
+async function refuseToRead(path: string): Promise<never> {
+  throw new Error(`${path}: readClusterText has no function that reads files`)
 }
 
 /** Reads the text of a cluster.lock. Throws `LOCK_NOT_VALID` if it is not a lock. */

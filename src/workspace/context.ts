@@ -1,5 +1,6 @@
 import type { BundleDisk } from '../bundle/disk.ts'
 import type { Arch, Os } from '../catalog/artifacts.ts'
+import type { ArtifactSource } from '../catalog/artifact-source.ts'
 import type { Fetcher } from '../catalog/fetcher.ts'
 import type { ReleaseDigests } from '../catalog/release-digests.ts'
 import type { HttpTransport } from '../catalog/transport.ts'
@@ -20,14 +21,22 @@ export interface WorkspaceContext extends LocalFiles {
   readonly operator: Operator
   /**
    * Finds the executable of this release for an architecture and operating system. Throws if it does not
-   * exist.
+   * exist and cannot be downloaded.
    */
-  readonly findRelease: (arch: Arch, os: Os) => Promise<AgentRelease>
+  readonly findRelease: (arch: Arch, os: Os, origin: ReleaseOrigin) => Promise<AgentRelease>
   /** The operator's configuration directory. Throws if the operator has no home directory. */
   readonly configDirectory: () => string
   /** The operator's cache directory. Throws if the operator has no home directory. */
   readonly cacheDirectory: () => string
   /** Aborted by Ctrl-C and by --timeout. */
+  readonly signal: AbortSignal
+}
+
+/** How a cluster reaches download sites. */
+export interface ReleaseOrigin {
+  readonly artifacts: ArtifactSource
+  /** Returns the way to download sites: proxy, logins and CAs of cluster.yml. */
+  readonly openRoute: () => Promise<HttpRoute>
   readonly signal: AbortSignal
 }
 

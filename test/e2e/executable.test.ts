@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -16,6 +16,22 @@ afterAll(async () => rm(directory, { recursive: true, force: true }))
 test('the executable runs without other files', async () => {
   const { stdout } = await runProgram([hyperkube, 'version'], { env: {} })
   expect(stdout).toMatch(/^hyperkube \d+\.\d+\.\d+\n$/)
+})
+
+test('a build from another directory has the same bytes', async () => {
+  const root = join(import.meta.dirname, '../..')
+  const copy = join(directory, 'copy')
+  for (const name of ['src', 'scripts', 'examples', 'package.json', 'package-lock.json'])
+    await cp(join(root, name), join(copy, name), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const script = `const { buildExecutable } = await import('./scripts/executable.ts')
+    console.log(await buildExecutable('${process.platform}-${process.arch}', '.'))`
+  const { stdout } = await runProgram([process.execPath, '--input-type=module', '--eval', script], {
+    cwd: copy,
+    env: { PATH: process.env['PATH'] },
+  })
+  const [one, other] = [await readFile(hyperkube), await readFile(join(copy, stdout.trim()))]
+  expect(one.equals(other)).toBe(true)
 })
 
 test('--help takes less than 150 ms', async () => {

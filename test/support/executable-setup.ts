@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { buildExecutable, compressExecutable, currentTarget } from '../../scripts/executable.ts'
+import { buildExecutable, compressExecutable } from '../../scripts/executable.ts'
+import { currentTarget } from '../../scripts/executable/runtime.ts'
 
 /**
  * Selects how much a suite tests: `ci` in `npm run e2e`, `full` in `npm run e2e:full`. vitest.config.ts sets

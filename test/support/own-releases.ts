@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Host } from '../../lab/hosts/host.ts'
-import { buildExecutable, currentTarget } from '../../scripts/executable.ts'
+import { buildExecutable } from '../../scripts/executable.ts'
+import { currentTarget } from '../../scripts/executable/runtime.ts'
 import { readRelease } from '../../src/lifecycle/agents/release-file.ts'
 import type { AgentRelease } from '../../src/lifecycle/agents/agent-release.ts'
 import {

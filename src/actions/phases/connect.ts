@@ -1,3 +1,5 @@
+import type { Arch, Os } from '../../catalog/artifacts.ts'
+import type { AgentRelease } from '../../lifecycle/agents/agent-release.ts'
 import { toFailure } from '../../kit/errors.ts'
 import { joinNames } from '../../kit/text.ts'
 import { connectAgents, type ConnectedAgents } from '../../lifecycle/agents/connected-agents.ts'
@@ -9,6 +11,7 @@ import { buildSharedPlanData } from '../../plan/context.ts'
 import { hostSchema, type HostSpec } from '../../spec/host.ts'
 import { HostKeyStore } from '../../ssh/host-key-store.ts'
 import type { Remote } from '../../ssh/remote.ts'
+import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import { saveHostKeys } from '../../workspace/load-identity.ts'
 import { createBundledFileReader } from '../../workspace/open-cluster-bundle.ts'
@@ -87,7 +90,13 @@ export async function connectCluster(
     connector.close()
     deferredAbort[Symbol.dispose]()
   }
-  const release = memoizeRelease(context.findRelease)
+  const release = memoizeRelease(async (arch, os) =>
+    context.findRelease(arch, os, {
+      artifacts: cluster.spec.artifacts,
+      openRoute: async () => (await openClusterWeb(context, files, cluster)).route,
+      signal,
+    }),
+  )
   const connectHosts = async (hosts: readonly HostSpec[]): Promise<ConnectedAgents> => {
     await acceptHostKeys(
       { connector, keys, acceptCommand: formatAcceptCommand(files.file), signal },
@@ -172,12 +181,19 @@ function describeConnected({ sessions, unreachable }: ConnectedAgents): StepResu
     : { outcome: 'failed', failure: toFailure(error) }
 }
 
-/** Loads each release once, because its digest is computed from a large file. */
-export function memoizeRelease(release: WorkspaceContext['findRelease']): WorkspaceContext['findRelease'] {
-  const known = new Map<string, ReturnType<WorkspaceContext['findRelease']>>()
-  return async (arch, os) => {
+/** Loads each release once, because its digest is computed from a large file. A failure is not remembered. */
+export function memoizeRelease<Rest extends readonly unknown[]>(
+  release: (arch: Arch, os: Os, ...rest: Rest) => Promise<AgentRelease>,
+): typeof release {
+  const known = new Map<string, Promise<AgentRelease>>()
+  return async (arch, os, ...rest) => {
     const kind = `${os}/${arch}`
-    const found = known.get(kind) ?? release(arch, os)
+    const found =
+      known.get(kind) ??
+      release(arch, os, ...rest).catch((error: unknown) => {
+        known.delete(kind)
+        throw error
+      })
     known.set(kind, found)
     return found
   }

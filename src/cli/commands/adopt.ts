@@ -132,7 +132,7 @@ async function adopt(context: CommandContext, options: Options, adoptFlags: Flag
   }
   const text = addFileHeader(stringify(buildAdoptedCluster(observation, given)))
   const catalog = await loadCatalog(context, options.file)
-  const { cluster, findings } = await readCheckedCluster({ file: options.file, text }, catalog)
+  const { cluster, findings } = await readCheckedCluster(context, { file: options.file, text }, catalog)
   const report = assessAdoption(observation, {
     name,
     minors: catalog.minors.map(({ minor }) => minor),

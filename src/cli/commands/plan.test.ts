@@ -82,7 +82,7 @@ test('plan --wide --limit prints each op of the selected host', async () => {
       hyperkube-agent
         + directory /etc/hyperkube/agent
         + directory /var/lib/hyperkube/agent
-        + binary hyperkube-0.0.0
+        + binary hyperkube-0.1.0
         + service hyperkube-agent.service
         ▸ start service hyperkube-agent.service
       containerd

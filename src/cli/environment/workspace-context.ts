@@ -4,7 +4,6 @@ import { httpFetcher, retryingFetcher } from '../../catalog/fetcher.ts'
 import { httpTransport, retryingTransport } from '../../catalog/transport.ts'
 import type { ChartRenderer } from '../../workspace/chart-renderer.ts'
 import type { WorkspaceContext } from '../../workspace/context.ts'
-import { findAgentRelease } from './agent-release.ts'
 import { createLocalFiles } from './local-files.ts'
 import { findCacheDirectory, findConfigDirectory } from './operator-directories.ts'
 
@@ -50,7 +49,12 @@ export function createWorkspaceContext({
       machine: hostname(),
       sshAgent: env['SSH_AUTH_SOCK'],
     },
-    findRelease: async (arch, os) => findAgentRelease(arch, os, executable, cacheDirectory),
+    findRelease: async (arch, os, origin) => {
+      const { findAgentRelease, readReleaseTable } = await import('./agent-release.ts')
+      const url = env['HYPERKUBE_RELEASE_URL'] || undefined
+      const deps = { executable, cacheDirectory, table: await readReleaseTable(), url, writeLine }
+      return findAgentRelease(arch, os, deps, origin)
+    },
     configDirectory: () => findConfigDirectory({ platform, env, home: homedir }),
     cacheDirectory,
     signal,

@@ -20,7 +20,7 @@ type ApplyRequest = Extract<RequestBody, { type: 'apply' }>
  * Version of the simulated agents. It is newer than every release in this repository, so that an operator
  * does not replace the agents.
  */
-export const simulatedVersion = '0.0.1-simulated'
+export const simulatedVersion = '0.1.1-simulated'
 
 export interface SimulatedAgentOptions {
   readonly facts: Facts

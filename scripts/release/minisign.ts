@@ -1,0 +1,61 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+
+/**
+ * Signatures in the format of minisign, so that users verify a release with a small program of their
+ * distribution. The signed message is the BLAKE2b-512 hash of the file.
+ */
+export interface MinisignKey {
+  readonly id: Buffer
+  readonly key: KeyObject
+  readonly publicKey: Buffer
+}
+
+const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
+const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
+/** Algorithms in a secret key: Ed25519, no encryption, BLAKE2b. */
+const plainKeyAlgorithms = Buffer.from('Ed\0\0B2', 'latin1')
+
+/** Reads a secret key that has no password: `minisign -G -W`. */
+export function parseSecretKey(text: string): MinisignKey {
+  const bytes = Buffer.from(text.trim().split('\n').at(1) ?? '', 'base64')
+  if (bytes.length !== 158 || !bytes.subarray(0, 6).equals(plainKeyAlgorithms))
+    throw new Error('not a secret key of minisign without a password; create one: minisign -G -W')
+  const [id, seed, publicKey] = [bytes.subarray(54, 62), bytes.subarray(62, 94), bytes.subarray(94, 126)]
+  const der = Buffer.concat([pkcs8Prefix, seed])
+  return { id, publicKey, key: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
+}
+
+/** Formats the public key as one line, as `minisign -P` takes it. */
+export function formatPublicKey({ id, publicKey }: Pick<MinisignKey, 'id' | 'publicKey'>): string {
+  return Buffer.concat([Buffer.from('Ed'), id, publicKey]).toString('base64')
+}
+
+/** Signs content. `comment` is also signed. */
+export function signContent(content: Uint8Array, { id, key }: MinisignKey, comment: string): string {
+  const signature = sign(null, createHash('blake2b512').update(content).digest(), key)
+  const global = sign(null, Buffer.concat([signature, Buffer.from(comment)]), key)
+  return [
+    'untrusted comment: signature of a hyperkube release',
+    Buffer.concat([Buffer.from('ED'), id, signature]).toString('base64'),
+    `trusted comment: ${comment}`,
+    global.toString('base64'),
+    '',
+  ].join('\n')
+}
+
+/** Returns the signed comment, or undefined if the signature is not valid. */
+export function verifyContent(content: Uint8Array, text: string, publicKey: string): string | undefined {
+  const [, signatureLine = '', commentLine = '', globalLine = ''] = text.split('\n')
+  const [signed, known] = [Buffer.from(signatureLine, 'base64'), Buffer.from(publicKey, 'base64')]
+  const comment = /^trusted comment: (.*)$/.exec(commentLine)?.[1]
+  if (signed.length !== 74 || signed.toString('latin1', 0, 2) !== 'ED' || comment === undefined)
+    return undefined
+  if (!signed.subarray(2, 10).equals(known.subarray(2, 10))) return undefined
+  const der = Buffer.concat([spkiPrefix, known.subarray(10)])
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
+  const signature = signed.subarray(10)
+  const isValid =
+    verify(null, createHash('blake2b512').update(content).digest(), key, signature) &&
+    verify(null, Buffer.concat([signature, Buffer.from(comment)]), key, Buffer.from(globalLine, 'base64'))
+  return isValid ? comment : undefined
+}
