@@ -114,7 +114,7 @@ test(
 )
 
 test('a second rollout changes nothing', { timeout: 3_600_000 }, async () => {
-  const run = await fleetNow().hyperkube('fleet', 'plan', '-o', 'json')
+  const run = await fleetNow().hyperkube('fleet', 'plan', '--parallel', '4', '-o', 'json')
   figures.plan = run
   const { items } = z
     .object({ items: z.array(z.looseObject({ outcome: z.string() })) })

@@ -10,6 +10,7 @@ export const commandsWithoutFile: readonly string[] = [
   'controller-manager',
   'etcd snapshot unpack',
   'facts',
+  'fleet',
   'help',
   'schema',
   'version',
@@ -21,6 +22,9 @@ const commandWithFile = new RegExp(
   'g',
 )
 
+/** Matches the beginning of a command that reads fleet.yml. */
+const fleetCommand = /(?<![\w/-])hyperkube (?=fleet\b)/g
+
 /** Matches lines with a suggestion: hints, which begin with an arrow, and the line `action` of doctor. */
 const suggestionLine = /^\s*(?:\u2192|action\b)/
 
@@ -28,12 +32,12 @@ const suggestionLine = /^\s*(?:\u2192|action\b)/
  * Adds --file to the commands that a text suggests. Without the flag, a copied command would change another
  * cluster if there is a cluster.yml in the working directory. Lines that already name a file are not changed.
  */
-export function completeSuggestions(text: string, fileFlag: string): string {
+export function completeSuggestions(text: string, fileFlag: string, command = commandWithFile): string {
   return text
     .split('\n')
     .map((line) =>
       suggestionLine.test(stripVTControlCharacters(line)) && !/\s(?:-f|--file)\s/.test(line)
-        ? line.replaceAll(commandWithFile, `hyperkube ${fileFlag} `)
+        ? line.replaceAll(command, `hyperkube ${fileFlag} `)
         : line,
     )
     .join('\n')
@@ -50,8 +54,10 @@ export function withCompleteSuggestions<Context extends Pick<CommandContext, 'st
   const fileFlag = flag?.replace(/^-f\b/, '--file')
   // Without a flag, a command reads cluster.yml, too.
   if (fileFlag === undefined || /[\s=]cluster\.yml$/.test(fileFlag)) return context
+  // The file of a fleet command is fleet.yml, which only fleet commands accept.
+  const command = args.includes('fleet') ? fleetCommand : commandWithFile
   const complete = (output: Output): Output => ({
-    write: (text) => output.write(completeSuggestions(text, fileFlag)),
+    write: (text) => output.write(completeSuggestions(text, fileFlag, command)),
   })
   return { ...context, stderr: complete(context.stderr), stdout: complete(context.stdout) }
 }

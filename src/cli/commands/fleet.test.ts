@@ -86,7 +86,11 @@ test('up stops after the first wave that fails, and saves the run', async () => 
     waves: [{ clusters: ['berlin'] }, { clusters: ['bonn', 'boston'] }],
   })
   expect(saved.clusters).toMatchObject({
-    berlin: { state: 'failed', before: 'unknown', failure: { code: 'LOCK_NOT_READ' } },
+    berlin: {
+      state: 'failed',
+      before: 'unknown',
+      failure: { code: 'LOCK_NOT_READ', hint: expect.stringContaining('clusters/berlin/cluster.yml') },
+    },
     bonn: { state: 'pending' },
     boston: { state: 'pending' },
   })

@@ -9,6 +9,7 @@ import type { FleetCluster } from '../../workspace/fleet-clusters.ts'
 import { loadCluster, type LoadedCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import { completeSuggestions } from '../command/complete-commands.ts'
 import { etcdFlags } from '../etcd/action.ts'
 import { saveEtcdSnapshot } from '../etcd/save.ts'
 import { createRunCounters } from '../render/run-counters.ts'
@@ -92,12 +93,26 @@ export async function runClusterWork(
     return {
       ...result,
       changes: counters.ops(),
-      ...(isExpected ? {} : { failure: failure ?? describeFailure(cluster, result.code, output()) }),
+      ...(isExpected
+        ? {}
+        : { failure: completeHint(failure ?? describeFailure(cluster, result.code, output()), cluster) }),
     }
   } catch (error) {
     const code = context.signal.aborted ? exitCodes.interrupted : exitCodes.failure
-    return { code, changes: counters.ops(), failure: failure ?? toClusterFailure(error) }
+    return {
+      code,
+      changes: counters.ops(),
+      failure: completeHint(failure ?? toClusterFailure(error), cluster),
+    }
   }
+}
+
+/** Adds the file of the cluster to the commands of a hint, because a fleet has many cluster.yml. */
+function completeHint({ hint, ...failure }: ClusterFailure, { file }: FleetCluster): ClusterFailure {
+  if (hint === undefined) return failure
+  const [, completed = hint] =
+    /^\u2192 (.*)$/s.exec(completeSuggestions(`\u2192 ${hint}`, `--file ${file}`)) ?? []
+  return { ...failure, hint: completed }
 }
 
 function toClusterFailure(error: unknown): ClusterFailure {

@@ -18,7 +18,7 @@ import { loadSelectedFleet } from './select-fleet.ts'
 
 /** Clusters that are observed at the same time. Each has its own ssh connections. */
 export const defaultReadParallel = 16
-const defaultTimeoutMs = 15_000
+const defaultTimeoutMs = 30_000
 
 /** `hyperkube fleet status`: shows the health of all clusters, the worst first. */
 export async function showFleetStatus(
