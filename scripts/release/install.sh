@@ -59,7 +59,7 @@ verify_ed25519() {
 # Verifies the format of minisign with openssl, for machines that do not have minisign.
 verify_with_openssl() {
   signature=$(sed -n 2p "$work/SHA256SUMS.minisig")
-  comment=$(sed -n 's/^trusted comment: //p' "$work/SHA256SUMS.minisig")
+  comment=$(sed -n '3s/^trusted comment: //p' "$work/SHA256SUMS.minisig")
   [ "$(decode "$signature" 1 2)" = ED ] || return 1
   { printf '\060\052\060\005\006\003\053\145\160\003\041\000'; decode "$public_key" 11 32; } >"$work/key"
   decode "$signature" 11 64 >"$work/signature"
@@ -79,8 +79,11 @@ elif command -v openssl >/dev/null; then
 else
   fail 'minisign or openssl is required to verify the signature'
 fi || fail "the signature of $url/SHA256SUMS is not valid; nothing was installed"
-grep -q "^trusted comment: hyperkube $version\( \|\$\)" "$work/SHA256SUMS.minisig" ||
-  fail "$url does not contain version $version; nothing was installed"
+# Only the third line is signed.
+case "$(sed -n 3p "$work/SHA256SUMS.minisig") " in
+  "trusted comment: hyperkube $version "*) ;;
+  *) fail "$url does not contain version $version; nothing was installed" ;;
+esac
 
 download "$name.gz"
 expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $name\.gz\$/\1/p" "$work/SHA256SUMS")

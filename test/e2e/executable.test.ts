@@ -25,12 +25,12 @@ test('a build from another directory has the same bytes', async () => {
     await cp(join(root, name), join(copy, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
   const script = `const { buildExecutable } = await import('./scripts/executable.ts')
-    console.log(await buildExecutable('${process.platform}-${process.arch}', '.'))`
+    console.log(await buildExecutable('${process.platform}-${process.arch}', process.cwd()))`
   const { stdout } = await runProgram([process.execPath, '--input-type=module', '--eval', script], {
     cwd: copy,
     env: { PATH: process.env['PATH'] },
   })
-  const [one, other] = [await readFile(hyperkube), await readFile(join(copy, stdout.trim()))]
+  const [one, other] = [await readFile(hyperkube), await readFile(stdout.trim())]
   expect(one.equals(other)).toBe(true)
 })
 
