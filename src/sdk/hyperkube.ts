@@ -41,7 +41,7 @@ export async function readClusterText(text: string, file = 'cluster.yml'): Promi
   return readCheckedCluster({ file, text }, shippedCatalog)
 }
 
-/** Reads the text of a cluster.lock. Throws `LOCK_NOT_VALID` if it is not a lock. */
+/** Reads the text of a cluster.lock. Throws `LOCK_NOT_READ` if it is not a lock. */
 export function readLockText(text: string, file = 'cluster.lock'): Lock {
   return readLock(file, text)
 }
