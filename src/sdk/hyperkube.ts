@@ -50,7 +50,7 @@ async function refuseToRead(path: string): Promise<never> {
   throw new Error(`${path}: readClusterText has no function that reads files`)
 }
 
-/** Reads the text of a cluster.lock. Throws `LOCK_NOT_VALID` if it is not a lock. */
+/** Reads the text of a cluster.lock. Throws `LOCK_NOT_READ` if it is not a lock. */
 export function readLockText(text: string, file = 'cluster.lock'): Lock {
   return readLock(file, text)
 }
