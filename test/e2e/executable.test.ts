@@ -21,7 +21,7 @@ test('the executable runs without other files', async () => {
 test('a build from another directory has the same bytes', async () => {
   const root = join(import.meta.dirname, '../..')
   const copy = join(directory, 'copy')
-  for (const name of ['src', 'scripts', 'examples', 'package.json', 'package-lock.json'])
+  for (const name of ['src', 'scripts', 'examples', 'tsconfig.json', 'package.json', 'package-lock.json'])
     await cp(join(root, name), join(copy, name), { recursive: true })
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
   const script = `const { buildExecutable } = await import('./scripts/executable.ts')
