@@ -92,6 +92,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/conformance',
     'evidence/attacks',
     'evidence/network-policy',
+    'evidence/own-network',
     'evidence/dual-stack',
     'evidence/dual-stack-upstream',
     'evidence/cis',

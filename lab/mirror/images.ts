@@ -47,6 +47,13 @@ const bashAsShell = { 'bin/sh': 'bash' }
  */
 const bashInPath = { 'usr/local/bin/sh': '/bin/bash' }
 
+/** Links that Debian's package of iptables gets when it is installed, but not when it is unpacked. */
+const iptablesLinks = Object.fromEntries(
+  ['iptables', 'ip6tables'].flatMap((name) =>
+    ['', '-save', '-restore'].map((suffix) => [`usr/sbin/${name}${suffix}`, 'xtables-nft-multi'] as const),
+  ),
+)
+
 /**
  * Images of upstream's conformance suite. Upstream builds them from Alpine or Debian; the lab builds them
  * from busybox and the same programs from Debian. Tool versions are Debian's, regardless of the tag.
@@ -234,7 +241,7 @@ export function listImages(part: Part): readonly Image[] {
         defineImage(
           `ghcr.io/flannel-io/flannel:${version}`,
           { flanneld: 'opt/bin/flanneld' },
-          { machinePrograms: ['nft'] },
+          { debian: ['iptables', 'nftables'], links: iptablesLinks },
         ),
       ]
     case 'calico':
@@ -274,7 +281,7 @@ function listCalicoImages(version: string): readonly Image[] {
         files: accounts,
         debian: ['conntrack', 'iproute2', 'ipset', 'iptables', 'nftables', 'runit'],
         // start_runit names this path, and busybox is in /bin.
-        links: { 'usr/bin/which': '/bin/busybox' },
+        links: { 'usr/bin/which': '/bin/busybox', ...iptablesLinks },
       },
     ),
     defineImage(

@@ -4,10 +4,9 @@ import { selectParts } from '../../lab/components/parts.ts'
 /** Address of the API on every node, also before anything serves Services. */
 const localApi = { host: '127.0.0.1', port: '6444' }
 const podNetwork = '10.244.0.0/16'
-const kubeFlannel = 'kube-flannel'
+export const kubeFlannel = 'kube-flannel'
 
-/** Names of what the manifest creates, for tests that break it. */
-export const flannelNames = { namespace: kubeFlannel, config: 'kube-flannel-cfg' } as const
+const kubeFlannelConfig = 'kube-flannel-cfg'
 
 /**
  * Writes the CNI configuration for the subnet that flanneld got. Upstream's manifest copies a program for
@@ -32,8 +31,13 @@ trap exit TERM
 while :; do sleep 1; done
 `
 
-/** Builds the manifest of flannel as a DaemonSet, in the shape of upstream's kube-flannel.yml. */
-export function renderFlannelManifest(): string {
+const networkConfig = { Network: podNetwork, EnableNFTables: true, Backend: { Type: 'vxlan' } }
+
+/**
+ * Builds the manifest of flannel as a DaemonSet, in the shape of upstream's kube-flannel.yml. With an empty
+ * configuration flanneld exits when it starts.
+ */
+export function renderFlannelManifest(config: object = networkConfig): string {
   const [flannel] = selectParts(['flannel'])
   const metadata = { name: 'flannel', namespace: kubeFlannel }
   return renderObjects([
@@ -57,13 +61,9 @@ export function renderFlannelManifest(): string {
     {
       apiVersion: 'v1',
       kind: 'ConfigMap',
-      metadata: { name: flannelNames.config, namespace: kubeFlannel },
+      metadata: { name: kubeFlannelConfig, namespace: kubeFlannel },
       data: {
-        'net-conf.json': JSON.stringify({
-          Network: podNetwork,
-          EnableNFTables: true,
-          Backend: { Type: 'vxlan' },
-        }),
+        'net-conf.json': JSON.stringify(config),
         'write-cni.sh': cniScript,
       },
     },
@@ -96,7 +96,7 @@ export function renderFlannelManifest(): string {
       volumes: [
         { name: 'run', hostPath: { path: '/run/flannel', type: 'DirectoryOrCreate' } },
         { name: 'cni', hostPath: { path: '/etc/cni/net.d' } },
-        { name: 'config', configMap: { name: flannelNames.config } },
+        { name: 'config', configMap: { name: kubeFlannelConfig } },
       ],
     }),
   ])

@@ -579,6 +579,15 @@ describe('a network addon that is not ready', () => {
     ])
   })
 
+  test('explains a runtime without a network while the node is still ready', () => {
+    const observation = withFailingProbes(pair, 'w1', ['containerd', 'RUNTIME_NO_NETWORK', 'remote'])
+    expect(listKeys(withNetworkAddon(observation))).toEqual([
+      'ADDON_NOT_READY flannel',
+      'RUNTIME_NO_NETWORK w1/containerd',
+    ])
+    expect(listCauses(withNetworkAddon(observation))).toEqual(['ADDON_NOT_READY flannel'])
+  })
+
   test('explains addons that no node accepts, and is not explained by nodes', () => {
     const everywhere = withNetworkAddon(withoutNetwork(withoutNetwork(pair, 'cp1'), 'w1'))
     expect(listCauses({ ...everywhere, addons: [flannel, coredns] })).toEqual(['ADDON_NOT_READY flannel'])

@@ -1,4 +1,5 @@
 import type { OpenBundle } from '../../bundle/open.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { formatNames } from '../../kit/text.ts'
 import { describeStep } from '../../rollout/describe.ts'
 import { isApplyStep, isBeforeApi, type RolloutStep, startsBeforeApi } from '../../rollout/step.ts'
@@ -120,7 +121,10 @@ function planTasks(
     'network',
     `pod network of the addon ${networkAddon}`,
     testedHosts,
-    async () => passGates([{ kind: 'nodes-ready', hosts: testedHosts }], options),
+    async () =>
+      passGates([{ kind: 'nodes-ready', hosts: testedHosts }], options).catch((error: unknown) => {
+        throw explainMissingNetwork(error, networkAddon)
+      }),
   )
   const provisionalHosts = [...(provisional?.hosts.keys() ?? [])]
   const beginProvisionalTask = buildTask(
@@ -191,6 +195,15 @@ function selectPlansToTest(
       node !== undefined &&
       (networkAddon !== undefined || components.some(({ name }) => name === 'flanneld')),
   )
+}
+
+/** Names the network addon in the error of nodes that did not become ready, because its pods are the likely cause. */
+function explainMissingNetwork(error: unknown, networkAddon: string | undefined): unknown {
+  if (!hasCode(error, 'GATE_NOT_PASSED')) return error
+  return new HyperkubeError('GATE_NOT_PASSED', `nodes have no pod network of the addon ${networkAddon}`, {
+    hint: 'hyperkube doctor reports its pods that are not ready; fix the cause, then run the same command again',
+    cause: error,
+  })
 }
 
 function apiService({ cluster }: ClusterInputs): { address: string; port: number } {

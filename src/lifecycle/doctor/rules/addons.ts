@@ -4,6 +4,7 @@ import { type AddonReadiness, isAddonDown } from '../../../addons/addon-readines
 import { explainRefusedPods } from '../../cluster-objects/node.ts'
 import type { ClusterHealthObservation } from '../../observe/observe-cluster.ts'
 import type { Diagnosis } from '../diagnosis.ts'
+import { listProbes } from './probes.ts'
 
 /** Finds addons that are not ready. An addon that still has ready pods is reported as a warning. */
 export function findUnreadyAddons(observation: ClusterHealthObservation): Diagnosis[] {
@@ -12,7 +13,9 @@ export function findUnreadyAddons(observation: ClusterHealthObservation): Diagno
   return (observation.addons ?? [])
     .filter(({ ready }) => !ready)
     .map((addon) =>
-      addon.name === networkAddon ? diagnoseNetworkAddon(addon, refusals) : diagnoseAddon(addon, refusals),
+      addon.name === networkAddon
+        ? diagnoseNetworkAddon(addon, refusals, hasHostWithoutNetwork(observation))
+        : diagnoseAddon(addon, refusals),
     )
 }
 
@@ -21,15 +24,26 @@ export function findNetworkAddon(endpoints: ClusterHealthObservation['endpoints'
   return endpoints.find(({ networkAddon }) => networkAddon !== undefined)?.networkAddon
 }
 
+/** True if an agent reports that no pod can start. Its node may still be ready for some seconds. */
+function hasHostWithoutNetwork({ hosts }: ClusterHealthObservation): boolean {
+  return hosts.some((host) =>
+    listProbes(host).some(({ code, state }) => code === 'RUNTIME_NO_NETWORK' && state !== 'healthy'),
+  )
+}
+
 /**
  * Describes a network addon that is not ready. Its pods also start on nodes that are not ready, so the nodes
- * are no cause. It is an error as soon as a node accepts no pods.
+ * are no cause. It is an error as soon as a node accepts or starts no pods.
  */
-function diagnoseNetworkAddon(addon: AddonReadiness, refusals: readonly Refusal[]): Diagnosis {
+function diagnoseNetworkAddon(
+  addon: AddonReadiness,
+  refusals: readonly Refusal[],
+  isNetworkMissing: boolean,
+): Diagnosis {
   const refusing = refusals.filter(({ reasons }) => reasons.length > 0)
   return {
     code: 'ADDON_NOT_READY',
-    severity: isAddonDown(addon) || refusing.length > 0 ? 'error' : 'warning',
+    severity: isAddonDown(addon) || isNetworkMissing || refusing.length > 0 ? 'error' : 'warning',
     what: `the addon of the pod network is not ready${formatCount(addon)}`,
     component: addon.name,
     evidence: [
