@@ -26,6 +26,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
       provisional     Confirm or roll back a provisional change
       upgrade         Upgrade Kubernetes
       status          Show the health of the cluster
+      fleet           Show and change many clusters, in waves
       doctor          Diagnose problems and suggest fixes
       logs            Show component logs of all hosts
       runs            List recorded runs and show their timelines
@@ -41,7 +42,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
       kubectl         Run the kubectl of cluster.lock against the cluster, through SSH
       proxy           Run a local load balancer for the API
       conformance     Run the upstream conformance tests
-      schema          Print the JSON Schema of cluster.yml
+      schema          Print the JSON Schema of cluster.yml or fleet.yml
       completion      Print a completion script for your shell
       version         Print the version of hyperkube
 
