@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
@@ -41,8 +42,9 @@ export async function buildExecutable(
   program: ExecutableSource = hyperkube,
 ): Promise<string> {
   const target = findTarget(name)
-  const work = join(directory, `.${name}`)
-  await mkdir(work, { recursive: true })
+  await mkdir(directory, { recursive: true })
+  // Compiled code depends on the package.json above the working directory, so it is not below `directory`.
+  const work = await mkdtemp(join(tmpdir(), 'hyperkube-build-'))
   try {
     const runtime = await prepareRuntime(name, target, work)
     const output = join(directory, program.output ?? target.output)

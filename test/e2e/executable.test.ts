@@ -1,8 +1,8 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { runProgram } from '../../src/kit/command.ts'
+import { type Argv, runProgram } from '../../src/kit/command.ts'
 
 let directory: string
 let hyperkube: string
@@ -18,36 +18,25 @@ test('the executable runs without other files', async () => {
   expect(stdout).toMatch(/^hyperkube \d+\.\d+\.\d+\n$/)
 })
 
-test('a build from another directory has the same bytes', async () => {
-  const root = join(import.meta.dirname, '../..')
-  const copy = join(directory, 'copy')
-  for (const name of ['src', 'scripts', 'examples', 'tsconfig.json', 'package.json', 'package-lock.json'])
-    await cp(join(root, name), join(copy, name), { recursive: true })
-  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const script = `const { buildExecutable } = await import('./scripts/executable.ts')
-    console.log(await buildExecutable('${process.platform}-${process.arch}', process.cwd()))`
-  const { stdout } = await runProgram([process.execPath, '--input-type=module', '--eval', script], {
-    cwd: copy,
-    env: { PATH: process.env['PATH'] },
-  })
-  const [one, other] = [await readFile(hyperkube), await readFile(stdout.trim())]
-  expect(one.equals(other)).toBe(true)
+test('--help takes less than 150 ms, or on a slow machine five times the start of Node', async () => {
+  const [program, node] = [
+    await measureStart([hyperkube, '--help']),
+    await measureStart([process.execPath, '-e', '0']),
+  ]
+  process.stderr.write(`--help: best ${program.toFixed(0)} ms, Node ${node.toFixed(0)} ms\n`)
+  expect(program).toBeLessThan(Math.max(150, 5 * node))
 })
 
-test('--help takes less than 150 ms', async () => {
+/** Returns the best time of seven starts, because load on the machine only makes starts slower. */
+async function measureStart(argv: Argv): Promise<number> {
   const times: number[] = []
   for (let attempt = 0; attempt < 7; attempt++) {
     const started = performance.now()
-    await runProgram([hyperkube, '--help'])
+    await runProgram(argv)
     times.push(performance.now() - started)
   }
-  const [best = Number.NaN, , , median = Number.NaN] = times.toSorted((a, b) => a - b)
-  process.stderr.write(
-    `--help: best ${best.toFixed(0)} ms, median ${median.toFixed(0)} ms of ${times.length}\n`,
-  )
-  // Compares the best time, because load on the machine only makes runs slower.
-  expect(best).toBeLessThan(150)
-})
+  return Math.min(...times)
+}
 
 test('NODE_OPTIONS is ignored', async () => {
   const script = join(directory, 'intruder.cjs')
