@@ -53,6 +53,8 @@ export async function runRollout(initial: FleetRun, deps: RolloutDeps): Promise<
   /** The wave in progress; undefined between two waves. */
   let currentWave: number | undefined
   const running = new Map<string, Promise<void>>()
+  /** Errors of clusters that run beside the loop: the state could not be saved. */
+  const saveErrors: unknown[] = []
   const exclusively = createMutex()
   // The new state counts at once, so that nothing starts while the failure of a cluster is being saved.
   const update = async (change: (run: FleetRun) => FleetRun): Promise<void> => {
@@ -61,7 +63,7 @@ export async function runRollout(initial: FleetRun, deps: RolloutDeps): Promise<
   }
   const patch = async (cluster: string, change: Partial<ClusterRun>): Promise<void> =>
     update((current) => updateCluster(current, cluster, change))
-  const isOver = (): boolean => signal.aborted || isStopped(run)
+  const isOver = (): boolean => signal.aborted || isStopped(run) || saveErrors.length > 0
 
   const endWave = (isPassed: boolean): void => {
     if (currentWave !== undefined) report({ type: 'wave-ended', wave: currentWave, isPassed })
@@ -92,7 +94,9 @@ export async function runRollout(initial: FleetRun, deps: RolloutDeps): Promise<
     else
       running.set(
         cluster,
-        changeCluster(cluster, wave).finally(() => running.delete(cluster)),
+        changeCluster(cluster, wave)
+          .catch((error: unknown) => saveErrors.push(error))
+          .then(() => void running.delete(cluster)),
       )
   }
   const checkWave = async (clusters: readonly string[], wave: number): Promise<void> => {
@@ -114,6 +118,7 @@ export async function runRollout(initial: FleetRun, deps: RolloutDeps): Promise<
   }
   try {
     for (;;) {
+      if (saveErrors.length > 0) throw saveErrors[0]
       if (signal.aborted && running.size === 0) break
       const next = signal.aborted ? ({ type: 'wait' } as const) : decideNext(run)
       if (next.type === 'end') {
