@@ -32,7 +32,9 @@ function listSecretTraces(identity: Identity): string[] {
           !line.endsWith(':') &&
           !/^(apiVersion|kind|- )/.test(line),
       )
-    return [...lines.map((line) => line.replace(/^secret: /, '')), bytes.toString('base64').slice(0, 60)]
+    // The first characters of a key are the same for all keys of its kind, such as the key of a kubeconfig.
+    const encoded = bytes.toString('base64').slice(104, 160)
+    return [...lines.map((line) => line.replace(/^secret: /, '')), encoded]
   })
 }
 
