@@ -163,10 +163,11 @@ test('the start timeout is twice the time of the local probes, and at least a mi
     timeoutMs: 1000,
     failureThreshold,
   })
-  expect(startTimeoutMs({ probes: [] })).toBe(60_000)
-  expect(startTimeoutMs({ probes: [probe(5000, 6)] })).toBe(60_000)
-  expect(startTimeoutMs({ probes: [probe(10_000, 6), probe(1, 1)] })).toBe(120_000)
-  expect(startTimeoutMs({ probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
+  expect(startTimeoutMs({ stage: 'api', probes: [] })).toBe(60_000)
+  expect(startTimeoutMs({ stage: 'api', probes: [probe(5000, 6)] })).toBe(60_000)
+  expect(startTimeoutMs({ stage: 'api', probes: [probe(10_000, 6), probe(1, 1)] })).toBe(120_000)
+  expect(startTimeoutMs({ stage: 'api', probes: [probe(60_000, 6, 'remote')] })).toBe(60_000)
+  expect(startTimeoutMs({ stage: 'etcd', probes: [probe(10_000, 6)] })).toBe(30_000)
 })
 
 test('the reason of the last exit is kept while the service starts again', () => {

@@ -37,15 +37,18 @@ const readyAfterMs = 1000
  * and after `maxExits` exits.
  */
 const minTimeoutMs = 60_000
+/** etcd waits for other members without exiting, so repeated exits have a cause that does not go away. */
+const etcdTimeoutMs = 30_000
 const maxExits = 3
 /** Lowest exit status that systemd sets itself, when it could not start the program (203: not executable). */
 const firstSystemdStatus = 200
 
 /**
  * Returns the start timeout of a component: twice the time that its local probes may fail, and at least a
- * minute.
+ * minute. That of etcd is shorter.
  */
-export function startTimeoutMs({ probes }: Pick<ComponentPlan, 'probes'>): number {
+export function startTimeoutMs({ stage, probes }: Pick<ComponentPlan, 'stage' | 'probes'>): number {
+  if (stage === 'etcd') return etcdTimeoutMs
   const local = probes.filter(({ scope }) => scope === 'local')
   return Math.max(
     minTimeoutMs,
