@@ -70,6 +70,7 @@ const releasePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/aarch64-linux-gnu-strip', debian: 'binutils-aarch64-linux-gnu' },
   { file: '/usr/aarch64-linux-gnu/lib/libstdc++.so.6', debian: 'libstdc++6-arm64-cross' },
   { file: '/usr/bin/apt-ftparchive', debian: 'apt-utils' },
+  { file: '/usr/bin/createrepo_c', debian: 'createrepo-c' },
 ]
 
 /** Newest Go version that a go.mod of the lab requires. */

@@ -336,6 +336,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
     'src/cli/text',
     'src/cli/up',
     'src/cli/upgrade',
+    'src/cli/version',
     'src/cli/windows',
   ],
   'src/cli/completion': ['src/cli/addon', 'src/cli/command'],
@@ -375,6 +376,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
     'src/cli/run',
     'src/cli/up',
   ],
+  'src/cli/version': ['src/cli/command'],
   'src/cli/windows': [],
 }
 

@@ -16,17 +16,35 @@ export interface PinnedPackage {
 const lockFile = z.object({
   packages: z.record(
     z.string(),
-    z.object({ version: z.string().optional(), integrity: z.string().optional() }),
+    z.object({
+      version: z.string().optional(),
+      integrity: z.string().optional(),
+      dev: z.boolean().default(false),
+      optional: z.boolean().default(false),
+    }),
   ),
 })
+
+async function readLockFile(): Promise<z.infer<typeof lockFile>> {
+  const text = await readFile(join(import.meta.dirname, '../package-lock.json'), 'utf8')
+  return lockFile.parse(JSON.parse(text))
+}
+
+/** Lists the packages that npm installs together with ours, as paths below node_modules. */
+export async function listProductionPackages(): Promise<readonly string[]> {
+  const { packages } = await readLockFile()
+  return Object.entries(packages).flatMap(([path, { dev, optional }]) =>
+    path === '' || dev || optional ? [] : [path.replace('node_modules/', '')],
+  )
+}
 
 /**
  * Finds a package in package-lock.json. This file lists packages for all systems, including packages that npm
  * does not install on this system.
  */
 export async function findLockedPackage(name: string): Promise<PinnedPackage> {
-  const text = await readFile(join(import.meta.dirname, '../package-lock.json'), 'utf8')
-  const { version, integrity } = lockFile.parse(JSON.parse(text)).packages[`node_modules/${name}`] ?? {}
+  const { packages } = await readLockFile()
+  const { version, integrity } = packages[`node_modules/${name}`] ?? {}
   if (version === undefined || integrity === undefined)
     throw new Error(`package-lock.json has no version and hash of ${name}`)
   return { name, version, integrity }

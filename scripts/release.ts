@@ -1,17 +1,19 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isMinisignKey } from '../src/kit/minisign.ts'
 import { buildExecutable } from './executable.ts'
 import { targets } from './executable/runtime.ts'
 import { assembleRelease } from './release/assemble.ts'
 import { formatPublicKey, parseSecretKey } from './release/minisign.ts'
 import { readReleaseSource } from './release/source.ts'
 
-const usage = `Usage: npm run release -- --key FILE [options]
+const usage = `Usage: npm run release -- --key FILE | --public-key KEY [options]
 
 Makes all files of a release from the tagged commit.
 
   --key FILE         secret key of minisign without a password (minisign -G -W)
+  --public-key KEY   repeat a release without its secret key: the same files without a signature
   --output DIR       empty directory for the files (default: dist/release)
   --url URL          directory of the release on the web; executables contain it
   --repository URL   address of the repository, for the provenance
@@ -20,11 +22,12 @@ Makes all files of a release from the tagged commit.
   --allow-untagged   make a test release from any commit
 `
 
-/** Makes a release. The same commit and key always give the same files. */
+/** Makes a release. The same commit, options and key always give the same files. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       key: { type: 'string' },
+      'public-key': { type: 'string' },
       output: { type: 'string', default: 'dist/release' },
       url: { type: 'string' },
       repository: { type: 'string', default: 'unknown' },
@@ -34,12 +37,14 @@ async function main(): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   })
-  if (values.help || values.key === undefined) {
+  const key = values.key === undefined ? undefined : parseSecretKey(await readFile(values.key, 'utf8'))
+  const publicKey = key === undefined ? values['public-key'] : formatPublicKey(key)
+  if (values.help || publicKey === undefined) {
     process.stderr.write(usage)
     process.exitCode = values.help ? 0 : 2
     return
   }
-  const key = parseSecretKey(await readFile(values.key, 'utf8'))
+  if (!isMinisignKey(publicKey)) throw new Error(`${publicKey} is not a public key of minisign`)
   const source = await readReleaseSource(join(import.meta.dirname, '..'), values['allow-untagged'])
   const directory = resolve(values.output)
   await mkdir(directory, { recursive: true })
@@ -51,8 +56,9 @@ async function main(): Promise<void> {
     executables.push(await buildExecutable(name, directory))
   }
   const { url, repository, builder } = values
-  await assembleRelease({ source, directory, executables, key, url, repository, builder, onStep })
-  process.stdout.write(`${directory}\npublic key: ${formatPublicKey(key)}\n`)
+  const options = { source, directory, executables, publicKey, key, url, repository, builder, onStep }
+  await assembleRelease(options)
+  process.stdout.write(`${directory}\npublic key: ${publicKey}\n`)
 }
 
 if (import.meta.main) await main()

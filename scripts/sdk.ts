@@ -3,6 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import packageFile from '../package.json' with { type: 'json' }
 import { runProgram } from '../src/kit/command.ts'
 import { pruneDeclarations } from './declarations.ts'
 
@@ -55,6 +56,8 @@ Written by \`npm run sdk -- --report\`; \`npm run check\` fails if it is not up 
 export async function buildSdk(directory: string, declarations: ReadonlyMap<string, string>): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   await build({
+    // Comments in the output name the modules relative to this directory.
+    absWorkingDir: root,
     entryPoints: Object.values(sdkEntries).map((entry) => join(root, entry)),
     outdir: directory,
     bundle: true,
@@ -80,8 +83,17 @@ export async function stagePackage(
   declarations: ReadonlyMap<string, string>,
 ): Promise<void> {
   await buildSdk(join(directory, 'dist/sdk'), declarations)
-  for (const file of ['package.json', 'README.md', 'LICENSE'])
-    await copyFile(join(root, file), join(directory, file))
+  await writeFile(join(directory, 'package.json'), `${JSON.stringify(buildManifest(), undefined, 2)}\n`)
+  for (const file of ['README.md', 'LICENSE']) await copyFile(join(root, file), join(directory, file))
+}
+
+/**
+ * Returns package.json of the npm package: that of the repository without what only developers need, such as
+ * packages with Node's executable.
+ */
+export function buildManifest() {
+  const { name, version, description, license, files, type, exports, dependencies, engines } = packageFile
+  return { name, version, description, license, files, type, exports, dependencies, engines }
 }
 
 /** Returns the value of `exports` in package.json. */

@@ -53,6 +53,11 @@ runCommandLine(programPath, process.argv.slice(2), {
   runForeground: async (argv, variables) => runForeground(argv, { ...env, ...variables }),
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
   stateDirectory: () => findStateDirectory({ platform, env, home: homedir }),
+  // Loaded only when needed, because every service starts this program and few commands need the key.
+  readReleaseKey: async () => {
+    const { readReleaseTable } = await import('./cli/environment/agent-release.ts')
+    return (await readReleaseTable())?.publicKey
+  },
   environment: {
     workingDirectory: process.cwd(),
     file: env['HYPERKUBE_FILE'] || undefined,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import {
   chmod,
   copyFile,
@@ -14,8 +13,8 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { runProgram } from '../../src/kit/command.ts'
+import { hashFile } from '../../src/kit/files.ts'
 import type { Arch } from '../components/recipe.ts'
 import type { Image } from './images.ts'
 import { contentPath, tagPath } from './registry-paths.ts'
@@ -182,12 +181,6 @@ async function addFile(layout: string, file: string): Promise<Blob> {
   const { size } = await stat(file)
   await rename(file, join(layout, 'blobs/sha256', hex))
   return { digest: `sha256:${hex}`, size }
-}
-
-export async function hashFile(file: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
-  return hash.digest('hex')
 }
 
 interface LayoutDigests {

@@ -8,7 +8,8 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { join, normalize } from 'node:path'
-import { manifestType, hashFile } from './oci-archive.ts'
+import { hashFile } from '../../src/kit/files.ts'
+import { manifestType } from './oci-archive.ts'
 import {
   parseRegistryRequest,
   registryDirectory,

@@ -12,9 +12,12 @@ import { targets } from './runtime.ts'
 
 /**
  * Writes the table of all executables for hosts into all executables of a release, and returns the table.
- * `url` is the directory of the release on the web.
+ * `url` is the directory of the release on the web, and `publicKey` verifies releases.
  */
-export async function writeReleaseTable(files: readonly string[], url?: string): Promise<ReleaseTable> {
+export async function writeReleaseTable(
+  files: readonly string[],
+  { url, publicKey }: Pick<ReleaseTable, 'url' | 'publicKey'> = {},
+): Promise<ReleaseTable> {
   const formats = new Map(Object.values(targets).map(({ output, format }) => [output, format]))
   const offsets = new Map<string, number>()
   for (const file of files) offsets.set(file, locateTable(await readFile(file), file))
@@ -27,6 +30,7 @@ export async function writeReleaseTable(files: readonly string[], url?: string):
     })
   const table = {
     ...(url === undefined ? {} : { url }),
+    ...(publicKey === undefined ? {} : { publicKey }),
     files: Object.fromEntries(await Promise.all(entries)),
   }
   for (const file of files) {

@@ -1,19 +1,13 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
+import { hashFile } from '../../src/kit/files.ts'
 
 /** Returns the SHA-256 of all files in a directory, by name in alphabetical order. */
 export async function hashFiles(directory: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(directory, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
   const digests = new Map<string, string>()
-  for (const name of names.toSorted()) {
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(join(directory, name)), hash)
-    digests.set(name, hash.digest('hex'))
-  }
+  for (const name of names.toSorted()) digests.set(name, await hashFile(join(directory, name)))
   return digests
 }
 

@@ -1,8 +1,8 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto'
 
 /**
  * Signatures in the format of minisign, so that users verify a release with a small program of their
- * distribution. The signed message is the BLAKE2b-512 hash of the file.
+ * distribution. `hyperkube version --verify` verifies them, too.
  */
 export interface MinisignKey {
   readonly id: Buffer
@@ -11,7 +11,6 @@ export interface MinisignKey {
 }
 
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
-const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 /** Algorithms in a secret key: Ed25519, no encryption, BLAKE2b. */
 const plainKeyAlgorithms = Buffer.from('Ed\0\0B2', 'latin1')
 
@@ -41,21 +40,4 @@ export function signContent(content: Uint8Array, { id, key }: MinisignKey, comme
     global.toString('base64'),
     '',
   ].join('\n')
-}
-
-/** Returns the signed comment, or undefined if the signature is not valid. */
-export function verifyContent(content: Uint8Array, text: string, publicKey: string): string | undefined {
-  const [, signatureLine = '', commentLine = '', globalLine = ''] = text.split('\n')
-  const [signed, known] = [Buffer.from(signatureLine, 'base64'), Buffer.from(publicKey, 'base64')]
-  const comment = /^trusted comment: (.*)$/.exec(commentLine)?.[1]
-  if (signed.length !== 74 || signed.toString('latin1', 0, 2) !== 'ED' || comment === undefined)
-    return undefined
-  if (!signed.subarray(2, 10).equals(known.subarray(2, 10))) return undefined
-  const der = Buffer.concat([spkiPrefix, known.subarray(10)])
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' })
-  const signature = signed.subarray(10)
-  const isValid =
-    verify(null, createHash('blake2b512').update(content).digest(), key, signature) &&
-    verify(null, Buffer.concat([signature, Buffer.from(comment)]), key, Buffer.from(globalLine, 'base64'))
-  return isValid ? comment : undefined
 }

@@ -2,15 +2,16 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { runProgram } from '../../src/kit/command.ts'
 import { encodeTable, type ReleaseTable, tableAsset, tableMagic } from '../../src/contract/release-table.ts'
-import packageFile from '../../package.json' with { type: 'json' }
 import { bundleProgram, hostScript } from '../executable.ts'
+import { buildManifest, emitDeclarations, stagePackage } from '../sdk.ts'
 import type { ReleaseSource } from './source.ts'
 
 const root = join(import.meta.dirname, '../..')
 
 /**
- * Packs the program as an npm package and returns the file name. The package contains one bundled file and
- * has no dependencies. Hosts get the executable of the release, which the table in the package identifies.
+ * Packs the npm package and returns the file name. It contains the program as one bundled file, and the
+ * modules and types of the SDK, which need the dependencies. Hosts get the executable of the release, which
+ * the table in the package identifies.
  */
 export async function packNpmTarball(
   source: ReleaseSource,
@@ -21,25 +22,23 @@ export async function packNpmTarball(
   const content = join(work, 'package')
   try {
     await mkdir(content, { recursive: true })
-    const { name, description, license, engines } = packageFile
-    const manifest = {
-      name,
-      version: source.version,
-      description,
-      license,
-      bin: { hyperkube: 'hyperkube.cjs' },
-      engines,
-    }
-    await writeFile(join(content, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+    await stagePackage(content, await emitDeclarations())
+    const program = 'hyperkube.cjs'
     const bundle = join(work, 'bundle.cjs')
     await bundleProgram(bundle, { entry: 'src/main.ts', node: 22 })
-    const program = `#!/usr/bin/env node\n${await readFile(bundle, 'utf8')}`
-    await writeFile(join(content, 'hyperkube.cjs'), program)
-    await chmod(join(content, 'hyperkube.cjs'), 0o755)
+    await writeFile(join(content, program), `#!/usr/bin/env node\n${await readFile(bundle, 'utf8')}`)
+    await chmod(join(content, program), 0o755)
     await copyFile(hostScript, join(content, 'host.ps1'))
     await writeFile(join(content, tableAsset), Buffer.concat([tableMagic, encodeTable(table)]))
-    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
-      await copyFile(join(root, file), join(content, file))
+    await copyFile(join(root, 'CHANGELOG.md'), join(content, 'CHANGELOG.md'))
+    const { files, ...manifest } = buildManifest()
+    const extended = {
+      ...manifest,
+      version: source.version,
+      bin: { hyperkube: program },
+      files: [...files, program, 'host.ps1', tableAsset, 'CHANGELOG.md'],
+    }
+    await writeFile(join(content, 'package.json'), `${JSON.stringify(extended, undefined, 2)}\n`)
     // npm sets the same owner and time for all files of a package.
     const { stdout } = await runProgram(['npm', 'pack', '--silent', '--pack-destination', directory, content])
     return stdout.trim().split('\n').at(-1) ?? ''

@@ -5,7 +5,12 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bundleProgram } from '../executable.ts'
 import { renderCycloneDx, renderSpdx, type SbomContent } from './sbom.ts'
-import { findLicenseProblems, listShippedPackages, type ShippedPackage } from './shipped-packages.ts'
+import {
+  findLicenseProblems,
+  listInstalledPackages,
+  listShippedPackages,
+  type ShippedPackage,
+} from './shipped-packages.ts'
 
 const source = { version: '1.2.3', commit: 'c0ffee', epoch: 1_700_000_000, isTagged: true }
 let directory = ''
@@ -42,13 +47,25 @@ test('every shipped package has an accepted licence', () => {
   expect(findLicenseProblems(first === undefined ? [] : [{ ...first, license: 'GPL-3.0' }])).toHaveLength(1)
 })
 
-test('both documents list all packages, Node and its libraries, and are reproducible', () => {
-  const libraries = { node: '24.0.0', openssl: '3.5.0', modules: '137' }
-  const content: SbomContent = { source, packages, runtimes: [{ version: '24.0.0', libraries }] }
+test('every package that npm installs with ours has an accepted licence', async () => {
+  const installed = await listInstalledPackages()
+  expect(installed.map(({ name }) => name)).toEqual(expect.arrayContaining(['zod', 'asn1js']))
+  expect(findLicenseProblems(installed)).toEqual([])
+})
+
+test('both documents list all packages, Node, all libraries, and are reproducible', () => {
+  const versions = { node: '24.0.0', openssl: '3.5.0', modules: '137' }
+  const content: SbomContent = {
+    source,
+    packages,
+    runtimes: [{ version: '24.0.0', libraries: versions }],
+    libraries: [{ name: 'libc6', version: '2.36', purl: 'pkg:deb/debian/libc6@2.36' }],
+  }
   const expected = [
     ...packages.map(({ name, version }) => `${name} ${version}`),
     'node 24.0.0',
     'node-openssl 3.5.0',
+    'libc6 2.36',
   ]
   const cycloneDx: unknown = JSON.parse(renderCycloneDx(content))
   expect(cycloneDx).toMatchObject({

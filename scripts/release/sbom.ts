@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { LibraryPackage } from './image-files.ts'
 import type { ReleaseSource } from './source.ts'
 import type { ShippedPackage } from './shipped-packages.ts'
 
@@ -13,6 +14,8 @@ export interface SbomContent {
   readonly source: ReleaseSource
   readonly packages: readonly ShippedPackage[]
   readonly runtimes: readonly ShippedRuntime[]
+  /** Packages of the libraries in the image. */
+  readonly libraries: readonly LibraryPackage[]
 }
 
 interface Component {
@@ -26,7 +29,7 @@ interface Component {
 /** Entries of `process.versions` that are not software. */
 const notSoftware = new Set(['node', 'modules', 'napi', 'unicode', 'cldr', 'tz'])
 
-function listComponents({ packages, runtimes }: SbomContent): readonly Component[] {
+function listComponents({ packages, runtimes, libraries }: SbomContent): readonly Component[] {
   const fromNpm = packages.map(({ name, version, license, integrity }) => ({
     name,
     version,
@@ -34,9 +37,9 @@ function listComponents({ packages, runtimes }: SbomContent): readonly Component
     license,
     sha512: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex'),
   }))
-  const fromNode = runtimes.flatMap(({ version, libraries }) => [
+  const fromNode = runtimes.flatMap(({ version, libraries: versions }) => [
     { name: 'node', version, purl: `pkg:generic/node@${version}`, license: 'MIT' },
-    ...Object.entries(libraries)
+    ...Object.entries(versions)
       .filter(([name]) => !notSoftware.has(name))
       .map(([name, libraryVersion]) => ({
         name: `node-${name}`,
@@ -44,7 +47,7 @@ function listComponents({ packages, runtimes }: SbomContent): readonly Component
         purl: `pkg:generic/${name}@${libraryVersion}?node=${version}`,
       })),
   ])
-  return [...fromNpm, ...fromNode]
+  return [...fromNpm, ...fromNode, ...libraries]
 }
 
 /** Renders the bill of materials as CycloneDX 1.6. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { z } from 'zod'
-import { findLockedPackage } from '../npm-package.ts'
+import { findLockedPackage, listProductionPackages } from '../npm-package.ts'
 
 /** An npm package of which at least one byte is in the program. */
 export interface ShippedPackage {
@@ -30,6 +30,11 @@ export async function listShippedPackages({ outputs }: Metafile): Promise<readon
       : (/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/.exec(path)?.[1] ?? []),
   )
   return Promise.all([...new Set(names)].toSorted().map(readPackage))
+}
+
+/** Lists the packages that npm installs together with the npm package. */
+export async function listInstalledPackages(): Promise<readonly ShippedPackage[]> {
+  return Promise.all((await listProductionPackages()).map(readPackage))
 }
 
 async function readPackage(name: string): Promise<ShippedPackage> {

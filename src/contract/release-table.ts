@@ -11,6 +11,8 @@ import { z } from 'zod'
 const releaseTableSchema = z.strictObject({
   /** Directory of the release on the web. */
   url: z.url().optional(),
+  /** Public key of minisign that signs the checksums of releases. */
+  publicKey: z.string().optional(),
   /** By file name. */
   files: z.record(
     z.string(),

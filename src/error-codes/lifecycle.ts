@@ -90,6 +90,25 @@ export const lifecycleCodes: ErrorCodeEntries = {
     remedy:
       'Remove the file from the message. With `HYPERKUBE_RELEASE_URL` or a mirror, publish the files of the same release there.',
   },
+  RELEASE_NOT_VERIFIED: {
+    summary: 'A file of a release was changed, or is not of a release of this key.',
+    meaning:
+      '`SHA256SUMS.minisig` must be a signature of `SHA256SUMS` by the public key, and `SHA256SUMS` must contain the name and the digest of the file. The message names the part that does not match.',
+    remedy:
+      'Do not use the file. Remove it, download it again with `SHA256SUMS` and `SHA256SUMS.minisig` of the same release, and verify again. Keep the name of the file.',
+  },
+  RELEASE_FILE_NOT_READ: {
+    summary: 'A file that is needed to verify a download cannot be read.',
+    meaning: '`version --verify FILE` reads the file, and `SHA256SUMS` and `SHA256SUMS.minisig` beside it.',
+    remedy: 'Download the missing file of the same release into the directory of the file.',
+  },
+  RELEASE_KEY_MISSING: {
+    summary: 'There is no public key to verify a release with.',
+    meaning:
+      'Programs of a signed release contain its public key. This program was built from sources, or the given text is not a public key of minisign.',
+    remedy:
+      'Pass the key of the project, 56 characters that begin with `RW`: `hyperkube version --verify FILE --public-key KEY`.',
+  },
   RUN_LOG_NOT_WRITTEN: {
     summary: 'hyperkube could not write the log of the run.',
     meaning:

@@ -82,6 +82,13 @@ export function readFileBytes(path: string, signal?: AbortSignal): AsyncIterable
   return createReadStream(path, { highWaterMark: 1 << 20, ...(signal && { signal }) })
 }
 
+/** Computes the SHA-256 of a file. */
+export async function hashFile(path: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of readFileBytes(path, signal)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
 /** Writes a new private file and flushes it to disk, so that it survives a power failure. */
 export async function writeNewFile(
   path: string,

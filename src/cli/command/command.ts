@@ -40,6 +40,8 @@ export interface CommandContext extends WorkspaceContext {
   readonly runForeground: (argv: Argv, env: Readonly<Record<string, string>>) => Promise<number>
   /** The operator's state directory. Throws if the operator has no home directory. */
   readonly stateDirectory: () => string
+  /** Returns the public key of releases; undefined if this program is not of a signed release. */
+  readonly readReleaseKey: () => Promise<string | undefined>
   readonly environment: CommandEnvironment
   /** The typed command without flags such as --yes, for messages that suggest to run it again. */
   readonly typedCommand?: string

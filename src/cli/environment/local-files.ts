@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { privateFiles } from '../../identity/private-files.ts'
-import { createFile, fileExists, replaceFile } from '../../kit/files.ts'
+import { createFile, fileExists, hashFile, replaceFile } from '../../kit/files.ts'
 import type { LocalFiles } from '../../workspace/context.ts'
 
 /** Creates the access to files of this machine. */
@@ -8,6 +8,7 @@ export function createLocalFiles(): LocalFiles {
   return {
     exists: fileExists,
     readFile: async (path) => readFile(path, 'utf8'),
+    hashFile,
     listDirectory: async (path) => readdir(path),
     createFile,
     replaceFile,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { bundleDisk } from '../../bundle/disk.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
 import type { Fetcher } from '../../catalog/fetcher.ts'
@@ -34,6 +35,8 @@ export interface InMemoryOptions {
   readonly environment?: Partial<CommandContext['environment']>
   readonly configDirectory?: string
   readonly cacheDirectory?: string
+  /** Public key of releases in the program. */
+  readonly releaseKey?: string
 }
 
 /** Runs a command line on files in memory, for tests. Without a fetcher, no URL can be fetched. */
@@ -76,6 +79,7 @@ export function createInMemoryContext(
       read: () => '',
     },
     stateDirectory: () => '/home/me/.local/state',
+    readReleaseKey: async () => options.releaseKey,
     environment: {
       workingDirectory: '/',
       file: undefined,
@@ -132,6 +136,10 @@ function createFakeFiles(contents: Map<string, string>): LocalFiles {
     exists: async (path) =>
       path === '.' || contents.has(path) || [...contents.keys()].some((file) => file.startsWith(`${path}/`)),
     readFile: read,
+    hashFile: async (path) =>
+      createHash('sha256')
+        .update(await read(path))
+        .digest('hex'),
     listDirectory: async (path) => {
       const prefix = path === '.' ? '' : `${path}/`
       const names = new Set(
