@@ -87,6 +87,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/manager',
     'evidence/manager-scale',
     'evidence/sdk',
+    'evidence/release',
     'evidence/operator-scale',
     'evidence/fleet',
     'evidence/conformance',

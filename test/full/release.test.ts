@@ -45,17 +45,18 @@ beforeAll(async () => {
   const key = join(directory, 'key')
   await runProgram(['minisign', '-G', '-W', '-p', join(directory, 'pub'), '-s', key])
   const publicKey = formatPublicKey(parseSecretKey(await readFile(key, 'utf8')))
-  release = await build('one', ['--key', key])
-  repeated = await build('two', ['--public-key', publicKey])
+  release = await build('one', root, ['--key', key])
+  // The repository may have a newer commit by now.
+  repeated = await build('two', join(directory, 'one/source'), ['--public-key', publicKey])
 }, 7_200_000)
 afterAll(async () => stack.disposeAsync())
 
-/** Clones the commit into its own directory and makes a release there. Returns the directory of the files. */
-async function build(name: string, key: readonly string[]): Promise<string> {
+/** Clones a repository into its own directory and makes a release there. Returns the directory of the files. */
+async function build(name: string, repository: string, key: readonly string[]): Promise<string> {
   const clone = join(directory, name, 'source')
   const output = join(directory, name, 'release')
   const started = performance.now()
-  await runProgram(['git', 'clone', '--quiet', root, clone])
+  await runProgram(['git', 'clone', '--quiet', repository, clone])
   await symlink(join(root, 'node_modules'), join(clone, 'node_modules'))
   const options = [...key, '--output', output, '--url', url, '--allow-untagged']
   await runProgram([process.execPath, join(clone, 'scripts/release.ts'), ...options])
@@ -202,8 +203,8 @@ test('apt installs the package from a repository', async () => {
   stack.defer(async () => lab.down())
   operator = await startOneHost(lab, 'op')
   const deb = `hyperkube_${version}_amd64.deb`
-  await mkdir(repository())
-  await copyFile(join(release, deb), join(repository(), deb))
+  await mkdir(aptRepository())
+  await copyFile(join(release, deb), join(aptRepository(), deb))
   await publish()
   const list = 'echo "deb [trusted=yes] file:/srv/repository ./" > /etc/apt/sources.list'
   await operator.script(`rm -f /etc/apt/sources.list.d/*; ${list}; ${apt} update; ${apt} install hyperkube`)
@@ -258,7 +259,13 @@ ls /root/shop`)
 test('apt upgrades and removes the package', async () => {
   const newer = { version: '0.999.0', commit: '', epoch: 1_700_000_000, isTagged: false }
   const executable = join(release, 'hyperkube-linux-x64')
-  await buildDebianPackage({ source: newer, executable, arch: 'x64', license: '', directory: repository() })
+  await buildDebianPackage({
+    source: newer,
+    executable,
+    arch: 'x64',
+    license: '',
+    directory: aptRepository(),
+  })
   await publish()
   await operator.script(`${apt} update; ${apt} install hyperkube`)
   const { stdout: installed } = await operator.exec(['dpkg-query', '-W', '-f', '${Version}', 'hyperkube'])
@@ -272,14 +279,14 @@ test('apt upgrades and removes the package', async () => {
 })
 
 const apt = 'DEBIAN_FRONTEND=noninteractive apt-get -q -y'
-const repository = (): string => join(directory, 'repository')
+const aptRepository = (): string => join(directory, 'repository')
 
 /** Writes the index of the apt repository, and copies the repository to the machine of the operator. */
 async function publish(): Promise<void> {
-  const { stdout } = await runProgram(['apt-ftparchive', 'packages', '.'], { cwd: repository() })
-  await writeFile(join(repository(), 'Packages'), stdout)
+  const { stdout } = await runProgram(['apt-ftparchive', 'packages', '.'], { cwd: aptRepository() })
+  await writeFile(join(aptRepository(), 'Packages'), stdout)
   const archive = join(directory, 'repository.tar')
-  await runProgram(['tar', '-C', repository(), '-cf', archive, '.'])
+  await runProgram(['tar', '-C', aptRepository(), '-cf', archive, '.'])
   await operator.script('rm -rf /srv/repository; mkdir -p /srv/repository')
   await operator.exec(['tar', '-C', '/srv/repository', '-xf', '-'], { input: await readFile(archive) })
 }
