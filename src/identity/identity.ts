@@ -60,7 +60,7 @@ const serviceAccountKey = secretCodec('service account key')
 export const adoptionSources = ['kubeadm', 'rke1'] as const
 export type AdoptionSource = (typeof adoptionSources)[number]
 
-const adoption = z.strictObject({
+const adoptionSchema = z.strictObject({
   from: z.enum(adoptionSources),
   /** When the hosts were read. */
   observed: z.iso.datetime(),
@@ -71,7 +71,7 @@ const adoption = z.strictObject({
   /** When the operator gave up the way back to the other tool; absent until then. */
   committed: z.iso.datetime().optional(),
 })
-export type Adoption = z.infer<typeof adoption>
+export type Adoption = z.infer<typeof adoptionSchema>
 
 /** All data of a cluster that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
@@ -110,7 +110,7 @@ export const identitySchema = z.strictObject({
   hostKeys,
   secrets: namedSecrets,
   /** Set if another tool created the cluster. */
-  adoption: adoption.optional(),
+  adoption: adoptionSchema.optional(),
 })
 export type Identity = z.infer<typeof identitySchema>
 

@@ -70,6 +70,6 @@ export function findPlanCas(plan: NodePlan, name: CaName): readonly X509Certific
   const byFingerprint = new Map(
     [...new Set(texts)].flatMap(parseCertificates).map((one) => [one.fingerprint256, one] as const),
   )
-  const subjects = caCommonNames[name].map((commonName) => `CN=${commonName}`)
-  return [...byFingerprint.values()].filter(({ ca, subject }) => ca && subjects.includes(subject))
+  const subjects = new Set(caCommonNames[name].map((commonName) => `CN=${commonName}`))
+  return [...byFingerprint.values()].filter(({ ca, subject }) => ca && subjects.has(subject))
 }
