@@ -27,7 +27,8 @@ const kubeProxyStart = "ps -eo lstart,args | grep '[k]ube-proxy --config'"
  * Files that programs for users rewrite, and the file in which hyperkube's kubelet sets how long a shutdown may
  * take. The previous kubelet does not remove it.
  */
-const ignored = /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated|\/etc\/systemd\/logind\.conf\.d/
+const ignored =
+  /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated|\/etc\/systemd\/logind\.conf\.d/
 
 interface Row {
   readonly change: string
