@@ -307,7 +307,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/lifecycle/support-bundle': ['src/lifecycle/agents', 'src/lifecycle/logs'],
   'src/cli': ['src/cli/command', 'src/cli/commands'],
   'src/cli/addon': ['src/cli/command', 'src/cli/run'],
-  'src/cli/adopt': ['src/cli/command', 'src/cli/init', 'src/cli/run'],
+  'src/cli/adopt': ['src/cli/command', 'src/cli/init', 'src/cli/run', 'src/cli/up'],
   'src/cli/certs': ['src/cli/command', 'src/cli/run', 'src/cli/up'],
   'src/cli/command': [],
   'src/cli/commands': [

@@ -102,6 +102,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/corporate-network',
     'evidence/gateway',
     'evidence/adopt',
+    'evidence/adopt-move-1-1',
     'evidence/virtual-machine',
     'evidence/powershell',
     'evidence/wine',

@@ -126,7 +126,12 @@ export async function openAdoption(
       async importKeys(name, hostNames) {
         const { host, remote } = requireControlPlane(reader)
         const existing = target.keys ?? (await readExistingKeys(remote, host, from, signal))
-        const identity = await importIdentity(existing, { name, from, now: now() })
+        const identity = await importIdentity(existing, {
+          name,
+          from,
+          hosts: [...hostNames.values()],
+          now: now(),
+        })
         return { ...identity, hostKeys: renamePins(keys.identity.hostKeys, hostNames) }
       },
       [Symbol.asyncDispose]: close,

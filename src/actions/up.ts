@@ -1,5 +1,6 @@
 import { hasErrors } from '../contract/finding.ts'
 import { forgetHostKey } from '../identity/host-key.ts'
+import { forgetAdoptedHost } from '../identity/identity.ts'
 import { buildSigningKey } from '../identity/signing-key.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { joinNames } from '../kit/text.ts'
@@ -174,10 +175,16 @@ async function executeAndForget(
 ): Promise<void> {
   const { context, options, inputs } = deps
   const removed = await executeProposal(deps, proposal, provisional)
-  // Deletes the ssh host keys of removed hosts, because another machine may later get the name of a removed
-  // host.
+  // Forgets removed hosts, because another machine may later get the name of a removed host.
   if (removed.size > 0)
-    await saveIdentity(context, options.files, [...removed].reduce(forgetHostKey, inputs.identity))
+    await saveIdentity(
+      context,
+      options.files,
+      [...removed].reduce(
+        (identity, host) => forgetAdoptedHost(forgetHostKey(identity, host), host),
+        inputs.identity,
+      ),
+    )
 }
 
 function buildDryRunOutcome(proposal: Proposal): ActionOutcome {

@@ -12,7 +12,7 @@ export const commandTable: readonly CommandEntry[] = [
   {
     name: 'adopt',
     aliases: [],
-    summary: 'Read a running kubeadm or RKE1 cluster, and write its cluster.yml and identity',
+    summary: 'Adopt a running kubeadm or RKE1 cluster',
     load: async () => (await import('./commands/adopt.ts')).adoptCommand,
   },
   {
@@ -279,7 +279,9 @@ function listLeafCommands(
   definition: CommandDefinition,
 ): readonly NamedCommand[] {
   if (!isCommandGroup(definition)) return [{ name, summary, definition }]
-  return definition.subcommands.flatMap((one) =>
-    listLeafCommands(`${name} ${one.name}`, one.summary, one.definition),
-  )
+  const { own, subcommands } = definition
+  return [
+    ...(own === undefined ? [] : [{ name, summary, definition: own }]),
+    ...subcommands.flatMap((one) => listLeafCommands(`${name} ${one.name}`, one.summary, one.definition)),
+  ]
 }

@@ -16,7 +16,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
 
     Commands:
       init            Create cluster.yml and the keys of the cluster
-      adopt           Read a running kubeadm or RKE1 cluster, and write its cluster.yml and identity
+      adopt           Adopt a running kubeadm or RKE1 cluster
       validate        Check cluster.yml
       catalog         List supported versions, or use a newer signed catalog
       lock            Pin versions and checksums in cluster.lock

@@ -122,6 +122,8 @@ async function runEntry(
   while (isCommandGroup(definition)) {
     const { word, rest: others } = takeWord(rest)
     const subcommand = definition.subcommands.find((one) => one.name === word)
+    if (subcommand === undefined && definition.own !== undefined)
+      return runCommand({ name, summary, definition: definition.own }, rest, context)
     if (word === undefined && isHelpRequested(rest)) {
       context.stdout.write(formatGroupHelp(name, summary, definition))
       return exitCodes.ok

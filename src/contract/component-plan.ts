@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { certificateSubject, keyUsage, subjectAltNames } from './certificate-spec.ts'
+import { predecessorSchema } from './predecessor.ts'
 import { probeSchema } from './probe.ts'
 import { serviceSchema } from './service.ts'
 
@@ -139,6 +140,8 @@ export const componentPlan = z.strictObject({
   files: z.array(file),
   derivedFiles: z.array(derivedFile),
   certificates: z.array(certificate),
+  /** What the component replaces on a host of an adopted cluster. */
+  replaces: predecessorSchema.optional(),
   service: serviceSchema.optional(),
   probes: z.array(probeSchema),
 })

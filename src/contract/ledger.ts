@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { certificateSubject, keyUsage, subjectAltNames } from './certificate-spec.ts'
 import { stageSchema } from './component-plan.ts'
+import { predecessorRecord } from './predecessor.ts'
 import type { Format } from './versioned.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -96,6 +97,13 @@ const resource = z.discriminatedUnion('target', [
     names: subjectAltNames,
     usages: z.array(keyUsage).min(1).readonly(),
     lifetime: z.int(),
+  }),
+  z.strictObject({
+    ...common,
+    target: z.literal('predecessor'),
+    record: predecessorRecord,
+    /** False if the removal of the resource must not restore the predecessor. */
+    kept: z.boolean(),
   }),
   z.strictObject({
     ...common,

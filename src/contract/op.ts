@@ -14,6 +14,7 @@ export const opTarget = z.enum([
   'file',
   'derived-file',
   'certificate',
+  'predecessor',
   'service',
 ])
 export type OpTarget = z.infer<typeof opTarget>

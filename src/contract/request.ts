@@ -150,6 +150,11 @@ const requestBody = z.discriminatedUnion('type', [
    */
   z.strictObject({ type: z.literal('reset'), claim: claimSchema, run: z.uuid() }),
   /**
+   * Returns the host to what ran there before hyperkube, and removes all resources of hyperkube. Data and
+   * containers of the cluster stay. `run` is the id of the run that records the progress.
+   */
+  z.strictObject({ type: z.literal('return-host'), claim: claimSchema, run: z.uuid() }),
+  /**
    * Returns the last known health; with `fresh`, all probes run first. The request never triggers healing.
    */
   z.strictObject({ type: z.literal('health'), fresh: z.boolean().optional() }),

@@ -5,6 +5,7 @@ import type {
   PlannedFile,
 } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
+import { namePredecessor } from '../contract/predecessor.ts'
 import {
   compareTargets,
   computeDigest,
@@ -53,7 +54,7 @@ function listComponentResources(component: ComponentPlan): PlanResource[] {
  */
 function listContents(component: ComponentPlan): ResourceContent[] {
   const { users, modules, sysctls, firewall, directories, artifacts, images } = component
-  const { files, certificates, derivedFiles, service } = component
+  const { files, certificates, derivedFiles, replaces, service } = component
   return [
     ...users.map((name): ResourceContent => ({ target: 'user', name, content: {} })),
     ...modules.map((name): ResourceContent => ({ target: 'module', name, content: {} })),
@@ -81,6 +82,9 @@ function listContents(component: ComponentPlan): ResourceContent[] {
       name: path,
       content,
     })),
+    ...(replaces === undefined
+      ? []
+      : [{ target: 'predecessor', name: namePredecessor(replaces), content: replaces } as const]),
     ...(service === undefined
       ? []
       : [{ target: 'service', name: service.name, content: service, restart: true } as const]),

@@ -49,6 +49,9 @@ const creationOrder: readonly OpTarget[] = [
   'file',
   'certificate',
   'derived-file',
+  // The other tool's program runs until everything for its successor is in place, and starts again as soon as
+  // the successor is removed.
+  'predecessor',
   'service',
 ]
 

@@ -4,11 +4,65 @@ const reportRemedy = 'Nothing. The line is part of the report of `hyperkube adop
 
 export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_HOSTS_NOT_MOVED: {
-    summary: 'The hosts of an adopted cluster still run what kubeadm or RKE1 installed.',
+    summary: 'The hosts of an adopted cluster still run what RKE1 installed.',
     meaning:
-      'This version of hyperkube reads such clusters and writes their files. It cannot move hosts, and its changes would damage the cluster.',
+      'This version of hyperkube reads such clusters and writes their files. It cannot move their hosts, and its changes would damage the cluster.',
     remedy:
       'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
+  },
+  ADOPT_NOT_COMMITTED: {
+    summary: 'A change would end the way back of an adopted cluster.',
+    meaning:
+      'Until `hyperkube adopt commit`, the hosts of an adopted cluster can return to the tool that created it. Upgrades, key rotations, a reset and changes of the list of hosts are refused until then.',
+    remedy: 'Run `hyperkube adopt commit` first, or return the hosts with `hyperkube adopt rollback`.',
+  },
+  ADOPT_HOSTS_PENDING: {
+    summary: 'A host of an adopted cluster has not moved yet, or cannot be reached.',
+    remedy: 'Make all hosts reachable and run `hyperkube up`. Then run `hyperkube adopt commit` again.',
+  },
+  ADOPT_COMMITTED: {
+    summary: 'The way back to the previous tool was given up with `hyperkube adopt commit`.',
+    remedy: 'The hosts stay with hyperkube. `hyperkube reset` removes the cluster with its data.',
+  },
+  ADOPT_NOT_ADOPTED: {
+    summary: 'The cluster was not adopted, so it has nothing to commit and no way back.',
+    remedy: 'Check that `-f` names the right cluster.yml.',
+  },
+  ADOPT_RUNTIME: {
+    summary: 'The container runtime of a host is not containerd at its usual socket.',
+    meaning:
+      'hyperkube lets containers run while it replaces containerd. It cannot do that for other runtimes.',
+    remedy: 'Change the container runtime of the host first, or keep the cluster with its tool.',
+  },
+  ADOPT_CGROUP_DRIVER: {
+    summary: 'A kubelet uses another cgroup driver than hyperkube.',
+    meaning: 'The pods that run would be in cgroups that the new kubelet does not know.',
+    remedy: 'Change the driver with kubeadm first. The message names the driver that hyperkube uses.',
+  },
+  ADOPT_CA_NAME: {
+    summary: 'A CA of the cluster does not have the name that kubeadm gives it.',
+    meaning: 'Agents recognize the CA of a certificate by its name.',
+    remedy: 'Keep the cluster with its tool.',
+  },
+  ADOPT_ETCD_VERSION: {
+    summary: 'etcd would change its minor version.',
+    meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
+    remedy: 'Change the version of etcd with kubeadm first.',
+  },
+  PREDECESSOR_MISSING: {
+    summary: 'A host of an adopted cluster does not have a file of the tool that created the cluster.',
+    meaning: 'hyperkube needs the file for the way back. It stopped before it changed the component.',
+    remedy: 'The host changed after `hyperkube adopt`. Compare it with the other hosts.',
+  },
+  PREDECESSOR_RUNS: {
+    summary: 'A static pod did not end after its manifest was moved.',
+    meaning: 'The kubelet ends static pods. It may be stopped or unhealthy.',
+    remedy: 'Check the kubelet of the host: `systemctl status kubelet`. Then run the same command again.',
+  },
+  PREDECESSOR_DATA_TWICE: {
+    summary: 'A host has data of etcd both where kubeadm and where hyperkube keeps it.',
+    remedy:
+      'Compare both directories on the host, and move the old one away. Then run the same command again.',
   },
   ADOPT_HOST_NOT_READ: {
     summary: 'A host could not be read.',
@@ -171,6 +225,19 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_KEEPS_POLICIES: {
     summary: 'An adoption keeps the effect of NetworkPolicy objects.',
     remedy: 'To enforce them with flannel, set `spec.network.policy: kube-router` afterwards.',
+  },
+  ADOPT_KEEPS_POD_NETWORK: {
+    summary: 'An adoption keeps the programs of the pod network, and kube-proxy.',
+    remedy: reportRemedy,
+  },
+  ADOPT_CHANGES_KUBELET_ACCESS: {
+    summary: 'Access to the kubelets of hosts that have not moved yet would be interrupted.',
+    remedy: 'Move the remaining hosts with `hyperkube up`.',
+  },
+  ADOPT_CHANGES_POD_DEFAULTS: {
+    summary: 'Pods that are created later would get stricter defaults.',
+    remedy:
+      'To keep the previous ones, set `seccompDefault` and `podPidsLimit` in `spec.components.kubelet.config`.',
   },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',

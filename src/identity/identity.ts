@@ -60,13 +60,18 @@ const serviceAccountKey = secretCodec('service account key')
 export const adoptionSources = ['kubeadm', 'rke1'] as const
 export type AdoptionSource = (typeof adoptionSources)[number]
 
-const adoption = z.strictObject({
+const adoptionSchema = z.strictObject({
   from: z.enum(adoptionSources),
   /** When the hosts were read. */
   observed: z.iso.datetime(),
   /** Configuration with which the API servers encrypt data in etcd; absent if they do not encrypt. */
   encryptionConfiguration: secretCodec('previous encryption configuration').optional(),
+  /** Names of the hosts that the other tool installed. Absent in files of earlier releases: all hosts. */
+  hosts: z.array(z.string()).optional(),
+  /** When the operator gave up the way back to the other tool; absent until then. */
+  committed: z.iso.datetime().optional(),
 })
+export type Adoption = z.infer<typeof adoptionSchema>
 
 /** All data of a cluster that cannot be derived from cluster.yml. */
 export const identitySchema = z.strictObject({
@@ -104,8 +109,8 @@ export const identitySchema = z.strictObject({
   }),
   hostKeys,
   secrets: namedSecrets,
-  /** Set while the hosts of an adopted cluster still run what another tool installed. */
-  adoption: adoption.optional(),
+  /** Set if another tool created the cluster. */
+  adoption: adoptionSchema.optional(),
 })
 export type Identity = z.infer<typeof identitySchema>
 
@@ -140,6 +145,13 @@ export async function createIdentity(
     hostKeys: {},
     secrets: {},
   }
+}
+
+/** Returns the identity without a host among those that another tool installed. */
+export function forgetAdoptedHost(identity: Identity, host: string): Identity {
+  const { adoption } = identity
+  if (adoption?.hosts === undefined) return identity
+  return { ...identity, adoption: { ...adoption, hosts: adoption.hosts.filter((name) => name !== host) } }
 }
 
 /** Creates a random UUID (version 4). */

@@ -54,7 +54,7 @@ const keys = {
   serviceAccountKey: other.privateKey,
   encryptionConfiguration: new Secret('encryption', encryption),
 }
-const options = { name: 'shop', from: 'kubeadm', now } as const
+const options = { name: 'shop', from: 'kubeadm', hosts: ['cp1', 'w1'], now } as const
 
 test('an imported identity survives sealing and keeps every key of the cluster', async () => {
   const key = makeSealingKey()
@@ -65,7 +65,11 @@ test('an imported identity survives sealing and keeps every key of the cluster',
   expect(read(opened.cas.kubernetes.certificate)).toBe(read(rsa.certificate))
   expect(read(opened.cas.etcd.certificate)).toBe(read(curve.certificate))
   expect(opened.serviceAccount.privateKey.revealText()).toContain('BEGIN PRIVATE KEY')
-  expect(opened.adoption).toMatchObject({ from: 'kubeadm', observed: now.toISOString() })
+  expect(opened.adoption).toMatchObject({
+    from: 'kubeadm',
+    observed: now.toISOString(),
+    hosts: ['cp1', 'w1'],
+  })
   expect(opened.adoption?.encryptionConfiguration?.revealText()).toBe(encryption)
   expect(knownSecrets(opened)).toContain('# c2VjcmV0IGtleSBvZiBldGNk')
 })

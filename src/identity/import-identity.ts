@@ -26,6 +26,8 @@ export interface ExistingKeys {
 export interface ImportOptions {
   readonly name: string
   readonly from: AdoptionSource
+  /** Names of the hosts in cluster.yml. */
+  readonly hosts: readonly string[]
   readonly now: Date
   readonly random?: Random
 }
@@ -36,7 +38,7 @@ export interface ImportOptions {
  */
 export async function importIdentity(
   keys: ExistingKeys,
-  { name, from, now, random = systemRandom }: ImportOptions,
+  { name, from, hosts, now, random = systemRandom }: ImportOptions,
 ): Promise<Identity> {
   const created = await createIdentity(name, now, random)
   const { encryptionConfiguration } = keys
@@ -51,6 +53,7 @@ export async function importIdentity(
     adoption: {
       from,
       observed: now.toISOString(),
+      hosts: [...hosts],
       ...(encryptionConfiguration === undefined ? {} : { encryptionConfiguration }),
     },
   }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Secret } from '../pki/secret.ts'
-import type { Identity } from './identity.ts'
+import type { AdoptionSource, Identity } from './identity.ts'
 import { trustedCas, trustedServiceAccountKeys } from './trusted-keys.ts'
 
 /** The part of an identity that is not secret. It is sufficient for making plans. */
@@ -18,10 +18,21 @@ export interface PublicIdentity {
   readonly serviceAccountKeys: string
   /** Tags of secret files. The key is the name of the file; the tag changes when the content changes. */
   readonly tags: ReadonlyMap<string, string>
+  /** Set if another tool created the cluster. */
+  readonly adoption?: PublicAdoption
+}
+
+/** What plans of an adopted cluster need to know. */
+export interface PublicAdoption {
+  readonly from: AdoptionSource
+  /** Names of the hosts that the other tool installed; undefined for all hosts. */
+  readonly hosts: readonly string[] | undefined
+  /** True once hosts cannot return to the other tool any more. */
+  readonly committed: boolean
 }
 
 export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
-  const { cas, serviceAccount } = identity
+  const { cas, serviceAccount, adoption } = identity
   const key = identity.operatorKeys.tags.reveal()
   return {
     id: identity.id,
@@ -33,6 +44,15 @@ export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, 
     kubernetesSigner: cas.kubernetes.certificate,
     serviceAccountKeys: trustedServiceAccountKeys(serviceAccount),
     tags: new Map([...files].map(([name, content]) => [name, tag(key, name, content)])),
+    ...(adoption === undefined
+      ? {}
+      : {
+          adoption: {
+            from: adoption.from,
+            hosts: adoption.hosts,
+            committed: adoption.committed !== undefined,
+          },
+        }),
   }
 }
 

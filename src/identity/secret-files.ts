@@ -44,7 +44,7 @@ export function secretFiles(
     'kubernetes-ca-key': cas.kubernetes.privateKey,
     'etcd-ca-key': cas.etcd.privateKey,
     'front-proxy-ca-key': cas.frontProxy.privateKey,
-    'encryption-configuration': encryptionConfiguration(encryptionKeys(identity)),
+    'encryption-configuration': selectEncryptionConfiguration(identity),
   }
   const registries = logins.registries.flatMap(({ host, username, password }) => {
     const secret = findSecret(identity, password)
@@ -90,29 +90,31 @@ export function registryLoginName(host: string): string {
 }
 
 /**
- * Builds the configuration with which the API server encrypts Secrets and ConfigMaps. Its last provider,
- * `identity`, can still read unencrypted data.
+ * Selects the configuration with which the API server encrypts data. An adopted cluster keeps its own one. If it
+ * has none, nothing is encrypted while the previous API servers may have to read the data again.
  */
-function encryptionConfiguration(keys: readonly NamedKey[]): Secret {
+function selectEncryptionConfiguration(identity: Identity): Secret {
+  const { adoption } = identity
+  if (adoption?.encryptionConfiguration !== undefined) return adoption.encryptionConfiguration
+  const encrypts = adoption === undefined || adoption.committed !== undefined
+  return buildEncryptionConfiguration(encryptionKeys(identity), encrypts)
+}
+
+/**
+ * Builds the configuration with which the API server encrypts Secrets and ConfigMaps. The first provider writes;
+ * all can read. The provider `identity` does not encrypt.
+ */
+function buildEncryptionConfiguration(keys: readonly NamedKey[], encrypts: boolean): Secret {
+  const secretbox = {
+    secretbox: {
+      keys: keys.map(({ name, key }) => ({ name, secret: Buffer.from(key.reveal()).toString('base64') })),
+    },
+  }
+  const providers = encrypts ? [secretbox, { identity: {} }] : [{ identity: {} }, secretbox]
   const document = {
     apiVersion: 'apiserver.config.k8s.io/v1',
     kind: 'EncryptionConfiguration',
-    resources: [
-      {
-        resources: ['secrets', 'configmaps'],
-        providers: [
-          {
-            secretbox: {
-              keys: keys.map(({ name, key }) => ({
-                name,
-                secret: Buffer.from(key.reveal()).toString('base64'),
-              })),
-            },
-          },
-          { identity: {} },
-        ],
-      },
-    ],
+    resources: [{ resources: ['secrets', 'configmaps'], providers }],
   }
   return new Secret('encryption configuration', stringify(document))
 }

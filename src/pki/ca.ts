@@ -16,6 +16,13 @@ export interface Ca {
   readonly privateKey: Secret
 }
 
+/** Common names of CA certificates: of those that hyperkube creates, and of those that kubeadm creates. */
+export const caCommonNames: Readonly<Record<CaName, readonly string[]>> = {
+  kubernetes: ['kubernetes-ca', 'kubernetes'],
+  etcd: ['etcd-ca'],
+  'front-proxy': ['front-proxy-ca'],
+}
+
 /** Creates a self-signed CA certificate with a new key. */
 export async function createCa(
   name: CaName,

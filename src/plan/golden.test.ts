@@ -71,6 +71,54 @@ describe('the golden plan of a host', () => {
   })
 })
 
+describe('the golden plan of an adopted host', () => {
+  const adoption = { from: 'kubeadm', hosts: ['one'], committed: false } as const
+
+  function planAdopted(changes: { readonly committed?: boolean } = {}): string {
+    const cluster = example('single')
+    const input = buildPlanInput(
+      {
+        ...cluster,
+        spec: { ...cluster.spec, network: { ...cluster.spec.network, plugin: 'none', kubeProxy: 'none' } },
+      },
+      () => ({ linux: { foreignServices: ['containerd.service', 'kubelet.service'] } }),
+    )
+    const identity = { ...input.identity, adoption: { ...adoption, ...changes } }
+    const { plans, findings } = planCluster({ ...input, identity })
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    return stringify(
+      plans[0]?.components.flatMap(({ name, replaces, files }) =>
+        replaces === undefined
+          ? []
+          : [
+              {
+                name,
+                replaces,
+                bootstrap: files.find(({ path }) => path.endsWith('/bootstrap.env'))?.content,
+              },
+            ],
+      ),
+    )
+  }
+
+  test('names what each component replaces', async () => {
+    await expect(planAdopted()).toMatchFileSnapshot(golden('adopted/one.yaml'))
+  })
+
+  test('keeps nothing after the commit', () => {
+    expect(planAdopted({ committed: true })).toBe(planAdopted().replaceAll('kept: true', 'kept: false'))
+  })
+
+  test('a host that joined later replaces nothing, and foreign services are errors there', () => {
+    const input = buildPlanInput(example('single'), () => ({
+      linux: { foreignServices: ['containerd.service'] },
+    }))
+    const identity = { ...input.identity, adoption: { ...adoption, hosts: [] } }
+    const { findings } = planCluster({ ...input, identity })
+    expect(findings.map(({ code }) => code)).toContain('HOST_SERVICE_TAKEN')
+  })
+})
+
 describe('the golden difference to an ordinary host', () => {
   const single = example('single')
   const differences: readonly (readonly [name: string, variation: FactsVariation])[] = [

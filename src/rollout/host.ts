@@ -103,8 +103,9 @@ function toDefaultRoles({ member, controlPlane, node }: HostRoles): HostRoles {
   return { member, controlPlane, node: node || (!member && !controlPlane) }
 }
 
-function isDisruptiveOp({ action }: Op): boolean {
-  return action === 'restart' || action === 'stop'
+function isDisruptiveOp({ action, target }: Op): boolean {
+  // The component of an adopted host ends what ran before.
+  return action === 'restart' || action === 'stop' || (target === 'predecessor' && action === 'create')
 }
 
 /** True if the minor version of the kubelet changes. Such a change requires a drain. */

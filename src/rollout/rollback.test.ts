@@ -37,6 +37,15 @@ test('there is no rollback plan if the components of the stage did not change or
   expect(buildRollbackPlan(now, buildPlan(api('1')), ['node'])).toBeUndefined()
 })
 
+test('a component that replaces another tool is removed again', () => {
+  const replaces = { kind: 'unit', unit: 'kubelet.service', kept: true } as const
+  const moved = buildPlan(api('1'), { ...kubelet('1'), replaces })
+  const empty = { ...moved, components: [] }
+  expect(versions(buildRollbackPlan(moved, empty, ['node']))).toEqual(['kube-apiserver 1'])
+  const committed = buildPlan(api('1'), { ...kubelet('1'), replaces: { ...replaces, kept: false } })
+  expect(buildRollbackPlan(committed, empty, ['node'])).toBeUndefined()
+})
+
 test('etcd rolls back unless its ops are done, etcd is healthy and a later stage failed', () => {
   const remaining = [buildFixtureOp('etcd', 'remove'), buildFixtureOp('api', 'restart')]
   expect(selectRollbackStages(['etcd', 'api'], remaining, true)).toEqual(['api'])

@@ -84,7 +84,10 @@ export function buildRollbackPlan(
   const isRolledBack = ({ stage }: { readonly stage: Stage }): boolean => stages.includes(stage)
   const before = previous.components.filter(isRolledBack)
   const current = plan.components.filter(isRolledBack)
-  if (before.length === 0 || computeDigest(before) === computeDigest(current)) return undefined
+  // A host of an adopted cluster returns to what its components have replaced.
+  const canBeEmpty = current.some(({ replaces }) => replaces?.kept === true)
+  if ((before.length === 0 && !canBeEmpty) || computeDigest(before) === computeDigest(current))
+    return undefined
   const previousByName = new Map(before.map((component) => [component.name, component]))
   const components = plan.components.flatMap((component) =>
     isRolledBack(component) ? (previousByName.get(component.name) ?? []) : [component],

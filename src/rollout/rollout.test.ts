@@ -222,3 +222,31 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
   const gates = new Set(steps.at(-1)?.after.map(({ kind }) => kind))
   expect(gates).toEqual(new Set(['controllers-ready']))
 })
+
+test('hosts of an adopted cluster move one by one, as if their services restarted', () => {
+  const ops = new Map(
+    plans.map(({ host, components }) => [
+      host,
+      components.flatMap(({ stage }) => [
+        { ...buildFixtureOp(stage, 'create'), target: stage === 'prepare' ? 'file' : 'predecessor' } as const,
+        ...(stage === 'prepare' ? [] : [buildFixtureOp(stage, 'start')]),
+      ]),
+    ]),
+  )
+  const { steps } = planRollout(buildRolloutInput({ plans, live, ops, maxUnavailable: 1 }))
+  expect(steps.map(text)).toEqual([
+    'prepare/cp1+5',
+    'api/cp1 disruptive',
+    'api/cp2 disruptive',
+    'api/cp3 disruptive',
+    'controllers/cp1 disruptive',
+    'controllers/cp2 disruptive',
+    'controllers/cp3 disruptive',
+    'network/cp1 disruptive',
+    'network/cp2 disruptive',
+    'network/cp3 disruptive',
+    'network/w1 disruptive',
+    'network/w2 disruptive',
+    'network/w3 disruptive',
+  ])
+})

@@ -8,19 +8,27 @@ import type { Cluster } from '../spec/cluster.ts'
 import { listCaFiles } from '../spec/download-route.ts'
 import { readOidcFlags } from '../spec/oidc.ts'
 import { readAddonSources } from './addon-sources.ts'
+import { formatFileFlag } from './cluster-paths.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { openIdentity } from './load-identity.ts'
 import { requireLock } from './load-lock.ts'
 import { renderCharts } from './render-charts.ts'
+
+export interface LoadOptions {
+  /** True if the command may change an adopted cluster whose hosts can still return to the other tool. */
+  readonly beforeCommit?: boolean
+}
 
 /** Loads all files of a cluster: lock, identity, attachments and addon sources. */
 export async function loadClusterInputs(
   context: WorkspaceContext,
   options: ClusterFiles,
   cluster: Cluster,
+  { beforeCommit = false }: LoadOptions = {},
 ): Promise<ClusterInputs> {
   const lock = await requireLock(context, options.file)
-  const identity = refuseAdopted(await openIdentity(context, options, cluster.metadata.name))
+  const identity = await openIdentity(context, options, cluster.metadata.name)
+  checkAdoption(identity, options, beforeCommit)
   return {
     cluster,
     catalog: await loadCatalog(context, options.file),
@@ -41,13 +49,16 @@ export async function loadResetInputs(
   context: WorkspaceContext,
   options: ClusterFiles,
   cluster: Cluster,
+  { beforeCommit = false }: LoadOptions = {},
 ): Promise<ClusterInputs> {
   const { kubernetes } = cluster.spec
+  const identity = await openIdentity(context, options, cluster.metadata.name)
+  checkAdoption(identity, options, beforeCommit)
   return {
     cluster,
     catalog: await loadCatalog(context, options.file),
     lock: { apiVersion: 'hyperkube.dev/v1', kind: 'Lock', kubernetes, artifacts: [], images: {} },
-    identity: refuseAdopted(await openIdentity(context, options, cluster.metadata.name)),
+    identity,
     attachments: new Map(),
     sources: new Map(),
     charts: new Map(),
@@ -56,16 +67,29 @@ export async function loadResetInputs(
 }
 
 /**
- * Refuses a cluster whose hosts still run what another tool installed. Changes by hyperkube would damage such
- * a cluster.
+ * Refuses changes of an adopted cluster that hyperkube cannot make, or that would end the way back to the other
+ * tool.
  */
-function refuseAdopted(identity: Identity): Identity {
-  const { adoption } = identity
-  if (adoption === undefined) return identity
+function checkAdoption(
+  { adoption, metadata }: Identity,
+  { file }: ClusterFiles,
+  beforeCommit: boolean,
+): void {
+  if (adoption === undefined || adoption.committed !== undefined) return
+  if (adoption.from !== 'kubeadm') {
+    throw new HyperkubeError(
+      'ADOPT_HOSTS_NOT_MOVED',
+      `the hosts of ${metadata.name} still run what ${adoption.from} installed, and this version of hyperkube cannot move them`,
+      { hint: `manage the cluster with ${adoption.from}; nothing was changed` },
+    )
+  }
+  if (beforeCommit) return
   throw new HyperkubeError(
-    'ADOPT_HOSTS_NOT_MOVED',
-    `the hosts of ${identity.metadata.name} still run what ${adoption.from} installed, and this version of hyperkube cannot move them`,
-    { hint: `manage the cluster with ${adoption.from}; nothing was changed` },
+    'ADOPT_NOT_COMMITTED',
+    `the hosts of ${metadata.name} can still return to ${adoption.from}, and this command would end that`,
+    {
+      hint: `to stay with hyperkube: hyperkube adopt commit${formatFileFlag(file)}; to return: hyperkube adopt rollback${formatFileFlag(file)}`,
+    },
   )
 }
 

@@ -131,7 +131,9 @@ function currentOwnersOrSame({ ledgerStore, items: planned, through }: PlanRun):
 async function runOps(run: PlanRun, ops: readonly Op[]): Promise<readonly Op[]> {
   // If ops only add services, stages need not wait. systemd orders the starts by the dependencies of the
   // units, as after a boot.
-  const onlyAdds = ops.every(({ action }) => action === 'create' || action === 'start')
+  const onlyAdds = ops.every(
+    ({ action, target }) => target !== 'predecessor' && (action === 'create' || action === 'start'),
+  )
   if (run.host.os === 'windows' || !onlyAdds) return runStages(run, ops)
   const runEnd: RunEndWork = { starts: [], derived: [], images: [] }
   try {

@@ -12,8 +12,9 @@ import { diffHost } from '../apply/diff-host.ts'
 import { endEtcdRestore, findActiveRestore, restoreEtcdData } from '../etcd-data/restore-etcd-data.ts'
 import { wipeEtcd } from '../etcd-data/wipe-etcd.ts'
 import { readLedger } from '../records/ledger.ts'
-import { runReset } from '../reset/reset.ts'
+import { runReset, runReturn } from '../reset/reset.ts'
 import { stopComponentServices } from '../reset/stop-services.ts'
+import { readUnfinishedMoves, returnUnfinishedMoves } from '../reset/unfinished-moves.ts'
 import { readPreviousPlan } from '../records/state-file.ts'
 import { createProvisionalChanges } from '../auto-rollback/provisional-changes.ts'
 import { collectFacts } from '../facts/linux/collect.ts'
@@ -36,6 +37,8 @@ type SharedOperation =
   | 'moveProvisional'
   | 'confirmProvisional'
   | 'rollback'
+  | 'unfinishedMoves'
+  | 'returnUnfinishedMoves'
 
 export function createSharedOperations(host: Host): Pick<HostOperations, SharedOperation> {
   // A client may repeat a request over a new connection. Without the mutex both requests would create keys at
@@ -79,6 +82,9 @@ export function createSharedOperations(host: Host): Pick<HostOperations, SharedO
     moveProvisional: async (id, deadline) => provisionalChanges.reschedule(id, deadline),
     confirmProvisional: async (id) => provisionalChanges.confirm(id),
     rollback: async (run, emit, signal) => provisionalChanges.rollBack(run, emit, signal),
+    unfinishedMoves: async () => readUnfinishedMoves(host),
+    returnUnfinishedMoves: async (run, emit, signal) =>
+      returnUnfinishedMoves({ host, name: hostname(), run, emit, signal }),
   }
 }
 
@@ -100,6 +106,8 @@ export function createLinuxOperations(host: LinuxHost, source: FactSource): Host
     endRestore: async (id) => endEtcdRestore(host, id),
     reset: async (run, emit, signal) =>
       (await runReset({ host, name: hostname(), run, emit, signal })).exitHook,
+    returnHost: async (run, emit, signal) =>
+      (await runReturn({ host, name: hostname(), run, emit, signal })).exitHook,
   }
 }
 
@@ -126,6 +134,8 @@ export function createWindowsOperations(
     endRestore: noEtcd,
     reset: async (run, emit, signal) =>
       (await runReset({ host, name: hostname(), run, emit, signal })).exitHook,
+    returnHost: async (run, emit, signal) =>
+      (await runReturn({ host, name: hostname(), run, emit, signal })).exitHook,
   }
 }
 

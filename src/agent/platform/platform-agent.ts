@@ -72,7 +72,11 @@ export function createLinuxAgent(version: string): PlatformAgent {
 
 /** Suspends all probes while the host is reset. */
 function withoutProbes(probes: Pick<Prober, 'suspend'>, work: HostOperations): HostOperations {
-  return { ...work, reset: async (...args) => probes.suspend(async () => work.reset(...args)) }
+  return {
+    ...work,
+    reset: async (...args) => probes.suspend(async () => work.reset(...args)),
+    returnHost: async (...args) => probes.suspend(async () => work.returnHost(...args)),
+  }
 }
 
 export async function createWindowsAgent(version: string, base: string): Promise<PlatformAgent> {

@@ -36,16 +36,31 @@ export interface ResetStep {
 }
 
 /**
- * Removes everything of hyperkube from a host, without a plan, and keeps everything else. The ledger is
- * removed last, so that an interrupted reset can start again.
+ * Removes everything of hyperkube from a host, without a plan, and keeps everything else. Containers and data of
+ * the cluster are removed too. The ledger is removed last, so that an interrupted reset can start again.
  */
 export async function runReset(options: HostRunOptions): Promise<ResetResult> {
+  return removeHyperkube(options, resetLedger)
+}
+
+/**
+ * Returns a host to what ran there before hyperkube. Containers and data of the cluster stay, because the
+ * programs of the other tool continue with them.
+ */
+export async function runReturn(options: HostRunOptions): Promise<ResetResult> {
+  return removeHyperkube(options, returnByLedger)
+}
+
+async function removeHyperkube(
+  options: HostRunOptions,
+  removeResources: (options: HostRunOptions, ledger: Ledger) => Promise<readonly ResetStep[]>,
+): Promise<ResetResult> {
   const { host, signal } = options
   const ledger = await readLedger(host)
   const { services } = host
   const unit = agentServiceName(host)
   const isService = (await services.show(unit)).pid === host.release.pid
-  const report = ledger === undefined ? [] : await resetLedger(options, ledger)
+  const report = ledger === undefined ? [] : await removeResources(options, ledger)
   signal.throwIfAborted()
   const inUse = await removeOwnFiles(host, ledger)
   if (inUse.length > 0) options.emit({ type: 'log', lines: inUse.map(formatInUse) })
@@ -68,10 +83,30 @@ async function resetLedger(options: HostRunOptions, ledger: Ledger): Promise<rea
     await deleteTemporaryFiles(host, ledger, plan)
     for (const op of stops) await runOp(run, op, async () => stopOp(run, op))
     report.push(...(await removeLeftovers(options, ledger)))
-    for (const op of removals) await runOp(run, op, async () => removeResource(run, op))
+    for (const op of removals) await runOp(run, op, async () => removeLedgerResource(run, op))
     report.push({ step: 'things', removed: removals.map((op) => `${op.target} ${op.name}`) })
   })
   return report
+}
+
+/**
+ * Removes the resources of the ledger one component after the other. Each predecessor starts as soon as its
+ * component is removed.
+ */
+async function returnByLedger(options: HostRunOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
+  const { host, name } = options
+  const ledgerStore = new LedgerStore(host, ledger)
+  const run: Run = { ...options, ledgerStore, journal: await openJournal(host, options.run) }
+  const plan = buildEmptyPlan(ledger.cluster, name)
+  const ops = diffAgainstLedger(plan, ledger)
+  await journalRun(run, { command: 'return' }, async () => {
+    await deleteTemporaryFiles(host, ledger, plan)
+    for (const op of ops)
+      await runOp(run, op, async () =>
+        op.action === 'stop' ? stopOp(run, op) : removeLedgerResource(run, op),
+      )
+  })
+  return [{ step: 'things', removed: ops.map((op) => `${op.target} ${op.name}`) }]
 }
 
 async function removeLeftovers(
@@ -92,7 +127,8 @@ async function removeLeftovers(
   return report
 }
 
-async function removeResource({ host, ledgerStore, emit }: Run, op: Op): Promise<OpOutcome> {
+/** Removes a resource of the ledger from the host, and from the ledger. */
+export async function removeLedgerResource({ host, ledgerStore, emit }: Run, op: Op): Promise<OpOutcome> {
   const resource = findResource(ledgerStore.ledger, op)
   if (resource === undefined) return 'unchanged'
   const context = { host, ledger: ledgerStore.ledger }

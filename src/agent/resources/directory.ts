@@ -47,7 +47,7 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
 
   /**
    * Removes a directory. Inside hyperkube's own directories the content is removed too. Elsewhere the content
-   * is data, which only a reset removes.
+   * is data, which only a reset removes. A directory that existed before gets its access back.
    */
   async remove(resource, context) {
     const { name, parents } = resource
@@ -60,7 +60,11 @@ export const directoryHandler: ResourceHandler<'directory', PlannedDirectory> = 
     if (isNeeded && isAtOrBelow(name, host.layout.exclusiveDirectories)) return wasAbsent
     const isData =
       !isAtOrBelow(name, host.layout.exclusiveDirectories) && entries !== undefined && entries.length > 0
-    if (isData) return { changed: false, retained: [name] }
+    if (isData) {
+      const { before } = resource
+      if (before !== undefined) await host.files.setAccess(name, before)
+      return { changed: before !== undefined, retained: [name] }
+    }
     const outcome = entries === undefined ? wasAbsent : await restoreOrRemove(host, resource)
     if (outcome.inUse === undefined) await removeEmptyParents(parents, context)
     return outcome

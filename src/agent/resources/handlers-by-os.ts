@@ -10,6 +10,7 @@ import { fileHandler } from './file.ts'
 import { linuxFirewallRuleHandler, windowsFirewallRuleHandler } from './firewall-rule.ts'
 import { imageHandler } from './image.ts'
 import { scmServiceHandler } from './scm-service.ts'
+import { predecessorHandler } from './predecessor.ts'
 import { kernelModuleHandler, sysctlHandler } from './kernel-setting.ts'
 import { systemdServiceHandler } from './systemd-service.ts'
 import { userHandler } from './user.ts'
@@ -33,6 +34,7 @@ const handlers: Readonly<Record<Host['os'], ResourceHandlers>> = {
     module: handlerForOs(kernelModuleHandler, requireLinux),
     sysctl: handlerForOs(sysctlHandler, requireLinux),
     'firewall-rule': handlerForAnyHost(linuxFirewallRuleHandler),
+    predecessor: handlerForOs(predecessorHandler, requireLinux),
     service: handlerForOs(systemdServiceHandler, requireLinux),
   },
   windows: {
@@ -41,6 +43,7 @@ const handlers: Readonly<Record<Host['os'], ResourceHandlers>> = {
     module: unsupportedHandler('module'),
     sysctl: unsupportedHandler('sysctl'),
     'firewall-rule': handlerForOs(windowsFirewallRuleHandler, requireWindows),
+    predecessor: unsupportedHandler('predecessor'),
     service: handlerForOs(scmServiceHandler, requireWindows),
   },
 }

@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto'
 import type { PlannedCertificate } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import type { CaName } from '../../pki/ca.ts'
+import { caCommonNames, type CaName } from '../../pki/ca.ts'
 import { parseCertificates } from '../../pki/certificates.ts'
 import type { Host } from '../host/host.ts'
 import {
@@ -70,5 +70,6 @@ export function findPlanCas(plan: NodePlan, name: CaName): readonly X509Certific
   const byFingerprint = new Map(
     [...new Set(texts)].flatMap(parseCertificates).map((one) => [one.fingerprint256, one] as const),
   )
-  return [...byFingerprint.values()].filter(({ ca, subject }) => ca && subject === `CN=${name}-ca`)
+  const subjects = new Set(caCommonNames[name].map((commonName) => `CN=${commonName}`))
+  return [...byFingerprint.values()].filter(({ ca, subject }) => ca && subjects.has(subject))
 }

@@ -56,4 +56,9 @@ export interface HostOperations {
   rollback(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
   /** Resets the host. If the agent runs as a service, returns a hook that stops it. */
   reset(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<ExitHook | undefined>
+  /** Components whose predecessors have ended although the components have never run. */
+  unfinishedMoves(): Promise<readonly string[]>
+  returnUnfinishedMoves(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<void>
+  /** Returns the host to what ran there before hyperkube. The result is that of `reset`. */
+  returnHost(run: string, emit: EmitRunEvent, signal: AbortSignal): Promise<ExitHook | undefined>
 }

@@ -123,6 +123,12 @@ async function dispatchRequest(
       return { type: 'stopped-listening' }
     case 'probe':
       return { type: 'probed', results: await peers.probe(body.targets, disconnected) }
+    case 'return-host':
+      await claims.requireHeld(body.claim)
+      await runs.start(body.run, `return ${hostname()}`, async (emit, stop) =>
+        work.returnHost(body.run, emit, stop),
+      )
+      return { type: 'running', run: body.run }
     default:
       await claims.requireHeld(body.claim)
       await runs.start(body.run, `reset ${hostname()}`, async (emit, stop) =>

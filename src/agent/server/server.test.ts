@@ -46,6 +46,9 @@ const work: HostOperations = {
     emit({ type: 'log', lines: ['gone'] })
     return undefined
   },
+  returnHost: async () => undefined,
+  unfinishedMoves: async () => [],
+  returnUnfinishedMoves: async () => undefined,
 }
 
 /** Fake healer of a host without an applied plan. */

@@ -15,9 +15,12 @@ const headings: Readonly<Record<AdoptionVerdict, string>> = {
   prevents: 'prevents the adoption',
 }
 
-/** What this version cannot do. Shown with every report. */
-export const notImplemented =
-  'this version only reads the cluster and writes files; it cannot move hosts, and up, plan and reset refuse the cluster'
+/** Says what an operator can do after the files are written. */
+export function describeNextStep({ from }: Pick<AdoptionReport, 'from'>): string {
+  return from === 'kubeadm'
+    ? 'this command changes no host; with the written files, hyperkube up moves the hosts one by one, and hyperkube adopt rollback returns them until hyperkube adopt commit'
+    : 'this command changes no host; this version cannot move the hosts of RKE1, and up, plan and reset refuse the cluster'
+}
 
 /** Formats a report for people. */
 export function formatAdoptionReport(report: AdoptionReport, paint: Paint): string {
@@ -36,7 +39,7 @@ export function formatAdoptionReport(report: AdoptionReport, paint: Paint): stri
   )
   const title = `${report.cluster}: a cluster of ${report.from}, Kubernetes ${report.kubernetes ?? 'unknown'}`
   const groups = adoptionVerdicts.map((verdict) => formatGroup(report.items, verdict, paint))
-  return `${toPrintable(title)}\n\n${hosts}${groups.join('')}\n${notImplemented}\n`
+  return `${toPrintable(title)}\n\n${hosts}${groups.join('')}\n${describeNextStep(report)}\n`
 }
 
 function formatGroup(items: readonly AdoptionItem[], verdict: AdoptionVerdict, paint: Paint): string {

@@ -16,5 +16,11 @@ export const renewClusterCertificates: CertsAction = async ({
   const { all } = certsFlags.parse(options)
   const limit = limitHosts(cluster, args).map(({ name }) => name)
   const limitedOptions = args.length === 0 ? options : { ...options, limit }
-  return runUp(context, limitedOptions, { command: 'certs renew', cluster, findings, renew: all })
+  return runUp(context, limitedOptions, {
+    command: 'certs renew',
+    cluster,
+    findings,
+    renew: all,
+    beforeCommit: true,
+  })
 }

@@ -109,9 +109,11 @@ export interface LeafCommand {
   run(context: CommandContext, invocation: Invocation): Promise<number>
 }
 
-/** A command without a handler of its own, such as `etcd snapshot`. */
+/** A command with subcommands, such as `etcd snapshot`. */
 export interface CommandGroup {
   readonly subcommands: readonly Subcommand[]
+  /** Command that runs if the arguments name no subcommand. Without it, a subcommand is required. */
+  readonly own?: LeafCommand
 }
 
 export interface Subcommand {

@@ -14,6 +14,7 @@ spec:
   kubernetes: 1.36.4
   hosts:
     - { name: cp1, address: 10.0.0.1, roles: [control-plane] }
+    - { name: w1, address: 10.0.0.2, roles: [worker] }
 `
 const lockFile = 'apiVersion: hyperkube.dev/v1\nkind: Lock\nkubernetes: 1.36.4\nartifacts: []\nimages: {}\n'
 
@@ -56,28 +57,42 @@ test('an RKE1 file without its kubeconfig is an error that names the file', asyn
   expect(stderr).toContain('rke/kube_config_cluster.yml does not exist')
 })
 
-test.each(['up --yes', 'plan', 'reset --yes'])(
-  '%s refuses a cluster whose hosts were not moved',
+async function createAdoptedFiles(from: 'kubeadm' | 'rke1'): Promise<Record<string, string>> {
+  const now = new Date('2026-11-15T12:00:00Z')
+  const created = await createIdentity('shop', now)
+  const { kubernetes, etcd, frontProxy } = created.cas
+  const identity = await importIdentity(
+    {
+      ...{ kubernetes, etcd, frontProxy },
+      serviceAccountKey: created.serviceAccount.privateKey,
+      encryptionConfiguration: undefined,
+    },
+    { name: 'shop', from, hosts: ['cp1'], now },
+  )
+  const key = makeSealingKey()
+  return {
+    'cluster.yml': clusterFile,
+    'cluster.lock': lockFile,
+    'cluster.identity': await sealIdentity(identity, key),
+    [keyFile]: formatKeyFile(key),
+  }
+}
+
+test.each(['up --yes', 'plan', 'reset --yes', 'adopt rollback --yes'])(
+  '%s refuses a cluster of RKE1, whose hosts cannot be moved',
   async (command) => {
-    const created = await createIdentity('shop', new Date('2026-11-15T12:00:00Z'))
-    const { kubernetes, etcd, frontProxy } = created.cas
-    const identity = await importIdentity(
-      {
-        ...{ kubernetes, etcd, frontProxy },
-        serviceAccountKey: created.serviceAccount.privateKey,
-        encryptionConfiguration: undefined,
-      },
-      { name: 'shop', from: 'kubeadm', now: new Date('2026-11-15T12:00:00Z') },
-    )
-    const key = makeSealingKey()
-    const files = {
-      'cluster.yml': clusterFile,
-      'cluster.lock': lockFile,
-      'cluster.identity': await sealIdentity(identity, key),
-      [keyFile]: formatKeyFile(key),
-    }
-    const { code, stderr } = await runHyperkube(command, files)
+    const { code, stderr } = await runHyperkube(command, await createAdoptedFiles('rke1'))
     expect(code).toBe(1)
     expect(stderr).toContain('ADOPT_HOSTS_NOT_MOVED')
+  },
+)
+
+test.each(['reset --yes', 'node remove w1 --yes', 'certs rotate-ca --yes', 'etcd rejoin cp1 --yes'])(
+  '%s is refused while the hosts of a kubeadm cluster can return',
+  async (command) => {
+    const { code, stderr } = await runHyperkube(command, await createAdoptedFiles('kubeadm'))
+    expect(code).toBe(1)
+    expect(stderr).toContain('ADOPT_NOT_COMMITTED')
+    expect(stderr).toContain('hyperkube adopt rollback')
   },
 )

@@ -23,9 +23,12 @@ import {
   parseAdoptHostFlag,
   readRke1Target,
 } from '../adopt/adoption-target.ts'
-import { formatAdoptionReport, notImplemented } from '../adopt/report-text.ts'
+import { commitAdoptionCommand } from '../adopt/commit-command.ts'
+import { formatAdoptionReport, describeNextStep } from '../adopt/report-text.ts'
+import { rollbackAdoptionCommand } from '../adopt/rollback-command.ts'
 import {
   type CommandContext,
+  type CommandGroup,
   type ExitCode,
   exitCodes,
   type Invocation,
@@ -50,7 +53,7 @@ const flags = z.looseObject({
 type Flags = z.infer<typeof flags>
 type Options = Invocation['options']
 
-export const adoptCommand: LeafCommand = {
+const readCommand: LeafCommand = {
   examples: [
     [
       'hyperkube adopt --from-kubeadm --host root@10.0.0.1 --host root@10.0.0.2 --dry-run',
@@ -99,6 +102,22 @@ export const adoptCommand: LeafCommand = {
   },
 }
 
+export const adoptCommand: CommandGroup = {
+  own: readCommand,
+  subcommands: [
+    {
+      name: 'rollback',
+      summary: 'Return hosts of an adopted cluster to kubeadm',
+      definition: rollbackAdoptionCommand,
+    },
+    {
+      name: 'commit',
+      summary: 'Stay with hyperkube: end the way back of an adopted cluster',
+      definition: commitAdoptionCommand,
+    },
+  ],
+}
+
 function findUsageProblem({ fromKubeadm, fromRke, host, state }: Flags): string | undefined {
   if (state !== undefined && fromRke === undefined) return '--state needs --from-rke FILE'
   if (!fromKubeadm && fromRke === undefined) return 'adopt needs --from-kubeadm or --from-rke FILE'
@@ -136,6 +155,7 @@ async function adopt(context: CommandContext, options: Options, adoptFlags: Flag
   const report = assessAdoption(observation, {
     name,
     minors: catalog.minors.map(({ minor }) => minor),
+    etcdVersions: new Map(catalog.minors.map(({ minor, components }) => [minor, components.etcd])),
     findings,
   })
   const prevented = isPrevented(report) || cluster === undefined
@@ -187,7 +207,7 @@ function printReport(
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AdoptionReport',
     ...report,
-    limits: [notImplemented],
+    next: describeNextStep(report),
     files,
   }
   printResult(stdout, output, document, () => formatAdoptionReport(report, paint))

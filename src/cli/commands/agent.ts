@@ -4,6 +4,7 @@ import { z } from 'zod'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { resolveAccess } from '../../agent/host/file-access.ts'
 import { readAppliedPlan } from '../../agent/records/state-file.ts'
+import { createReturnCheck, returnCheckIntervalMs } from '../../agent/auto-rollback/return-check.ts'
 import { createRollbackCheck, rollbackCheckIntervalMs } from '../../agent/auto-rollback/rollback-check.ts'
 import { escalationPolicies } from '../../agent/heal/decision/escalation-policy.ts'
 import type { Healer } from '../../agent/heal/healer.ts'
@@ -116,6 +117,14 @@ export const agentCommand: LeafCommand = {
         tick: createRollbackCheck(deps),
         firstMs: rollbackCheckIntervalMs,
         retryMs: rollbackCheckIntervalMs,
+        clock: host.clock,
+        random: Math.random,
+      }),
+      runLoop({
+        ...deps,
+        tick: createReturnCheck(deps),
+        firstMs: returnCheckIntervalMs,
+        retryMs: returnCheckIntervalMs,
         clock: host.clock,
         random: Math.random,
       }),

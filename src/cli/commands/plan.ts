@@ -71,7 +71,7 @@ export const planCommand: LeafCommand = {
     const hosts = new Set(limitHosts(cluster, options.limit).map(({ name }) => name))
     const previous = against === undefined ? new Map() : indexPlansByHost(await readPlan(context, against))
     await offerLock(context, options, cluster)
-    const inputs = await loadClusterInputs(context, options, cluster)
+    const inputs = await loadClusterInputs(context, options, cluster, { beforeCommit: true })
     const planHosts = async (): Promise<PlanResult> => {
       const settings = {
         command: 'plan',

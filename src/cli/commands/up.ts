@@ -52,6 +52,13 @@ export const upCommand: LeafCommand = {
     const { plan: file, provisional: durationMs, rollbackInterval: intervalMs } = flags.parse(options)
     const plan = file === undefined ? undefined : { file, document: await readPlan(context, file) }
     const provisional = durationMs === undefined ? undefined : { durationMs, rollbackIntervalMs: intervalMs }
-    return runUp(context, options, { command: 'up', cluster, findings, plan, provisional })
+    return runUp(context, options, {
+      command: 'up',
+      cluster,
+      findings,
+      plan,
+      provisional,
+      beforeCommit: true,
+    })
   },
 }

@@ -38,9 +38,13 @@ export async function completeWords(
   if (name === undefined) return select(table.commands.map(toCandidate), current)
   let definition = await table.load(name)
   while (definition !== undefined && isCommandGroup(definition)) {
-    const word = before.shift()
-    if (word === undefined) return select(definition.subcommands.map(toCandidate), current)
-    definition = definition.subcommands.find((one) => one.name === word)?.definition
+    const [word] = before
+    const { own, subcommands } = definition
+    if (word === undefined && (own === undefined || !current.startsWith('-')))
+      return select(subcommands.map(toCandidate), current)
+    const subcommand = subcommands.find((one) => one.name === word)
+    if (subcommand !== undefined) before.shift()
+    definition = subcommand?.definition ?? own
   }
   if (definition === undefined) return []
   const command = buildSilentCommand({ name, summary: name, definition })

@@ -14,6 +14,7 @@ export const targetNouns: Readonly<Record<OpTarget, string>> = {
   module: 'kernel module',
   sysctl: 'kernel setting',
   'firewall-rule': 'firewall rule',
+  predecessor: 'predecessor',
   service: 'service',
 }
 

@@ -19,7 +19,7 @@ import { upFlags } from './up-flags.ts'
 
 export interface UpInputs extends Pick<
   UpOptions,
-  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'untrustedHosts' | 'persist'
+  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'untrustedHosts' | 'persist' | 'onConnected'
 > {
   /** Command without flags, for example `node add w1`. The log file of the run is named after it. */
   readonly command: string
@@ -29,6 +29,8 @@ export interface UpInputs extends Pick<
   /** `lock` and `identity` are set only if they differ from the files on disk. */
   readonly lock?: Lock
   readonly identity?: Identity
+  /** True if the command may change an adopted cluster before `adopt commit`. */
+  readonly beforeCommit?: boolean
 }
 
 /** Brings a cluster to its desired state and prints the result. */
@@ -57,12 +59,12 @@ export async function runUp(
 export async function performUp(
   context: CommandContext,
   options: Invocation['options'],
-  { command, cluster, findings, lock, identity, ...upOptions }: UpInputs,
+  { command, cluster, findings, lock, identity, beforeCommit = false, ...upOptions }: UpInputs,
 ): Promise<UpResult> {
   const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = upFlags.parse(options)
   // Unknown names are reported before any host is contacted.
   limitHosts(cluster, options.limit)
-  const loaded = await loadClusterInputs(context, options, cluster)
+  const loaded = await loadClusterInputs(context, options, cluster, { beforeCommit })
   const inputs = { ...loaded, lock: lock ?? loaded.lock, identity: identity ?? loaded.identity }
   const { name } = cluster.metadata
   let [connected, leftBehind]: [readonly string[], readonly string[]] = [[], []]
@@ -78,9 +80,10 @@ export async function performUp(
       ignore,
       forceUnlock,
       dryRun,
-      onConnected: ({ sessions, unreachable }) => {
-        connected = [...sessions.keys()]
-        leftBehind = [...unreachable.keys()]
+      onConnected: (connection) => {
+        connected = [...connection.sessions.keys()]
+        leftBehind = [...connection.unreachable.keys()]
+        upOptions.onConnected?.(connection)
       },
       onProposed: (proposed) => (proposal = proposed),
     }

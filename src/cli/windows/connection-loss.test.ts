@@ -72,6 +72,9 @@ const work: HostOperations = {
   confirmProvisional: never,
   rollback: never,
   reset: never,
+  returnHost: never,
+  unfinishedMoves: never,
+  returnUnfinishedMoves: never,
 }
 
 beforeAll(async () => {

@@ -14,9 +14,10 @@ import {
 } from './testing/observations.ts'
 
 const minors = shippedCatalog.minors.map(({ minor }) => minor)
+const etcdVersions = new Map(shippedCatalog.minors.map(({ minor, components }) => [minor, components.etcd]))
 
 function assess(observation: AdoptionObservation): AdoptionReport {
-  return assessAdoption(observation, { name: 'shop', minors, findings: [] })
+  return assessAdoption(observation, { name: 'shop', minors, etcdVersions, findings: [] })
 }
 
 const listRefusals = (observation: AdoptionObservation): readonly AdoptionItem[] =>
@@ -132,6 +133,36 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
       })),
   ],
   [
+    'another container runtime',
+    'ADOPT_RUNTIME',
+    /the container runtime is cri-o:\/\/1\.36\.0; only containerd/,
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node) => (node.name === 'w1' ? { ...node, runtime: 'cri-o://1.36.0' } : node)),
+      })),
+  ],
+  [
+    'another socket of containerd',
+    'ADOPT_RUNTIME',
+    /the container runtime is at unix:\/\/\/run\/own\.sock/,
+    (one) =>
+      changeHost(one, 3, ({ kubelet }) => ({
+        kubelet: {
+          ...kubelet,
+          config: { ...kubelet.config, containerRuntimeEndpoint: 'unix:///run/own.sock' },
+        },
+      })),
+  ],
+  [
+    'another cgroup driver',
+    'ADOPT_CGROUP_DRIVER',
+    /uses the cgroup driver cgroupfs, but hyperkube uses systemd on hosts with cgroup v2/,
+    (one) =>
+      changeHost(one, 3, ({ kubelet }) => ({
+        kubelet: { ...kubelet, config: { ...kubelet.config, cgroupDriver: 'cgroupfs' } },
+      })),
+  ],
+  [
     'custom paths',
     'ADOPT_CUSTOM_PATH',
     /the data directory of etcd is \/srv\/etcd instead of \/var\/lib\/etcd/,
@@ -189,6 +220,31 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
     'API that does not respond',
     'ADOPT_API_NOT_READ',
     (one) => ({ ...one, api: undefined, apiFailure: 'timeout' }),
+  ],
+  [
+    'another minor of etcd',
+    'ADOPT_ETCD_VERSION',
+    (one) => ({
+      ...one,
+      etcd: {
+        confirmed: true,
+        members: (one.etcd?.members ?? []).map((member) =>
+          member.name === 'cp2' ? { ...member, version: '3.5.24' } : member,
+        ),
+      },
+    }),
+  ],
+  [
+    'CA of its own',
+    'ADOPT_CA_NAME',
+    (one) =>
+      changeHost(one, 0, ({ certificates }) => ({
+        certificates: certificates.map((certificate) =>
+          certificate.path === '/etc/kubernetes/pki/ca.crt'
+            ? { ...certificate, commonName: 'Corporate CA' }
+            : certificate,
+        ),
+      })),
   ],
   ['etcd that does not respond', 'ADOPT_ETCD_NOT_READ', (one) => ({ ...one, etcd: undefined })],
   ['node that was not read', 'ADOPT_HOST_MISSING', (one) => ({ ...one, hosts: one.hosts.slice(0, 4) })],
@@ -308,7 +364,12 @@ test('errors of the new cluster.yml prevent the adoption', () => {
   const findings = [
     { code: 'SPEC_OVERLAP', severity: 'error' as const, message: 'overlaps', path: 'spec.network.pods' },
   ]
-  const { items } = assessAdoption(buildKubeadmObservation(), { name: 'shop', minors, findings })
+  const { items } = assessAdoption(buildKubeadmObservation(), {
+    name: 'shop',
+    minors,
+    etcdVersions,
+    findings,
+  })
   expect(items.at(-1)).toMatchObject({
     code: 'ADOPT_SETTINGS',
     message: 'cluster.yml would not be valid: spec.network.pods overlaps (SPEC_OVERLAP)',

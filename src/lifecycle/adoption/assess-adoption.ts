@@ -20,6 +20,7 @@ import {
   checkTool,
   checkWindows,
 } from './checks/hosts.ts'
+import { buildEtcdVersionCheck, checkCaNames, checkCgroupDriver, checkRuntime } from './checks/move.ts'
 import { checkKubeProxy, checkPodNetwork } from './checks/network.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
 import { listEffects } from './effects.ts'
@@ -44,6 +45,9 @@ const checks: readonly AdoptionCheck[] = [
   checkMembers,
   checkPodNetwork,
   checkKubeProxy,
+  checkRuntime,
+  checkCgroupDriver,
+  checkCaNames,
 ]
 
 export interface AssessOptions {
@@ -51,6 +55,8 @@ export interface AssessOptions {
   readonly name: string
   /** Minors of the catalog, newest first. */
   readonly minors: readonly string[]
+  /** Versions of etcd in the catalog, by minor. */
+  readonly etcdVersions: ReadonlyMap<string, string>
   /** Findings of the cluster.yml that would be written. */
   readonly findings: readonly Finding[]
 }
@@ -58,9 +64,10 @@ export interface AssessOptions {
 /** Turns an observation into the report: what is kept, changed and lost, and what prevents the adoption. */
 export function assessAdoption(
   observation: AdoptionObservation,
-  { name, minors, findings }: AssessOptions,
+  { name, minors, etcdVersions, findings }: AssessOptions,
 ): AdoptionReport {
-  const prevented = [...checks, buildVersionCheck(minors)].flatMap((check) => check(observation))
+  const versionChecks = [buildVersionCheck(minors), buildEtcdVersionCheck(etcdVersions)]
+  const prevented = [...checks, ...versionChecks].flatMap((check) => check(observation))
   // Errors of cluster.yml follow from other problems, if there are some.
   const invalid =
     prevented.length > 0 ? [] : findings.filter(({ severity }) => severity === 'error').map(toItem)

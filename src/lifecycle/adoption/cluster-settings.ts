@@ -24,7 +24,7 @@ export type ClusterDocument = Readonly<Record<string, unknown>>
 
 /** Builds the cluster.yml that describes an observed cluster as it is. */
 export function buildAdoptedCluster(observation: AdoptionObservation, given: GivenSettings): ClusterDocument {
-  const kubelets = observation.hosts.map(readKubeletSettings)
+  const kubelets = observation.hosts.map((host) => keepReserved(observation, readKubeletSettings(host)))
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
   const hosts = observation.hosts.map((host, index) => ({
@@ -77,6 +77,16 @@ function withContent(name: string, value: object): object {
 function sameForAll<T>(values: readonly T[]): T | undefined {
   const texts = new Set(values.map((value) => JSON.stringify(value)))
   return texts.size === 1 ? values[0] : undefined
+}
+
+/**
+ * Keeps the memory that a node of kubeadm reserves, which is none by default. If the new kubelet reserved more, it
+ * would refuse running pods of a full node.
+ */
+function keepReserved({ from }: AdoptionObservation, settings: KubeletSettings): KubeletSettings {
+  return from === 'kubeadm'
+    ? { ...settings, kubeReserved: { memory: '0', ...settings.kubeReserved } }
+    : settings
 }
 
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
@@ -144,8 +154,12 @@ function describeComponents(observation: AdoptionObservation): object {
   return Object.fromEntries(described.filter(([, { args }]) => Object.keys(args).length > 0))
 }
 
-/** ipvs is not supported by hyperkube, so its own choice applies. */
+/**
+ * ipvs is not supported by hyperkube, so its own choice applies. The kube-proxy of kubeadm is a DaemonSet, which
+ * stays.
+ */
 function describeKubeProxy(observation: AdoptionObservation): object {
+  if (observation.from === 'kubeadm') return {}
   const mode = findKubeProxyMode(observation)
   return mode === 'iptables' || mode === 'nftables' ? { kubeProxy: { mode } } : {}
 }

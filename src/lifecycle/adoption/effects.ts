@@ -68,6 +68,7 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
           ),
         ]),
     ...describePolicies(observation),
+    ...(from === 'kubeadm' ? [describeKeptNetwork(observation)] : []),
     kept(
       'ADOPT_KEEPS_OBJECTS',
       `all objects of the API; ${describeAddons(observation)} stay as they are, and hyperkube does not manage them`,
@@ -85,6 +86,20 @@ function describePolicies(observation: AdoptionObservation): AdoptionItem[] {
   return [kept('ADOPT_KEEPS_POLICIES', `${formatCount(count, 'NetworkPolicy object')} ${effect}`)]
 }
 
+/** Says that programs of the pod network stay. */
+function describeKeptNetwork(observation: AdoptionObservation): AdoptionItem {
+  const network = describePodNetwork(observation)
+  const programs = [
+    network.kind === 'unsupported' ? network.name : network.kind === 'canal' ? 'canal' : 'flannel',
+    ...(network.kind === 'flannel' && network.kubeRouter ? ['kube-router'] : []),
+    'kube-proxy',
+  ]
+  return kept(
+    'ADOPT_KEEPS_POD_NETWORK',
+    `${joinNames(programs)} stay as they are, and hyperkube does not manage them`,
+  )
+}
+
 /** Names the addons that run in the cluster. */
 function describeAddons({ api }: AdoptionObservation): string {
   const workloads = [...(api?.deployments ?? []), ...(api?.daemonSets ?? [])].filter(({ namespace }) =>
@@ -98,10 +113,8 @@ function describeAddons({ api }: AdoptionObservation): string {
 
 function listChanged(observation: AdoptionObservation): AdoptionItem[] {
   const { from, hosts, api } = observation
-  const network = describePodNetwork(observation)
   const runtimes = [...new Set((api?.nodes ?? []).map(({ runtime }) => runtime))]
   const parts = from === 'kubeadm' ? 'static pods' : 'Docker containers'
-  const mode = findKubeProxyMode(observation)
   return [
     changed(
       'ADOPT_CHANGES_COMPONENTS',
@@ -111,10 +124,7 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
       'ADOPT_CHANGES_CERTIFICATES',
       'hosts get new certificates of the same CAs, and renew them by themselves',
     ),
-    changed(
-      'ADOPT_CHANGES_RUNTIME',
-      `the containerd of cluster.lock replaces ${runtimes.length === 0 ? 'the container runtime' : joinNames(runtimes)}; pods are created again`,
-    ),
+    changed('ADOPT_CHANGES_RUNTIME', describeRuntimeChange(from, runtimes)),
     ...(hosts.some((host) => findComponent(host, 'etcd') !== undefined)
       ? [
           changed(
@@ -123,11 +133,40 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
           ),
         ]
       : []),
+    ...(from === 'kubeadm' ? listKubeletChanges() : listNetworkChanges(observation)),
+  ]
+}
+
+function describeRuntimeChange(from: AdoptionObservation['from'], runtimes: readonly string[]): string {
+  const previous = runtimes.length === 0 ? 'the container runtime' : joinNames(runtimes)
+  return from === 'kubeadm'
+    ? `the containerd of cluster.lock takes over the running containers of ${previous}`
+    : `the containerd of cluster.lock replaces ${previous}; pods are created again`
+}
+
+/** Lists what the other settings of hyperkube's kubelets change. */
+function listKubeletChanges(): AdoptionItem[] {
+  return [
+    changed(
+      'ADOPT_CHANGES_KUBELET_ACCESS',
+      'kubectl logs, exec and port-forward work again for a node once its host has moved, because API servers then verify the certificates of kubelets',
+    ),
+    changed(
+      'ADOPT_CHANGES_POD_DEFAULTS',
+      'pods that are created later get the seccomp profile RuntimeDefault and at most 4096 processes, unless they or cluster.yml set others',
+      'to keep the defaults of kubeadm, set spec.components.kubelet.config in cluster.yml: { seccompDefault: false, podPidsLimit: -1 }',
+    ),
+  ]
+}
+
+function listNetworkChanges(observation: AdoptionObservation): AdoptionItem[] {
+  const mode = findKubeProxyMode(observation)
+  return [
     changed(
       'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
       `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
     ),
-    ...(network.kind === 'unsupported' ? [] : [describeNetworkChange(observation)]),
+    ...(describePodNetwork(observation).kind === 'unsupported' ? [] : [describeNetworkChange(observation)]),
   ]
 }
 
@@ -200,7 +239,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
     lost(
       'ADOPT_LOSES_TOOL',
       from === 'kubeadm'
-        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info'
+        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info, until adopt rollback'
         : 'rke up, rke etcd and rke cert',
       'use node add, upgrade, etcd and certs of hyperkube instead',
     ),

@@ -1,5 +1,5 @@
 import { type AdoptionObservation, findComponent, listAdoptedControlPlanes } from './observation.ts'
-import { describePodNetwork } from './pod-network.ts'
+import { describePodNetwork, type PodNetwork } from './pod-network.ts'
 
 const splitList = (text: string | undefined): string[] =>
   (text ?? '').split(',').filter((part) => part !== '')
@@ -32,6 +32,10 @@ export function readNetworks(observation: AdoptionObservation): {
 
 const single = (values: readonly string[]): unknown => (values.length === 1 ? values[0] : values)
 
+function isPolicyEnforced(network: PodNetwork): boolean {
+  return network.kind === 'canal' || (network.kind === 'flannel' && network.kubeRouter)
+}
+
 /** Describes the networks and the pod network. */
 export function describeNetwork(observation: AdoptionObservation): object {
   const network = describePodNetwork(observation)
@@ -46,17 +50,19 @@ export function describeNetwork(observation: AdoptionObservation): object {
     prefix((one) => one.includes(':')),
   ]
   const nodePorts = findArgs(observation, 'kube-apiserver')['service-node-port-range']
+  // The pod network and kube-proxy of kubeadm clusters are pods or services that stay as they are.
+  const isKept = observation.from === 'kubeadm'
   return {
-    plugin: 'flannel',
-    policy:
-      network.kind === 'canal' || (network.kind === 'flannel' && network.kubeRouter) ? 'kube-router' : 'none',
+    ...(isKept
+      ? { plugin: 'none', kubeProxy: 'none' }
+      : { plugin: 'flannel', policy: isPolicyEnforced(network) ? 'kube-router' : 'none' }),
     pods: single(pods),
     services: single(services),
     ...(nodePrefix === undefined || nodePrefix === 24 ? {} : { nodePrefix }),
     ...(nodePrefixIPv6 === undefined || nodePrefixIPv6 === 64 ? {} : { nodePrefixIPv6 }),
     ...(domain === 'cluster.local' ? {} : { domain }),
     ...(nodePorts === undefined ? {} : { nodePorts: nodePorts.replace(':', '-') }),
-    ...(network.kind === 'unsupported'
+    ...(isKept || network.kind === 'unsupported'
       ? {}
       : {
           flannel: {

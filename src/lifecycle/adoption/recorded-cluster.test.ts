@@ -60,7 +60,8 @@ async function readObservation(observed: Date): Promise<AdoptionObservation> {
 
 function assess(observation: AdoptionObservation): AdoptionReport {
   const minors = shippedCatalog.minors.map(({ minor }) => minor)
-  return assessAdoption(observation, { name: 'shop', minors, findings: [] })
+  const etcdVersions = new Map(shippedCatalog.minors.map(({ minor, components }) => [minor, components.etcd]))
+  return assessAdoption(observation, { name: 'shop', minors, etcdVersions, findings: [] })
 }
 
 test('the API is only read', async () => {

@@ -5,7 +5,7 @@ import type { RemoveStep } from '../../rollout/step.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { waitForAgentGoneCommand } from '../agents/agent-switch.ts'
 import type { EmitEvent } from '../agents/event-stream.ts'
-import { runOnAgent } from '../agents/run-on-agent.ts'
+import { type AgentRunRequest, runOnAgent } from '../agents/run-on-agent.ts'
 import type { Session } from '../agents/session.ts'
 import type { ClusterClient } from '../cluster-client/cluster-client.ts'
 import type { ClusterWaitOptions } from '../etcd/membership.ts'
@@ -75,7 +75,18 @@ const resetTimeoutMs = 30_000
  * other removals, because afterwards it is unreachable.
  */
 export async function resetHost(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
-  await runOnAgent(session, emit, { type: 'reset', claim }).catch(ignoreMissingAgent)
+  await runUntilAgentGone(session, emit, { type: 'reset', claim })
+}
+
+/**
+ * Returns a host to what ran there before hyperkube. The agent is removed last, as by a reset.
+ */
+export async function returnHost(session: Session, claim: Claim, emit: EmitEvent): Promise<void> {
+  await runUntilAgentGone(session, emit, { type: 'return-host', claim })
+}
+
+async function runUntilAgentGone(session: Session, emit: EmitEvent, request: AgentRunRequest): Promise<void> {
+  await runOnAgent(session, emit, request).catch(ignoreMissingAgent)
   // Waits until the agent is removed, so that the next command does not find an agent that is shutting down.
   // A failed wait is not an error.
   const signal = AbortSignal.timeout(resetTimeoutMs)

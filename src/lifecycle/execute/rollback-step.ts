@@ -61,13 +61,20 @@ async function findPreviousPlans(
         { type: 'previous-plan', differentFrom: computeDigest(plan) },
         'previous-plan',
       )
-      if (previous.plan === undefined) return []
+      const before = previous.plan ?? findPlanBeforeMove(plan)
+      if (before === undefined) return []
       const stages = await findStagesToRollBack(step, plan, session, deps)
-      const rollback = buildRollbackPlan(plan, previous.plan, stages)
+      const rollback = buildRollbackPlan(plan, before, stages)
       return rollback === undefined ? [] : [[host, rollback] as const]
     }),
   )
   return new Map(all.flat())
+}
+
+/** Returns a plan without components if the host has just begun to replace what another tool installed. */
+function findPlanBeforeMove(plan: NodePlan): NodePlan | undefined {
+  const canReturn = plan.components.some(({ replaces }) => replaces?.kept === true)
+  return canReturn ? { ...plan, components: [] } : undefined
 }
 
 async function findStagesToRollBack(

@@ -114,12 +114,26 @@ export async function runApplyStep(
         return (await client.etcdHealthy(members).catch(formatError)) === undefined
       },
       async waitUntilHealthy() {
-        await stepInputs.passGates(step.after)
+        await stepInputs.passGates(selectRollbackGates(step, stepInputs.plans))
         await uncordonAll(step, options)
       },
     })
   }
   await uncordonAll(step, options)
+}
+
+/**
+ * Selects the gates after a rollback. Controllers of kubeadm have certificates of no CA, so they cannot be
+ * checked on hosts that return to kubeadm.
+ */
+function selectRollbackGates(
+  { hosts, after }: ApplyStep,
+  plans: ReadonlyMap<string, NodePlan>,
+): ApplyStep['after'] {
+  const canReturn = hosts.some((host) =>
+    plans.get(host)?.components.some(({ replaces }) => replaces?.kept === true),
+  )
+  return canReturn ? after.filter(({ kind }) => kind !== 'controllers-ready') : after
 }
 
 async function applyWithEtcdJoin(

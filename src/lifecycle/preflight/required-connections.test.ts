@@ -47,6 +47,20 @@ test('a host is new if a service that peers connect to is created on it', () => 
   expect([...findNewHosts(ops)]).toEqual(['new', 'member', 'promoted'])
 })
 
+test('a host that replaces the servers of another tool is not new', () => {
+  const service: Op = {
+    component: 'etcd',
+    stage: 'etcd',
+    action: 'create',
+    target: 'service',
+    name: 'etcd.service',
+    because: [],
+  }
+  const predecessor: Op = { ...service, target: 'predecessor', name: '/etc/kubernetes/manifests/etcd.yaml' }
+  expect([...findNewHosts(new Map([['moves', [predecessor, service]]]))]).toEqual([])
+  expect([...findNewHosts(new Map([['joins', [service]]]))]).toEqual(['joins'])
+})
+
 function listAll(peers: ReturnType<typeof buildPeers>): readonly RequiredConnection[] {
   return listRequiredConnections(peers, listPeerNames(peers))
 }

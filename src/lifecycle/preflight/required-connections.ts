@@ -122,9 +122,22 @@ function buildRing(nodes: readonly Peer[]): readonly RequiredConnection[] {
 /** Components that accept connections from other hosts. */
 const serverComponents: ReadonlySet<string> = new Set(['etcd', 'kube-apiserver', 'kubelet', 'flanneld'])
 
-/** Finds hosts that get a server component for the first time. Their connections have not been tested yet. */
+/**
+ * Finds hosts that get a server component for the first time. Their connections have not been tested yet.
+ * Servers that replace those of another tool are left out: their ports are in use, and their peers reach them.
+ */
 export function findNewHosts(ops: ReadonlyMap<string, readonly Op[]>): ReadonlySet<string> {
-  const isFirstInstall = ({ target, action, component }: Op): boolean =>
-    target === 'service' && action === 'create' && serverComponents.has(component)
-  return new Set([...ops].filter(([, hostOps]) => hostOps.some(isFirstInstall)).map(([host]) => host))
+  const hasFirstInstall = (hostOps: readonly Op[]): boolean => {
+    const replaced = new Set(
+      hostOps.filter(({ target }) => target === 'predecessor').map(({ component }) => component),
+    )
+    return hostOps.some(
+      ({ target, action, component }) =>
+        target === 'service' &&
+        action === 'create' &&
+        serverComponents.has(component) &&
+        !replaced.has(component),
+    )
+  }
+  return new Set([...ops].filter(([, hostOps]) => hasFirstInstall(hostOps)).map(([host]) => host))
 }

@@ -20,6 +20,7 @@ import { checkVirtualIpInUse } from '../preflight/check-virtual-ip.ts'
 import { findNewHosts, listPeers } from '../preflight/required-connections.ts'
 import { runPreflight } from '../preflight/preflight.ts'
 import { checkChangedAddresses } from './address-findings.ts'
+import { checkAdoptedCluster } from './adoption-findings.ts'
 import { deriveCurrentState } from './current-state.ts'
 import { findHostsToRemove, type HostToRemove, toRemovedHost } from './hosts-to-remove.ts'
 import { composeProposal, emptyProposal, planFromInputs, planSteps, type Proposal } from './proposal.ts'
@@ -125,6 +126,14 @@ export async function buildProposal(
       ...findings,
       // This finding cannot be ignored, because nodes keep their pod networks.
       ...checkAddressFamilies(cluster, nodes),
+      // Neither can these: hosts of an adopted cluster would lose their way back.
+      ...checkAdoptedCluster({
+        identity: inputs.identity,
+        ops: new Map([...diffs].map(([host, diff]) => [host, diff.ops])),
+        removed: hostsToRemove.map(({ host }) => host),
+        desiredVersion: cluster.spec.kubernetes,
+        versions: apiState?.versions ?? [],
+      }),
       ...observed.filter(createIgnoreFilter(ignored)),
     ],
     plans,

@@ -65,6 +65,34 @@ test('current roles of reachable hosts come from their ops, not from nodes', () 
   ).toEqual(['cp1', 'cp2', 'cp3'])
 })
 
+test('hosts of an adopted cluster have their roles before they move', () => {
+  const adoption = { from: 'kubeadm', hosts: undefined, committed: false } as const
+  const { plans } = planCluster({ ...input, identity: { ...input.identity, adoption } })
+  const ops = new Map(
+    plans.map(({ host, components }) => [
+      host,
+      components.flatMap(({ name: component, stage, service }): Op[] =>
+        service === undefined
+          ? []
+          : [{ component, stage, action: 'create', target: 'service', name: service.name, because: [] }],
+      ),
+    ]),
+  )
+  const state = { plans, endpoints, hostsToRemove: [], ops, members, nodes: [] }
+  expect(deriveCurrentState(state)).toMatchObject({
+    controlPlanes: ['cp1', 'cp2', 'cp3'],
+    nodes: ['cp1', 'cp2', 'cp3', 'w1'],
+  })
+  const committed = planCluster({
+    ...input,
+    identity: { ...input.identity, adoption: { ...adoption, committed: true } },
+  })
+  expect(deriveCurrentState({ ...state, plans: committed.plans })).toMatchObject({
+    controlPlanes: [],
+    nodes: [],
+  })
+})
+
 test('desired roles come from cluster.yml alone', () => {
   expect(listDesiredRoles(cluster).get('cp3')).toEqual({ member: true, controlPlane: true, node: true })
   expect(listDesiredRoles(cluster).get('w1')).toEqual({ member: false, controlPlane: false, node: true })

@@ -61,10 +61,13 @@ function toHostNames(hosts: readonly { readonly host: string }[]): string[] {
   return hosts.map(({ host }) => host)
 }
 
-/** True if the service is in the plan and already exists on the host. */
+/**
+ * True if the service is in the plan and already exists on the host, or if the host runs what the service
+ * replaces. Such a host of an adopted cluster is no new host.
+ */
 function isInstalled({ components }: NodePlan, ops: readonly Op[] | undefined, name: string): boolean {
-  const planned = components.some(({ service }) => service?.name === name)
+  const component = components.find(({ service }) => service?.name === name)
   const isNew =
     ops?.some((op) => op.target === 'service' && op.name === name && op.action === 'create') ?? true
-  return planned && !isNew
+  return component !== undefined && (!isNew || component.replaces?.kept === true)
 }

@@ -103,6 +103,7 @@ function buildDefaultResponse(
     case 'restore-etcd-data':
     case 'wipe-etcd':
     case 'reset':
+    case 'return-host':
       return { type: 'running', run: request.run }
     case 'certificates':
       return { type: 'certificates', certificates: [] }

@@ -1,17 +1,18 @@
 import { otherNodeServices } from '../../contract/windows-host.ts'
 import { isNode } from '../context.ts'
+import { replacesUnit } from '../linux/predecessors.ts'
 import { listFlooredComponents } from '../reserved-resources.ts'
 import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './check.ts'
 
 /**
  * Finds foreign services that have the name of a hyperkube service. Only names of services that this host
- * will run are checked.
+ * will run are checked. Services that hyperkube replaces on an adopted host are expected.
  */
 export const checkForeignServices: LinuxCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)
   return subject.system.foreignServices.flatMap((service) => {
     const name = service.replace(/\.service$/, '')
-    if (!ownServices.includes(name)) return []
+    if (!ownServices.includes(name) || replacesUnit(subject, name)) return []
     const message = `the host has a service ${name} that hyperkube did not create`
     const hint = `systemctl disable --now ${name}; then remove its package`
     return [hostError(subject, 'HOST_SERVICE_TAKEN', message, { hint, component: name })]

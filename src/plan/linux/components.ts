@@ -15,6 +15,7 @@ import { planLinuxKubeProxy } from './kube-proxy.ts'
 import { planLinuxKubeRouter } from './kube-router.ts'
 import { planKubeScheduler } from './kube-scheduler.ts'
 import { planLinuxKubelet } from './kubelet.ts'
+import { withPredecessor } from './predecessors.ts'
 import { withCertificateProbes } from './probe-defaults.ts'
 
 /** Planners of all components of a Linux host, in the order of installation. */
@@ -35,4 +36,6 @@ export const linuxComponents: readonly ComponentPlanner<LinuxPlanContext>[] = [
   planLinuxKubeProxy,
   planLinuxKubeRouter,
   planAddonImages,
-].map(withCertificateProbes)
+]
+  .map(withCertificateProbes)
+  .map(withPredecessor)

@@ -8,6 +8,7 @@ import { planDownload, planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
 import type { HostAddress } from '../topology.ts'
 import { configRoot, linuxProgramDirectory } from './paths.ts'
+import { isAdoptedHost } from './predecessors.ts'
 import { diskSpaceProbe, planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
 import { buildSystemdService, renderUnit, sandboxSettings } from './unit.ts'
 
@@ -60,7 +61,14 @@ export const planEtcd: ComponentPlanner<LinuxPlanContext> = (context) => {
     artifacts: [program],
     files: [
       planTextFile(`${directory}/ca.crt`, identity.cas.etcd, { owner: name, mode: '0644' }),
-      planBootstrapFile(renderBootstrapVariables('new', context.topology.etcd, identity.id)),
+      planBootstrapFile(
+        // The member of an adopted host has data. If the data were lost, it must not begin a new cluster.
+        renderBootstrapVariables(
+          isAdoptedHost(context) ? 'existing' : 'new',
+          context.topology.etcd,
+          identity.id,
+        ),
+      ),
       planTextFile(startGuardPath, startGuard, { owner: 'root', restart: false }),
     ],
     certificates: [

@@ -19,10 +19,17 @@ function buildComponent(
   return { name, runsAs, image: `registry.k8s.io/${name}:v${version}`, args, mounts: [] }
 }
 
+/** Names of kubeadm's CAs, by path. */
+const commonNames: Readonly<Record<string, string>> = {
+  '/etc/kubernetes/pki/ca.crt': 'kubernetes',
+  '/etc/kubernetes/pki/etcd/ca.crt': 'etcd-ca',
+  '/etc/kubernetes/pki/front-proxy-ca.crt': 'front-proxy-ca',
+}
+
 export function buildCertificate(path: string, change: Partial<AdoptedCertificate> = {}): AdoptedCertificate {
   return {
     path,
-    commonName: path,
+    commonName: commonNames[path] ?? path,
     isCa: path.endsWith('ca.crt') || path.endsWith('-ca.pem'),
     notAfter: new Date('2027-11-18T07:00:00Z'),
     fingerprint: `fingerprint of ${path}`,

@@ -1,0 +1,166 @@
+import { type Finding, hasErrors } from '../contract/finding.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { reportStep } from '../lifecycle/agents/event-stream.ts'
+import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
+import { passGate } from '../lifecycle/execute/gate.ts'
+import { returnHost } from '../lifecycle/execute/remove-host.ts'
+import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
+import { listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
+import type { PlannedChanges } from '../lifecycle/proposal/plan-approval.ts'
+import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
+import { readRemovalOps } from '../lifecycle/proposal/read-hosts.ts'
+import { type Cluster, etcdHosts } from '../spec/cluster.ts'
+import type { WorkspaceContext } from '../workspace/context.ts'
+import { limitHosts } from '../workspace/limit-hosts.ts'
+import { buildClientOptions } from '../workspace/open-cluster.ts'
+import {
+  type ActionOutcome,
+  type ActionRun,
+  buildRefusedOutcome,
+  buildUnconfirmedOutcome,
+} from './phases/action-run.ts'
+import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
+import { createRemoteLookup } from './phases/propose.ts'
+import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
+import { withOperatorLock } from './phases/with-operator-lock.ts'
+
+export interface RollbackAdoptionOptions extends ConnectClusterOptions {
+  /** Hosts to return; undefined for all hosts. */
+  readonly limit: readonly string[] | undefined
+  /** Codes of findings that do not stop the action. */
+  readonly ignore: readonly string[]
+  readonly forceUnlock: boolean
+  /** Whether changes are only shown. */
+  readonly dryRun: boolean
+  /** Called with the planned changes in a dry run. */
+  readonly onPlanned: (changes: PlannedChanges) => void
+  readonly onReturned: (host: string) => void
+}
+
+/** Milliseconds to wait for a host. Its kubelet may have to start all static pods on a slow disk. */
+const gateTimeoutMs = 300_000
+
+/**
+ * Returns hosts of an adopted cluster to what the other tool installed. Phases: connect, check, show, confirm,
+ * return one host at a time under the operator lock.
+ */
+export async function rollbackAdoption(
+  context: WorkspaceContext,
+  inputs: ClusterInputs,
+  options: RollbackAdoptionOptions,
+  run: ActionRun,
+): Promise<ActionOutcome> {
+  requireWayBack(inputs)
+  await using connection = await connectCluster(context, inputs, options, run)
+  const deps = { ...connection, context, options, run }
+  const hosts = orderHosts(inputs.cluster, options.limit)
+  const findings = checkHosts(deps, hosts)
+  for (const finding of findings) run.emit({ type: 'finding', finding })
+  if (hasErrors(findings)) return buildRefusedOutcome(findings)
+  const reachable = hosts.filter((host) => connection.connected.sessions.has(host))
+  const sessions = new Map([...connection.connected.sessions].filter(([host]) => reachable.includes(host)))
+  const ops = await readRemovalOps(inputs.identity, sessions)
+  for (const host of reachable) run.show({ type: 'removal-ops', host, ops: ops.get(host) ?? [] })
+  if (options.dryRun) {
+    const steps = reachable.map((host) => ({ id: toStep(host), hosts: [host] }))
+    options.onPlanned({ ...emptyProposal, findings, ops, steps })
+    return { status: 'changes-pending', result: { outcome: 'unchanged' } }
+  }
+  const confirmation = await run.confirm({ type: 'changes' })
+  if (confirmation !== 'confirmed') return buildUnconfirmedOutcome(confirmation)
+  await returnHosts(deps, reachable)
+  const status = reachable.length === hosts.length ? 'ok' : 'changes-pending'
+  return { status, result: { outcome: 'done' } }
+}
+
+/** Throws if hosts have nothing to return to. */
+function requireWayBack({ identity: { adoption, metadata } }: ClusterInputs): void {
+  if (adoption === undefined) {
+    throw new HyperkubeError('ADOPT_NOT_ADOPTED', `the cluster ${metadata.name} was not adopted`, {
+      hint: 'to remove the cluster from its hosts: hyperkube reset',
+    })
+  }
+  if (adoption.committed === undefined) return
+  throw new HyperkubeError(
+    'ADOPT_COMMITTED',
+    `the way back to ${adoption.from} was given up at ${adoption.committed}`,
+    { hint: 'to remove the cluster from its hosts: hyperkube reset' },
+  )
+}
+
+interface RollbackDeps extends Pick<
+  ClusterConnection,
+  'inputs' | 'connected' | 'deferAbort' | 'deferredSignal'
+> {
+  readonly context: WorkspaceContext
+  readonly options: RollbackAdoptionOptions
+  readonly run: ActionRun
+}
+
+/** Orders hosts against the order in which they moved: workers first, then control planes. */
+function orderHosts(cluster: Cluster, limit: readonly string[] | undefined): readonly string[] {
+  const hosts = limitHosts(cluster, limit).toReversed()
+  const isWorker = ({ roles }: { readonly roles: readonly string[] }): boolean => roles.join() === 'worker'
+  return [...hosts.filter(isWorker), ...hosts.filter((host) => !isWorker(host))].map(({ name }) => name)
+}
+
+function checkHosts(
+  { connected, options }: Pick<RollbackDeps, 'connected' | 'options'>,
+  hosts: readonly string[],
+): readonly Finding[] {
+  const requested = new Set(hosts)
+  const unreachable = new Map([...connected.unreachable].filter(([host]) => requested.has(host)))
+  return buildUnreachableFindings(unreachable).filter(({ code }) => !options.ignore.includes(code))
+}
+
+const toStep = (host: string): string => `return/${host}`
+
+async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promise<void> {
+  const { context, inputs, connected, options, run, deferAbort, deferredSignal } = deps
+  deferAbort()
+  await withOperatorLock(
+    { ...deps, forceUnlock: options.forceUnlock, allowMinority: true },
+    async ({ claim, forgetHost }, signal) => {
+      using client = await createClusterClient(listClusterEndpoints(inputs.cluster), {
+        ...buildClientOptions(inputs, context, createRemoteLookup(connected)),
+        signal: deferredSignal,
+      })
+      const reporting = { emit: run.emit, signal }
+      run.emit({
+        type: 'steps-planned',
+        steps: hosts.map((host) => ({
+          step: toStep(host),
+          title: `return ${host} to ${inputs.identity.adoption?.from ?? 'its previous tool'}`,
+          hosts: [host],
+        })),
+      })
+      for (const host of hosts) {
+        const session = connected.sessions.get(host)
+        if (session === undefined) continue
+        signal.throwIfAborted()
+        const step = toStep(host)
+        run.emit({ type: 'step-started', step })
+        await reportStep(reporting, { step }, async () => {
+          await returnHost(session, claim, run.emit)
+          forgetHost(host)
+          for (const gate of listGates(inputs.cluster, host))
+            await passGate(gate, client, run.emit, { timeoutMs: gateTimeoutMs, now: context.now, signal })
+        })
+        options.onReturned(host)
+      }
+    },
+  )
+}
+
+/** Lists what must hold before the next host returns. */
+function listGates(cluster: Cluster, host: string): readonly Parameters<typeof passGate>[0][] {
+  const members = etcdHosts(cluster).map(({ name }) => name)
+  const isControlPlane = cluster.spec.hosts.some(
+    ({ name, roles }) => name === host && roles.includes('control-plane'),
+  )
+  return [
+    { kind: 'etcd-healthy', members },
+    ...(isControlPlane ? [{ kind: 'api-ready', hosts: [host] } as const] : []),
+    { kind: 'nodes-ready', hosts: [host] },
+  ]
+}

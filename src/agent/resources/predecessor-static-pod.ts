@@ -1,0 +1,196 @@
+import type { Predecessor, StaticPodRecord } from '../../contract/predecessor.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { basename, dirname, isAtOrBelow, join } from '../host/host-path.ts'
+import type { HostProcess, LinuxHost, UserIds } from '../host/host.ts'
+import {
+  type MakeContext,
+  type RemoveResult,
+  type ResourceObservation,
+  wasAbsent,
+  wasRemoved,
+} from './resource-handler.ts'
+import { waitFor } from './wait-for.ts'
+
+type StaticPod = Extract<Predecessor, { kind: 'static-pod' }>
+type TakenData = NonNullable<StaticPodRecord['data']>
+
+/** Time in which the kubelet must end a pod. A pod may use 30 seconds for its own end. */
+const endTimeoutMs = 120_000
+
+/** Reads what a host needs to return to a static pod. Throws if the host does not have the pod. */
+export async function recordStaticPod(
+  { manifest, program, data, kept }: StaticPod,
+  { host, component }: MakeContext<LinuxHost>,
+): Promise<StaticPodRecord> {
+  const keptManifest = buildKeptPath(manifest)
+  const { files } = host
+  const required = [manifest, ...(data === undefined ? [] : [data.from])]
+  for (const path of kept ? required : [])
+    if ((await files.stat(path)) === undefined) throw notThere(path, component.name)
+  const facts = data && (await files.stat(data.from))
+  return {
+    kind: 'static-pod',
+    manifest,
+    program,
+    keptManifest,
+    ...(data === undefined || facts === undefined
+      ? {}
+      : { data: { ...data, uid: facts.uid, gid: facts.gid } }),
+  }
+}
+
+/**
+ * Returns the path of a manifest while its pod does not run. It is beside the directory that the kubelet
+ * reads, so a rename moves the file in one step.
+ */
+function buildKeptPath(manifest: string): string {
+  return join(dirname(dirname(manifest)), 'before-hyperkube', basename(manifest))
+}
+
+function notThere(path: string, component: string): HyperkubeError {
+  return new HyperkubeError(
+    'PREDECESSOR_MISSING',
+    `${path} does not exist, so the host could not return to its previous ${component}`,
+    {
+      component,
+      hint: 'the host changed after hyperkube adopt read it: check it with the tool that manages the cluster',
+    },
+  )
+}
+
+export async function inspectReplacedStaticPod(
+  { files, users }: LinuxHost,
+  { manifest, data }: StaticPodRecord,
+): Promise<ResourceObservation> {
+  if ((await files.stat(manifest)) !== undefined) return { drift: 'its manifest exists' }
+  if (data === undefined) return 'as-written'
+  if ((await files.stat(data.from)) !== undefined) return { drift: `${data.from} exists` }
+  const taken = await files.stat(data.to)
+  const owner = await users.find(data.owner)
+  return taken === undefined || taken.uid === owner?.uid
+    ? 'as-written'
+    : { drift: `${data.to} belongs to another user` }
+}
+
+/** Ends a static pod, keeps its manifest and takes over its data. Every part may be repeated. */
+export async function replaceStaticPod(
+  context: MakeContext<LinuxHost>,
+  record: StaticPodRecord,
+  isKept: boolean,
+): Promise<boolean> {
+  const { host } = context
+  const { manifest, keptManifest, data } = record
+  const { files } = host
+  const hadManifest = (await files.stat(manifest)) !== undefined
+  if (hadManifest) {
+    const directory = dirname(keptManifest)
+    if ((await files.stat(directory)) === undefined)
+      await files.makeDirectory(directory, { uid: 0, gid: 0, mode: 0o700 })
+    await files.rename(manifest, keptManifest)
+  }
+  await waitUntilEnded(context, record)
+  const tookData = data !== undefined && (await takeData(context, data))
+  const isDiscarded = !isKept && (await discardManifest(host, keptManifest))
+  return hadManifest || tookData || isDiscarded
+}
+
+/** Waits until the kubelet has ended the processes of the pod. */
+async function waitUntilEnded(
+  { host, component, emit, signal }: MakeContext<LinuxHost>,
+  { program }: StaticPodRecord,
+): Promise<void> {
+  const { clock, processes, layout } = host
+  const deadline = clock.now().getTime() + endTimeoutMs
+  await waitFor(
+    async () => {
+      const running = (await processes.list()).filter(isProcessOf(program, layout.exclusiveDirectories))
+      if (running.length === 0) return { found: undefined }
+      if (clock.now().getTime() >= deadline) throw notEnded(program, component.name)
+      return { for: `the static pod of ${program} to end` }
+    },
+    { clock, signal, emit: (what) => emit(what, component.name) },
+  )
+}
+
+/**
+ * Returns a filter for the processes of a static pod. Pods of users may run the same program, but without
+ * files of kubeadm.
+ */
+function isProcessOf(program: string, ownDirectories: readonly string[]): (one: HostProcess) => boolean {
+  return ({ argv: [path = '', ...args] }) =>
+    basename(path) === program &&
+    !isAtOrBelow(path, ownDirectories) &&
+    args.some((argument) => argument.includes('/etc/kubernetes/'))
+}
+
+function notEnded(program: string, component: string): HyperkubeError {
+  return new HyperkubeError(
+    'PREDECESSOR_RUNS',
+    `the static pod of ${program} still runs ${endTimeoutMs / 1000} seconds after its manifest was moved`,
+    { component, hint: 'on the host: systemctl status kubelet; then run the same command again' },
+  )
+}
+
+/** Moves the data to its new path, and gives it to its new owner. */
+async function takeData(
+  { host, component }: MakeContext<LinuxHost>,
+  { from, to, owner }: TakenData,
+): Promise<boolean> {
+  const { files, users } = host
+  const ids = await users.find(owner)
+  if (ids === undefined) throw new Error(`there is no user ${owner}`)
+  const isPending = (await files.stat(from)) !== undefined
+  if (isPending) {
+    if ((await files.stat(to)) !== undefined) throw twoCopies(from, to, component.name)
+    if ((await files.stat(dirname(to))) === undefined)
+      await files.makeDirectory(dirname(to), { ...ids, mode: 0o700 })
+    await files.rename(from, to)
+  }
+  const needsOwner = ((await files.stat(to))?.uid ?? ids.uid) !== ids.uid
+  if (needsOwner) await changeOwner(host, to, ids)
+  return isPending || needsOwner
+}
+
+function twoCopies(from: string, to: string, component: string): HyperkubeError {
+  return new HyperkubeError('PREDECESSOR_DATA_TWICE', `both ${from} and ${to} exist`, {
+    component,
+    hint: `one of them is old: compare them on the host, then move the old one away: mv ${to} ${to}.old`,
+  })
+}
+
+/** Changes the owner of a directory and its content. The directory is last, so it shows that all is done. */
+async function changeOwner(host: LinuxHost, path: string, ids: UserIds): Promise<void> {
+  const { files } = host
+  for (const { name } of (await files.list(path)) ?? []) await changeOwner(host, join(path, name), ids)
+  const facts = await files.stat(path)
+  if (facts !== undefined && facts.kind !== 'link') await files.setAccess(path, { ...ids, mode: facts.mode })
+}
+
+async function discardManifest({ files }: LinuxHost, keptManifest: string): Promise<boolean> {
+  const existed = await files.remove(keptManifest)
+  await removeIfEmpty({ files }, dirname(keptManifest))
+  return existed
+}
+
+async function removeIfEmpty({ files }: Pick<LinuxHost, 'files'>, directory: string): Promise<void> {
+  if ((await files.list(directory))?.length === 0) await files.remove(directory)
+}
+
+/** Gives the data back and lets the kubelet start the pod again. The component has already stopped. */
+export async function restoreStaticPod(
+  host: LinuxHost,
+  { manifest, keptManifest, data }: StaticPodRecord,
+): Promise<RemoveResult> {
+  const { files } = host
+  if (data !== undefined && (await files.stat(data.from)) === undefined) {
+    if ((await files.stat(data.to)) !== undefined) {
+      await changeOwner(host, data.to, { uid: data.uid, gid: data.gid })
+      await files.rename(data.to, data.from)
+    }
+    await removeIfEmpty(host, dirname(data.to))
+  }
+  const isPending = (await files.stat(keptManifest)) !== undefined
+  if (isPending) await files.rename(keptManifest, manifest)
+  await removeIfEmpty(host, dirname(keptManifest))
+  return isPending ? wasRemoved : wasAbsent
+}

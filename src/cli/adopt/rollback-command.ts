@@ -1,0 +1,75 @@
+import { Argument } from 'commander'
+import { z } from 'zod'
+import { rollbackAdoption } from '../../actions/rollback-adoption.ts'
+import { joinNames } from '../../kit/text.ts'
+import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
+import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { loadCluster } from '../../workspace/load-cluster.ts'
+import { loadResetInputs } from '../../workspace/load-inputs.ts'
+import { exitCodes, type LeafCommand } from '../command/command.ts'
+import { formatFindings, printResult } from '../command/print.ts'
+import { addRunFlags, runFlags } from '../command/run-flags.ts'
+import { runAction } from '../run/run-action.ts'
+import { resultNames } from '../run/run-with-progress.ts'
+
+const flags = runFlags.extend({
+  forceUnlock: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+})
+
+export const rollbackAdoptionCommand: LeafCommand = {
+  examples: [
+    ['hyperkube adopt rollback --dry-run', 'show what would be removed from each host'],
+    ['hyperkube adopt rollback', 'prompt, then return all hosts to kubeadm, workers first and one by one'],
+    ['hyperkube adopt rollback w2', 'return one host'],
+  ],
+  sharedFlags: ['file', 'key', 'output', 'confirm'],
+  configure(command) {
+    addRunFlags(command.addArgument(new Argument('[host...]', 'hosts (default: all)')))
+      .option('--dry-run', 'show what would be removed, without changing anything; exit code 3')
+      .option('--force-unlock', 'break the operator lock; continue even without a majority of control planes')
+  },
+  async run(context, { args, options }) {
+    const { cluster, findings } = await loadCluster(context, options.file)
+    if (cluster === undefined) {
+      context.stderr.write(formatFindings(findings))
+      return exitCodes.failure
+    }
+    const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = flags.parse(options)
+    const limit = args.length === 0 ? undefined : args
+    limitHosts(cluster, limit)
+    const inputs = await loadResetInputs(context, options, cluster, { beforeCommit: true })
+    const { name } = cluster.metadata
+    const hosts: string[] = []
+    let plannedChanges: PlannedChanges | undefined
+    const settings = { command: 'adopt rollback', cluster: name, progress }
+    const rollbackOptions = {
+      files: options,
+      forgetHostKeys: forgetHostKey,
+      limit,
+      ignore,
+      forceUnlock,
+      dryRun,
+      onPlanned: (changes: PlannedChanges) => (plannedChanges = changes),
+      onReturned: (host: string) => void hosts.push(host),
+    }
+    const { code } = await runAction(context, options, settings, async (run) =>
+      rollbackAdoption(context, inputs, rollbackOptions, run),
+    )
+    if (code === exitCodes.usage) return code
+    const document =
+      plannedChanges === undefined
+        ? {
+            apiVersion: 'hyperkube.dev/v1',
+            kind: 'AdoptionRollbackResult',
+            cluster: name,
+            outcome: resultNames[code],
+            hosts,
+          }
+        : buildPlanDocument(plannedChanges)
+    printResult(context.stdout, options.output, document, () =>
+      hosts.length === 0 ? '' : `${joinNames(hosts)} run again what kubeadm installed\n`,
+    )
+    return code
+  },
+}

@@ -1,0 +1,102 @@
+import { joinNames } from '../../../kit/text.ts'
+import { caCommonNames } from '../../../pki/ca.ts'
+import { prevents } from '../adoption-report.ts'
+import { caPaths } from '../existing-keys.ts'
+import { findNode, listAdoptedControlPlanes } from '../observation.ts'
+import type { AdoptionCheck } from './check.ts'
+
+const containerdSocket = 'unix:///run/containerd/containerd.sock'
+
+/** Finds hosts whose containers hyperkube's containerd could not take over. */
+export const checkRuntime: AdoptionCheck = (observation) => {
+  if (observation.from !== 'kubeadm') return []
+  return observation.hosts.flatMap((host) => {
+    const runtime = findNode(observation, host)?.runtime
+    const { args, config } = host.kubelet
+    const endpoint = config['containerRuntimeEndpoint'] ?? args['container-runtime-endpoint']
+    const isOther = runtime !== undefined && !runtime.startsWith('containerd://')
+    const socket = typeof endpoint === 'string' && endpoint !== '' ? endpoint : containerdSocket
+    if (!isOther && socket === containerdSocket) return []
+    return [
+      prevents(
+        'ADOPT_RUNTIME',
+        `the container runtime is ${isOther ? runtime : `at ${socket}`}; only containerd at ${containerdSocket} can be adopted`,
+        'change the container runtime of the host first, as upstream documents it: drain the node, install containerd, run kubeadm again',
+        host.address,
+      ),
+    ]
+  })
+}
+
+/**
+ * Finds hosts whose kubelet uses another cgroup driver than hyperkube. Running pods would be in cgroups that the
+ * new kubelet does not know.
+ */
+export const checkCgroupDriver: AdoptionCheck = ({ hosts, from }) => {
+  if (from !== 'kubeadm') return []
+  return hosts.flatMap(({ kubelet, cgroup, address }) => {
+    const needed = cgroup === 2 ? 'systemd' : 'cgroupfs'
+    const configured = kubelet.config['cgroupDriver'] ?? kubelet.args['cgroup-driver']
+    const driver = typeof configured === 'string' ? configured : needed
+    if (driver === needed) return []
+    return [
+      prevents(
+        'ADOPT_CGROUP_DRIVER',
+        `the kubelet uses the cgroup driver ${driver}, but hyperkube uses ${needed} on hosts with cgroup v${cgroup}`,
+        `change it with kubeadm first: cgroupDriver: ${needed} in the kubelet-config ConfigMap, then drain and restart the node`,
+        address,
+      ),
+    ]
+  })
+}
+
+/** Finds CAs with names by which agents could not recognize them. */
+export const checkCaNames: AdoptionCheck = (observation) => {
+  if (observation.from !== 'kubeadm') return []
+  const { kubernetes, etcd, frontProxy } = caPaths.kubeadm
+  const expected: readonly (readonly [path: string, names: readonly string[]])[] = [
+    [kubernetes.certificate, caCommonNames.kubernetes],
+    [etcd.certificate, caCommonNames.etcd],
+    [frontProxy.certificate, caCommonNames['front-proxy']],
+  ]
+  const [server] = listAdoptedControlPlanes(observation)
+  return expected.flatMap(([path, names]) => {
+    const found = server?.certificates.find((one) => one.path === path)
+    if (found === undefined || names.includes(found.commonName)) return []
+    return [
+      prevents(
+        'ADOPT_CA_NAME',
+        `the CA ${path} has the name ${found.commonName}; only a CA with the name that kubeadm gives it can be adopted`,
+        'keep this cluster with its tool; hyperkube cannot recognize a CA of your own yet',
+        server?.address,
+      ),
+    ]
+  })
+}
+
+/**
+ * Builds the check that etcd keeps its minor version. A newer minor changes the stored data, and the previous
+ * etcd could not read it any more. `versions` are those of etcd, by minor of Kubernetes.
+ */
+export function buildEtcdVersionCheck(versions: ReadonlyMap<string, string>): AdoptionCheck {
+  return ({ from, api, etcd }) => {
+    const next = versions.get(toMinor(api?.version ?? ''))
+    if (from !== 'kubeadm' || next === undefined) return []
+    const others = (etcd?.members ?? []).filter(
+      ({ version }) => version !== undefined && toMinor(version) !== toMinor(next),
+    )
+    if (others.length === 0) return []
+    const found = others.map(({ name, version }) => `${name} has ${version}`)
+    return [
+      prevents(
+        'ADOPT_ETCD_VERSION',
+        `etcd would change its minor version to ${next}, and could not return: ${joinNames(found)}`,
+        `change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply`,
+      ),
+    ]
+  }
+}
+
+function toMinor(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
+}
