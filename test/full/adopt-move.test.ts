@@ -23,12 +23,8 @@ const programs = {
 /** Start of the kube-proxy container. It changes if containers do not survive. */
 const kubeProxyStart = "ps -eo lstart,args | grep '[k]ube-proxy --config'"
 
-/**
- * Files that programs for users rewrite, and the file in which hyperkube's kubelet sets how long a shutdown may
- * take. The previous kubelet does not remove it.
- */
-const ignored =
-  /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated|\/etc\/systemd\/logind\.conf\.d/
+/** Files that programs for users rewrite. */
+const ignored = /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated/
 
 interface Row {
   readonly change: string
@@ -196,8 +192,7 @@ The test also shows:
 - \`hyperkube plan\` has no changes after the move.
 - \`reset\` and \`certs rotate-ca\` are refused before the commit, \`adopt rollback\` after it.
 - After the way back, hosts had the same files in /etc, /opt, /usr/local, /root and /home, the same paths with owners and modes, the same users, units
-  and programs with their arguments. One file is new: /etc/systemd/logind.conf.d/99-kubelet.conf, in which hyperkube's kubelet set how long a shutdown
-  may take. Not compared: files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, and the data
+  and programs with their arguments. Not compared: files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, and the data
   of etcd, kubelets, containerd and systemd.
 
 Not shown: other workloads than kube-proxy, encrypted Secrets, other versions of containerd or etcd than those of cluster.lock, a power cut.

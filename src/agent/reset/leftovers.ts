@@ -57,6 +57,9 @@ const noLeftovers: Leftovers = {
   cgroups: [],
 }
 
+/** File in which the kubelet sets how long a shutdown may take. It never removes the file. */
+export const kubeletShutdownFile = '/etc/systemd/logind.conf.d/99-kubelet.conf'
+
 /**
  * Leftovers, keyed by the service that creates them. If the service is not in the ledger, other software
  * created them, so they stay.
@@ -74,7 +77,7 @@ const byService: Readonly<Record<string, Partial<Leftovers>>> = {
   },
   'kubelet.service': {
     directories: ['/var/lib/kubelet', '/var/log/pods', '/var/log/containers'],
-    files: ['/etc/systemd/logind.conf.d/99-kubelet.conf'],
+    files: [kubeletShutdownFile],
     removedIfEmpty: [
       '/etc/systemd/logind.conf.d',
       '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',

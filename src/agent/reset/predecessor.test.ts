@@ -14,6 +14,7 @@ import type { HostProcess, LinuxHost } from '../host/host.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { readLedger } from '../records/ledger.ts'
 import { listFilesBelow } from '../resources/artifact-files.ts'
+import { kubeletShutdownFile } from './leftovers.ts'
 import { runReset, runReturn } from './reset.ts'
 import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
 
@@ -96,10 +97,12 @@ async function observe(): Promise<unknown> {
       facts?.kind === 'link' ? await host.files.readLink(`/${path}`) : await host.files.digest(`/${path}`)
     return [path, facts?.uid, facts?.mode, content]
   })
-  const directories = ['/etc/kubernetes', '/var/lib/etcd', before, dropIns].map(async (path) => {
-    const facts = await host.files.stat(path)
-    return [path, facts?.kind, facts?.uid, facts?.mode]
-  })
+  const directories = [dirname(kubeletShutdownFile), '/etc/kubernetes', '/var/lib/etcd', before, dropIns].map(
+    async (path) => {
+      const facts = await host.files.stat(path)
+      return [path, facts?.kind, facts?.uid, facts?.mode]
+    },
+  )
   const { enabled, active } = await host.services.show('kubelet.service')
   return {
     files: await Promise.all(entries),
@@ -138,6 +141,8 @@ describe('a host of an adopted cluster', () => {
     const original = await observe()
     await applyAndListOps(host, buildAdoptedPlan())
     await writeFile(host.toLocalPath(`${after}/wal/1.wal`), 'written by hyperkube')
+    await mkdir(host.toLocalPath(dirname(kubeletShutdownFile)), { recursive: true })
+    await writeFile(host.toLocalPath(kubeletShutdownFile), 'written by the kubelet')
     await runReturn({ ...runOptions, host })
     expect((await host.files.read(`${before}/wal/1.wal`))?.toString()).toBe('written by hyperkube')
     await host.files.remove(`${before}/wal/1.wal`)

@@ -14,7 +14,7 @@ import { removeScmService } from '../resources/scm-service.ts'
 import { unitFile } from '../resources/systemd-service.ts'
 import { journalRun, type OpOutcome, type Run, runOp } from '../records/run-op.ts'
 import { listLinuxLeftoverSteps } from './linux-leftover-steps.ts'
-import type { LeftoverStep } from './leftovers.ts'
+import { kubeletShutdownFile, type LeftoverStep } from './leftovers.ts'
 import { diffAgainstLedger, type HostRunOptions, stopOp } from './stop-services.ts'
 import { listWindowsLeftoverSteps } from './windows-leftover-steps.ts'
 
@@ -101,6 +101,10 @@ async function returnByLedger(options: HostRunOptions, ledger: Ledger): Promise<
   const ops = diffAgainstLedger(plan, ledger)
   await journalRun(run, { command: 'return' }, async () => {
     await deleteTemporaryFiles(host, ledger, plan)
+    // A kubelet writes this file when it starts, so the previous one creates its own.
+    await host.files.remove(kubeletShutdownFile)
+    const directory = dirname(kubeletShutdownFile)
+    if ((await host.files.list(directory))?.length === 0) await host.files.remove(directory)
     for (const op of ops)
       await runOp(run, op, async () =>
         op.action === 'stop' ? stopOp(run, op) : removeLedgerResource(run, op),
