@@ -63,6 +63,9 @@ const readCommand: LeafCommand = {
       'hyperkube adopt --from-kubeadm --host root@10.0.0.1 --host root@10.0.0.2',
       'prompt, then write cluster.yml, cluster.lock and the identity with its keys',
     ],
+    ['hyperkube up', 'then move the hosts of a kubeadm cluster, one by one'],
+    ['hyperkube adopt rollback', 'return hosts to kubeadm; see its own --help'],
+    ['hyperkube adopt commit', 'stay with hyperkube and end the way back; see its own --help'],
     ['hyperkube adopt --from-rke rke/cluster.yml --dry-run', 'read the hosts of an RKE1 cluster'],
     [
       'hyperkube adopt --from-rke rke/cluster.yml --state rke/cluster.rkestate',
