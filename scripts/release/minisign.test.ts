@@ -1,21 +1,14 @@
 import { expect, test } from 'vitest'
+import { minisignExample } from '../../src/kit/testing/minisign-example.ts'
 import { formatPublicKey, parseSecretKey, signContent } from './minisign.ts'
 
-// Debian's minisign 0.11 made the keys and the signature. The keys are used only here.
-const publicKey = 'RWSfKbkuDnOBACg1iO9X4fUkKspWcICb7Z/wsKp3R+rzv8FxbanDRaJZ'
+const { publicKey, content, signature } = minisignExample
+// The secret key is used only here.
 const secretKey = [
   'untrusted comment: minisign encrypted secret key',
   'RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAnym5Lg5zgQAEkG0WcCzxbVl7KIP6hMbITj6Imuct6Oz5fKeIvWLpOSg1iO9X4fUkKspWcICb7Z/wsKp3R+rzv8FxbanDRaJZAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=',
   '',
 ].join('\n')
-const signature = [
-  'untrusted comment: signature from minisign secret key',
-  'RUSfKbkuDnOBAO6lCXCp0m03LOpy6SG3/Zhbh70GD3Wwhk1iCKfsCOM3uoSxu07KecnC3RiMYjJHZwlKlwR8jGpAoMj9xub0swI=',
-  'trusted comment: hyperkube 1.2.3',
-  'PoUv4FccVoTvs5xdxQgp1bfPv9KwHM3X9YOTlcQEmDrZAKgf05PkR1v21WMHVe8S0rDJXnBAFBopHid1RirYCQ==',
-  '',
-].join('\n')
-const content = Buffer.from('content\n')
 
 test('signing gives the same bytes as minisign', () => {
   const key = parseSecretKey(secretKey)

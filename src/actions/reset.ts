@@ -5,8 +5,6 @@ import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { resetHost } from '../lifecycle/execute/remove-host.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
-import type { PlannedChanges } from '../lifecycle/proposal/plan-approval.ts'
-import { readRemovalOps } from '../lifecycle/proposal/read-hosts.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { WorkspaceContext } from '../workspace/context.ts'
 import { limitHosts } from '../workspace/limit-hosts.ts'
@@ -16,20 +14,11 @@ import {
   buildRefusedOutcome,
   buildUnconfirmedOutcome,
 } from './phases/action-run.ts'
-import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
+import { type ClusterConnection, connectCluster } from './phases/connect.ts'
+import { checkUnreachable, readOpsOfRemoval, type RemovalOptions } from './phases/removal.ts'
 import { withOperatorLock } from './phases/with-operator-lock.ts'
-import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
 
-export interface ResetClusterOptions extends ConnectClusterOptions {
-  /** Hosts to reset; undefined for all hosts. */
-  readonly limit: readonly string[] | undefined
-  /** Codes of findings that do not stop the action. */
-  readonly ignore: readonly string[]
-  readonly forceUnlock: boolean
-  /** Whether changes are only shown. */
-  readonly dryRun: boolean
-  /** Called with the planned changes in a dry run. */
-  readonly onPlanned: (changes: PlannedChanges) => void
+export interface ResetClusterOptions extends RemovalOptions {
   readonly onReset: (host: string) => void
 }
 
@@ -75,9 +64,8 @@ interface CheckedHosts {
 function checkHosts({ inputs, connected, options }: ResetDeps): CheckedHosts {
   const hosts = limitHosts(inputs.cluster, options.limit).map(({ name }) => name)
   const requested = new Set(hosts)
-  const unreachable = new Map([...connected.unreachable].filter(([host]) => requested.has(host)))
   const findings = [
-    ...buildUnreachableFindings(unreachable),
+    ...checkUnreachable({ connected }, hosts),
     ...checkControlPlaneLoss(inputs.cluster, requested),
   ].filter(({ code }) => !options.ignore.includes(code))
   const reachable = hosts.filter((host) => connected.sessions.has(host))
@@ -87,12 +75,12 @@ function checkHosts({ inputs, connected, options }: ResetDeps): CheckedHosts {
 const step = 'reset'
 
 async function showDryRun(
-  { inputs, connected, options, run }: ResetDeps,
+  deps: ResetDeps,
   findings: readonly Finding[],
   reachable: readonly string[],
 ): Promise<ActionOutcome> {
-  const sessions = new Map([...connected.sessions].filter(([host]) => reachable.includes(host)))
-  const ops = await readRemovalOps(inputs.identity, sessions)
+  const { options, run } = deps
+  const ops = await readOpsOfRemoval(deps, reachable)
   for (const [host, hostOps] of ops) run.show({ type: 'removal-ops', host, ops: hostOps })
   options.onPlanned({ ...emptyProposal, findings, ops, steps: [{ id: step, hosts: reachable }] })
   return { status: 'changes-pending', result: { outcome: 'unchanged' } }

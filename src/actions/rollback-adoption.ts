@@ -1,4 +1,4 @@
-import { type Finding, hasErrors } from '../contract/finding.ts'
+import { hasErrors } from '../contract/finding.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
@@ -6,9 +6,7 @@ import { passGate } from '../lifecycle/execute/gate.ts'
 import { returnHost } from '../lifecycle/execute/remove-host.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import { listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
-import type { PlannedChanges } from '../lifecycle/proposal/plan-approval.ts'
 import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
-import { readRemovalOps } from '../lifecycle/proposal/read-hosts.ts'
 import { type Cluster, etcdHosts } from '../spec/cluster.ts'
 import type { WorkspaceContext } from '../workspace/context.ts'
 import { limitHosts } from '../workspace/limit-hosts.ts'
@@ -19,21 +17,12 @@ import {
   buildRefusedOutcome,
   buildUnconfirmedOutcome,
 } from './phases/action-run.ts'
-import { type ClusterConnection, connectCluster, type ConnectClusterOptions } from './phases/connect.ts'
+import { type ClusterConnection, connectCluster } from './phases/connect.ts'
 import { createRemoteLookup } from './phases/propose.ts'
-import { buildUnreachableFindings } from './phases/unreachable-findings.ts'
+import { checkUnreachable, readOpsOfRemoval, type RemovalOptions } from './phases/removal.ts'
 import { withOperatorLock } from './phases/with-operator-lock.ts'
 
-export interface RollbackAdoptionOptions extends ConnectClusterOptions {
-  /** Hosts to return; undefined for all hosts. */
-  readonly limit: readonly string[] | undefined
-  /** Codes of findings that do not stop the action. */
-  readonly ignore: readonly string[]
-  readonly forceUnlock: boolean
-  /** Whether changes are only shown. */
-  readonly dryRun: boolean
-  /** Called with the planned changes in a dry run. */
-  readonly onPlanned: (changes: PlannedChanges) => void
+export interface RollbackAdoptionOptions extends RemovalOptions {
   readonly onReturned: (host: string) => void
 }
 
@@ -54,12 +43,11 @@ export async function rollbackAdoption(
   await using connection = await connectCluster(context, inputs, options, run)
   const deps = { ...connection, context, options, run }
   const hosts = orderHosts(inputs.cluster, options.limit)
-  const findings = checkHosts(deps, hosts)
+  const findings = checkUnreachable(connection, hosts).filter(({ code }) => !options.ignore.includes(code))
   for (const finding of findings) run.emit({ type: 'finding', finding })
   if (hasErrors(findings)) return buildRefusedOutcome(findings)
   const reachable = hosts.filter((host) => connection.connected.sessions.has(host))
-  const sessions = new Map([...connection.connected.sessions].filter(([host]) => reachable.includes(host)))
-  const ops = await readRemovalOps(inputs.identity, sessions)
+  const ops = await readOpsOfRemoval(connection, reachable)
   for (const host of reachable) run.show({ type: 'removal-ops', host, ops: ops.get(host) ?? [] })
   if (options.dryRun) {
     const steps = reachable.map((host) => ({ id: toStep(host), hosts: [host] }))
@@ -102,15 +90,6 @@ function orderHosts(cluster: Cluster, limit: readonly string[] | undefined): rea
   const hosts = limitHosts(cluster, limit).toReversed()
   const isWorker = ({ roles }: { readonly roles: readonly string[] }): boolean => roles.join() === 'worker'
   return [...hosts.filter(isWorker), ...hosts.filter((host) => !isWorker(host))].map(({ name }) => name)
-}
-
-function checkHosts(
-  { connected, options }: Pick<RollbackDeps, 'connected' | 'options'>,
-  hosts: readonly string[],
-): readonly Finding[] {
-  const requested = new Set(hosts)
-  const unreachable = new Map([...connected.unreachable].filter(([host]) => requested.has(host)))
-  return buildUnreachableFindings(unreachable).filter(({ code }) => !options.ignore.includes(code))
 }
 
 const toStep = (host: string): string => `return/${host}`

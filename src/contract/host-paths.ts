@@ -15,6 +15,9 @@ export const linuxAgentSocket = '/run/hyperkube/agent.sock'
  */
 export const agentRollbackTimer = '/etc/systemd/system/hyperkube-revert.timer'
 
+/** File in which a kubelet on Linux sets how long a shutdown may take. It never removes the file. */
+export const kubeletShutdownFile = '/etc/systemd/logind.conf.d/99-kubelet.conf'
+
 /** Upload directory on a Windows host, below the base directory from cluster.yml. */
 export function windowsUploadDirectory(base: string): string {
   return String.raw`${base.replace(/\\+$/, '')}\state\agent\delivered`

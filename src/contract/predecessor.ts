@@ -25,6 +25,11 @@ export function namePredecessor(predecessor: Predecessor): string {
   return predecessor.kind === 'unit' ? predecessor.unit : predecessor.manifest
 }
 
+/** True if a host with these components can return to what they have replaced. */
+export function canReturn(components: readonly { readonly replaces?: Predecessor | undefined }[]): boolean {
+  return components.some(({ replaces }) => replaces?.kept === true)
+}
+
 const staticPodRecord = z.strictObject({
   kind: z.literal('static-pod'),
   manifest: z.string(),

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest'
 import { isMinisignKey, verifyMinisign } from './minisign.ts'
+import { minisignExample } from './testing/minisign-example.ts'
 
-// Debian's minisign 0.11 made the key and the signature. The key is used only in tests.
-const publicKey = 'RWSfKbkuDnOBACg1iO9X4fUkKspWcICb7Z/wsKp3R+rzv8FxbanDRaJZ'
-const signature = [
-  'untrusted comment: signature from minisign secret key',
-  'RUSfKbkuDnOBAO6lCXCp0m03LOpy6SG3/Zhbh70GD3Wwhk1iCKfsCOM3uoSxu07KecnC3RiMYjJHZwlKlwR8jGpAoMj9xub0swI=',
-  'trusted comment: hyperkube 1.2.3',
-  'PoUv4FccVoTvs5xdxQgp1bfPv9KwHM3X9YOTlcQEmDrZAKgf05PkR1v21WMHVe8S0rDJXnBAFBopHid1RirYCQ==',
-  '',
-].join('\n')
-const content = Buffer.from('content\n')
+const { publicKey, content, signature } = minisignExample
 
 test('a signature of minisign is verified, and its comment is returned', () => {
   expect(verifyMinisign(content, signature, publicKey)).toBe('hyperkube 1.2.3')

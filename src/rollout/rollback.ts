@@ -1,6 +1,7 @@
 import type { Stage } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
+import { canReturn } from '../contract/predecessor.ts'
 import { diffPlan } from '../diff/diff.ts'
 import { keepCertificates, resourcesAfterApply } from '../diff/plan-resources.ts'
 import { computeDigest } from '../diff/resource.ts'
@@ -85,7 +86,7 @@ export function buildRollbackPlan(
   const before = previous.components.filter(isRolledBack)
   const current = plan.components.filter(isRolledBack)
   // A host of an adopted cluster returns to what its components have replaced.
-  const canBeEmpty = current.some(({ replaces }) => replaces?.kept === true)
+  const canBeEmpty = canReturn(current)
   if ((before.length === 0 && !canBeEmpty) || computeDigest(before) === computeDigest(current))
     return undefined
   const previousByName = new Map(before.map((component) => [component.name, component]))

@@ -1,3 +1,4 @@
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { LinuxHost } from '../host/host.ts'
 import { policyRules, policyService, proxyRules, proxyService } from '../resources/packet-rules.ts'
@@ -56,9 +57,6 @@ const noLeftovers: Leftovers = {
   sets: [],
   cgroups: [],
 }
-
-/** File in which the kubelet sets how long a shutdown may take. It never removes the file. */
-export const kubeletShutdownFile = '/etc/systemd/logind.conf.d/99-kubelet.conf'
 
 /**
  * Leftovers, keyed by the service that creates them. If the service is not in the ledger, other software

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
 import type { Ledger } from '../../contract/ledger.ts'
-import { hasCode } from '../../kit/errors.ts'
 import { join } from '../host/host-path.ts'
 import type { Host, HostProcess, LinuxHost } from '../host/host.ts'
 import { removeChains, removeSets, removeTables } from '../resources/packet-rules.ts'
+import { removeIfEmpty } from '../resources/resource-paths.ts'
 import { waitFor } from '../resources/wait-for.ts'
 import { type Leftovers, type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
 
@@ -113,12 +113,6 @@ async function emptyDirectory({ files }: Host, directory: string): Promise<boole
   if (entries === undefined) return false
   for (const { name } of entries) await files.removeTree(join(directory, name))
   return true
-}
-
-async function removeIfEmpty({ files }: Host, directory: string): Promise<void> {
-  await files.remove(directory).catch((error: unknown) => {
-    if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
-  })
 }
 
 /** Removes iptables chains and the rules that jump to them. */

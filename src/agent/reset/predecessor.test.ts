@@ -1,6 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
@@ -14,7 +15,6 @@ import type { HostProcess, LinuxHost } from '../host/host.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { readLedger } from '../records/ledger.ts'
 import { listFilesBelow } from '../resources/artifact-files.ts'
-import { kubeletShutdownFile } from './leftovers.ts'
 import { runReset, runReturn } from './reset.ts'
 import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
 

@@ -1,21 +1,19 @@
 import type { Ledger } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
-import { buildEmptyPlan } from '../../diff/plan-resources.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { basename, dirname, isBelow, join } from '../host/host-path.ts'
 import type { Host, WindowsHost } from '../host/host.ts'
 import { formatInUse } from '../apply/apply-op.ts'
 import { handlersFor } from '../resources/handlers-by-os.ts'
-import { openJournal } from '../records/journal.ts'
-import { findResource, ledgerPath, LedgerStore, readLedger, withoutResource } from '../records/ledger.ts'
+import { findResource, ledgerPath, readLedger, withoutResource } from '../records/ledger.ts'
 import { deleteTemporaryFiles } from '../apply/orphans.ts'
 import { removeTreeUnlessInUse } from '../resources/replace-files.ts'
 import { removeScmService } from '../resources/scm-service.ts'
 import { unitFile } from '../resources/systemd-service.ts'
 import { journalRun, type OpOutcome, type Run, runOp } from '../records/run-op.ts'
 import { listLinuxLeftoverSteps } from './linux-leftover-steps.ts'
-import { kubeletShutdownFile, type LeftoverStep } from './leftovers.ts'
-import { diffAgainstLedger, type HostRunOptions, stopOp } from './stop-services.ts'
+import type { LeftoverStep } from './leftovers.ts'
+import { type HostRunOptions, openRemoval, stopOp } from './stop-services.ts'
 import { listWindowsLeftoverSteps } from './windows-leftover-steps.ts'
 
 export interface ResetResult {
@@ -71,19 +69,16 @@ async function removeHyperkube(
 }
 
 async function resetLedger(options: HostRunOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
-  const { host, name } = options
-  const ledgerStore = new LedgerStore(host, ledger)
-  const run: Run = { ...options, ledgerStore, journal: await openJournal(host, options.run) }
-  const plan = buildEmptyPlan(ledger.cluster, name)
-  const ops = diffAgainstLedger(plan, ledger)
+  const { host } = options
+  const { run, plan, ops } = await openRemoval(options, ledger)
   const stops = ops.filter(({ action }) => action === 'stop')
   const removals = ops.filter(({ action }) => action === 'remove')
   const report: ResetStep[] = []
   await journalRun(run, { command: 'reset' }, async () => {
     await deleteTemporaryFiles(host, ledger, plan)
-    for (const op of stops) await runOp(run, op, async () => stopOp(run, op))
+    for (const op of stops) await runRemovalOp(run, op)
     report.push(...(await removeLeftovers(options, ledger)))
-    for (const op of removals) await runOp(run, op, async () => removeLedgerResource(run, op))
+    for (const op of removals) await runRemovalOp(run, op)
     report.push({ step: 'things', removed: removals.map((op) => `${op.target} ${op.name}`) })
   })
   return report
@@ -94,21 +89,11 @@ async function resetLedger(options: HostRunOptions, ledger: Ledger): Promise<rea
  * component is removed.
  */
 async function returnByLedger(options: HostRunOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
-  const { host, name } = options
-  const ledgerStore = new LedgerStore(host, ledger)
-  const run: Run = { ...options, ledgerStore, journal: await openJournal(host, options.run) }
-  const plan = buildEmptyPlan(ledger.cluster, name)
-  const ops = diffAgainstLedger(plan, ledger)
+  const { host } = options
+  const { run, plan, ops } = await openRemoval(options, ledger)
   await journalRun(run, { command: 'return' }, async () => {
     await deleteTemporaryFiles(host, ledger, plan)
-    // A kubelet writes this file when it starts, so the previous one creates its own.
-    await host.files.remove(kubeletShutdownFile)
-    const directory = dirname(kubeletShutdownFile)
-    if ((await host.files.list(directory))?.length === 0) await host.files.remove(directory)
-    for (const op of ops)
-      await runOp(run, op, async () =>
-        op.action === 'stop' ? stopOp(run, op) : removeLedgerResource(run, op),
-      )
+    for (const op of ops) await runRemovalOp(run, op)
   })
   return [{ step: 'things', removed: ops.map((op) => `${op.target} ${op.name}`) }]
 }
@@ -131,8 +116,13 @@ async function removeLeftovers(
   return report
 }
 
+/** Stops a service or removes a resource, and records the op. */
+export async function runRemovalOp(run: Run, op: Op): Promise<void> {
+  await runOp(run, op, async () => (op.action === 'stop' ? stopOp(run, op) : removeLedgerResource(run, op)))
+}
+
 /** Removes a resource of the ledger from the host, and from the ledger. */
-export async function removeLedgerResource({ host, ledgerStore, emit }: Run, op: Op): Promise<OpOutcome> {
+async function removeLedgerResource({ host, ledgerStore, emit }: Run, op: Op): Promise<OpOutcome> {
   const resource = findResource(ledgerStore.ledger, op)
   if (resource === undefined) return 'unchanged'
   const context = { host, ledger: ledgerStore.ledger }

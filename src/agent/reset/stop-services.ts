@@ -21,17 +21,10 @@ export async function stopComponentServices(
   options: HostRunOptions,
   { components, immediately = false }: StopServicesOptions,
 ): Promise<void> {
-  const { host, name } = options
-  const ledger = await readLedger(host)
+  const ledger = await readLedger(options.host)
   if (ledger === undefined) return
-  const stops = diffAgainstLedger(buildEmptyPlan(ledger.cluster, name), ledger).filter(
-    ({ action, component }) => action === 'stop' && components.includes(component),
-  )
-  const run: Run = {
-    ...options,
-    ledgerStore: new LedgerStore(host, ledger),
-    journal: await openJournal(host, options.run),
-  }
+  const { run, ops } = await openRemoval(options, ledger)
+  const stops = ops.filter(({ action, component }) => action === 'stop' && components.includes(component))
   await journalRun(run, { command: 'stop-services' }, async () => {
     for (const op of stops) {
       await runOp(run, op, async () => {
@@ -41,6 +34,26 @@ export async function stopComponentServices(
       })
     }
   })
+}
+
+/** A run that removes resources of a ledger. */
+export interface Removal {
+  readonly run: Run
+  /** Plan without components. */
+  readonly plan: NodePlan
+  /** Ops that remove everything in the ledger, in order. */
+  readonly ops: readonly Op[]
+}
+
+export async function openRemoval(options: HostRunOptions, ledger: Ledger): Promise<Removal> {
+  const { host, name } = options
+  const plan = buildEmptyPlan(ledger.cluster, name)
+  const ledgerStore = new LedgerStore(host, ledger)
+  return {
+    run: { ...options, ledgerStore, journal: await openJournal(host, options.run) },
+    plan,
+    ops: diffAgainstLedger(plan, ledger),
+  }
 }
 
 export async function stopOp(

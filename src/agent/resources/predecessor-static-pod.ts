@@ -9,6 +9,7 @@ import {
   wasAbsent,
   wasRemoved,
 } from './resource-handler.ts'
+import { removeIfEmpty } from './resource-paths.ts'
 import { waitFor } from './wait-for.ts'
 
 type StaticPod = Extract<Predecessor, { kind: 'static-pod' }>
@@ -170,10 +171,6 @@ async function discardManifest({ files }: LinuxHost, keptManifest: string): Prom
   const existed = await files.remove(keptManifest)
   await removeIfEmpty({ files }, dirname(keptManifest))
   return existed
-}
-
-async function removeIfEmpty({ files }: Pick<LinuxHost, 'files'>, directory: string): Promise<void> {
-  if ((await files.list(directory))?.length === 0) await files.remove(directory)
 }
 
 /** Gives the data back and lets the kubelet start the pod again. The component has already stopped. */

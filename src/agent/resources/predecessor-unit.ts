@@ -1,6 +1,8 @@
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { UnitRecord } from '../../contract/predecessor.ts'
-import { join } from '../host/host-path.ts'
+import { dirname, join } from '../host/host-path.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { removeIfEmpty } from './resource-paths.ts'
 import {
   type MakeContext,
   type RemoveResult,
@@ -8,6 +10,9 @@ import {
   wasAbsent,
   wasRemoved,
 } from './resource-handler.ts'
+
+/** Files that programs of hyperkube write and never remove. A previous program writes its own when it starts. */
+const writtenFiles: Readonly<Record<string, readonly string[]>> = { 'kubelet.service': [kubeletShutdownFile] }
 
 type DropIn = UnitRecord['dropIns'][number]
 
@@ -109,8 +114,7 @@ export async function revealPackageDropIns(host: LinuxHost, record: UnitRecord):
   const { files, layout } = host
   for (const { path } of record.dropIns) if ((await files.readLink(path)) === masked) await files.remove(path)
   const directory = join(layout.units, `${record.unit}.d`)
-  const isEmpty = (await files.list(directory))?.length === 0
-  if (record.createdDirectory && isEmpty) await files.remove(directory)
+  if (record.createdDirectory) await removeIfEmpty(host, directory)
   return record.dropIns.length === 0 ? wasAbsent : wasRemoved
 }
 
@@ -121,6 +125,10 @@ export async function restoreUnit(host: LinuxHost, record: UnitRecord): Promise<
   await revealPackageDropIns(host, record)
   for (const { path, backup } of dropIns)
     if (backup !== undefined && (await files.stat(backup)) !== undefined) await files.rename(backup, path)
+  for (const file of writtenFiles[unit] ?? []) {
+    await files.remove(file)
+    await removeIfEmpty(host, dirname(file))
+  }
   if (link !== undefined) await files.makeLink(join(layout.units, 'multi-user.target.wants', unit), link)
   else if (enabled) await services.enable([unit])
   await services.reload()

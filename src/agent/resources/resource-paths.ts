@@ -1,5 +1,6 @@
 import type { Ledger, LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import { hasCode } from '../../kit/errors.ts'
 import { dirname, isAtOrBelow } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
 
@@ -66,6 +67,13 @@ export async function removeEmptyParents(
     if (isManagedDirectory(ledger, parent) || (entries !== undefined && entries.length > 0)) return
     await host.files.remove(parent)
   }
+}
+
+/** Removes a directory unless it has content or is a mount point. */
+export async function removeIfEmpty({ files }: Pick<Host, 'files'>, directory: string): Promise<void> {
+  await files.remove(directory).catch((error: unknown) => {
+    if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
+  })
 }
 
 /** Lists the ancestor directories of a path, innermost first. */

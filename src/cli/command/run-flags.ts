@@ -20,14 +20,20 @@ export function addRunFlags(command: Command, unknownHosts: 'accepted' | 'refuse
   return command
     .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
     .option('--forget-host-key <host>', 'accept the new SSH host key of this host (repeatable)', appendValues)
-    .addOption(
-      new Option('--progress <kind>', 'set the progress display; auto is tree on a terminal, otherwise plain')
-        .choices(progressKinds)
-        .default('auto'),
-    )
+    .addOption(createProgressOption())
 }
 
-function appendValues(text: string, previous: readonly string[] = []): readonly string[] {
+export function createProgressOption(): Option {
+  return new Option(
+    '--progress <kind>',
+    'set the progress display; auto is tree on a terminal, otherwise plain',
+  )
+    .choices(progressKinds)
+    .default('auto')
+}
+
+/** Parses a flag that can be repeated, or that has several values with commas. */
+export function appendValues(text: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...text.split(',')]
 }
 

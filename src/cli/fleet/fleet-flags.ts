@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { parseDuration } from '../../kit/time-format.ts'
 import { type WaveSize, waveSize } from '../../spec/fleet.ts'
-import { progressKinds } from '../command/run-flags.ts'
+import { appendValues, createProgressOption, progressKinds } from '../command/run-flags.ts'
 
 /** Flags of every fleet command. */
 export const selectFlags = z.looseObject({
@@ -58,15 +58,7 @@ export function addRolloutFlags(command: Command): Command {
     )
     .option('--ignore <code>', 'ignore this finding code (repeatable)', appendValues)
     .option('--accept-new-host-keys', 'accept the SSH host keys of unknown hosts without a prompt')
-    .addOption(
-      new Option('--progress <kind>', 'set the progress display; auto is tree on a terminal, otherwise plain')
-        .choices(progressKinds)
-        .default('auto'),
-    )
-}
-
-function appendValues(text: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, ...text.split(',')]
+    .addOption(createProgressOption())
 }
 
 const maxParallel = 50

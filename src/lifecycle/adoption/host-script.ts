@@ -19,15 +19,18 @@ export const checkedPaths = [
   '/var/lib/kubelet/config.yaml',
 ] as const
 
-/** Containers of RKE1 that are read. Others may have passwords in their arguments. */
-export const rke1Containers = [
+/**
+ * Components that run as static pods or as containers of RKE1. Other containers are not read, because they may
+ * have passwords in their arguments.
+ */
+export const componentNames: readonly string[] = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
   'kube-scheduler',
   'kubelet',
   'kube-proxy',
-] as const
+]
 
 /**
  * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
@@ -64,7 +67,7 @@ output services systemctl list-units --type=service --state=active --plain --no-
 output kubelet command_line kubelet.service
 output containerd containerd --version
 output docker docker version --format '{{.Server.Version}}'
-output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${rke1Containers.join(' ')}
+output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output paths existing ${checkedPaths.join(' ')}
 files /etc/kubernetes/manifests/*.yaml /etc/kubernetes/manifests/*.yml /etc/kubernetes/manifests/*.json
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json

@@ -1,17 +1,7 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { AdoptedComponent, Mount } from './observation.ts'
-import type { HostSection } from './host-script.ts'
-
-/** Components of Kubernetes that run as static pods or as containers of RKE1. */
-export const componentNames: readonly string[] = [
-  'etcd',
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kubelet',
-  'kube-proxy',
-]
+import { componentNames, type HostSection } from './host-script.ts'
 
 /**
  * Parses a command line to flags without dashes. Values of a repeated flag are joined by commas. A flag

@@ -1,5 +1,6 @@
 import type { Stage } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import { canReturn } from '../../contract/predecessor.ts'
 import { computeDigest } from '../../diff/resource.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
@@ -73,8 +74,7 @@ async function findPreviousPlans(
 
 /** Returns a plan without components if the host has just begun to replace what another tool installed. */
 function findPlanBeforeMove(plan: NodePlan): NodePlan | undefined {
-  const canReturn = plan.components.some(({ replaces }) => replaces?.kept === true)
-  return canReturn ? { ...plan, components: [] } : undefined
+  return canReturn(plan.components) ? { ...plan, components: [] } : undefined
 }
 
 async function findStagesToRollBack(

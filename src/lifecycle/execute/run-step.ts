@@ -1,5 +1,6 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Claim } from '../../contract/request.ts'
+import { canReturn } from '../../contract/predecessor.ts'
 import { createSemaphore, settleAll } from '../../kit/concurrency.ts'
 import { formatError } from '../../kit/errors.ts'
 import type { Secret } from '../../pki/secret.ts'
@@ -130,10 +131,9 @@ function selectRollbackGates(
   { hosts, after }: ApplyStep,
   plans: ReadonlyMap<string, NodePlan>,
 ): ApplyStep['after'] {
-  const canReturn = hosts.some((host) =>
-    plans.get(host)?.components.some(({ replaces }) => replaces?.kept === true),
-  )
-  return canReturn ? after.filter(({ kind }) => kind !== 'controllers-ready') : after
+  return hosts.some((host) => canReturn(plans.get(host)?.components ?? []))
+    ? after.filter(({ kind }) => kind !== 'controllers-ready')
+    : after
 }
 
 async function applyWithEtcdJoin(
