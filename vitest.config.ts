@@ -41,7 +41,7 @@ export default defineConfig({
           // No time is measured here: two labs at once.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 300_000,
         },
       },
@@ -56,7 +56,7 @@ export default defineConfig({
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.
           fileParallelism: false,
           sequence: { groupOrder: 2 },
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 300_000,
         },
       },

@@ -7,7 +7,7 @@ import { applyObservation, createUpstream, type Upstream } from './upstreams.ts'
 
 /** Drain input for a server when one other server is healthy. */
 function at(upstream: Upstream): DrainInput {
-  const other = applyObservation(createUpstream(0), { kind: 'ready' }, 0, 1_000_000)
+  const other = applyObservation(createUpstream(0), { kind: 'ready' }, 1_000_000, 1_000_000)
   return { upstream, retiredSince: undefined, others: [other] }
 }
 

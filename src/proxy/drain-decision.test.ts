@@ -66,6 +66,14 @@ describe('a dead server', () => {
   })
 })
 
+test('while the other servers respond slowly, a silent server keeps its connections for longer', () => {
+  const slow = applyObservation(createUpstream(0), { kind: 'ready' }, 1100, 1600)
+  const input = at(dead, { others: [slow] })
+  expect(decideDrain(busy, input, 1000 + 4 * 500 - 1, timing)).toBe('stay')
+  expect(decideDrain(busy, input, 1000 + 4 * 500, timing)).toBe('cut')
+  expect(decideDrain(busy, at(dead, { others: [slow, other] }), 1600, timing)).toBe('cut')
+})
+
 test('a server that is no longer a member loses only idle connections', () => {
   const healthy = applyObservation(createUpstream(0), { kind: 'ready' }, 0, 0)
   const retired = at(healthy, { retiredSince: 1000 })

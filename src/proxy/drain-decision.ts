@@ -39,13 +39,14 @@ export function decideDrain(
   timing: ProxyTiming,
 ): DrainDecision {
   const { upstream, retiredSince, others } = input
-  if (!others.some((other) => isBetter(other, upstream))) return 'stay'
+  const better = others.filter((other) => isBetter(other, upstream))
+  if (better.length === 0) return 'stay'
   const unhealthy = upstream.health === 'unhealthy'
   // A connection that still receives data is alive, even if the proxy's probes fail.
   const silent =
     activity.serverSentAt < (upstream.failingSince ?? now) ||
     now - activity.serverSentAt >= timing.urgentProbeTimeout
-  if (isDead(upstream) && silent) return 'cut'
+  if (isDead(upstream) && silent && isSilentForLong(upstream, better, now)) return 'cut'
   const jitterMs = activity.jitter * timing.drainSpread
   // A draining server lets its clients finish and closes the connections itself, so the proxy does not cut
   // them.
@@ -62,6 +63,18 @@ export function decideDrain(
  */
 function isBetter(other: Upstream, { failingSince = -Infinity }: Upstream): boolean {
   return other.health === 'healthy' && (other.lastResponse ?? -Infinity) > failingSince
+}
+
+/** A server is silent for long after this many response times of another server. */
+const silentResponseTimes = 4
+
+/**
+ * True if the server has been silent for much longer than another server needs to respond. If all servers
+ * respond slowly, they are overloaded. The TLS handshakes of cut clients would add to the overload.
+ */
+function isSilentForLong({ failingSince }: Upstream, better: readonly Upstream[], now: number): boolean {
+  const silentMs = now - (failingSince ?? now)
+  return better.some(({ responseTime }) => silentMs >= silentResponseTimes * responseTime)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ProxyConfiguration } from '../contract/proxy-configuration.ts'
 import { discoverServers, mergeMembers } from './discover-servers.ts'
 import { isIdle } from './drain-decision.ts'
 import { ProxyListener } from './listener.ts'
-import { decideProbe, probeReadiness, updateResponseTime } from './readiness-probe.ts'
+import { decideProbe, probeReadiness } from './readiness-probe.ts'
 import { createServerAgents, type ProxyCertificates, type ServerAgents } from './server-requests.ts'
 import { buildServerStatus, type ProxyStatus } from './status.ts'
 import type { ProxyTiming } from './timing.ts'
@@ -156,8 +156,6 @@ export class ApiserverProxy {
     // A new configuration or CA has replaced the HTTPS agents and cut this probe. Its result does not show
     // the state of the server.
     if (agents !== this.#agents) return
-    if (observation.kind === 'ready')
-      server.responseTime = updateResponseTime(server.responseTime, performance.now() - now)
     // Some servers reject anonymous probes and accept probes with the proxy's certificate. The proxy changes
     // the kind of probe only after several unclear results, because a server that has just started rejects
     // both kinds.

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest'
-import {
-  classifyError,
-  decideProbe,
-  parseReadyz,
-  type ProbeState,
-  updateResponseTime,
-} from './readiness-probe.ts'
+import { classifyError, decideProbe, parseReadyz, type ProbeState } from './readiness-probe.ts'
 import { defaultProxyTiming } from './timing.ts'
-import { applyObservation, createUpstream } from './upstreams.ts'
+import { applyObservation, createUpstream, updateResponseTime, type Upstream } from './upstreams.ts'
 
 test.each([
   [200, 'ok', { kind: 'ready' }],
@@ -39,7 +33,18 @@ const unknown = createUpstream(0)
 const healthy = applyObservation(unknown, { kind: 'ready' }, 0, 0)
 const once = applyObservation(healthy, { kind: 'silent', reason: '' }, 0, 0)
 const unhealthy = applyObservation(once, { kind: 'silent', reason: '' }, 0, 0)
-const idle: ProbeState = { lastProbeAt: 10_000, probesInFlight: 0, responseTime: 5, waitingSince: undefined }
+const idle: ProbeState = { lastProbeAt: 10_000, probesInFlight: 0, waitingSince: undefined }
+
+const slow = applyObservation(unknown, { kind: 'ready' }, 0, 300)
+const overloaded = applyObservation(unknown, { kind: 'ready' }, 0, 900)
+const slowAndFailing = applyObservation(slow, { kind: 'silent', reason: '' }, 300, 300)
+
+function failed(times: number): Upstream {
+  return Array.from({ length: times }).reduce<Upstream>(
+    (upstream) => applyObservation(upstream, { kind: 'silent', reason: '' }, 0, 0),
+    healthy,
+  )
+}
 
 const [usual, urgent] = [{ timeoutMs: 1000 }, { timeoutMs: 800 }]
 
@@ -55,8 +60,8 @@ test.each([
   ['a healthy upstream is probed every second', healthy, idle, 11_000, usual],
   [
     'a slow upstream is probed again while a probe is in flight',
-    healthy,
-    { ...idle, responseTime: 300, probesInFlight: 1 },
+    slow,
+    { ...idle, probesInFlight: 1 },
     11_000,
     usual,
   ],
@@ -93,11 +98,20 @@ test.each([
   ['an unhealthy upstream gets no urgent probe', unhealthy, { ...idle, waitingSince: 0 }, 10_900, undefined],
   [
     'an upstream with a slow response time gets no urgent probe',
-    once,
-    { ...idle, responseTime: 300, waitingSince: 0 },
+    slowAndFailing,
+    { ...idle, waitingSince: 0 },
     10_900,
     undefined,
   ],
+  [
+    'a probe of an overloaded upstream may take twice its response time',
+    overloaded,
+    idle,
+    11_000,
+    { timeoutMs: 1800 },
+  ],
+  ['each failure of an unhealthy upstream doubles the timeout', failed(3), idle, 11_000, { timeoutMs: 2000 }],
+  ['the timeout of a probe is limited', failed(20), idle, 11_000, { timeoutMs: 4000 }],
   [
     'an upstream with five probes in flight is not probed',
     healthy,

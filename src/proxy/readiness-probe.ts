@@ -1,7 +1,7 @@
 import { formatError } from '../kit/errors.ts'
 import { httpGet, HttpGetTimeout, type ServerAgents } from './server-requests.ts'
 import type { ProxyTiming } from './timing.ts'
-import type { Upstream, UpstreamObservation } from './upstreams.ts'
+import { unhealthyAfterFailures, type Upstream, type UpstreamObservation } from './upstreams.ts'
 
 /**
  * Probes whether a server is ready. If `authenticated`, the probe sends the proxy's client certificate.
@@ -48,8 +48,6 @@ export function classifyError(error: unknown): UpstreamObservation {
 export interface ProbeState {
   readonly lastProbeAt: number | undefined
   readonly probesInFlight: number
-  /** Usual response time in milliseconds. */
-  readonly responseTime: number
   /** Since when a client waits for data from the server; undefined if no client waits. */
   readonly waitingSince: number | undefined
 }
@@ -67,15 +65,28 @@ export function decideProbe(
   now: number,
   timing: ProxyTiming,
 ): { readonly timeoutMs: number } | undefined {
-  const { lastProbeAt, probesInFlight, responseTime } = state
+  const { lastProbeAt, probesInFlight } = state
   const doubtful = upstream.failures > 0 || isResponseOverdue(state, now, timing)
   const urgent = upstream.health !== 'unhealthy' && doubtful
-  const useUrgentTiming = urgent && responseTime < timing.urgentProbeTimeout / 3
+  const useUrgentTiming = urgent && upstream.responseTime < timing.urgentProbeTimeout / 3
   const due =
     lastProbeAt === undefined ||
     now - lastProbeAt >= (useUrgentTiming ? timing.urgentProbeInterval : timing.probeInterval)
   if (!due || probesInFlight >= maxConcurrentProbes) return undefined
-  return { timeoutMs: useUrgentTiming ? timing.urgentProbeTimeout : timing.probeTimeout }
+  return {
+    timeoutMs: useUrgentTiming ? timing.urgentProbeTimeout : computeProbeTimeout(upstream, timing),
+  }
+}
+
+/**
+ * Computes the timeout of a probe that is not urgent. It grows with the response time and with the failures of
+ * an unhealthy server. A fixed timeout would keep an overloaded server unhealthy forever, because each probe
+ * that times out costs the server another TLS handshake.
+ */
+function computeProbeTimeout({ failures, responseTime }: Upstream, timing: ProxyTiming): number {
+  const doublings = Math.max(0, failures - unhealthyAfterFailures)
+  const wanted = Math.max(timing.probeTimeout * 2 ** doublings, 2 * responseTime)
+  return Math.max(timing.probeTimeout, Math.min(wanted, timing.maxProbeTimeout))
 }
 
 /** True if a client or a probe has waited too long for a response. */
@@ -86,9 +97,4 @@ function isResponseOverdue(
 ): boolean {
   if (waitingSince !== undefined && now - waitingSince >= timing.urgentProbeInterval) return true
   return probesInFlight > 0 && lastProbeAt !== undefined && now - lastProbeAt >= timing.slowAfter
-}
-
-/** Updates the usual response time. A slow response raises it at once; fast responses lower it gradually. */
-export function updateResponseTime(before: number, responseTime: number): number {
-  return Math.max(responseTime, before * 0.8)
 }

@@ -5,6 +5,8 @@ export interface ProxyTiming {
   /** Interval and timeout of readiness probes. */
   readonly probeInterval: number
   readonly probeTimeout: number
+  /** Timeout of probes of a server that responds slowly or not at all. */
+  readonly maxProbeTimeout: number
   /**
    * Interval and timeout of urgent probes, which start after a first failure or while a response is overdue.
    */
@@ -40,6 +42,7 @@ export const defaultProxyTiming: ProxyTiming = {
   tick: 100,
   probeInterval: 1000,
   probeTimeout: 1000,
+  maxProbeTimeout: 4000,
   urgentProbeInterval: 100,
   urgentProbeTimeout: 800,
   settleTime: 5000,

@@ -153,7 +153,6 @@ export class ApiServer implements ProbeState {
   retiredSince: number | undefined = undefined
   lastProbeAt: number | undefined = undefined
   probesInFlight = 0
-  responseTime = 0
   /**
    * Start times of the last successful probe and of the last slow connection attempt. -Infinity means that
    * none happened yet.

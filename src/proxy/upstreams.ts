@@ -25,6 +25,8 @@ export interface Upstream {
   readonly failingSince: number | undefined
   readonly lastFailure: number | undefined
   readonly lastResponse: number | undefined
+  /** Usual response time of ready probes, in milliseconds. */
+  readonly responseTime: number
   /** True if the last failure reported a shutdown. */
   readonly draining: boolean
   /** True if the server is healthy again after it was unhealthy. */
@@ -34,7 +36,7 @@ export interface Upstream {
 }
 
 /** Number of failures in a row after which a server is unhealthy. A single failure may be a lost packet. */
-const unhealthyAfterFailures = 2
+export const unhealthyAfterFailures = 2
 
 const deadAfterUnreachable = 3
 
@@ -47,6 +49,7 @@ export function createUpstream(now: number): Upstream {
     failingSince: undefined,
     lastFailure: undefined,
     lastResponse: undefined,
+    responseTime: 0,
     draining: false,
     recovered: false,
     reason: undefined,
@@ -60,7 +63,10 @@ export function applyObservation(
   startedAt: number,
   now: number,
 ): Upstream {
-  if (observation.kind === 'ready') return applyResponse(before, 'healthy', now)
+  if (observation.kind === 'ready') {
+    const responseTime = updateResponseTime(before.responseTime, now - startedAt)
+    return { ...applyResponse(before, 'healthy', now), responseTime }
+  }
   if (observation.kind === 'unclear')
     return { ...applyResponse(before, 'unknown', now), reason: observation.reason }
   return applyFailure(before, observation, startedAt, now)
@@ -76,6 +82,7 @@ function applyResponse(before: Upstream, health: UpstreamHealth, now: number): U
     failingSince: undefined,
     lastFailure: before.lastFailure,
     lastResponse: now,
+    responseTime: before.responseTime,
     draining: false,
     recovered: same ? before.recovered : before.health === 'unhealthy',
     reason: undefined,
@@ -103,6 +110,11 @@ function applyFailure(
     draining: kind === 'draining',
     reason,
   }
+}
+
+/** Updates the usual response time. A slow response raises it at once; fast responses lower it gradually. */
+export function updateResponseTime(before: number, responseTime: number): number {
+  return Math.max(responseTime, before * 0.8)
 }
 
 /** True if the server has repeatedly not responded at all. */

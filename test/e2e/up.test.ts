@@ -11,6 +11,7 @@ import {
   expectUsageOfNodesAndPods,
   expectVolumeKeepsData,
 } from '../support/built-in-addons.ts'
+import { ciRates } from '../support/busy-cluster.ts'
 import { expectChartManaged } from '../support/chart-addon.ts'
 import { expectTestsListed, expectThirtyTestsPass } from '../support/conformance-tests.ts'
 import { runAsPlanned } from '../support/dry-run.ts'
@@ -287,7 +288,7 @@ function describeHealing(clusterNow: () => UpCluster): void {
   describe('healing', () => {
     test(
       'five simultaneous faults are named by doctor and healed by agents, and no data is lost',
-      { timeout: 600_000 },
+      { timeout: 900_000 },
       async () => expectFiveFaultsHealed(clusterNow()),
     )
 
@@ -386,11 +387,11 @@ function describeUpgrade(clusterNow: () => UpCluster, to: KubernetesVersion): vo
       await operator.must(0, 'plan')
     })
 
-    test(`an upgrade to ${to} under load fails no request`, { timeout: 900_000 }, async () => {
+    test(`an upgrade to ${to} under load fails no request`, { timeout: 1_800_000 }, async () => {
       const { operator, hosts } = clusterNow()
       const [first, worker] = ['cp1', 'w1'].map((name) => hosts.find((host) => host.name === name))
       if (first === undefined || worker === undefined) throw new Error('there are no such hosts')
-      await upgradeUnderLoad(operator, version, { hosts, server: first, from: worker })
+      await upgradeUnderLoad(operator, version, { hosts, server: first, from: worker, rates: ciRates })
       expect((await operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
     })
 

@@ -33,8 +33,11 @@ export interface ApiTransport {
 }
 
 const patch = 'application/merge-patch+json'
-/** Timeout of a request, longer than any delay that the tests accept. */
-const timeoutMs = 8000
+/**
+ * Timeout of a request. client-go has none by default. A request that waits this long has failed for every
+ * client; shorter delays are in the figures.
+ */
+const timeoutMs = 30_000
 
 export function buildConnectionOptions({ host, port, credentials: { ca, certificate, key } }: LoadTarget) {
   return { host, port, servername: 'kubernetes', ca: ca, cert: certificate, key }
@@ -122,11 +125,12 @@ export function createHttp2Transport(target: LoadTarget): ApiTransport {
       })
       stream.on('data', (chunk: string) => (text += chunk))
       stream.on('error', (error) => {
-        // REFUSED_STREAM means that the server did not start the request, for example after GOAWAY. Only then
-        // the request is repeated.
+        // The request is repeated only if the server did not start it: the server refused the stream, or the
+        // session was closed before the stream was sent.
+        const notStarted =
+          stream.rstCode === constants.NGHTTP2_REFUSED_STREAM || hasCode(error, 'ERR_HTTP2_GOAWAY_SESSION')
         const retryDelay = retryDelaysSeconds[times]
-        if (stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM || retryDelay === undefined)
-          return fail(error)
+        if (!notStarted || retryDelay === undefined) return fail(error)
         discard(current)
         resolve(retryLater(message, times + 1, retryDelay))
       })

@@ -26,7 +26,7 @@ export async function expectNamesResolve(cluster: UpCluster): Promise<void> {
     await pollUntil(
       `${pod.node} to know all pods behind the service`,
       async () => (await resolveName(api, pod, 'probe-pods')).length === all.length,
-      { timeoutMs: 30_000 },
+      { timeoutMs: 90_000 },
     )
     expect(await resolveName(api, pod, 'probe-pods')).toEqual(addresses)
     expect(await resolveName(api, pod, probe.name)).toEqual([probe.clusterIP])

@@ -114,7 +114,7 @@ export async function waitForReach(
     await pollUntil(
       `${source.node} ${expected ? 'to reach' : 'not to reach'} ${target.name}`,
       async () => (await reaches(api, source, target)) === expected,
-      { timeoutMs: 30_000, intervalMs: 50 },
+      { timeoutMs: 90_000, intervalMs: 50 },
     )
   }
   return performance.now() - began
@@ -157,7 +157,7 @@ export async function expectRulesSurviveKill(
   await host.exec(['kill', '-9', before])
   for (const source of sources) expect(await reaches(api, source, target), source.node).toBe(false)
   await pollUntil('kube-router to run again', async () => !['0', before].includes(await readMainPid(host)), {
-    timeoutMs: 30_000,
+    timeoutMs: 90_000,
     intervalMs: 200,
   })
   for (const source of sources) expect(await reaches(api, source, target), source.node).toBe(false)

@@ -133,7 +133,7 @@ async function createPods(api: KubeApi): Promise<void> {
         () => true,
         () => false,
       ),
-    { timeoutMs: 30_000 },
+    { timeoutMs: 90_000 },
   )
   const webServer = (name: string, port: number): object => ({
     name,

@@ -66,7 +66,7 @@ export async function expectControllerCopies({ operator, directory }: UpCluster)
     pollUntil(
       'the copy',
       async () => withData.safeParse(await findObject(client, configMaps, target)).data?.data.pem === 'text',
-      { timeoutMs: 40_000, intervalMs: 50, signal },
+      { timeoutMs: 90_000, intervalMs: 50, signal },
     )
   await createObject(client, { apiVersion: 'v1', kind: 'ConfigMap', metadata: source, data: { pem: 'text' } })
   await createObject(client, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: target.namespace } })

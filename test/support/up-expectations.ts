@@ -55,7 +55,7 @@ export async function expectPodsReachEachOther(cluster: UpCluster, pods: readonl
       const podName = await pollUntil(
         `${to.name} to answer ${from.name}`,
         async () => dialFromPod(cluster.api, from, to.address, probe.port),
-        { timeoutMs: 30_000 },
+        { timeoutMs: 90_000 },
       )
       expect(podName).toBe(to.name)
     }
@@ -68,7 +68,7 @@ export async function expectServiceReachable(cluster: UpCluster, pods: readonly 
     const podName = await pollUntil(
       `the service to answer ${from.name}`,
       async () => dialFromPod(cluster.api, from, probe.clusterIP, 80),
-      { timeoutMs: 30_000 },
+      { timeoutMs: 90_000 },
     )
     expect(names).toContain(podName)
   }

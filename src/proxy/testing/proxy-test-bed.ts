@@ -17,6 +17,7 @@ export const fastTiming: ProxyTiming = {
   tick: 10,
   probeInterval: 100,
   probeTimeout: 3000,
+  maxProbeTimeout: 3000,
   urgentProbeInterval: 50,
   urgentProbeTimeout: 3000,
   settleTime: 300,
