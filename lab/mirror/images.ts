@@ -23,6 +23,8 @@ export interface Image {
   readonly setuid?: readonly string[]
   /** Debian packages, installed with all their dependencies; their files replace those of busybox. */
   readonly debian?: readonly string[]
+  /** Paths in Debian packages that are not unpacked. */
+  readonly debianExclude?: readonly string[]
 }
 
 const kubernetesRegistry = 'registry.k8s.io'
@@ -280,6 +282,8 @@ function listCalicoImages(version: string): readonly Image[] {
         busybox: true,
         files: accounts,
         debian: ['conntrack', 'iproute2', 'ipset', 'iptables', 'nftables', 'runit'],
+        // Upstream's image has a directory here, Debian's package a link.
+        debianExclude: ['etc/service'],
         // start_runit names this path, and busybox is in /bin.
         links: { 'usr/bin/which': '/bin/busybox', ...iptablesLinks },
       },

@@ -101,7 +101,7 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
   }
   if (image.busybox) await addBusybox(root)
   for (const program of image.machinePrograms) await addMachineProgram(root, program)
-  if (image.debian !== undefined) await addDebianPackages(root, image.debian, work)
+  if (image.debian !== undefined) await addDebianPackages(root, image.debian, image.debianExclude ?? [], work)
   for (const [path, text] of Object.entries(image.files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
@@ -144,7 +144,12 @@ async function addMachineProgram(root: string, program: string): Promise<void> {
  * Downloads Debian packages with all dependencies, as if nothing were installed, and unpacks them without
  * running their scripts.
  */
-async function addDebianPackages(root: string, names: readonly string[], work: string): Promise<void> {
+async function addDebianPackages(
+  root: string,
+  names: readonly string[],
+  exclude: readonly string[],
+  work: string,
+): Promise<void> {
   const archives = join(work, 'archives')
   await mkdir(join(archives, 'partial'), { recursive: true })
   await writeFile(join(work, 'status'), '')
@@ -162,7 +167,17 @@ async function addDebianPackages(root: string, names: readonly string[], work: s
     ...names,
   ])
   for (const file of (await readdir(archives)).filter((name) => name.endsWith('.deb')).toSorted()) {
-    await runProgram(['dpkg-deb', '--extract', join(archives, file), root])
+    const unpacked = join(work, 'package.tar')
+    await runProgram([
+      'sh',
+      '-c',
+      'dpkg-deb --fsys-tarfile "$1" > "$2"',
+      'sh',
+      join(archives, file),
+      unpacked,
+    ])
+    const flags = exclude.map((path) => `--exclude=./${path}`)
+    await runProgram(['tar', '-x', '-p', ...flags, '-f', unpacked, '-C', root])
   }
   for (const unused of ['usr/share/doc', 'usr/share/locale', 'usr/share/man']) {
     await rm(join(root, unused), { recursive: true, force: true })
