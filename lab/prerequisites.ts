@@ -49,7 +49,7 @@ const winePrerequisites: readonly Prerequisite[] = [{ file: '/usr/lib/wine/wine6
 
 /**
  * Packages needed only for the test suites: shells for completion tests, a terminal whose screen can be read,
- * an HTTP proxy, and tools that make and verify a release.
+ * an HTTP proxy, tools that make and verify a release, and a browser.
  */
 const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/zsh', debian: 'zsh' },
@@ -59,6 +59,7 @@ const suitePrerequisites: readonly Prerequisite[] = [
   { file: '/usr/bin/curl', debian: 'curl' },
   { file: '/usr/bin/minisign', debian: 'minisign' },
   { file: '/usr/bin/rpmbuild', debian: 'rpm' },
+  { file: '/usr/bin/chromium-headless-shell', debian: 'chromium-headless-shell' },
 ]
 
 /**

@@ -7,6 +7,7 @@ import { constants, createGzip } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { type Argv, runProgram } from '../src/kit/command.ts'
 import { createBlankTable, tableAsset } from '../src/contract/release-table.ts'
+import { webAssets } from '../src/ui/web-files.ts'
 import { compileBundle, loaderScript, nameAssets, serviceCommands } from './compiled-bundle.ts'
 import { signMachO } from './executable/mach-o-signature.ts'
 import {
@@ -17,6 +18,7 @@ import {
   targets,
 } from './executable/runtime.ts'
 import { writeReleaseTable } from './executable/write-release-table.ts'
+import { bundleInterface } from './ui-bundle.ts'
 
 /** Entry module of an executable. `output` overrides the target's file name. */
 export interface ExecutableSource {
@@ -79,7 +81,12 @@ async function prepareFiles(
   await bundleProgram(join(work, 'bundle.cjs'), options)
   await copyFile(hostScript, join(work, 'host.ps1'))
   await writeFile(join(work, tableAsset), createBlankTable())
-  const assets = { 'host.ps1': 'host.ps1', [tableAsset]: tableAsset }
+  await bundleInterface(work)
+  const { script, style } = webAssets
+  const assets = {
+    ...{ 'host.ps1': 'host.ps1', [tableAsset]: tableAsset },
+    ...{ [script]: script, [style]: style },
+  }
   // Compiled code is valid only for the runtime that compiled it. Executables for tests get no compiled code.
   if (runtime.run === undefined || options.entry !== hyperkube.entry) return { main: 'bundle.cjs', assets }
   const compiled = await compilePrograms(work, runtime.run, options)

@@ -21,8 +21,8 @@ const dividedRooms = ['src/agent', 'src/lifecycle', 'src/actions', 'src/cli']
 /** True for modules that are tables with one row per flag, code or operation. Such modules may be long. */
 const isTable = (file: string) => /^src\/(?:catalog\/flags|error-codes|findings)\//.test(file)
 
-/** True for the entry points of the npm package. */
-const isSdkEntry = (file: string) => file.startsWith('src/sdk/')
+/** True for the entry points of the npm package, and of the script that browsers run. */
+const isEntry = (file: string) => file.startsWith('src/sdk/') || file === 'src/ui/web/ui.ts'
 
 export function measureShape(modules: ReadonlyMap<string, string>): Shape {
   const product = new Map([...modules].filter(([file]) => isProduct(file)))
@@ -32,7 +32,7 @@ export function measureShape(modules: ReadonlyMap<string, string>): Shape {
       listImports(file, text).filter((target) => product.has(target)),
     ]),
   )
-  const reached = findReachable(['src/main.ts', ...[...product.keys()].filter(isSdkEntry)], imports)
+  const reached = findReachable(['src/main.ts', ...[...product.keys()].filter(isEntry)], imports)
   return {
     reachable: [...reached].toSorted(),
     unreachable: [...product.keys()].filter((file) => !reached.has(file)),

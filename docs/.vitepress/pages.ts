@@ -18,6 +18,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/rotate-keys',
     'how-to/heal',
     'how-to/monitor',
+    'how-to/web-interface',
     'how-to/cis',
     'how-to/addons',
     'how-to/sdk',

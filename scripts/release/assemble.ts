@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { completionScripts } from '../../src/cli/completion/scripts.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { bundleProgram, compressExecutable } from '../executable.ts'
+import { bundleInterface } from '../ui-bundle.ts'
 import { readRuntimeVersions } from '../executable/runtime.ts'
 import { writeReleaseTable } from '../executable/write-release-table.ts'
 import { renderManPages } from '../man-pages.ts'
@@ -65,7 +66,8 @@ export async function assembleRelease(options: AssembleOptions): Promise<void> {
   onStep('documents')
   await packDocuments(source, directory)
   const bundle = await bundleProgram(join(directory, '.bundle.cjs'), { entry: 'src/main.ts', node: 24 })
-  const packages = await listShippedPackages(bundle)
+  const webBundle = await bundleInterface(join(directory, '.ui'))
+  const packages = await listShippedPackages({ outputs: { ...bundle.outputs, ...webBundle.outputs } })
   const [refused] = findLicenseProblems(packages)
   if (refused !== undefined) throw new Error(`${refused.name} has the licence ${refused.license}`)
   const { runtimes, pins } = await readRuntimeVersions(executables.map((file) => basename(file)))
@@ -81,6 +83,7 @@ export async function assembleRelease(options: AssembleOptions): Promise<void> {
     Object.entries(settings).reduce((text, [name, value]) => text.replaceAll(name, value), script),
   )
   await rm(join(directory, '.bundle.cjs'))
+  await rm(join(directory, '.ui'), { recursive: true })
   const digests = await hashFiles(directory)
   await write(
     'provenance.intoto.json',

@@ -2,7 +2,9 @@ import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { runProgram } from '../../src/kit/command.ts'
 import { encodeTable, type ReleaseTable, tableAsset, tableMagic } from '../../src/contract/release-table.ts'
+import { webAssets } from '../../src/ui/web-files.ts'
 import { bundleProgram, hostScript } from '../executable.ts'
+import { bundleInterface } from '../ui-bundle.ts'
 import { buildManifest, emitDeclarations, stagePackage } from '../sdk.ts'
 import type { ReleaseSource } from './source.ts'
 
@@ -29,6 +31,7 @@ export async function packNpmTarball(
     await writeFile(join(content, program), `#!/usr/bin/env node\n${await readFile(bundle, 'utf8')}`)
     await chmod(join(content, program), 0o755)
     await copyFile(hostScript, join(content, 'host.ps1'))
+    await bundleInterface(content)
     await writeFile(join(content, tableAsset), Buffer.concat([tableMagic, encodeTable(table)]))
     await copyFile(join(root, 'CHANGELOG.md'), join(content, 'CHANGELOG.md'))
     const { files, ...manifest } = buildManifest()
@@ -36,7 +39,7 @@ export async function packNpmTarball(
       ...manifest,
       version: source.version,
       bin: { hyperkube: program },
-      files: [...files, program, 'host.ps1', tableAsset, 'CHANGELOG.md'],
+      files: [...files, program, 'host.ps1', ...Object.values(webAssets), tableAsset, 'CHANGELOG.md'],
     }
     await writeFile(join(content, 'package.json'), `${JSON.stringify(extended, undefined, 2)}\n`)
     // npm sets the same owner and time for all files of a package.

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bundleProgram } from '../executable.ts'
+import { bundleInterface } from '../ui-bundle.ts'
 import { renderCycloneDx, renderSpdx, type SbomContent } from './sbom.ts'
 import {
   findLicenseProblems,
@@ -39,6 +40,12 @@ test('the packages are those whose source is in the bundle', async () => {
     ([, name = '']) => name,
   )
   expect(packages.map(({ name }) => name)).toEqual([...new Set(named)].toSorted())
+})
+
+test('the packages of the web interface are listed and have an accepted licence', async () => {
+  const shipped = await listShippedPackages(await bundleInterface(join(directory, 'ui')))
+  expect(shipped.map(({ name }) => name)).toEqual(['@preact/signals', '@preact/signals-core', 'preact'])
+  expect(findLicenseProblems(shipped)).toEqual([])
 })
 
 test('every shipped package has an accepted licence', () => {

@@ -22,7 +22,9 @@ const packageJson = z.looseObject({
 })
 
 /** Lists the packages in a bundle, sorted by name. Modules from which nothing was used do not count. */
-export async function listShippedPackages({ outputs }: Metafile): Promise<readonly ShippedPackage[]> {
+export async function listShippedPackages({
+  outputs,
+}: Pick<Metafile, 'outputs'>): Promise<readonly ShippedPackage[]> {
   const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs))
   const names = inputs.flatMap(([path, { bytesInOutput }]) =>
     bytesInOutput === 0

@@ -82,6 +82,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/fleet.ts')).fleetCommand,
   },
   {
+    name: 'ui',
+    aliases: [],
+    summary: 'Show clusters in the browser of this machine',
+    load: async () => (await import('./commands/ui.ts')).uiCommand,
+  },
+  {
     name: 'doctor',
     aliases: [],
     summary: 'Diagnose problems and suggest fixes',

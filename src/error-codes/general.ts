@@ -1,6 +1,26 @@
 import type { ErrorCodeEntries } from './entry.ts'
 
 export const generalCodes: ErrorCodeEntries = {
+  UI_NOT_LISTENING: {
+    summary: '`hyperkube ui` cannot listen on its port.',
+    meaning: 'Usually another program uses the port.',
+    remedy: 'Omit `--port`, so that a free port is used.',
+  },
+  UI_NOT_BUILT: {
+    summary: 'The files of the web interface are missing.',
+    meaning: 'hyperkube runs from its sources, and these files are built separately.',
+    remedy: 'Run `npm run ui`. Executables and the npm package contain the files.',
+  },
+  UI_CLUSTER_UNKNOWN: {
+    summary: 'The web interface does not show a cluster of this name.',
+    meaning: 'The list of clusters was read when `hyperkube ui` started.',
+    remedy: 'Start `hyperkube ui` again if fleet.yml has changed.',
+  },
+  UI_VIEW_EMPTY: {
+    summary: 'A command that the web interface ran printed no result.',
+    meaning: 'Usually cluster.yml has errors. The message contains what the command printed.',
+    remedy: 'Run the command of the view in a terminal, for example `hyperkube status`.',
+  },
   RUN_UNKNOWN: {
     summary: 'There is no recorded run of this name.',
     meaning:

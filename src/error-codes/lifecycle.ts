@@ -7,6 +7,11 @@ export const lifecycleCodes: ErrorCodeEntries = {
     remedy:
       'Check `journalctl -u hyperkube-agent -n 50` on the host. Fix the error, then run the same command again.',
   },
+  AGENT_NOT_INSTALLED: {
+    summary: 'The agent of the host is of another release, and the command installs none.',
+    meaning: 'The web interface only reads, and agents of other releases may plan differently.',
+    remedy: 'Run `hyperkube plan`: it installs the agent and changes nothing else.',
+  },
   AGENT_NOT_THERE: {
     summary: 'No agent listens on the host.',
     remedy: 'Check `systemctl status hyperkube-agent` and `journalctl -u hyperkube-agent` on the host.',

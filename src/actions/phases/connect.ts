@@ -45,6 +45,8 @@ export interface ConnectClusterOptions {
   readonly previousHosts?: readonly HostSpec[] | undefined
   /** Hosts that are removed without a connection, because an attacker may control them. */
   readonly untrustedHosts?: readonly string[] | undefined
+  /** True to install no agents. Hosts without a running agent of this release count as unreachable. */
+  readonly readOnly?: boolean
 }
 
 /**
@@ -61,7 +63,7 @@ export interface RemovedHostConnections {
 export async function connectCluster(
   context: WorkspaceContext,
   loaded: ClusterInputs,
-  { files, forgetHostKeys, previousHosts = [], untrustedHosts = [] }: ConnectClusterOptions,
+  { files, forgetHostKeys, previousHosts = [], untrustedHosts = [], readOnly }: ConnectClusterOptions,
   run: Pick<ActionRun, 'emit' | 'show' | 'confirm'>,
 ): Promise<ClusterConnection> {
   const { emit } = run
@@ -119,6 +121,7 @@ export async function connectCluster(
             system: { os: 'windows', arch: 'amd64' },
           },
           emit,
+          readOnly,
           onConnected: (host) => emit({ type: 'step-ended', step, result: { outcome: 'done' } }, { host }),
           signal,
         }),

@@ -128,7 +128,8 @@ export function isCommandGroup(definition: CommandDefinition): definition is Com
 
 /**
  * Flags that several commands share. `file` is --file with its short form -f. `long-file` is --file without a
- * short form. `new-file` is --file of a command that creates the file. `fleet-file` is --file for fleet.yml. `html-output` is --output that also
+ * short form. `new-file` is --file of a command that creates the file. `fleet-file` is --file for fleet.yml.
+ * `any-file` is --file for fleet.yml or cluster.yml. `html-output` is --output that also
  * accepts html. `confirm` is --yes and --no-input. The other names are the names of the flags.
  */
 export type SharedFlag =
@@ -136,6 +137,7 @@ export type SharedFlag =
   | 'long-file'
   | 'new-file'
   | 'fleet-file'
+  | 'any-file'
   | 'key'
   | 'limit'
   | 'output'

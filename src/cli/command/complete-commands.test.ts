@@ -55,6 +55,8 @@ function listPathsWithoutFile(path: string, definition: CommandDefinition): stri
     return definition.subcommands.flatMap((one) =>
       listPathsWithoutFile(`${path} ${one.name}`, one.definition),
     )
-  const hasFile = definition.sharedFlags.some((flag) => ['file', 'long-file', 'new-file'].includes(flag))
+  const hasFile = definition.sharedFlags.some((flag) =>
+    ['file', 'long-file', 'new-file', 'any-file'].includes(flag),
+  )
   return hasFile ? [] : [path]
 }

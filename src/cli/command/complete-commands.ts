@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import { quoteShellIfNeeded } from '../../kit/text.ts'
 import type { CommandContext, Output } from './command.ts'
 import { formatTypedCommand, listClusterFlags } from './typed-command.ts'
 
@@ -41,6 +42,12 @@ export function completeSuggestions(text: string, fileFlag: string, command = co
         : line,
     )
     .join('\n')
+}
+
+/** Adds --file to the commands in a text that is one suggestion, such as a hint in a document. */
+export function completeHint(text: string, file: string): string {
+  if (file === 'cluster.yml' || /\s(?:-f|--file)\s/.test(text)) return text
+  return text.replaceAll(commandWithFile, `hyperkube --file ${quoteShellIfNeeded(file)} `)
 }
 
 /** Returns a context whose outputs complete the suggested commands, if the typed command names a file. */

@@ -16,6 +16,11 @@ const adders: Readonly<Record<SharedFlag, (command: Command) => void>> = {
       '-f, --file <path>',
       'path of fleet.yml (default: fleet.yml here or in a parent directory)',
     ),
+  'any-file': (command) =>
+    command.option(
+      '-f, --file <path>',
+      'path of fleet.yml or cluster.yml (default: HYPERKUBE_FILE, fleet.yml or cluster.yml here or in a parent directory)',
+    ),
   key: (command) =>
     command.option(
       '--key <file>',
@@ -85,6 +90,10 @@ export async function findClusterFile(
 ): Promise<string> {
   if (sharedFlags.includes('fleet-file')) return findUpwards(fleetFileName, workingDirectory, exists)
   if (file !== undefined) return file
+  if (sharedFlags.includes('any-file')) {
+    const fleet = await findUpwards(fleetFileName, workingDirectory, exists)
+    return (await exists(fleet)) ? fleet : findUpwards(fileName, workingDirectory, exists)
+  }
   return sharedFlags.includes('file') || sharedFlags.includes('long-file')
     ? findUpwards(fileName, workingDirectory, exists)
     : fileName

@@ -34,6 +34,8 @@ export interface ConnectAgentsOptions {
   readonly setup?: RunnerContext | undefined
   /** Reads bundled files that a Windows host needs for its agent. Undefined if hosts download files. */
   readonly readBundledFile?: ReadBundledFile | undefined
+  /** True to change nothing on hosts: a host without a running agent of this release is not read. */
+  readonly readOnly?: boolean | undefined
 }
 
 /** Reachable hosts with their agents, and the errors of the unreachable ones. */
@@ -141,6 +143,10 @@ async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions):
         provisional,
       }
     }
+    if (options.readOnly === true) {
+      const session = new Session(host.name, remote, reconnect, signal)
+      return { session, ...(await requireCurrentAgent(session, release)) }
+    }
     const subject = { host: host.name, component: 'hyperkube-agent' }
     const { version, provisional: isProvisional } = await installAgent(remote, release, {
       signal,
@@ -159,6 +165,20 @@ async function installAndConnect(host: HostSpec, options: ConnectAgentsOptions):
     await remote.close().catch(() => undefined)
     throw error
   }
+}
+
+/** Checks that an agent of this release runs on a host. Installs nothing. */
+async function requireCurrentAgent(
+  session: Session,
+  releaseFor: ConnectAgentsOptions['release'],
+): Promise<Omit<ConnectedHost, 'session'>> {
+  const { version, restore, provisional, installation } = await session.request({ type: 'hello' }, 'hello')
+  const release = installation && (await releaseFor(installation.arch, 'linux'))
+  if (release?.version === version) return { version, restore, provisional }
+  throw new HyperkubeError('AGENT_NOT_INSTALLED', `agent ${version} is not of this release`, {
+    host: session.host,
+    hint: 'to install it and plan: hyperkube plan',
+  })
 }
 
 /**

@@ -88,3 +88,16 @@ test('a host with a running agent is connected without starting a program on it'
   expect([[...agents], [...unreachable]]).toEqual([[['cp1', '0.1.0-aaaaaaaa']], []])
   expect(await sessions.get('cp1')?.request({ type: 'hello' }, 'hello')).toMatchObject(confirmed)
 })
+
+test('a read-only connection installs no agent over one of another release', async () => {
+  const remote = buildRemote({
+    exec: async (): Promise<ExecResult> => Promise.reject(new Error('no program may run')),
+    open: async () => Promise.reject(new Error('no program may run')),
+    dialSocket: async () => serveAgent({ ...confirmed, version: '0.2.0-aaaaaaaa' }),
+  })
+  const { agents, unreachable } = await connectAgents([host], {
+    ...{ connect: async () => remote, release, emit: () => undefined, signal, readOnly: true },
+  })
+  expect(agents.size).toBe(0)
+  expect(unreachable.get('cp1')).toMatchObject({ code: 'AGENT_NOT_INSTALLED', host: 'cp1' })
+})

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest'
+import { HyperkubeError } from '../../kit/errors.ts'
+import { clusterViews, viewSchemas } from '../../ui/views.ts'
+import { emptyProposal } from '../../lifecycle/proposal/proposal.ts'
+import { diagnose } from '../../lifecycle/doctor/diagnose.ts'
+import { buildStatusDocument, buildStatusReport } from '../../lifecycle/status/status-report.ts'
+import { buildHealthyCluster, withLostHosts } from '../../lifecycle/observe/testing/cluster-fixtures.ts'
+import { planCluster } from '../../plan/plan.ts'
+import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
+import { buildDoctorDocument } from '../doctor/document.ts'
+import { createOpFixture } from '../render/testing/fixtures.ts'
+import { exitCodes, type LeafCommand } from '../command/command.ts'
+import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { buildPlanView } from './read-plan-view.ts'
+import { createViewReader, type ViewCommands } from './read-view.ts'
+
+/** A command that prints the options that it got. */
+const echo: LeafCommand = {
+  examples: [],
+  sharedFlags: [],
+  configure: () => undefined,
+  async run({ stdout }, { options }) {
+    stdout.write(JSON.stringify(options))
+    return exitCodes.failure
+  },
+}
+const commands: ViewCommands = {
+  ...{ fleet: echo, status: echo, doctor: echo, etcd: echo, certificates: echo, runs: echo },
+}
+const clusters = [{ name: 'shop', file: 'clusters/shop/cluster.yml' }]
+
+test('a view runs its command with the file of the cluster, without prompts', async () => {
+  const { context } = createInMemoryContext({})
+  const files = { file: 'cluster.yml', key: 'shop.key' }
+  const read = createViewReader(context, files, { fleet: undefined, clusters }, commands)
+  expect(await read({ view: 'status', cluster: 'shop' })).toEqual({
+    ...{ file: 'clusters/shop/cluster.yml', key: 'shop.key' },
+    ...{ output: 'json', input: false, quiet: true },
+  })
+})
+
+test('clusters of a fleet do not use --key, and unknown clusters are refused', async () => {
+  const { context } = createInMemoryContext({})
+  const files = { file: 'fleet.yml', key: 'shop.key' }
+  const read = createViewReader(context, files, { fleet: 'retail', clusters }, commands)
+  expect(await read({ view: 'doctor', cluster: 'shop' })).not.toHaveProperty('key')
+  expect(await read({ view: 'overview' })).toMatchObject({ fleet: 'retail', clusters })
+  for (const cluster of ['other', '../shop', 'clusters/shop/cluster.yml'])
+    await expect(read({ view: 'status', cluster })).rejects.toMatchObject({ code: 'UI_CLUSTER_UNKNOWN' })
+})
+
+test('suggested commands name the file of their cluster', async () => {
+  const { context } = createInMemoryContext({})
+  const doctor: LeafCommand = {
+    ...echo,
+    async run({ stdout }) {
+      stdout.write(
+        JSON.stringify({ findings: [{ command: 'hyperkube etcd rejoin cp1', what: 'hyperkube up' }] }),
+      )
+      return exitCodes.ok
+    },
+  }
+  const failing: LeafCommand = {
+    ...echo,
+    run: async () => Promise.reject(new HyperkubeError('SSH_LOST', 'lost', { hint: 'hyperkube doctor' })),
+  }
+  const read = createViewReader(
+    context,
+    { file: 'fleet.yml' },
+    { fleet: 'retail', clusters: [{ name: 'shop', file: 'my shop/cluster.yml' }] },
+    { ...commands, doctor, status: failing },
+  )
+  expect(await read({ view: 'doctor', cluster: 'shop' })).toEqual({
+    findings: [{ command: "hyperkube --file 'my shop/cluster.yml' etcd rejoin cp1", what: 'hyperkube up' }],
+  })
+  await expect(read({ view: 'status', cluster: 'shop' })).rejects.toMatchObject({
+    code: 'SSH_LOST',
+    hint: "hyperkube --file 'my shop/cluster.yml' doctor",
+  })
+})
+
+test('a command without a result fails with what it printed', async () => {
+  const { context } = createInMemoryContext({})
+  const silent: LeafCommand = {
+    ...echo,
+    async run({ stderr }) {
+      stderr.write('cluster.yml:3:1: error SPEC_UNKNOWN_KEY: hostz\n')
+      return exitCodes.failure
+    },
+  }
+  const read = createViewReader(
+    context,
+    { file: 'cluster.yml' },
+    { fleet: undefined, clusters },
+    { ...commands, status: silent },
+  )
+  await expect(read({ view: 'status', cluster: 'shop' })).rejects.toMatchObject({
+    code: 'UI_VIEW_EMPTY',
+    message: 'cluster.yml:3:1: error SPEC_UNKNOWN_KEY: hostz',
+  })
+})
+
+test('the schemas accept what status and doctor print', () => {
+  const observation = withLostHosts(buildHealthyCluster(), 'cp1')
+  const report = buildStatusReport(observation, { kubernetes: '1.37.1' })
+  const printed: unknown = JSON.parse(JSON.stringify(buildStatusDocument('shop', report)))
+  const status = viewSchemas.status.parse(printed)
+  expect(status.hosts.map(({ host }) => host)).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])
+  expect(status.hosts[0]?.unreachable).toBe('connect ETIMEDOUT')
+  const doctor = buildDoctorDocument('shop', observation.at, diagnose(observation))
+  expect(viewSchemas.doctor.parse(JSON.parse(JSON.stringify(doctor))).findings).toEqual(doctor.findings)
+})
+
+test('the view of a plan has all ops and diffs of changed hosts, without secrets', () => {
+  const cluster = buildTestCluster(
+    '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
+    '{ name: w1, address: 10.0.0.2, roles: [worker] }',
+  )
+  const { plans } = planCluster(buildPlanInput(cluster))
+  const op = createOpFixture('etcd', 'restart', 'service', 'etcd.service')
+  const proposal = { ...emptyProposal, plans, ops: new Map([['cp1', [op]]]) }
+  const view = clusterViews.plan.parse(buildPlanView('test', proposal))
+  expect(view.hosts.map(({ host, ops }) => [host, ops.length])).toEqual([['cp1', 1]])
+  expect(view.hosts[0]?.diff).toContain('etcd')
+  expect(JSON.stringify(view)).not.toContain('PRIVATE KEY')
+})

@@ -1,0 +1,64 @@
+import { type Signal, signal } from '@preact/signals'
+import type { ViewDocuments, ViewName, ViewResult } from '../views.ts'
+
+/** What is known of a view: the last result, and whether a newer one is being read. */
+export interface ViewState<T> {
+  readonly result: ViewResult<T> | undefined
+  readonly isReading: boolean
+  /** Why the interface itself did not respond; undefined if it responded. */
+  readonly connection: string | undefined
+}
+
+/** Views by name and cluster. Each has a signal, so that only the view that changes is rendered again. */
+export interface Store {
+  readonly view: <N extends ViewName>(name: N, cluster?: string) => Signal<ViewState<ViewDocuments[N]>>
+  /** Reads a view from the server, also if it is known. */
+  readonly read: (name: ViewName, cluster?: string) => Promise<void>
+}
+
+type Signals = { readonly [N in ViewName]: Map<string, Signal<ViewState<ViewDocuments[N]>>> }
+
+export function createStore(fetchPath: (path: string) => Promise<Response>): Store {
+  const signals: Signals = {
+    overview: new Map(),
+    fleet: new Map(),
+    status: new Map(),
+    doctor: new Map(),
+    plan: new Map(),
+    etcd: new Map(),
+    certificates: new Map(),
+    runs: new Map(),
+  }
+  const view: Store['view'] = (name, cluster = '') => {
+    const known = signals[name]
+    const found =
+      known.get(cluster) ??
+      signal<ViewState<ViewDocuments[typeof name]>>({
+        ...{ result: undefined, isReading: false, connection: undefined },
+      })
+    known.set(cluster, found)
+    return found
+  }
+  const read: Store['read'] = async (name, cluster) => {
+    const target = view(name, cluster)
+    if (target.value.isReading) return
+    target.value = { ...target.value, isReading: true }
+    try {
+      const response = await fetchPath(buildPath(name, cluster))
+      if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+      const result: ViewResult<ViewDocuments[ViewName]> = await response.json()
+      performance.mark('view-read')
+      target.value = { result, isReading: false, connection: undefined }
+      // Measures until the browser has shown the view.
+      requestAnimationFrame(() => setTimeout(() => performance.measure('view-shown', 'view-read')))
+    } catch (error) {
+      const connection = error instanceof Error ? error.message : String(error)
+      target.value = { ...target.value, isReading: false, connection }
+    }
+  }
+  return { view, read }
+}
+
+function buildPath(name: ViewName, cluster: string | undefined): string {
+  return cluster === undefined ? `api/${name}` : `api/clusters/${encodeURIComponent(cluster)}/${name}`
+}
