@@ -23,6 +23,11 @@ export interface GatewayResponse {
 const defaultTimeoutMs = 12_000
 const connectTimeoutMs = 3000
 const maxResponseBytes = 4 * 2 ** 20
+/**
+ * Number of requests that callers may send at once. That many connections are kept open: a TLS handshake
+ * costs a member much more than a request.
+ */
+export const maxParallelRequests = 8
 /** A stream fails if no data arrives for this time. */
 const stallTimeoutMs = 30_000
 
@@ -35,7 +40,11 @@ export class Gateway {
   constructor(credentials: TlsCredentials, signal: AbortSignal, dial?: Dial) {
     this.#credentials = new ReloadingCredentials(credentials)
     this.#signal = signal
-    this.#agent = createHttpsAgent(dial, { keepAlive: true, maxFreeSockets: 2, timeout: 60_000 })
+    this.#agent = createHttpsAgent(dial, {
+      keepAlive: true,
+      maxFreeSockets: maxParallelRequests,
+      timeout: 60_000,
+    })
   }
 
   /** Posts a request. `path` has no version prefix, for example cluster/member/list. */

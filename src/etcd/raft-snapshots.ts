@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { mapWithConcurrency, settleAll } from '../kit/concurrency.ts'
 import type { EtcdClient } from './client.ts'
 import { EtcdError, ignoreEtcdError } from './etcd-error.ts'
-import type { EtcdCallOptions } from './gateway.ts'
+import { type EtcdCallOptions, maxParallelRequests } from './gateway.ts'
 import type { EtcdMember } from './member.ts'
 
 /** Number of entries that are written before the members are checked again. */
 const entriesPerBatch = 1000
-const maxParallelWrites = 32
 /** Limit for a wrong setting. By default etcd 3.6 saves a raft snapshot after 10,000 entries. */
 const maxEntries = 200_000
 
@@ -34,10 +33,7 @@ export async function saveRaftSnapshots(
     )
   const before = await readCounts()
   for (let entries = 0; entries < maxEntries; entries += entriesPerBatch) {
-    await mapWithConcurrency(maxParallelWrites, Array.from({ length: entriesPerBatch }), async () =>
-      // A write that fails during an election is not repeated, because the next batch has more writes.
-      client.change('kv/deleterange', emptyChange, z.looseObject({}), options).catch(ignoreEtcdError),
-    )
+    await writeBatch(client, options)
     const counts = await readCounts()
     // A member that was unreachable before has no first count, so its count must not count as grown.
     const saved = new Set(
@@ -48,6 +44,24 @@ export async function saveRaftSnapshots(
   throw new EtcdError('ETCD_NO_RAFT_SNAPSHOT', `after ${maxEntries} entries no raft snapshot was saved`, {
     hint: 'remove snapshot-count from the args of etcd in cluster.yml; then: hyperkube up',
   })
+}
+
+/**
+ * Writes a batch of entries. Throws the last error if no write succeeded. A write that fails during an election
+ * is not repeated, because the next batch has more writes.
+ */
+async function writeBatch(client: EtcdClient, options: EtcdCallOptions): Promise<void> {
+  const errors = await mapWithConcurrency(
+    maxParallelRequests,
+    Array.from({ length: entriesPerBatch }),
+    async () =>
+      client.change('kv/deleterange', emptyChange, z.looseObject({}), options).then(
+        () => undefined,
+        (error: unknown) => (error instanceof EtcdError ? error : Promise.reject(error)),
+      ),
+  )
+  const last = errors.at(-1)
+  if (last !== undefined && !errors.includes(undefined)) throw last
 }
 
 /** Reads how many raft snapshots a member has saved since it started; empty if it is unreachable. */

@@ -113,6 +113,23 @@ test('before an upgrade to etcd 3.7 all members save a raft snapshot once', asyn
   expect(reasons).toEqual(['etcd saves a raft snapshot'])
 })
 
+test('the writes for a raft snapshot reuse eight connections', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a', version: version36 })
+  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, new Set(), waitOptions([]))
+  const connections = new Set(etcd.servers.flatMap(({ requests }) => requests.map((one) => one.connection)))
+  expect(connections.size).toBeLessThan(12)
+})
+
+test('an upgrade fails if etcd becomes unreachable before the raft snapshot', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a', version: version36 })
+  const stopEtcd = { waiting: () => etcd.stop('a') }
+  const upgrade = prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, new Set(), {
+    ...waitOptions([]),
+    ...stopEtcd,
+  })
+  await expect(upgrade).rejects.toMatchObject({ code: 'ETCD_UNREACHABLE' })
+})
+
 test('a member that was unreachable saves its own raft snapshot later', async () => {
   const others = { unreachable: true, version: version36 }
   const etcd = await fakeEtcd(
