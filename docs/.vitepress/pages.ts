@@ -26,6 +26,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/corporate-network',
     'how-to/from-rke1',
     'how-to/adopt',
+    'how-to/eject',
     'how-to/windows-workers',
     'how-to/keep-the-key',
     'how-to/undo-everything',
