@@ -104,6 +104,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/gateway',
     'evidence/adopt',
     'evidence/adopt-move-1-1',
+    'evidence/eject',
     'evidence/virtual-machine',
     'evidence/powershell',
     'evidence/wine',
