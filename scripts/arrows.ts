@@ -261,6 +261,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/lifecycle/cluster-objects': ['src/lifecycle/inputs'],
   'src/lifecycle/doctor': ['src/lifecycle/cluster-objects', 'src/lifecycle/inputs', 'src/lifecycle/observe'],
   'src/lifecycle/drain': ['src/lifecycle/cluster-objects', 'src/lifecycle/smoke-test'],
+  'src/lifecycle/eject': [],
   'src/lifecycle/etcd': ['src/lifecycle/agents', 'src/lifecycle/inputs'],
   'src/lifecycle/execute': [
     'src/lifecycle/addons',

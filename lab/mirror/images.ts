@@ -37,6 +37,12 @@ const accounts = {
 }
 
 /**
+ * Names of protocols, as in upstream's image. Without them nft prints numbers, and a kube-proxy that starts on
+ * the rules of another one deletes the Services that it has just added.
+ */
+const protocols = { 'etc/protocols': 'tcp 6 TCP\nudp 17 UDP\nsctp 132 SCTP\n' }
+
+/**
  * Link that makes bash the shell. Debian's busybox shell runs its own nc regardless of PATH, unlike the
  * busybox of upstream's images.
  */
@@ -184,7 +190,7 @@ export function listImages(part: Part): readonly Image[] {
           { [program]: `usr/local/bin/${program}` },
           {
             entrypoint: [],
-            machinePrograms: program === 'kube-proxy' ? ['nft', 'conntrack'] : [],
+            ...(program === 'kube-proxy' ? { machinePrograms: ['nft', 'conntrack'], files: protocols } : {}),
           },
         ),
       )

@@ -15,7 +15,12 @@ import {
   buildUnconfirmedOutcome,
 } from './phases/action-run.ts'
 import { type ClusterConnection, connectCluster } from './phases/connect.ts'
-import { checkUnreachable, readOpsOfRemoval, type RemovalOptions } from './phases/removal.ts'
+import {
+  checkAnyReachable,
+  checkUnreachable,
+  readOpsOfRemoval,
+  type RemovalOptions,
+} from './phases/removal.ts'
 import { withOperatorLock } from './phases/with-operator-lock.ts'
 
 export interface ResetClusterOptions extends RemovalOptions {
@@ -69,10 +74,11 @@ function checkHosts({ inputs, connected, options }: ResetDeps): CheckedHosts {
     ...checkControlPlaneLoss(inputs.cluster, requested),
   ].filter(({ code }) => !options.ignore.includes(code))
   const reachable = hosts.filter((host) => connected.sessions.has(host))
-  return { findings: [...findings, ...checkReachable(hosts, reachable)], hosts, reachable }
+  return { findings: [...findings, ...checkAnyReachable(noHost, hosts, reachable)], hosts, reachable }
 }
 
 const step = 'reset'
+const noHost = { code: 'RESET_NO_HOST', verb: 'reset', notDone: 'removed' } as const
 
 async function showDryRun(
   deps: ResetDeps,
@@ -116,19 +122,6 @@ async function executeReset(deps: ResetDeps, reachable: readonly string[]): Prom
       )
     },
   )
-}
-
-/** Returns an error if no host to reset is reachable. Such a reset cannot remove anything. */
-function checkReachable(hosts: readonly string[], reachable: readonly string[]): Finding[] {
-  if (reachable.length > 0) return []
-  return [
-    {
-      code: 'RESET_NO_HOST',
-      severity: 'error',
-      message: `no host to reset is reachable: ${joinNames(hosts)}; nothing was removed`,
-      hint: 'check the network between this machine and the hosts, then run the same command again',
-    },
-  ]
 }
 
 /**

@@ -19,7 +19,12 @@ import {
 } from './phases/action-run.ts'
 import { type ClusterConnection, connectCluster } from './phases/connect.ts'
 import { createRemoteLookup } from './phases/propose.ts'
-import { checkUnreachable, readOpsOfRemoval, type RemovalOptions } from './phases/removal.ts'
+import {
+  checkAnyReachable,
+  checkUnreachable,
+  readOpsOfRemoval,
+  type RemovalOptions,
+} from './phases/removal.ts'
 import { withOperatorLock } from './phases/with-operator-lock.ts'
 
 export interface RollbackAdoptionOptions extends RemovalOptions {
@@ -43,10 +48,13 @@ export async function rollbackAdoption(
   await using connection = await connectCluster(context, inputs, options, run)
   const deps = { ...connection, context, options, run }
   const hosts = orderHosts(inputs.cluster, options.limit)
-  const findings = checkUnreachable(connection, hosts).filter(({ code }) => !options.ignore.includes(code))
+  const reachable = hosts.filter((host) => connection.connected.sessions.has(host))
+  const findings = [
+    ...checkUnreachable(connection, hosts).filter(({ code }) => !options.ignore.includes(code)),
+    ...checkAnyReachable(noHost, hosts, reachable),
+  ]
   for (const finding of findings) run.emit({ type: 'finding', finding })
   if (hasErrors(findings)) return buildRefusedOutcome(findings)
-  const reachable = hosts.filter((host) => connection.connected.sessions.has(host))
   const ops = await readOpsOfRemoval(connection, reachable)
   for (const host of reachable) run.show({ type: 'removal-ops', host, ops: ops.get(host) ?? [] })
   if (options.dryRun) {
@@ -91,6 +99,8 @@ function orderHosts(cluster: Cluster, limit: readonly string[] | undefined): rea
   const isWorker = ({ roles }: { readonly roles: readonly string[] }): boolean => roles.join() === 'worker'
   return [...hosts.filter(isWorker), ...hosts.filter((host) => !isWorker(host))].map(({ name }) => name)
 }
+
+const noHost = { code: 'ADOPT_NO_HOST', verb: 'return', notDone: 'changed' } as const
 
 const toStep = (host: string): string => `return/${host}`
 

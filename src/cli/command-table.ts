@@ -148,6 +148,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/secret.ts')).secretCommand,
   },
   {
+    name: 'eject',
+    aliases: [],
+    summary: 'Write what kubeadm needs to manage the cluster without hyperkube',
+    load: async () => (await import('./commands/eject.ts')).ejectCommand,
+  },
+  {
     name: 'reset',
     aliases: [],
     summary: 'Remove the cluster from its hosts',

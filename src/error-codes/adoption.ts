@@ -24,6 +24,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'The way back to the previous tool was given up with `hyperkube adopt commit`.',
     remedy: 'The hosts stay with hyperkube. `hyperkube reset` removes the cluster with its data.',
   },
+  ADOPT_NO_HOST: {
+    summary: '`hyperkube adopt rollback` could reach none of the hosts that should return.',
+    meaning: 'Nothing was changed. The command line decides which hosts should return; by default all.',
+    remedy: 'Check the network between this machine and the hosts, then run the same command again.',
+  },
   ADOPT_NOT_ADOPTED: {
     summary: 'The cluster was not adopted, so it has nothing to commit and no way back.',
     remedy: 'Check that `-f` names the right cluster.yml.',

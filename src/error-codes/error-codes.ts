@@ -4,6 +4,7 @@ import { agentCodes, claimCodes } from './agent.ts'
 import { bundleCodes } from './bundle.ts'
 import { conformanceCodes } from './conformance.ts'
 import { doctorCodes } from './doctor.ts'
+import { ejectCodes } from './eject.ts'
 import { etcdCodes } from './etcd.ts'
 import { contractCodes, generalCodes } from './general.ts'
 import { healCodes, healthCodes } from './health.ts'
@@ -43,6 +44,7 @@ export const errorCodeAreas: readonly ErrorCodeArea[] = [
   { title: 'Images and bundles', entries: bundleCodes },
   { title: 'The identity and its key', entries: identityCodes },
   { title: 'Adoption of running clusters', entries: adoptionCodes },
+  { title: 'Handing a cluster over to kubeadm', entries: ejectCodes },
   { title: 'Hosts', entries: hostCodes },
   { title: 'Linux hosts', entries: linuxHostCodes },
   { title: 'Windows hosts', entries: windowsHostCodes },

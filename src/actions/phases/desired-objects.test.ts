@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { buildTestCluster, buildPlanInput } from '../../plan/testing/fixtures.ts'
 import { planCluster } from '../../plan/plan.ts'
 import type { Cluster } from '../../spec/cluster.ts'
-import { buildDesiredObjects } from './desired-objects.ts'
+import { buildDesiredObjects, listRemovalCommands } from './desired-objects.ts'
 
 const cluster = buildTestCluster('{ name: cp1, address: 10.0.0.1, roles: [control-plane] }')
 const { plans } = planCluster(buildPlanInput(cluster))
@@ -35,4 +35,28 @@ test('without a manager only the objects of hosts are desired', () => {
     'hyperkube:host:cp1',
     'cp1',
   ])
+})
+
+test('commands that remove objects cover every object that hyperkube owns, and no other one', () => {
+  const [byLabel = '', ...byName] = listRemovalCommands(cluster)
+  const { base, labelled } = buildDesiredObjects(cluster, plans)
+  const kinds = new Set(byLabel.split(' ').at(-1)?.split(','))
+  for (const { apiVersion, kind } of labelled)
+    expect(kinds.has(kind.toLowerCase()) || apiVersion.startsWith('hyperkube.dev/'), kind).toBe(true)
+  for (const { kind, metadata } of base)
+    expect(
+      byName.some((line) => line.includes(` ${kind.toLowerCase()} `) && line.includes(metadata.name)),
+    ).toBe(true)
+  const names = byName.flatMap((line) =>
+    line.replace(/^kubectl delete --ignore-not-found (-n \S+ )?\S+ /, '').split(' '),
+  )
+  expect(names.filter((name) => !name.includes('hyperkube'))).toEqual([])
+})
+
+test('default service accounts of the profile cis are not removed', () => {
+  const cis = {
+    ...cluster,
+    spec: { ...cluster.spec, security: { ...cluster.spec.security, profile: 'cis' as const } },
+  }
+  expect(listRemovalCommands(cis).join('\n')).not.toContain('serviceaccount')
 })

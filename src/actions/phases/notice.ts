@@ -1,6 +1,7 @@
 import type { Op } from '../../contract/op.ts'
 import type { KeyCount } from '../../etcd/member.ts'
 import type { SortedPods } from '../../lifecycle/drain/pod.ts'
+import type { ComponentRow } from '../../lifecycle/eject/component-fate.ts'
 import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
 import type { PlannedProvisionalChange } from '../../lifecycle/provisional/plan-provisional.ts'
 import type { SnapshotManifest } from '../../snapshot/manifest.ts'
@@ -34,6 +35,7 @@ export type Notice =
   | ({ readonly type: 'restore' } & RestoreSummary)
   | { readonly type: 'host-keys'; readonly unknown: readonly UnknownHostKey[] }
   | { readonly type: 'rejoin'; readonly host: string }
+  | { readonly type: 'eject'; readonly components: readonly ComponentRow[]; readonly directory: string }
   | { readonly type: 'drain'; readonly node: string; readonly pods: SortedPods }
 
 export interface RestoreSummary {

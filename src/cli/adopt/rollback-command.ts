@@ -1,8 +1,10 @@
 import { Argument } from 'commander'
 import { z } from 'zod'
+import { listRemovalCommands } from '../../actions/phases/desired-objects.ts'
 import { rollbackAdoption } from '../../actions/rollback-adoption.ts'
 import { joinNames } from '../../kit/text.ts'
 import { buildPlanDocument, type PlannedChanges } from '../../lifecycle/proposal/plan-approval.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadResetInputs } from '../../workspace/load-inputs.ts'
@@ -57,6 +59,7 @@ export const rollbackAdoptionCommand: LeafCommand = {
       rollbackAdoption(context, inputs, rollbackOptions, run),
     )
     if (code === exitCodes.usage) return code
+    const left = hasReturned(cluster, hosts) ? listRemovalCommands(cluster) : []
     const document =
       plannedChanges === undefined
         ? {
@@ -65,11 +68,28 @@ export const rollbackAdoptionCommand: LeafCommand = {
             cluster: name,
             outcome: resultNames[code],
             hosts,
+            removeObjects: left,
           }
         : buildPlanDocument(plannedChanges)
     printResult(context.stdout, options.output, document, () =>
-      hosts.length === 0 ? '' : `${joinNames(hosts)} run again what kubeadm installed\n`,
+      hosts.length === 0
+        ? ''
+        : `${joinNames(hosts)} run again what kubeadm installed\n${formatLeftObjects(left)}`,
     )
     return code
   },
+}
+
+/** True if no control plane of hyperkube is left, so that its objects have no use any more. */
+function hasReturned({ spec }: Cluster, hosts: readonly string[]): boolean {
+  return spec.hosts.every(({ name, roles }) => !roles.includes('control-plane') || hosts.includes(name))
+}
+
+function formatLeftObjects(commands: readonly string[]): string {
+  if (commands.length === 0) return ''
+  return [
+    'objects that hyperkube created are still in the cluster; after the last host has returned, remove them:',
+    ...commands.map((command) => `  ${command}`),
+    '',
+  ].join('\n')
 }

@@ -96,3 +96,20 @@ test.each(['reset --yes', 'node remove w1 --yes', 'certs rotate-ca --yes', 'etcd
     expect(stderr).toContain('hyperkube adopt rollback')
   },
 )
+
+test.each(['adopt rollback --yes', 'adopt rollback --dry-run', 'adopt rollback w1 --yes --force-unlock'])(
+  '%s is refused if no host is reachable, and changes nothing',
+  async (command) => {
+    const files = await createAdoptedFiles('kubeadm')
+    const unreachable = clusterFile
+      .replaceAll('10.0.0.', '127.0.0.')
+      .replaceAll('] }', '], ssh: { port: 1 } }')
+    const { code, stdout, stderr } = await runHyperkube(`${command} --progress plain`, {
+      ...files,
+      'cluster.yml': unreachable,
+    })
+    expect(code).toBe(1)
+    expect(stderr).toContain('error ADOPT_NO_HOST: no host to return is reachable: ')
+    expect(stdout).toBe('')
+  },
+)

@@ -9,6 +9,7 @@ import { findController, formatPodName, type SortedPods } from '../../lifecycle/
 import type { Cluster } from '../../spec/cluster.ts'
 import type { UnknownHostKey } from '../../ssh/host-key-errors.ts'
 import type { Paint } from '../command/command.ts'
+import { formatTable } from '../command/table.ts'
 import { formatOpSummary } from './op-summary.ts'
 import { formatProposal } from './proposal-text.ts'
 import { formatProvisionalPlan, formatUnfinished } from './provisional-text.ts'
@@ -34,6 +35,8 @@ export function formatNotice(notice: Notice, paint: Paint): string {
       return formatUnknownHostKeys(notice.unknown)
     case 'rejoin':
       return formatRejoin(notice.host)
+    case 'eject':
+      return formatEject(notice, paint)
     default:
       return formatPodMoves(notice.node, notice.pods)
   }
@@ -47,6 +50,20 @@ function formatProposalNotice(
   const options = { wide: false, diff: false, hosts, previousPlans: new Map() }
   const provisionalText = provisional === undefined ? '' : formatProvisionalPlan(provisional)
   return `${formatProposal(cluster, proposal, options, paint)}${provisionalText}`
+}
+
+/** Says what becomes of each component, and what the written directory contains. */
+function formatEject({ components, directory }: Extract<Notice, { type: 'eject' }>, paint: Paint): string {
+  const table = formatTable(
+    [
+      { head: 'COMPONENT', cell: ({ component }) => ({ text: component }) },
+      { head: 'WHAT HAPPENS', cell: ({ fate }) => ({ text: fate }) },
+      { head: 'NOTE', cell: ({ note }) => ({ text: note }) },
+    ],
+    components,
+    paint,
+  )
+  return `${table}no host is changed; ${toPrintable(directory)} will contain the keys of the CAs, unencrypted\n`
 }
 
 function formatReset({ metadata }: Cluster, hosts: readonly string[], isWholeCluster: boolean): string {

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { planCluster } from '../../plan/plan.ts'
+import { buildPlanInput, parseTestCluster, testIdentity } from '../../plan/testing/fixtures.ts'
+import type { Cluster } from '../../spec/cluster.ts'
+import { buildEject } from './build-eject.ts'
+import { listComponentFates, listEndingUnits } from './component-fate.ts'
+import type { EjectInput } from './eject-context.ts'
+import type { EjectFile } from './eject-file.ts'
+
+const examples = join(import.meta.dirname, '../../../examples')
+
+function readExample(name: string): Cluster {
+  return parseTestCluster(readFileSync(join(examples, `${name}.yml`), 'utf8'))
+}
+
+function buildInput(cluster: Cluster): EjectInput {
+  const { plans } = planCluster(buildPlanInput(cluster))
+  return { cluster, plans, cas: testIdentity.cas, serviceAccountKey: testIdentity.serviceAccountKeys }
+}
+
+const single = buildInput(readExample('single'))
+const several = readExample('high-availability')
+const withEndpoint = buildInput({
+  ...several,
+  spec: { ...several.spec, api: { ...several.spec.api, endpoint: 'api.example.com:6443' } },
+})
+
+function formatFile({ path, executable, content }: EjectFile): string {
+  const text = content.kind === 'text' ? content.text : `${JSON.stringify(content)}\n`
+  return `### ${path}${executable === true ? ' (executable)' : ''}\n${text}`
+}
+
+function readText(input: EjectInput, path: string): string {
+  const content = buildEject(input).files.find((file) => file.path === path)?.content
+  return content?.kind === 'text' ? content.text : ''
+}
+
+test.each([
+  ['single', single, ''],
+  ['high-availability-cp1', withEndpoint, 'hosts/cp1/'],
+  ['high-availability-w1', withEndpoint, 'hosts/w1/'],
+])('the golden files of %s', async (name, input, prefix) => {
+  const { files, credentials } = buildEject(input)
+  const selected = files.filter(({ path }) => path.startsWith(prefix))
+  const specs = [...credentials]
+    .filter(([credential]) => `hosts/${credential}`.startsWith(prefix))
+    .map(([credential, spec]) => `${credential} ${JSON.stringify(spec)}\n`)
+  const text = `${selected.map(formatFile).join('\n')}\n### credentials\n${specs.join('')}`
+  await expect(text).toMatchFileSnapshot(join(import.meta.dirname, `testdata/${name}.txt`))
+})
+
+test('documents contain no secrets, and every named credential is described', () => {
+  const { files, credentials } = buildEject(withEndpoint)
+  const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))
+  expect(texts.filter((text) => text.includes('PRIVATE KEY'))).toEqual([])
+  const named = files.flatMap(({ content }) => ('credential' in content ? [content.credential] : []))
+  expect(named.filter((credential) => !credentials.has(credential))).toEqual([])
+})
+
+test('each path is written once', () => {
+  const paths = buildEject(withEndpoint).files.map(({ path }) => path)
+  expect(paths).toEqual([...new Set(paths)])
+})
+
+const manifest = z.object({
+  spec: z.object({
+    containers: z.tuple([
+      z.object({
+        command: z.array(z.string()),
+        volumeMounts: z.array(z.object({ mountPath: z.string() })),
+      }),
+    ]),
+  }),
+})
+
+test.each(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])(
+  'the static pod of %s mounts every path in its flags, and none of hyperkube',
+  (component) => {
+    const text = readText(single, `hosts/one/files/etc/kubernetes/manifests/${component}.yaml`)
+    const [{ command, volumeMounts }] = manifest.parse(parse(text)).spec.containers
+    const paths = command.flatMap((flag) => /^--[\w-]+=(\/.*)$/.exec(flag)?.[1] ?? [])
+    expect(paths.length).toBeGreaterThan(0)
+    for (const path of paths)
+      expect(
+        volumeMounts.some(({ mountPath }) => path === mountPath || path.startsWith(`${mountPath}/`)),
+        path,
+      ).toBe(true)
+    expect(text).not.toContain('hyperkube')
+  },
+)
+
+test('every file in a flag of a static pod is written', () => {
+  const written = new Set(buildEject(single).files.map(({ path }) => path.replace('hosts/one/files', '')))
+  const text = readText(single, 'hosts/one/files/etc/kubernetes/manifests/kube-apiserver.yaml')
+  const [{ command }] = manifest.parse(parse(text)).spec.containers
+  const files = command.flatMap((flag) => /=(\/etc\/.*)$/.exec(flag)?.[1] ?? [])
+  expect(files.filter((file) => !written.has(file))).toEqual([])
+})
+
+test('ClusterConfiguration has every flag that kubeadm would not set', () => {
+  const [, configuration] = parseAllDocuments(readText(single, 'hosts/one/kubeadm.yaml')).map((one) =>
+    z
+      .looseObject({ apiServer: z.object({ extraArgs: z.array(z.object({ name: z.string() })) }).optional() })
+      .parse(one.toJS()),
+  )
+  const names = configuration?.apiServer?.extraArgs.map(({ name }) => name) ?? []
+  expect(names).toContain('encryption-provider-config')
+  expect(names).not.toContain('etcd-servers')
+  expect(names).not.toContain('kubelet-certificate-authority')
+})
+
+test('every service of a host either ends or is kept, and the agent ends first', () => {
+  const kept = new Set(
+    listComponentFates(withEndpoint.plans)
+      .filter(({ fate }) => fate === 'kept as service')
+      .map(({ component }) => component),
+  )
+  for (const plan of withEndpoint.plans) {
+    const ending = listEndingUnits(plan)
+    expect(ending[0]).toBe('hyperkube-agent')
+    const services = plan.components.filter(({ service }) => service !== undefined).map(({ name }) => name)
+    expect(new Set([...ending, ...services.filter((name) => kept.has(name))])).toEqual(new Set(services))
+  }
+})

@@ -1,0 +1,123 @@
+import { joinNames } from '../../kit/text.ts'
+import { listComponentFates } from './component-fate.ts'
+import {
+  type EjectInput,
+  isControlPlanePlan,
+  readVersion,
+  selectControlPlaneEndpoint,
+} from './eject-context.ts'
+import { usesKubeProxy } from '../../spec/network.ts'
+import { kubeProxyLabel } from './kube-proxy.ts'
+import { keptClients } from './node-files.ts'
+import { findPlannedComponent } from './service-args.ts'
+
+/** Renders the instructions for the operator, with the order of the hosts. */
+export function renderReadme(input: EjectInput): string {
+  const { cluster, plans } = input
+  const controlPlanes = plans.filter(isControlPlanePlan)
+  const ordered = [...controlPlanes, ...plans.filter((plan) => !isControlPlanePlan(plan))]
+  const versions = [...new Set(ordered.map((plan) => readVersion(plan, 'kubelet')))]
+  const rows = listComponentFates(plans).map(
+    ({ component, hosts, fate, note }) => `| ${component} | ${hosts.join(' ')} | ${fate} | ${note} |`,
+  )
+  const address = (host: string): string =>
+    cluster.spec.hosts.find(({ name }) => name === host)?.address ?? host
+  const steps = ordered.map(
+    ({ host }) =>
+      `scp -pr hosts/${host} root@${address(host)}:/root/eject && ssh root@${address(host)} /root/eject/eject.sh`,
+  )
+  const first = controlPlanes[0]?.host ?? ''
+  return `# ${cluster.metadata.name}: from hyperkube to kubeadm
+
+**This directory contains the keys of the CAs.** They give full access to the cluster. Delete the directory, and
+/root/eject on the hosts, when you are done.
+
+| component | hosts | what happens | note |
+|---|---|---|---|
+${rows.join('\n')}
+
+## Before
+
+1. Take a snapshot: \`hyperkube etcd snapshot\`. After the first host has moved, do not run hyperkube commands that
+   change hosts, unless you return all hosts with \`--undo\`.
+2. Install kubeadm, kubelet and kubectl ${versions.join(', ')} on every host, without starting the kubelet. The script finds the
+   kubelet in PATH.
+3. Create the objects that kubeadm reads. kube-proxy runs as a pod only on hosts that have moved.
+
+\`\`\`sh
+hyperkube kubectl apply --server-side --force-conflicts -f cluster/nodes.yaml -f cluster/objects.yaml
+\`\`\`
+
+## The hosts, one by one
+
+Wait until the node is Ready and its pods run before you continue with the next host.
+
+\`\`\`sh
+${steps.join('\n')}
+\`\`\`
+
+A control plane is without its API server from the stop of the service until the static pod is ready. All nodes use ${selectControlPlaneEndpoint(input) ?? ''}.
+
+## After
+
+\`\`\`sh
+ssh root@${address(first)} kubeadm upgrade plan v${cluster.spec.kubernetes} ${ignoreDns}
+ssh root@${address(first)} kubeadm certs check-expiration
+\`\`\`
+${renderProxyLabel(input)}
+${renderKeptClients(input)}
+- Certificates of control planes are valid for a year. \`kubeadm upgrade\` and \`kubeadm certs renew all\` renew them.
+- \`kubeadm upgrade\` gives all hosts the kubelet configuration of ${first}. Hosts of another size need
+  [patches](https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-upgrade/).
+- New hosts join with \`kubeadm join --discovery-file\`: the API server allows anonymous requests only for its health.
+- kubelets have serving certificates of no CA, as kubeadm creates them. API servers do not verify them.
+- CoreDNS and other addons stay as they are. kubeadm does not manage them (\`dns.disabled\`), but
+  \`kubeadm upgrade\` checks the version of CoreDNS: give it the flag above.
+
+## Back
+
+If kube-proxy runs on all nodes already, first run \`hyperkube kubectl delete -f cluster/objects.yaml\`. Return the hosts in the opposite order with \`/root/eject/eject.sh --undo\`: ${joinNames(ordered.map(({ host }) => host).toReversed())}. Then run
+\`hyperkube kubectl delete -f cluster/objects.yaml\` and \`hyperkube up\`.
+`
+}
+
+/** Says how kube-proxy gets to nodes that join later. */
+function renderProxyLabel({ cluster }: EjectInput): string {
+  if (!usesKubeProxy(cluster.spec.network)) return ''
+  const path = `/spec/template/spec/nodeSelector/${kubeProxyLabel.name.replace('/', '~1')}`
+  return `
+After the last host, let kube-proxy run on all nodes. New nodes do not have the label ${kubeProxyLabel.name}:
+
+\`\`\`sh
+hyperkube kubectl -n kube-system patch daemonset kube-proxy --type json -p '[{"op":"remove","path":"${path}"}]'
+\`\`\`
+`
+}
+
+/** kubeadm checks CoreDNS even if it does not manage it. */
+const ignoreDns = '--ignore-preflight-errors=CoreDNSUnsupportedPlugins,CoreDNSMigration'
+
+/** Says how the credentials of kept services are renewed. */
+function renderKeptClients({ plans }: EjectInput): string {
+  const kept = keptClients.filter((name) =>
+    plans.some((plan) => findPlannedComponent(plan, name) !== undefined),
+  )
+  if (kept.length === 0) return ''
+  const users = plans.flatMap((plan) =>
+    kept.flatMap((name) => {
+      const subject = findPlannedComponent(plan, name)?.certificates[0]?.subject
+      if (subject === undefined) return []
+      const groups = subject.organizations.map((group) => ` --org ${group}`).join('')
+      return [
+        `kubeadm kubeconfig user --validity-period 8760h --client-name ${subject.commonName}${groups}    # ${plan.host}: /etc/hyperkube/${name}/kubeconfig`,
+      ]
+    }),
+  )
+  return `No program renews the kubeconfigs of ${joinNames([...kept])}. They are valid for a year. Write new ones on a control plane, copy each
+to its host, and restart the service:
+
+\`\`\`sh
+${users.join('\n')}
+\`\`\`
+`
+}
