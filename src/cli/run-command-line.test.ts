@@ -28,6 +28,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
       upgrade         Upgrade Kubernetes
       status          Show the health of the cluster
       fleet           Show and change many clusters, in waves
+      ui              Show clusters in the browser of this machine
       doctor          Diagnose problems and suggest fixes
       logs            Show component logs of all hosts
       runs            List recorded runs and show their timelines
@@ -38,6 +39,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
       etcd            Inspect, back up, restore and recover etcd
       certs           List and renew certificates, rotate CAs and keys
       secret          Manage secrets that cluster.yml refers to
+      eject           Write what kubeadm needs to manage the cluster without hyperkube
       reset           Remove the cluster from its hosts
       kubeconfig      Print a kubeconfig for an administrator (valid 24h)
       kubectl         Run the kubectl of cluster.lock against the cluster, through SSH

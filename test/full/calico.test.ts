@@ -36,7 +36,9 @@ beforeAll(async () => {
     async prepare({ hosts }) {
       stack.use(await startDnsServer(lab.gateway))
       // systemd mounts it on machines, but not in the containers of the lab. Calico would, and keep it.
-      for (const host of hosts) await host.script('mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf')
+      // Machines also have a directory of kernel modules, which Calico's pods mount.
+      for (const host of hosts)
+        await host.script('mkdir -p /lib/modules; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf')
     },
   })
   stack.defer(async () => cluster.close())
