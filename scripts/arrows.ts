@@ -373,7 +373,7 @@ const allowedFolderImports: Readonly<Record<string, readonly string[]>> = {
   'src/cli/status': ['src/cli/command', 'src/cli/proxy', 'src/cli/render', 'src/cli/text'],
   'src/cli/support-bundle': ['src/cli/command'],
   'src/cli/text': ['src/cli/command'],
-  'src/cli/ui': ['src/cli/command', 'src/cli/text'],
+  'src/cli/ui': ['src/cli/command', 'src/cli/html', 'src/cli/logs', 'src/cli/text'],
   'src/cli/up': ['src/cli/command', 'src/cli/run', 'src/cli/text'],
   'src/cli/upgrade': [
     'src/cli/command',

@@ -98,6 +98,8 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/own-network',
     'evidence/dual-stack',
     'evidence/dual-stack-upstream',
+    'evidence/dual-stack-lifecycle',
+    'evidence/network-policy-matrix',
     'evidence/cis',
     'evidence/virtual-ip',
     'evidence/load-balancer',

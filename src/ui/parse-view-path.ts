@@ -1,13 +1,32 @@
-import { clusterViews, type ClusterViewName, type ViewRequest } from './views.ts'
+import { clusterViews, type ClusterViewName, logSearch, type ViewRequest } from './views.ts'
 
 /** Parses a path such as `api/fleet` or `api/clusters/shop/status`. Returns undefined for other paths. */
-export function parseViewPath(path: string): ViewRequest | undefined {
-  const [root, first, cluster, view, ...rest] = path.split('/')
+export function parseViewPath(path: string, parameters: URLSearchParams): ViewRequest | undefined {
+  const [root, first, encoded, view, ...rest] = path.split('/')
   if (root !== 'api' || rest.length > 0) return undefined
-  if ((first === 'overview' || first === 'fleet') && cluster === undefined) return { view: first }
+  if ((first === 'overview' || first === 'fleet') && encoded === undefined) return { view: first }
+  const cluster = decodePart(encoded)
   if (first !== 'clusters' || cluster === undefined || !isClusterView(view)) return undefined
+  switch (view) {
+    case 'run': {
+      const run = parameters.get('name')
+      return run === null ? undefined : { view, cluster, run }
+    }
+    case 'logs': {
+      // An empty field of a form means the same as no field.
+      const given = [...parameters].filter(([, value]) => value !== '')
+      const { success, data: search } = logSearch.safeParse(Object.fromEntries(given))
+      return success ? { view, cluster, search } : undefined
+    }
+    default:
+      return { view, cluster }
+  }
+}
+
+function decodePart(part: string | undefined): string | undefined {
+  if (part === undefined) return undefined
   try {
-    return { view, cluster: decodeURIComponent(cluster) }
+    return decodeURIComponent(part)
   } catch {
     return undefined
   }

@@ -113,7 +113,7 @@ async function findResponse(
   const path = pathname.slice(session.path.length)
   const file = files.get(path)
   if (file !== undefined) return { status: 200, headers: { 'content-type': file.type }, body: file.content }
-  const view = parseViewPath(path)
+  const view = parseViewPath(path, searchParams)
   if (view === undefined) return refuse({ status: 404, message: 'there is no such page' })
   return { status: 200, headers: { 'content-type': 'application/json' }, body: await readView(view) }
 }

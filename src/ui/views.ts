@@ -190,8 +190,67 @@ const runs = z.object({
 })
 export type RunsView = z.infer<typeof runs>
 
+const run = z.object({
+  run: z.string(),
+  command: z.string(),
+  started: z.string(),
+  lastEvent: z.string(),
+  /** Undefined if no end is recorded: the command is running, or its process was killed. */
+  outcome: z.string().optional(),
+  hosts: z.array(
+    z.object({
+      host: z.string(),
+      steps: z.array(
+        z.object({
+          title: z.string(),
+          started: z.string(),
+          /** Time of the last event of the run if the step has not ended. */
+          ended: z.string(),
+          outcome: z.enum(['done', 'unchanged', 'failed', 'interrupted', 'not ended']),
+        }),
+      ),
+    }),
+  ),
+  /** What steps that have not ended wait for. */
+  waits: z.array(z.object({ host: z.string(), for: z.string(), since: z.string() })),
+  failures: z.array(z.object({ host: z.string(), text: z.string(), hint: z.string().optional() })),
+})
+export type RunView = z.infer<typeof run>
+
+const logs = z.object({
+  /** Components that the page offers. */
+  components: z.array(z.string()),
+  /** The newest lines, the oldest first. */
+  lines: z.array(
+    z.object({
+      time: z.string(),
+      host: z.string(),
+      component: z.string(),
+      priority: z.number(),
+      message: z.string(),
+    }),
+  ),
+  /** True if there were more lines than the view has. */
+  isCut: z.boolean(),
+  /** Hosts whose logs could not be read. */
+  problems: z.string(),
+})
+export type LogsView = z.infer<typeof logs>
+
+/** Durations that the page of logs offers. */
+export const logDurations = ['10m', '1h', '6h', '24h'] as const
+
+/** What the page of logs searches, as the parameters of its path. */
+export const logSearch = z.object({
+  component: z.string().max(63).optional(),
+  host: z.string().max(253).optional(),
+  since: z.enum(logDurations).default('10m'),
+  text: z.string().max(200).optional(),
+})
+export type LogSearch = z.infer<typeof logSearch>
+
 /** Views of one cluster, by the last part of their path. */
-export const clusterViews = { status, doctor, plan, etcd, certificates, runs } as const
+export const clusterViews = { status, doctor, plan, etcd, certificates, runs, run, logs } as const
 export type ClusterViewName = keyof typeof clusterViews
 
 export const viewSchemas = { overview, fleet, ...clusterViews } as const
@@ -202,7 +261,9 @@ export type ViewDocuments = { readonly [name in ViewName]: z.infer<(typeof viewS
 
 export type ViewRequest =
   | { readonly view: 'overview' | 'fleet' }
-  | { readonly view: ClusterViewName; readonly cluster: string }
+  | { readonly view: Exclude<ClusterViewName, 'run' | 'logs'>; readonly cluster: string }
+  | { readonly view: 'run'; readonly cluster: string; readonly run: string }
+  | { readonly view: 'logs'; readonly cluster: string; readonly search: LogSearch }
 
 /** The document of a view, or why it could not be read. */
 export type ViewOutcome<T> =

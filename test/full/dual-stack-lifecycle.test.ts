@@ -117,7 +117,10 @@ test('a control plane and a worker are replaced', { timeout: 1_800_000 }, async 
   ] as const) {
     const address = added.find((one) => one.name === by)?.address ?? ''
     seconds[`replacement of ${name} by ${by}`] = await measure(async () =>
-      cluster.operator.must(0, 'node', 'replace', name, '--by', by, '--address', address, '--yes'),
+      cluster.operator.must(
+        0,
+        ...['node', 'replace', name, '--by', by, '--address', address, '--yes', '--accept-new-host-keys'],
+      ),
     )
   }
   const hosts = [...cluster.hosts.filter(({ name }) => name !== 'cp3' && name !== 'w2'), ...added]

@@ -108,6 +108,29 @@ describe('200 clusters and 1,000 hosts', () => {
     )
   })
 
+  test('a run that has not ended is read again, and names its wait and its failure', async () => {
+    await page.goto(new URL('#/small/runs/2026-11-17T06-29-17.472Z-up', page.url()).href)
+    await page.waitForSelector('table.timeline')
+    const text = String(await page.evaluate("document.querySelector('main').innerText"))
+    expect(text).toContain('no end recorded, last event 5.0 s ago')
+    expect(text).toContain('w1 waits 20.0 s for the node to be ready')
+    expect(text).toContain('hyperkube logs kube-apiserver --limit cp2')
+    const request = await page.waitForRequest((one) => one.url().includes('/small/run?name='))
+    expect(request.method()).toBe('GET')
+  })
+
+  test('logs are searched by component and text, and the address has the search', async () => {
+    await page.goto(new URL('#/small/logs', page.url()).href)
+    await page.waitForSelector('table.logs')
+    await page.select('select[name=component]', 'kubelet')
+    await page.type('input[name=text]', 'timed out')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction("document.querySelector('table.logs')?.textContent.includes('timed out')")
+    expect(await page.evaluate("document.querySelectorAll('table.logs tbody tr').length")).toBe(1)
+    expect(page.url()).toContain('component%3Dkubelet')
+    expect(await page.evaluate("document.querySelector('select[name=component]').value")).toBe('kubelet')
+  })
+
   const pages = [
     { name: 'fleet', hash: '#/', selector: '.clusters' },
     { name: 'cluster', hash: '#/small', selector: '.grid' },
@@ -115,6 +138,8 @@ describe('200 clusters and 1,000 hosts', () => {
     { name: 'etcd', hash: '#/small/etcd', selector: 'meter' },
     { name: 'certificates', hash: '#/small/certificates', selector: 'progress' },
     { name: 'runs', hash: '#/small/runs', selector: 'table' },
+    { name: 'run', hash: '#/small/runs/2026-11-17T06-29-17.472Z-up', selector: 'table.timeline' },
+    { name: 'logs', hash: '#/small/logs', selector: 'table.logs' },
   ]
   const variants = pages.flatMap((one) =>
     (['light', 'dark'] as const).map((scheme) => ({ ...one, scheme, title: `${one.name}, ${scheme}` })),

@@ -9,19 +9,9 @@ import { openIdentity } from '../../workspace/load-identity.ts'
 import { openRemotes } from '../../workspace/ssh-connector.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
 import { applyLogDefaults, logFlags, parseLinesFlag, parseTimeFlag } from '../logs/flags.ts'
+import { allServices } from '../logs/all-services.ts'
 import { showLogs } from '../logs/show-logs.ts'
 import { formatFindings } from '../command/print.ts'
-
-/** All services that any host can have. */
-const allServices = listServiceNames({
-  host: '',
-  address: '',
-  etcd: true,
-  api: true,
-  manager: true,
-  flannel: true,
-  node: '',
-})
 
 export const logsCommand: LeafCommand = {
   examples: [

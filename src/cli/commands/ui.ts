@@ -10,6 +10,7 @@ import { certsCommand } from './certs.ts'
 import { doctorCommand } from './doctor.ts'
 import { etcdCommand } from './etcd.ts'
 import { fleetCommand } from './fleet.ts'
+import { logsCommand } from './logs.ts'
 import { runsCommand } from './runs.ts'
 import { statusCommand } from './status.ts'
 
@@ -50,6 +51,8 @@ function buildViewCommands(): ViewCommands {
     etcd: findLeaf(etcdCommand, 'status'),
     certificates: findLeaf(certsCommand, 'list'),
     runs: findLeaf(runsCommand, 'list'),
+    run: findLeaf(runsCommand, 'show'),
+    logs: logsCommand,
   }
 }
 

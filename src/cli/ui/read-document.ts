@@ -10,10 +10,11 @@ export async function readCommandDocument(
   context: CommandContext,
   command: LeafCommand,
   options: Pick<Invocation['options'], 'file' | 'key'>,
+  args: readonly string[] = [],
 ): Promise<unknown> {
   const [stdout, stderr]: [string[], string[]] = [[], []]
   await command.run(createSilentContext(context, collect(stdout), collect(stderr)), {
-    args: [],
+    args,
     options: { ...options, output: 'json', input: false, quiet: true },
   })
   const text = stdout.join('')
@@ -23,7 +24,7 @@ export async function readCommandDocument(
   })
 }
 
-function collect(parts: string[]): Output {
+export function collect(parts: string[]): Output {
   return { write: (part) => parts.push(part) }
 }
 

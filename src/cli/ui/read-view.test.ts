@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Event } from '../../contract/event.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { clusterViews, viewSchemas } from '../../ui/views.ts'
 import { emptyProposal } from '../../lifecycle/proposal/proposal.ts'
@@ -12,6 +13,7 @@ import { createOpFixture } from '../render/testing/fixtures.ts'
 import { exitCodes, type LeafCommand } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { buildPlanView } from './read-plan-view.ts'
+import { buildRunView } from './read-run-view.ts'
 import { createViewReader, type ViewCommands } from './read-view.ts'
 
 /** A command that prints the options that it got. */
@@ -26,6 +28,7 @@ const echo: LeafCommand = {
 }
 const commands: ViewCommands = {
   ...{ fleet: echo, status: echo, doctor: echo, etcd: echo, certificates: echo, runs: echo },
+  ...{ run: echo, logs: echo },
 }
 const clusters = [{ name: 'shop', file: 'clusters/shop/cluster.yml' }]
 
@@ -123,4 +126,55 @@ test('the view of a plan has all ops and diffs of changed hosts, without secrets
   expect(view.hosts.map(({ host, ops }) => [host, ops.length])).toEqual([['cp1', 1]])
   expect(view.hosts[0]?.diff).toContain('etcd')
   expect(JSON.stringify(view)).not.toContain('PRIVATE KEY')
+})
+
+test('a run without an end shows open steps, and what hosts wait for', () => {
+  const event = (seconds: number, body: Event['body'], host?: string): Event => ({
+    ...{ apiVersion: 'hyperkube.dev/v1', kind: 'Event', run: '6b1f0a52-8f0b-4a39-9d55-0a3f6d3f8f11' },
+    sequence: seconds + 1,
+    time: new Date(seconds * 1000).toISOString(),
+    ...(host === undefined ? {} : { host }),
+    body,
+  })
+  const since = new Date(2000).toISOString()
+  const events = [
+    event(0, { type: 'run-started', command: 'up' }),
+    event(1, { type: 'step-started', step: 'etcd' }, 'cp1'),
+    event(1, { type: 'step-started', step: 'etcd' }, 'cp2'),
+    event(2, { type: 'waiting', for: 'quorum', since }, 'cp1'),
+    event(2, { type: 'waiting', for: 'quorum', since }, 'cp2'),
+    event(3, { type: 'step-ended', step: 'etcd', result: { outcome: 'done' } }, 'cp2'),
+  ]
+  const view = clusterViews.run.parse(buildRunView('name-up', events))
+  expect(view).toMatchObject({ command: 'up', lastEvent: new Date(3000).toISOString() })
+  expect(view.outcome).toBeUndefined()
+  expect(view.waits).toEqual([{ host: 'cp1', for: 'quorum', since }])
+  const outcomes = Object.fromEntries(view.hosts.map(({ host, steps }) => [host, steps[0]?.outcome]))
+  expect(outcomes).toEqual({ cp1: 'not ended', cp2: 'done' })
+  const ended = event(4, { type: 'run-ended', result: { outcome: 'interrupted' } })
+  expect(buildRunView('name-up', [...events, ended])).toMatchObject({ outcome: 'interrupted', waits: [] })
+})
+
+test('logs keep the newest lines, and report hosts that were not read', async () => {
+  const { context } = createInMemoryContext({})
+  let given: unknown
+  const logs: LeafCommand = {
+    ...echo,
+    async run({ stdout, stderr }, { args, options }) {
+      given = { args, ...options }
+      const line = { time: '2026-11-18T12:00:00Z', host: 'cp1', component: 'etcd', priority: 6 }
+      for (let index = 0; index < 2500; index++)
+        stdout.write(`${JSON.stringify({ ...line, message: String(index) })}\n`)
+      stderr.write('error SSH_LOST w1: no route\n')
+      return exitCodes.failure
+    },
+  }
+  const shown = { fleet: undefined, clusters }
+  const read = createViewReader(context, { file: 'cluster.yml' }, shown, { ...commands, logs })
+  const search = { component: 'etcd', host: 'cp1', since: '1h', text: 'slow' } as const
+  const view = clusterViews.logs.parse(await read({ view: 'logs', cluster: 'shop', search }))
+  expect(view.lines).toHaveLength(1000)
+  expect(view.lines.at(-1)?.message).toBe('2499')
+  expect(view).toMatchObject({ isCut: true, problems: 'error SSH_LOST w1: no route' })
+  expect(given).toMatchObject({ args: ['etcd'], grep: 'slow', limit: ['cp1'], since: { ago: 3_600_000 } })
 })

@@ -6,10 +6,15 @@ import type { ClusterFiles } from '../../workspace/context.ts'
 import type { CommandContext, LeafCommand } from '../command/command.ts'
 import { completeHint } from '../command/complete-commands.ts'
 import { readCommandDocument } from './read-document.ts'
+import { readLogsView } from './read-logs-view.ts'
 import { readPlanView } from './read-plan-view.ts'
+import { readRunView } from './read-run-view.ts'
 import type { ShownClusters } from './shown-clusters.ts'
 
-/** Commands whose documents the views show. The plan has its own code, because it must install no agents. */
+/**
+ * Commands whose documents the views show, by view. The plan has its own code, because it must install no
+ * agents.
+ */
 export type ViewCommands = Readonly<Record<Exclude<ClusterViewName, 'plan'> | 'fleet', LeafCommand>>
 
 /** Returns a function that reads views of the shown clusters. Paths of files never come from a request. */
@@ -43,6 +48,14 @@ export function createViewReader(
       case 'plan': {
         const own = findFiles(request.cluster)
         return completeHints(own.file, async () => readPlanView(context, own))
+      }
+      case 'run': {
+        const own = findFiles(request.cluster)
+        return completeHints(own.file, async () => readRunView(context, commands.run, own, request.run))
+      }
+      case 'logs': {
+        const own = findFiles(request.cluster)
+        return completeHints(own.file, async () => readLogsView(context, commands.logs, own, request.search))
       }
       default: {
         const { view } = request

@@ -7,7 +7,9 @@ import { EtcdPage } from './etcd-page.ts'
 import { FleetPage } from './fleet-page.ts'
 import { formatTime, showView } from './parts.ts'
 import { PlanPage } from './plan-page.ts'
-import { formatRoute, type PageName, pages, type Route, viewsByPage } from './route.ts'
+import { LogsPage } from './logs-page.ts'
+import { buildRunQuery, formatRoute, listViews, type PageName, pages, type Route } from './route.ts'
+import { RunPage } from './run-page.ts'
 import { RunsPage } from './runs-page.ts'
 import type { Store } from './store.ts'
 
@@ -63,7 +65,9 @@ interface PartProps {
 function Header({ overview, route, refresh, store }: PartProps & Pick<AppProps, 'refresh'>): ComponentChild {
   const { cluster, page } = route.value
   const views =
-    cluster === undefined ? [store.view('fleet')] : viewsByPage[page].map((view) => store.view(view, cluster))
+    cluster === undefined
+      ? [store.view('fleet')]
+      : listViews(route.value).map(({ name, query }) => store.view(name, cluster, query))
   const isReading = views.some((view) => view.value.isReading)
   const at = views[0]?.value.result?.at
   return h(
@@ -109,10 +113,11 @@ const titles: Readonly<Record<PageName, string>> = {
   etcd: 'etcd',
   certificates: 'Certificates',
   runs: 'Runs',
+  logs: 'Logs',
 }
 
 function Page({ overview, route, store }: PartProps): ComponentChild {
-  const { cluster, page } = route.value
+  const { cluster, page, item } = route.value
   if (cluster === undefined) return h(FleetPage, { view: store.view('fleet'), overview })
   const file = overview.clusters.find(({ name }) => name === cluster)?.file ?? 'cluster.yml'
   switch (page) {
@@ -124,7 +129,11 @@ function Page({ overview, route, store }: PartProps): ComponentChild {
       return h(EtcdPage, { view: store.view('etcd', cluster) })
     case 'certificates':
       return h(CertificatesPage, { view: store.view('certificates', cluster) })
+    case 'logs':
+      return h(LogsPage, { view: store.view('logs', cluster, item), cluster, search: item ?? '' })
     default:
-      return h(RunsPage, { view: store.view('runs', cluster), file })
+      return item === undefined
+        ? h(RunsPage, { view: store.view('runs', cluster), cluster })
+        : h(RunPage, { view: store.view('run', cluster, buildRunQuery(item)) })
   }
 }

@@ -8,6 +8,12 @@ export function badge(tone: Tone, text: string): ComponentChild {
   return h('span', { class: `badge ${tone}` }, text)
 }
 
+/** Returns the colour for the outcome of a run or a step. */
+export function findOutcomeTone(outcome: string): Tone {
+  if (outcome === 'failed') return 'bad'
+  return outcome === 'done' || outcome === 'unchanged' ? 'ok' : 'warn'
+}
+
 /** A command in its own line, which is easy to select. */
 export function command(text: string): ComponentChild {
   return h('code', { class: 'command', tabIndex: 0, 'aria-label': `command: ${text}` }, text)

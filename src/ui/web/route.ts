@@ -1,31 +1,58 @@
 import type { ClusterViewName } from '../views.ts'
 
 /** Pages of a cluster, in the order of their tabs. */
-export const pages = ['overview', 'plan', 'etcd', 'certificates', 'runs'] as const
+export const pages = ['overview', 'plan', 'etcd', 'certificates', 'runs', 'logs'] as const
 export type PageName = (typeof pages)[number]
 
 /** What the address shows. Without a cluster it is the fleet. */
 export interface Route {
   readonly cluster: string | undefined
   readonly page: PageName
+  /** Name of a run, or the search of logs as parameters. */
+  readonly item?: string
 }
 
-/** Views that each page reads. */
-export const viewsByPage: Readonly<Record<PageName, readonly ClusterViewName[]>> = {
-  overview: ['status', 'doctor'],
-  plan: ['plan'],
-  etcd: ['etcd'],
-  certificates: ['certificates'],
-  runs: ['runs'],
+/** A view with its parameters. */
+export interface ViewPath {
+  readonly name: ClusterViewName
+  readonly query: string
+}
+
+/** Lists the views that a page of a cluster reads. */
+export function listViews({ page, item }: Route): readonly ViewPath[] {
+  switch (page) {
+    case 'overview':
+      return [
+        { name: 'status', query: '' },
+        { name: 'doctor', query: '' },
+      ]
+    case 'runs':
+      return item === undefined
+        ? [{ name: 'runs', query: '' }]
+        : [{ name: 'run', query: buildRunQuery(item) }]
+    case 'logs':
+      return [{ name: 'logs', query: item ?? '' }]
+    default:
+      return [{ name: page, query: '' }]
+  }
+}
+
+export function buildRunQuery(run: string): string {
+  return new URLSearchParams({ name: run }).toString()
 }
 
 export function parseRoute(hash: string): Route {
-  const [, cluster, page] = hash.replace(/^#\/?/, '/').split('/')
+  const [, cluster, page, item] = hash.replace(/^#\/?/, '/').split('/')
   if (cluster === undefined || cluster === '') return { cluster: undefined, page: 'overview' }
-  return { cluster: decodeURIComponent(cluster), page: pages.find((one) => one === page) ?? 'overview' }
+  return {
+    cluster: decodeURIComponent(cluster),
+    page: pages.find((one) => one === page) ?? 'overview',
+    ...(item === undefined ? {} : { item: decodeURIComponent(item) }),
+  }
 }
 
-export function formatRoute({ cluster, page }: Route): string {
+export function formatRoute({ cluster, page, item }: Route): string {
   if (cluster === undefined) return '#/'
-  return `#/${encodeURIComponent(cluster)}${page === 'overview' ? '' : `/${page}`}`
+  const parts = page === 'overview' ? [cluster] : [cluster, page, ...(item === undefined ? [] : [item])]
+  return `#/${parts.map(encodeURIComponent).join('/')}`
 }

@@ -1,24 +1,20 @@
 import type { Signal } from '@preact/signals'
 import { h, type ComponentChild } from 'preact'
 import type { RunsView } from '../views.ts'
-import { badge, command, formatTime, showView, table } from './parts.ts'
+import { badge, findOutcomeTone, formatTime, showView, table } from './parts.ts'
+import { formatRoute } from './route.ts'
 import type { ViewState } from './store.ts'
 
 /** Commands that ran on this machine, newest first. */
 export function RunsPage({
   view,
-  file,
+  cluster,
 }: {
   readonly view: Signal<ViewState<RunsView>>
-  readonly file: string
+  readonly cluster: string
 }): ComponentChild {
   return showView(view.value, 'reading recorded runs', ({ items }) => [
-    h(
-      'p',
-      null,
-      'Runs that this machine has recorded. For the steps of one run: ',
-      command(`hyperkube runs show RUN -f ${file}`),
-    ),
+    h('p', null, 'Runs that this machine has recorded, the newest first.'),
     items.length === 0
       ? h('p', null, 'no run is recorded')
       : table(
@@ -30,20 +26,13 @@ export function RunsPage({
               { key: name },
               h('td', null, formatTime(started)),
               h('th', { scope: 'row' }, typed),
+              h('td', null, badge(findOutcomeTone(outcome), outcome)),
+              h('td', null, `${seconds.toFixed(1)} s`),
               h(
                 'td',
                 null,
-                badge(
-                  outcome === 'failed'
-                    ? 'bad'
-                    : outcome === 'no end' || outcome === 'interrupted'
-                      ? 'warn'
-                      : 'ok',
-                  outcome,
-                ),
+                h('a', { href: formatRoute({ cluster, page: 'runs', item: name }), 'data-row': true }, name),
               ),
-              h('td', null, `${seconds.toFixed(1)} s`),
-              h('td', null, h('code', null, name)),
             ),
           ),
         ),

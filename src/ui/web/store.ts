@@ -9,11 +9,15 @@ export interface ViewState<T> {
   readonly connection: string | undefined
 }
 
-/** Views by name and cluster. Each has a signal, so that only the view that changes is rendered again. */
+/** Views by name, cluster and parameters. Each has a signal, so that only the view that changes is rendered again. */
 export interface Store {
-  readonly view: <N extends ViewName>(name: N, cluster?: string) => Signal<ViewState<ViewDocuments[N]>>
+  readonly view: <N extends ViewName>(
+    name: N,
+    cluster?: string,
+    query?: string,
+  ) => Signal<ViewState<ViewDocuments[N]>>
   /** Reads a view from the server, also if it is known. */
-  readonly read: (name: ViewName, cluster?: string) => Promise<void>
+  readonly read: (name: ViewName, cluster?: string, query?: string) => Promise<void>
 }
 
 type Signals = { readonly [N in ViewName]: Map<string, Signal<ViewState<ViewDocuments[N]>>> }
@@ -28,23 +32,26 @@ export function createStore(fetchPath: (path: string) => Promise<Response>): Sto
     etcd: new Map(),
     certificates: new Map(),
     runs: new Map(),
+    run: new Map(),
+    logs: new Map(),
   }
-  const view: Store['view'] = (name, cluster = '') => {
+  const view: Store['view'] = (name, cluster = '', query = '') => {
     const known = signals[name]
+    const key = `${cluster}?${query}`
     const found =
-      known.get(cluster) ??
+      known.get(key) ??
       signal<ViewState<ViewDocuments[typeof name]>>({
         ...{ result: undefined, isReading: false, connection: undefined },
       })
-    known.set(cluster, found)
+    known.set(key, found)
     return found
   }
-  const read: Store['read'] = async (name, cluster) => {
-    const target = view(name, cluster)
+  const read: Store['read'] = async (name, cluster, query = '') => {
+    const target = view(name, cluster, query)
     if (target.value.isReading) return
     target.value = { ...target.value, isReading: true }
     try {
-      const response = await fetchPath(buildPath(name, cluster))
+      const response = await fetchPath(buildPath(name, cluster, query))
       if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
       const result: ViewResult<ViewDocuments[ViewName]> = await response.json()
       performance.mark('view-read')
@@ -59,6 +66,7 @@ export function createStore(fetchPath: (path: string) => Promise<Response>): Sto
   return { view, read }
 }
 
-function buildPath(name: ViewName, cluster: string | undefined): string {
-  return cluster === undefined ? `api/${name}` : `api/clusters/${encodeURIComponent(cluster)}/${name}`
+function buildPath(name: ViewName, cluster: string | undefined, query: string): string {
+  if (cluster === undefined) return `api/${name}`
+  return `api/clusters/${encodeURIComponent(cluster)}/${name}${query === '' ? '' : `?${query}`}`
 }

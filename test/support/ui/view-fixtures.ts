@@ -1,4 +1,4 @@
-import type { ViewDocuments, ViewRequest } from '../../../src/ui/views.ts'
+import type { LogSearch, ViewDocuments, ViewRequest } from '../../../src/ui/views.ts'
 
 const healths = ['unhealthy', 'unknown', 'degraded', 'healthy'] as const
 const services = [
@@ -191,6 +191,53 @@ function buildCertificates(cluster: string): ViewDocuments['certificates'] {
   }
 }
 
+/** A run that has not ended. Its last event is recent by the clock of the tests. */
+function buildRun(run: string): ViewDocuments['run'] {
+  const at = (seconds: number): string =>
+    new Date(Date.parse('2026-11-18T11:58:00Z') + seconds * 1000).toISOString()
+  return {
+    ...{ run, command: 'up', started: at(0), lastEvent: at(115) },
+    hosts: ['cp1', 'cp2', 'w1'].map((host, index) => ({
+      host,
+      steps: [
+        { title: 'install etcd', started: at(5), ended: at(40 + index), outcome: 'done' as const },
+        {
+          title: 'start kube-apiserver',
+          started: at(50 + index),
+          ended: at(index === 2 ? 115 : 80),
+          outcome:
+            index === 2 ? ('not ended' as const) : index === 1 ? ('failed' as const) : ('done' as const),
+        },
+      ],
+    })),
+    waits: [{ host: 'w1', for: 'the node to be ready', since: at(100) }],
+    failures: [
+      {
+        ...{ host: 'cp2', text: 'GATE_TIMEOUT: kube-apiserver did not respond' },
+        hint: 'hyperkube logs kube-apiserver --limit cp2',
+      },
+    ],
+  }
+}
+
+function buildLogs({ component, text }: LogSearch): ViewDocuments['logs'] {
+  const names = component === undefined ? ['etcd', 'kubelet'] : [component]
+  return {
+    components: services,
+    lines: names.map((name, index) => ({
+      ...{
+        time: addDays(17 + index),
+        host: `cp${index + 1}`,
+        component: name,
+        priority: index === 0 ? 3 : 6,
+      },
+      message: `{"level":"warn","msg":"apply request took too long: ${text ?? 'a long line '.repeat(20)}"}`,
+    })),
+    isCut: true,
+    problems: 'error SSH_LOST w9: connect ETIMEDOUT',
+  }
+}
+
 /** Reads views of a fleet of 200 clusters. Each has 1,000 hosts, except the cluster `small`. */
 export async function readFixture(request: ViewRequest): Promise<unknown> {
   switch (request.view) {
@@ -212,6 +259,10 @@ export async function readFixture(request: ViewRequest): Promise<unknown> {
       return buildEtcd(request.cluster)
     case 'certificates':
       return buildCertificates(request.cluster)
+    case 'run':
+      return buildRun(request.run)
+    case 'logs':
+      return buildLogs(request.search)
     default:
       return {
         items: [
