@@ -92,6 +92,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/release',
     'evidence/operator-scale',
     'evidence/fleet',
+    'evidence/fleet-hosts',
     'evidence/conformance',
     'evidence/attacks',
     'evidence/network-policy',

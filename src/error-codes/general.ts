@@ -21,6 +21,17 @@ export const generalCodes: ErrorCodeEntries = {
     meaning: 'Usually cluster.yml has errors. The message contains what the command printed.',
     remedy: 'Run the command of the view in a terminal, for example `hyperkube status`.',
   },
+  UI_PLAN_REPLACED: {
+    summary: 'The plan on the page is not the newest plan of the cluster.',
+    meaning:
+      'Another page, or another `hyperkube ui`, has planned since. Only the newest plan can be applied.',
+    remedy: 'Press Refresh on the plan page, and review the plan.',
+  },
+  UI_NOT_CONFIRMED: {
+    summary: 'The browser did not confirm the change of a cluster.',
+    meaning: 'A change needs the name of the cluster, as the operator types it below the plan.',
+    remedy: 'Type the exact name of the cluster.',
+  },
   RUN_UNKNOWN: {
     summary: 'There is no recorded run of this name.',
     meaning:

@@ -19,6 +19,7 @@ export interface Refusal {
 export function findRefusal(
   { method, host, origin, fetchSite }: RequestFacts,
   port: number,
+  allowsChanges: boolean,
 ): Refusal | undefined {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (host === undefined || !hosts.includes(host)) {
@@ -31,8 +32,10 @@ export function findRefusal(
   if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none') {
     return { status: 403, message: 'requests of other sites are refused' }
   }
-  if (method !== 'GET' && method !== 'HEAD') {
-    return { status: 405, message: 'only GET and HEAD are allowed: this interface changes nothing' }
+  if (method === 'GET' || method === 'HEAD') return undefined
+  if (method !== 'POST' || !allowsChanges) {
+    return { status: 405, message: 'this method is not allowed: to change clusters, use --allow-changes' }
   }
-  return undefined
+  // Browsers name the origin of every POST, so a POST without origin comes from another program.
+  return origin === undefined ? { status: 403, message: 'a change must name its origin' } : undefined
 }

@@ -23,6 +23,13 @@ export function parseViewPath(path: string, parameters: URLSearchParams): ViewRe
   }
 }
 
+/** Parses a path such as `api/clusters/shop/up`, and returns the name of the cluster. */
+export function parseApplyPath(path: string): string | undefined {
+  const [root, first, encoded, action, ...rest] = path.split('/')
+  const isApply = root === 'api' && first === 'clusters' && action === 'up' && rest.length === 0
+  return isApply ? decodePart(encoded) : undefined
+}
+
 function decodePart(part: string | undefined): string | undefined {
   if (part === undefined) return undefined
   try {

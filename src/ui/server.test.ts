@@ -21,8 +21,12 @@ const statusDocument = {
 let server: UiServer | undefined
 afterEach(async () => server?.[Symbol.asyncDispose]())
 
-async function start(readView: UiServerOptions['readView'] = async () => statusDocument): Promise<UiServer> {
-  server = await startUiServer({ port: 0, files, readView, now: () => new Date('2026-11-18T12:00:00Z') })
+async function start(
+  readView: UiServerOptions['readView'] = async () => statusDocument,
+  applyPlan?: UiServerOptions['applyPlan'],
+): Promise<UiServer> {
+  const now = (): Date => new Date('2026-11-18T12:00:00Z')
+  server = await startUiServer({ port: 0, files, readView, applyPlan, now })
   return server
 }
 
@@ -38,6 +42,7 @@ async function send(
   path: string,
   headers: Readonly<Record<string, string>> = {},
   method = 'GET',
+  body = '',
 ): Promise<Reply> {
   const { promise, resolve, reject } = Promise.withResolvers<Reply>()
   const options = {
@@ -54,7 +59,7 @@ async function send(
       resolve({ status: response.statusCode, headers: response.headers, body: parts.join('') }),
     )
   })
-  request.on('error', reject).end()
+  request.on('error', reject).end(body)
   return promise
 }
 
@@ -140,6 +145,58 @@ describe('access', () => {
     const reply = await send(opened, `${path}api/overview`, { cookie }, method)
     expect(reply.status).toBe(405)
     expect(reply.headers['allow']).toBe('GET, HEAD')
+  })
+})
+
+describe('changes', () => {
+  const digest = 'd1'
+  async function openWithChanges(): Promise<{
+    readonly applied: unknown[]
+    readonly post: (path: string, body: string, headers?: Record<string, string>) => Promise<Reply>
+  }> {
+    const applied: unknown[] = []
+    const opened = await start(undefined, async (request) => {
+      applied.push(request)
+      return { run: 'time-up' }
+    })
+    const { path, cookie } = await open(opened)
+    const own = { cookie, origin: `http://127.0.0.1:${opened.port}`, 'sec-fetch-site': 'same-origin' }
+    return {
+      applied,
+      post: async (view, body, headers = own) => send(opened, `${path}${view}`, headers, 'POST', body),
+    }
+  }
+
+  test('a plan is applied if the name of the cluster is typed', async () => {
+    const { applied, post } = await openWithChanges()
+    const { status, body } = await post('api/clusters/shop/up', JSON.stringify({ digest, confirm: 'shop' }))
+    expect(status).toBe(200)
+    expect(JSON.parse(body)).toMatchObject({ state: 'read', document: { run: 'time-up' } })
+    expect(applied).toEqual([{ cluster: 'shop', digest, confirm: 'shop' }])
+  })
+
+  test.each([
+    ['another name', JSON.stringify({ digest, confirm: 'shop2' })],
+    ['no name', JSON.stringify({ digest })],
+    ['no JSON', 'digest=d1&confirm=shop'],
+    ['a long body', JSON.stringify({ digest: 'd'.repeat(5000), confirm: 'shop' })],
+  ])('%s changes nothing', async (_what, body) => {
+    const { applied, post } = await openWithChanges()
+    expect(JSON.parse((await post('api/clusters/shop/up', body)).body)).toMatchObject({ state: 'failed' })
+    expect(applied).toEqual([])
+  })
+
+  test('requests of other sites, without origin or without cookie change nothing', async () => {
+    const { applied, post } = await openWithChanges()
+    const body = JSON.stringify({ digest, confirm: 'shop' })
+    const statuses = [
+      await post('api/clusters/shop/up', body, { origin: 'https://evil.example' }),
+      await post('api/clusters/shop/up', body, { 'sec-fetch-site': 'cross-site' }),
+      await post('api/clusters/shop/up', body, {}),
+      await post('api/clusters/shop/reset', body),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([403, 403, 403, 404])
+    expect(applied).toEqual([])
   })
 })
 

@@ -4,11 +4,18 @@ import { HyperkubeError, toFailure } from '../kit/errors.ts'
 import { createSecretMask } from '../kit/mask-secrets.ts'
 import { toPrintable } from '../kit/text.ts'
 import { findRefusal, type Refusal } from './check-request.ts'
-import { parseViewPath } from './parse-view-path.ts'
+import { parseApplyPath, parseViewPath } from './parse-view-path.ts'
 import { UiSession } from './session.ts'
 import { shareReads } from './share-reads.ts'
 import type { WebFiles } from './web-files.ts'
-import { type ViewOutcome, type ViewRequest, viewSchemas } from './views.ts'
+import {
+  type AppliedPlan,
+  applyBody,
+  type PlanApplication,
+  type ViewOutcome,
+  type ViewRequest,
+  viewSchemas,
+} from './views.ts'
 
 export interface UiServerOptions {
   /** Port on 127.0.0.1; 0 chooses a free one. */
@@ -16,6 +23,8 @@ export interface UiServerOptions {
   readonly files: WebFiles
   /** Reads the document of a view. The server removes all fields that the schema of the view does not name. */
   readonly readView: (request: ViewRequest) => Promise<unknown>
+  /** Starts to apply a plan that was shown; undefined if the interface only reads. */
+  readonly applyPlan?: ((request: PlanApplication) => Promise<AppliedPlan>) | undefined
   readonly now: () => Date
 }
 
@@ -31,7 +40,7 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   const readView = shareReads(async (request: ViewRequest) => readSafeView(options, request))
   let port = 0
   const server = createServer((request, response) => {
-    void respond(request, response, { port, session, files: options.files, readView })
+    void respond(request, response, { port, session, options, readView })
   })
   server.headersTimeout = 5000
   server.maxConnections = 100
@@ -62,7 +71,7 @@ type ReadSafeView = (request: ViewRequest) => Promise<string>
 interface ResponseContext {
   readonly port: number
   readonly session: UiSession
-  readonly files: WebFiles
+  readonly options: UiServerOptions
   readonly readView: ReadSafeView
 }
 
@@ -94,12 +103,17 @@ interface UiResponse {
 }
 
 async function findResponse(
-  { method, headers, url = '/' }: IncomingMessage,
-  { port, session, files, readView }: ResponseContext,
+  request: IncomingMessage,
+  { port, session, options, readView }: ResponseContext,
 ): Promise<UiResponse> {
+  const { method, headers, url = '/' } = request
   const { host, origin, 'sec-fetch-site': fetchSite, cookie } = headers
   const site = typeof fetchSite === 'string' ? fetchSite : undefined
-  const refusal = findRefusal({ method, host, origin, fetchSite: site }, port)
+  const refusal = findRefusal(
+    { method, host, origin, fetchSite: site },
+    port,
+    options.applyPlan !== undefined,
+  )
   if (refusal !== undefined) return refuse(refusal)
   const { pathname, searchParams } = new URL(url, 'http://127.0.0.1')
   const token = searchParams.get('token')
@@ -111,12 +125,50 @@ async function findResponse(
   }
   if (!pathname.startsWith(session.path) || !session.accepts(cookie)) return refuse(unauthorized)
   const path = pathname.slice(session.path.length)
-  const file = files.get(path)
+  if (method === 'POST') return respondToChange(request, path, options)
+  const file = options.files.get(path)
   if (file !== undefined) return { status: 200, headers: { 'content-type': file.type }, body: file.content }
   const view = parseViewPath(path, searchParams)
   if (view === undefined) return refuse({ status: 404, message: 'there is no such page' })
   return { status: 200, headers: { 'content-type': 'application/json' }, body: await readView(view) }
 }
+
+/** Applies a plan if the path and the body name it, and the operator typed the name of the cluster. */
+async function respondToChange(
+  request: IncomingMessage,
+  path: string,
+  { applyPlan, now }: UiServerOptions,
+): Promise<UiResponse> {
+  const cluster = parseApplyPath(path)
+  if (cluster === undefined || applyPlan === undefined)
+    return refuse({ status: 404, message: 'there is no such change' })
+  const result = await toOutcome(async () => {
+    const { digest, confirm } = applyBody.parse(JSON.parse(await readBody(request)))
+    if (confirm === cluster) return applyPlan({ cluster, digest, confirm })
+    throw new HyperkubeError('UI_NOT_CONFIRMED', `the typed name is not ${cluster}`, {
+      hint: 'type the name of the cluster below its plan',
+    })
+  })
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: toSafeText({ ...result, at: now().toISOString() }),
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of request) {
+    if (!Buffer.isBuffer(part)) continue
+    length += part.length
+    if (length > maxBodyBytes) throw new HyperkubeError('UI_NOT_CONFIRMED', 'the request is too long')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const maxBodyBytes = 4096
 
 const unauthorized: Refusal = {
   status: 401,
@@ -140,19 +192,19 @@ const commonHeaders: OutgoingHttpHeaders = {
 
 /** Reads a view and keeps only the fields of its schema. Masks text that has the form of a secret. */
 async function readSafeView({ readView, now }: UiServerOptions, request: ViewRequest): Promise<string> {
-  const result = await readResult(readView, request)
-  const safe = createSecretMask().data({ ...result, at: now().toISOString() })
-  return JSON.stringify(safe, (_name, value: unknown) =>
+  const result = await toOutcome(async () => viewSchemas[request.view].parse(await readView(request)))
+  return toSafeText({ ...result, at: now().toISOString() })
+}
+
+function toSafeText(result: object): string {
+  return JSON.stringify(createSecretMask().data(result), (_name, value: unknown) =>
     typeof value === 'string' ? toPrintable(value) : value,
   )
 }
 
-async function readResult(
-  readView: UiServerOptions['readView'],
-  request: ViewRequest,
-): Promise<ViewOutcome<unknown>> {
+async function toOutcome(read: () => Promise<unknown>): Promise<ViewOutcome<unknown>> {
   try {
-    return { state: 'read', document: viewSchemas[request.view].parse(await readView(request)) }
+    return { state: 'read', document: await read() }
   } catch (error) {
     return { state: 'failed', failure: toFailure(error) }
   }

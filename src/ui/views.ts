@@ -15,6 +15,8 @@ const health = z.object({
 
 const overview = z.object({
   version: z.string(),
+  /** True if plans can be applied. */
+  allowsChanges: z.boolean().optional(),
   /** Name of the fleet; undefined if only one cluster is shown. */
   fleet: z.string().optional(),
   /** `file` is the path of cluster.yml, quoted for a shell. */
@@ -113,6 +115,8 @@ export type DoctorView = z.infer<typeof doctor>
 
 const plan = z.object({
   cluster: z.string(),
+  /** Digest of the plan; undefined if the interface only reads, or if the plan cannot be applied. */
+  digest: z.string().optional(),
   findings: z.array(findingSchema),
   /** Hosts with changes. */
   hosts: z.array(
@@ -264,6 +268,18 @@ export type ViewRequest =
   | { readonly view: Exclude<ClusterViewName, 'run' | 'logs'>; readonly cluster: string }
   | { readonly view: 'run'; readonly cluster: string; readonly run: string }
   | { readonly view: 'logs'; readonly cluster: string; readonly search: LogSearch }
+
+/** What the browser sends to apply a plan. `confirm` is the name of the cluster, as the operator typed it. */
+export const applyBody = z.object({ digest: z.string(), confirm: z.string() })
+
+export interface PlanApplication extends z.infer<typeof applyBody> {
+  readonly cluster: string
+}
+
+/** The run that applies a plan; undefined if its log could not be created. */
+export interface AppliedPlan {
+  readonly run?: string
+}
 
 /** The document of a view, or why it could not be read. */
 export type ViewOutcome<T> =

@@ -22,9 +22,13 @@ beforeAll(async () => {
   browser = await startBrowser()
   stack.defer(async () => browser.close())
   const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
-  const program = spawn(inject('executable'), ['ui', '-f', join(directory, 'cluster.yml')], {
-    ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
-  })
+  const program = spawn(
+    inject('executable'),
+    ['ui', '--allow-changes', '-f', join(directory, 'cluster.yml')],
+    {
+      ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
+    },
+  )
   stack.defer(() => void program.kill('SIGKILL'))
   const [first]: unknown[] = await once(program.stdout, 'data')
   ;({ page, errors } = await openPage(browser))
@@ -87,36 +91,31 @@ test('etcd, certificates and logs are those of the hosts', async () => {
   expect(sources).toEqual(['w1 kubelet'])
 })
 
-test('a run is shown while it happens, and its end too', { timeout: 600_000 }, async () => {
-  const { operator } = clusterNow()
-  await getHost('w1').script('systemctl start hyperkube-agent kubelet')
-  const running = operator.start('up', '--yes')
-  await page.goto(new URL('#/lab/runs', page.url()).href)
-  await page.waitForSelector('table')
-  // The list is read again until it has the new run.
-  await page.waitForFunction(
-    `(() => {
-      const badge = document.querySelector('tbody tr .badge')
-      if (badge?.textContent === 'no end') return true
-      const button = document.querySelector('.title button')
-      if (!button.disabled) button.click()
-      return false
-    })()`,
-    { timeout: 60_000, polling: 300 },
-  )
-  const href = String(await page.evaluate("document.querySelector('tbody tr a').getAttribute('href')"))
-  const live = await readPage('run-live', href, 'main strong')
-  expect(live).toContain('no end recorded')
-  const end = await running.ended
-  expect(end.code, end.output).toBe(0)
-  await page.waitForFunction("document.querySelector('main .badge').textContent === 'done'", {
-    timeout: 30_000,
-  })
-  const text = await readPage('run', href, 'table.timeline')
-  expect(text).toContain('cp1')
-  expect(text).toContain('w1')
-  expect(text).not.toContain('not ended')
-})
+test(
+  'the plan is applied from its page, and its run is shown until the end',
+  { timeout: 600_000 },
+  async () => {
+    await getHost('w1').script('systemctl start hyperkube-agent kubelet')
+    await page.goto(new URL('#/lab/plan', page.url()).href)
+    await page.click('.title button')
+    // The new plan has the change of w1 too.
+    await page.waitForFunction("document.querySelectorAll('details').length === 2", { timeout: 120_000 })
+    await page.type('input[name=confirm]', 'lab')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction("location.hash.startsWith('#/lab/runs/')", { timeout: 60_000 })
+    const hash = new URL(page.url()).hash
+    const live = await readPage('run-live', hash, 'main strong')
+    expect(live).toContain('no end recorded')
+    await page.waitForFunction("document.querySelector('main .badge').textContent === 'done'", {
+      timeout: 300_000,
+    })
+    const text = await readPage('run', hash, 'table.timeline')
+    expect(text).toContain('kubelet on cp1')
+    expect(text).toContain('kubelet on w1')
+    expect(text).not.toContain('not ended')
+    expect((await clusterNow().operator.must(0, 'up', '--yes')).stderr).toContain('nothing to do')
+  },
+)
 
 test('no response had a secret, and the browser reported no error', async () => {
   expect(errors).toEqual([])

@@ -38,6 +38,7 @@ describe('200 clusters and 1,000 hosts', () => {
   let server: UiServer
   let page: Page
   let errors: readonly string[]
+  const applied: string[] = []
   beforeAll(async () => {
     await bundleInterface(directory)
     const read = async (name: string): Promise<string> => readFile(join(directory, name), 'utf8')
@@ -46,6 +47,10 @@ describe('200 clusters and 1,000 hosts', () => {
       port: 0,
       files,
       readView: readFixture,
+      applyPlan: async ({ cluster }) => {
+        applied.push(cluster)
+        return { run: '2026-11-17T06-29-17.472Z-up' }
+      },
       now: () => new Date('2026-11-18T12:00:00Z'),
     })
     ;({ page, errors } = await openPage(browser))
@@ -129,6 +134,20 @@ describe('200 clusters and 1,000 hosts', () => {
     expect(await page.evaluate("document.querySelectorAll('table.logs tbody tr').length")).toBe(1)
     expect(page.url()).toContain('component%3Dkubelet')
     expect(await page.evaluate("document.querySelector('select[name=component]').value")).toBe('kubelet')
+  })
+
+  test('a plan is applied only if the name of the cluster was typed', async () => {
+    await page.goto(new URL('#/small/plan', page.url()).href)
+    await page.waitForSelector('input[name=confirm]')
+    await page.type('input[name=confirm]', 'smal')
+    await page.keyboard.press('Enter')
+    await page.waitForFunction("document.querySelector('main').innerText.includes('UI_NOT_CONFIRMED')")
+    expect(applied).toEqual([])
+    await page.type('input[name=confirm]', 'l')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('table.timeline')
+    expect(applied).toEqual(['small'])
+    expect(page.url()).toContain('#/small/runs/2026-11-17T06-29-17.472Z-up')
   })
 
   const pages = [

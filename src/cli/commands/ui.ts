@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { startUiServer } from '../../ui/server.ts'
 import { readWebFiles } from '../../ui/web-files.ts'
 import { type CommandGroup, exitCodes, isCommandGroup, type LeafCommand } from '../command/command.ts'
-import { createViewReader, type ViewCommands } from '../ui/read-view.ts'
+import type { PlanApplication } from '../../ui/views.ts'
+import { PlanApplier } from '../ui/plan-applier.ts'
+import { createViewReader, findClusterFiles, type ViewCommands } from '../ui/read-view.ts'
 import { loadShownClusters } from '../ui/shown-clusters.ts'
 import { certsCommand } from './certs.ts'
 import { doctorCommand } from './doctor.ts'
@@ -13,30 +15,44 @@ import { fleetCommand } from './fleet.ts'
 import { logsCommand } from './logs.ts'
 import { runsCommand } from './runs.ts'
 import { statusCommand } from './status.ts'
+import { upCommand } from './up.ts'
 
-const flags = z.object({ port: z.number().default(0) })
+const flags = z.object({ port: z.number().default(0), allowChanges: z.boolean().default(false) })
 
 export const uiCommand: LeafCommand = {
   examples: [
     ['hyperkube ui', 'serve on a free port of 127.0.0.1 and print the address to open once'],
     ['hyperkube ui -f fleet.yml', 'show all clusters of a fleet, the worst first'],
     ['hyperkube ui --port 8443', 'use a fixed port, for example for ssh -L'],
+    ['hyperkube ui --allow-changes', 'let the browser apply a plan, after the cluster name was typed'],
   ],
   sharedFlags: ['any-file', 'key'],
   configure(command) {
-    command.option('--port <port>', 'listen on this port of 127.0.0.1 (default: a free port)', parsePortFlag)
+    command
+      .option('--port <port>', 'listen on this port of 127.0.0.1 (default: a free port)', parsePortFlag)
+      .option('--allow-changes', 'let the browser apply the plan that it shows (default: only read)')
   },
   async run(context, { options }) {
-    const { port } = flags.parse(options)
+    const { port, allowChanges } = flags.parse(options)
     const { stdout, stderr, now, signal } = context
     const shown = await loadShownClusters(context, options.file)
     if (shown === undefined) return exitCodes.failure
     const files = await readWebFiles()
-    const readView = createViewReader(context, options, shown, buildViewCommands())
-    await using server = await startUiServer({ port, files, readView, now })
+    await using applier = allowChanges ? new PlanApplier(context, upCommand) : undefined
+    const readView = createViewReader(context, options, shown, buildViewCommands(), applier)
+    const applyPlan =
+      applier === undefined
+        ? undefined
+        : async ({ cluster, digest }: PlanApplication) =>
+            applier.apply(cluster, findClusterFiles(options, shown, cluster), digest)
+    await using server = await startUiServer({ port, files, readView, applyPlan, now })
     stdout.write(`${server.url}\n`)
     stderr.write('open this address in a browser of this machine; it works once, and Ctrl-C ends it\n')
-    stderr.write('the interface only reads; to change a cluster, type the commands that it shows\n')
+    stderr.write(
+      allowChanges
+        ? 'the browser can apply plans; Ctrl-C also stops a running change at a safe point\n'
+        : 'the interface only reads; to change a cluster, type the commands that it shows\n',
+    )
     if (!signal.aborted) await once(signal, 'abort')
     signal.throwIfAborted()
     return exitCodes.ok

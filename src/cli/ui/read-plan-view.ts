@@ -1,7 +1,9 @@
 import { planFromHosts } from '../../actions/plan.ts'
 import type { ActionRun } from '../../actions/phases/action-run.ts'
+import { hasErrors } from '../../contract/finding.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { describeObjectChanges } from '../../lifecycle/cluster-objects/changes.ts'
+import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
 import type { Proposal } from '../../lifecycle/proposal/proposal.ts'
 import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { PlanView } from '../../ui/views.ts'
@@ -13,13 +15,18 @@ import { noPaint } from '../text/no-paint.ts'
 import { formatFindings } from '../command/print.ts'
 import { formatAddonChanges } from '../text/addons-text.ts'
 import { formatHostFileDiffs } from '../text/proposal-text.ts'
+import type { PlanApplier } from './plan-applier.ts'
 import { createSilentContext } from './read-document.ts'
 
 /**
  * Plans like `hyperkube plan --diff`, but installs no agents and accepts no host keys. Hosts that need either
  * are reported as unreachable.
  */
-export async function readPlanView(ownContext: CommandContext, files: ClusterFiles): Promise<PlanView> {
+export async function readPlanView(
+  ownContext: CommandContext,
+  files: ClusterFiles,
+  applier: PlanApplier | undefined,
+): Promise<PlanView> {
   const silent = { write: () => undefined }
   const context = createSilentContext(ownContext, silent, silent)
   const { cluster, findings } = await loadCluster(context, files.file)
@@ -34,7 +41,10 @@ export async function readPlanView(ownContext: CommandContext, files: ClusterFil
     ...{ fileContents: true, readOnly: true },
   }
   const { proposal } = await planFromHosts(context, inputs, options, readOnlyRun)
-  return buildPlanView(cluster.metadata.name, proposal)
+  const { name } = cluster.metadata
+  const view = buildPlanView(name, proposal)
+  if (applier === undefined || hasErrors(proposal.findings)) return view
+  return { ...view, digest: await applier.keep(name, buildPlanDocument(proposal)) }
 }
 
 /** An action that asks the operator gets no confirmation. */

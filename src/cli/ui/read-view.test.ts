@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Event } from '../../contract/event.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { clusterViews, viewSchemas } from '../../ui/views.ts'
+import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
 import { emptyProposal } from '../../lifecycle/proposal/proposal.ts'
 import { diagnose } from '../../lifecycle/doctor/diagnose.ts'
 import { buildStatusDocument, buildStatusReport } from '../../lifecycle/status/status-report.ts'
@@ -10,8 +11,9 @@ import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
 import { createOpFixture } from '../render/testing/fixtures.ts'
-import { exitCodes, type LeafCommand } from '../command/command.ts'
+import { type CommandContext, exitCodes, type LeafCommand } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
+import { PlanApplier } from './plan-applier.ts'
 import { buildPlanView } from './read-plan-view.ts'
 import { buildRunView } from './read-run-view.ts'
 import { createViewReader, type ViewCommands } from './read-view.ts'
@@ -177,4 +179,51 @@ test('logs keep the newest lines, and report hosts that were not read', async ()
   expect(view.lines.at(-1)?.message).toBe('2499')
   expect(view).toMatchObject({ isCut: true, problems: 'error SSH_LOST w1: no route' })
   expect(given).toMatchObject({ args: ['etcd'], grep: 'slow', limit: ['cp1'], since: { ago: 3_600_000 } })
+})
+
+describe('a shown plan', () => {
+  const document = { ...buildPlanDocument({ ...emptyProposal, steps: [] }) }
+  const upWith = (run: LeafCommand['run']): LeafCommand => ({ ...echo, run })
+  const openLog = ({ commandLogs, now }: CommandContext): void =>
+    void commandLogs.open('shop', 'up', now()).close()
+
+  test('is applied with up --plan, and the response names the run', async () => {
+    const { context } = createInMemoryContext({})
+    const open = { ...context.commandLogs.open('', '', new Date()), path: '/runs/shop/time-up.ndjson' }
+    const logged = { ...context, commandLogs: { ...context.commandLogs, open: () => open } }
+    let given: unknown
+    const up = upWith(async (own, { options }) => {
+      given = options
+      openLog(own)
+      return exitCodes.ok
+    })
+    await using applier = new PlanApplier(logged, up)
+    const digest = await applier.keep('shop', document)
+    expect(await applier.apply('shop', { file: 'cluster.yml' }, digest)).toEqual({ run: 'time-up' })
+    expect(given).toMatchObject({ yes: true, plan: '/home/me/.local/state/hyperkube/ui/shop.plan' })
+  })
+
+  test('is refused if it is not the newest plan, or was never shown', async () => {
+    const { context } = createInMemoryContext({})
+    await using applier = new PlanApplier(context, echo)
+    const files = { file: 'cluster.yml' }
+    await expect(applier.apply('shop', files, 'none')).rejects.toMatchObject({ code: 'UI_PLAN_REPLACED' })
+    const digest = await applier.keep('shop', document)
+    const finding = { code: 'HOST_SWAP', severity: 'warning', message: 'swap is on' } as const
+    await applier.keep('shop', { ...document, findings: [finding] })
+    await expect(applier.apply('shop', files, digest)).rejects.toMatchObject({ code: 'UI_PLAN_REPLACED' })
+  })
+
+  test('a command that ends before its run starts is a failure', async () => {
+    const { context } = createInMemoryContext({})
+    const up = upWith(async ({ stderr }) => {
+      stderr.write('error SPEC_UNKNOWN_KEY: hostz\n')
+      return exitCodes.failure
+    })
+    await using applier = new PlanApplier(context, up)
+    const digest = await applier.keep('shop', document)
+    await expect(applier.apply('shop', { file: 'cluster.yml' }, digest)).rejects.toMatchObject({
+      message: 'error SPEC_UNKNOWN_KEY: hostz',
+    })
+  })
 })

@@ -5,6 +5,7 @@ import type { ClusterViewName, Overview, ViewRequest } from '../../ui/views.ts'
 import type { ClusterFiles } from '../../workspace/context.ts'
 import type { CommandContext, LeafCommand } from '../command/command.ts'
 import { completeHint } from '../command/complete-commands.ts'
+import type { PlanApplier } from './plan-applier.ts'
 import { readCommandDocument } from './read-document.ts'
 import { readLogsView } from './read-logs-view.ts'
 import { readPlanView } from './read-plan-view.ts'
@@ -17,24 +18,34 @@ import type { ShownClusters } from './shown-clusters.ts'
  */
 export type ViewCommands = Readonly<Record<Exclude<ClusterViewName, 'plan'> | 'fleet', LeafCommand>>
 
-/** Returns a function that reads views of the shown clusters. Paths of files never come from a request. */
+/** Returns the files of a shown cluster. Paths of files never come from a request. */
+export function findClusterFiles(
+  files: ClusterFiles,
+  { fleet, clusters }: ShownClusters,
+  name: string,
+): ClusterFiles {
+  const cluster = clusters.find((one) => one.name === name)
+  if (cluster === undefined)
+    throw new HyperkubeError('UI_CLUSTER_UNKNOWN', `this interface does not show the cluster ${name}`, {
+      hint: 'if fleet.yml has changed, start again: hyperkube ui',
+    })
+  // A key belongs to one cluster, so clusters of a fleet use the default locations of their keys.
+  return fleet === undefined ? { ...files, file: cluster.file } : { file: cluster.file }
+}
+
+/** Returns a function that reads views of the shown clusters. The applier keeps shown plans. */
 export function createViewReader(
   context: CommandContext,
   files: ClusterFiles,
-  { fleet, clusters }: ShownClusters,
+  shown: ShownClusters,
   commands: ViewCommands,
+  applier?: PlanApplier,
 ): (request: ViewRequest) => Promise<unknown> {
-  const findFiles = (name: string): ClusterFiles => {
-    const cluster = clusters.find((one) => one.name === name)
-    if (cluster === undefined)
-      throw new HyperkubeError('UI_CLUSTER_UNKNOWN', `this interface does not show the cluster ${name}`, {
-        hint: 'if fleet.yml has changed, start again: hyperkube ui',
-      })
-    // A key belongs to one cluster, so clusters of a fleet use the default locations of their keys.
-    return fleet === undefined ? { ...files, file: cluster.file } : { file: cluster.file }
-  }
+  const { fleet, clusters } = shown
+  const findFiles = (name: string): ClusterFiles => findClusterFiles(files, shown, name)
   const overview: Overview = {
     version: packageFile.version,
+    ...(applier === undefined ? {} : { allowsChanges: true }),
     ...(fleet === undefined ? {} : { fleet }),
     // The browser only puts the path into commands.
     clusters: clusters.map(({ name, file }) => ({ name, file: quoteShellIfNeeded(file) })),
@@ -47,7 +58,7 @@ export function createViewReader(
         return readCommandDocument(context, commands.fleet, files)
       case 'plan': {
         const own = findFiles(request.cluster)
-        return completeHints(own.file, async () => readPlanView(context, own))
+        return completeHints(own.file, async () => readPlanView(context, own, applier))
       }
       case 'run': {
         const own = findFiles(request.cluster)

@@ -31,7 +31,7 @@ export function App({ store, route, refresh }: AppProps): ComponentChild {
       h(
         'footer',
         { class: 'dim small' },
-        `hyperkube ${overview.version}; read-only. Keys: `,
+        `hyperkube ${overview.version}; ${overview.allowsChanges === true ? 'plans can be applied' : 'read-only'}. Keys: `,
         h('kbd', null, '/'),
         ' filter, ',
         h('kbd', null, 'j'),
@@ -124,7 +124,7 @@ function Page({ overview, route, store }: PartProps): ComponentChild {
     case 'overview':
       return h(ClusterPage, { status: store.view('status', cluster), doctor: store.view('doctor', cluster) })
     case 'plan':
-      return h(PlanPage, { view: store.view('plan', cluster), file })
+      return h(PlanPage, { view: store.view('plan', cluster), file, apply: store.apply })
     case 'etcd':
       return h(EtcdPage, { view: store.view('etcd', cluster) })
     case 'certificates':

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { h, type ComponentChild } from 'preact'
 import type { PlanView } from '../views.ts'
+import { ApplyForm, type ApplyPlan } from './apply-form.ts'
 import { badge, command, notice, showView, table } from './parts.ts'
 import type { ViewState } from './store.ts'
 
@@ -10,9 +11,11 @@ type Op = PlanView['hosts'][number]['ops'][number]
 export function PlanPage({
   view,
   file,
+  apply,
 }: {
   readonly view: Signal<ViewState<PlanView>>
   readonly file: string
+  readonly apply: ApplyPlan
 }): ComponentChild {
   return showView(view.value, 'comparing all hosts with cluster.yml', (plan) => [
     ...plan.findings.map(({ severity, code, host, message, hint }) =>
@@ -25,7 +28,9 @@ export function PlanPage({
     ),
     isEmpty(plan)
       ? h('p', null, badge('ok', 'nothing to do'), ' all hosts and addons have their desired state')
-      : h('p', null, 'To apply this plan: ', command(`hyperkube up -f ${file}`)),
+      : plan.digest === undefined
+        ? h('p', null, 'To apply this plan: ', command(`hyperkube up -f ${file}`))
+        : h(ApplyForm, { cluster: plan.cluster, digest: plan.digest, apply }),
     renderHosts(plan),
     renderSteps(plan),
     renderObjects(plan),
@@ -141,7 +146,12 @@ function renderHost({ host, ops, diff }: PlanView['hosts'][number]): ComponentCh
   return h(
     'details',
     { key: host },
-    h('summary', null, h('strong', null, host), ops.length === 1 ? ': 1 change' : `: ${ops.length} changes`),
+    h(
+      'summary',
+      null,
+      h('strong', null, host),
+      ops.length === 1 ? ': 1 operation' : `: ${ops.length} operations`,
+    ),
     table(`changes on ${host}`, heads, rows),
     diff === '' ? null : renderDiff('Changes inside files', diff),
   )

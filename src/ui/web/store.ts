@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
+import type { ApplyPlan } from './apply-form.ts'
 import type { ViewDocuments, ViewName, ViewResult } from '../views.ts'
 
 /** What is known of a view: the last result, and whether a newer one is being read. */
@@ -18,11 +19,12 @@ export interface Store {
   ) => Signal<ViewState<ViewDocuments[N]>>
   /** Reads a view from the server, also if it is known. */
   readonly read: (name: ViewName, cluster?: string, query?: string) => Promise<void>
+  readonly apply: ApplyPlan
 }
 
 type Signals = { readonly [N in ViewName]: Map<string, Signal<ViewState<ViewDocuments[N]>>> }
 
-export function createStore(fetchPath: (path: string) => Promise<Response>): Store {
+export function createStore(fetchPath: (path: string, body?: string) => Promise<Response>): Store {
   const signals: Signals = {
     overview: new Map(),
     fleet: new Map(),
@@ -63,10 +65,20 @@ export function createStore(fetchPath: (path: string) => Promise<Response>): Sto
       target.value = { ...target.value, isReading: false, connection }
     }
   }
-  return { view, read }
+  const apply: ApplyPlan = async (cluster, digest, confirm) => {
+    try {
+      const response = await fetchPath(buildPath('up', cluster, ''), JSON.stringify({ digest, confirm }))
+      if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
+      return await response.json()
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { state: 'failed', failure: { code: 'no connection', message }, at: '' }
+    }
+  }
+  return { view, read, apply }
 }
 
-function buildPath(name: ViewName, cluster: string | undefined, query: string): string {
+function buildPath(name: ViewName | 'up', cluster: string | undefined, query: string): string {
   if (cluster === undefined) return `api/${name}`
   return `api/clusters/${encodeURIComponent(cluster)}/${name}${query === '' ? '' : `?${query}`}`
 }

@@ -14,7 +14,9 @@ const repeatMs = 30_000
 const runRepeatMs = 2000
 
 function start(root: HTMLElement): void {
-  const store = createStore(async (path) => fetch(path))
+  const store = createStore(async (path, body) =>
+    fetch(path, body === undefined ? {} : { method: 'POST', body }),
+  )
   const route = signal(parseRoute(location.hash))
   const overview = store.view('overview')
 

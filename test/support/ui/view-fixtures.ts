@@ -138,6 +138,7 @@ export function buildPlan(cluster: string): ViewDocuments['plan'] {
   const op = { component: 'etcd', stage: 'etcd', because: [] as string[] } as const
   return {
     cluster,
+    digest: 'd1',
     findings: [{ code: 'HOST_SWAP', severity: 'warning', message: 'swap is on', host: 'w1' }],
     hosts: ['cp1', 'cp2'].map((host) => ({
       host,
