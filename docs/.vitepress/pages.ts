@@ -101,6 +101,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/dual-stack-upstream',
     'evidence/dual-stack-lifecycle',
     'evidence/network-policy-matrix',
+    'evidence/network-policy-scale',
     'evidence/cis',
     'evidence/virtual-ip',
     'evidence/load-balancer',
