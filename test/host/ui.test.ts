@@ -39,6 +39,7 @@ describe('200 clusters and 1,000 hosts', () => {
   let page: Page
   let errors: readonly string[]
   const applied: string[] = []
+  let now = new Date('2026-11-18T12:00:00Z')
   beforeAll(async () => {
     await bundleInterface(directory)
     const read = async (name: string): Promise<string> => readFile(join(directory, name), 'utf8')
@@ -51,7 +52,7 @@ describe('200 clusters and 1,000 hosts', () => {
         applied.push(cluster)
         return { run: '2026-11-17T06-29-17.472Z-up' }
       },
-      now: () => new Date('2026-11-18T12:00:00Z'),
+      now: () => now,
     })
     ;({ page, errors } = await openPage(browser))
     await page.setViewport({ width: 1280, height: 900 })
@@ -148,6 +149,23 @@ describe('200 clusters and 1,000 hosts', () => {
     await page.waitForSelector('table.timeline')
     expect(applied).toEqual(['small'])
     expect(page.url()).toContain('#/small/runs/2026-11-17T06-29-17.472Z-up')
+  })
+
+  test('the page of etcd draws a chart after a second read', async () => {
+    await page.goto(new URL('#/small/etcd', page.url()).href)
+    await page.waitForSelector('meter')
+    expect(await page.$('figure.chart')).toBeNull()
+    const before = now
+    now = new Date(before.getTime() + 30_000)
+    await page.click('.title button')
+    await page.waitForSelector('figure.chart polyline.line2')
+    now = before
+    expect(await page.evaluate("document.querySelector('figcaption').textContent")).toContain(
+      'at most 400.0 MB',
+    )
+    expect(await page.evaluate("document.querySelector('polyline.line1').getAttribute('points')")).toBe(
+      '0.0,4.0 1000.0,4.0',
+    )
   })
 
   const pages = [

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals'
 import { h, type ComponentChild } from 'preact'
 import type { EtcdView } from '../views.ts'
+import { renderEtcdChart } from './etcd-chart.ts'
 import { badge, command, notice, showView, table } from './parts.ts'
 import type { ViewState } from './store.ts'
 
@@ -12,6 +13,7 @@ export function EtcdPage({ view }: { readonly view: Signal<ViewState<EtcdView>> 
     ),
     h('p', { class: 'counts' }, badge(quorum ? 'ok' : 'bad', quorum ? 'quorum' : 'no quorum')),
     table('members of etcd', heads, members.map(renderMember)),
+    renderEtcdChart([...view.value.earlier, ...(view.value.result === undefined ? [] : [view.value.result])]),
   ])
 }
 

@@ -5,6 +5,8 @@ import type { ViewDocuments, ViewName, ViewResult } from '../views.ts'
 /** What is known of a view: the last result, and whether a newer one is being read. */
 export interface ViewState<T> {
   readonly result: ViewResult<T> | undefined
+  /** Earlier results, the oldest first. Only views that are shown over time have them. */
+  readonly earlier: readonly ViewResult<T>[]
   readonly isReading: boolean
   /** Why the interface itself did not respond; undefined if it responded. */
   readonly connection: string | undefined
@@ -21,6 +23,10 @@ export interface Store {
   readonly read: (name: ViewName, cluster?: string, query?: string) => Promise<void>
   readonly apply: ApplyPlan
 }
+
+const shownOverTime: ReadonlySet<ViewName> = new Set(['etcd'])
+/** Two hours of reads every 30 seconds. */
+const maxEarlier = 240
 
 type Signals = { readonly [N in ViewName]: Map<string, Signal<ViewState<ViewDocuments[N]>>> }
 
@@ -43,7 +49,7 @@ export function createStore(fetchPath: (path: string, body?: string) => Promise<
     const found =
       known.get(key) ??
       signal<ViewState<ViewDocuments[typeof name]>>({
-        ...{ result: undefined, isReading: false, connection: undefined },
+        ...{ result: undefined, earlier: [], isReading: false, connection: undefined },
       })
     known.set(key, found)
     return found
@@ -57,7 +63,13 @@ export function createStore(fetchPath: (path: string, body?: string) => Promise<
       if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
       const result: ViewResult<ViewDocuments[ViewName]> = await response.json()
       performance.mark('view-read')
-      target.value = { result, isReading: false, connection: undefined }
+      const { earlier, result: last } = target.value
+      target.value = {
+        result,
+        earlier: last === undefined || !shownOverTime.has(name) ? [] : [...earlier, last].slice(-maxEarlier),
+        isReading: false,
+        connection: undefined,
+      }
       // Measures until the browser has shown the view.
       requestAnimationFrame(() => setTimeout(() => performance.measure('view-shown', 'view-read')))
     } catch (error) {
