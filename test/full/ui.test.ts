@@ -98,8 +98,12 @@ test(
     await getHost('w1').script('systemctl start hyperkube-agent kubelet')
     await page.goto(new URL('#/lab/plan', page.url()).href)
     await page.click('.title button')
-    // The new plan has the change of w1 too.
-    await page.waitForFunction("document.querySelectorAll('details').length === 2", { timeout: 120_000 })
+    await page.waitForFunction(
+      "!document.querySelector('.title button').disabled && document.querySelector('input[name=confirm]') !== null",
+      { timeout: 120_000 },
+    )
+    const plan = String(await page.evaluate("document.querySelector('main').innerText"))
+    expect(plan).not.toContain('ROLLOUT_WORKER_SKIPPED')
     await page.type('input[name=confirm]', 'lab')
     await page.keyboard.press('Enter')
     await page.waitForFunction("location.hash.startsWith('#/lab/runs/')", { timeout: 60_000 })

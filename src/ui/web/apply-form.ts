@@ -10,15 +10,17 @@ interface ApplyFormProps {
   readonly cluster: string
   readonly digest: string
   readonly apply: ApplyPlan
+  /** True while a newer plan is read, which will replace this one. */
+  readonly isOutdated: boolean
 }
 
 /** Applies the shown plan after the operator has typed the name of the cluster. Then opens the run. */
-export function ApplyForm({ cluster, digest, apply }: ApplyFormProps): ComponentChild {
+export function ApplyForm({ cluster, digest, apply, isOutdated }: ApplyFormProps): ComponentChild {
   const result = useSignal<ViewResult<AppliedPlan> | undefined>(undefined)
   const isSending = useSignal(false)
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault()
-    if (!(event.target instanceof HTMLFormElement) || isSending.value) return
+    if (!(event.target instanceof HTMLFormElement) || isSending.value || isOutdated) return
     isSending.value = true
     const typed = new FormData(event.target).get('confirm')
     try {
@@ -40,7 +42,7 @@ export function ApplyForm({ cluster, digest, apply }: ApplyFormProps): Component
       `To apply exactly this plan, type ${cluster}: `,
       h('input', { name: 'confirm', autoComplete: 'off', required: true }),
     ),
-    h('button', { type: 'submit', disabled: isSending.value }, 'Apply'),
+    h('button', { type: 'submit', disabled: isSending.value || isOutdated }, 'Apply'),
     failure === undefined
       ? null
       : notice(

@@ -30,7 +30,10 @@ export function PlanPage({
       ? h('p', null, badge('ok', 'nothing to do'), ' all hosts and addons have their desired state')
       : plan.digest === undefined
         ? h('p', null, 'To apply this plan: ', command(`hyperkube up -f ${file}`))
-        : h(ApplyForm, { cluster: plan.cluster, digest: plan.digest, apply }),
+        : h(ApplyForm, {
+            ...{ cluster: plan.cluster, digest: plan.digest, apply },
+            isOutdated: view.value.isReading,
+          }),
     renderHosts(plan),
     renderSteps(plan),
     renderObjects(plan),
