@@ -109,6 +109,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/gateway',
     'evidence/adopt',
     'evidence/adopt-move-1-1',
+    'evidence/adopt-move-3-2',
     'evidence/eject',
     'evidence/virtual-machine',
     'evidence/powershell',
