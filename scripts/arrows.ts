@@ -27,7 +27,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   'src/addons': ['src/kube', 'src/catalog', 'src/spec', 'src/contract', 'src/kit'],
   'src/rehearsal': ['src/snapshot', 'src/kube', 'src/diff', 'src/pki', 'src/contract', 'src/kit'],
   'src/agent': ['src/snapshot', 'src/pki', 'src/kube', 'src/etcd', 'src/diff', 'src/contract', 'src/kit'],
-  'src/manager': ['src/kube', 'src/etcd', 'src/addons', 'src/pki', 'src/contract', 'src/kit'],
+  'src/manager': ['src/kube', 'src/etcd', 'src/addons', 'src/fleet', 'src/pki', 'src/contract', 'src/kit'],
   'src/ssh': ['src/identity', 'src/contract', 'src/kit'],
   'src/lifecycle': [
     'src/rollout',
@@ -129,6 +129,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/agent',
     'src/lifecycle',
     'src/manager',
+    'src/fleet',
     'src/diff',
     'src/plan',
     'src/ssh',

@@ -13,6 +13,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/change-hosts',
     'how-to/upgrade',
     'how-to/fleet',
+    'how-to/management-plane',
     'how-to/update-catalog',
     'how-to/backup',
     'how-to/rotate-keys',

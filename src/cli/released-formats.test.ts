@@ -30,10 +30,13 @@ import { requestFormat, responseFormat } from '../contract/request.ts'
 import { type Format, readVersioned } from '../contract/versioned.ts'
 import { windowsNetworkFormat } from '../contract/windows-network.ts'
 import { previousAgentFormat, serviceRestartsFormat, workerStateFormat } from '../contract/windows-state.ts'
+import { desiredDocumentFormat } from '../fleet/desired-document.ts'
 import { fleetRunFormat } from '../fleet/fleet-run.ts'
+import { memberStateFormat } from '../fleet/member-state.ts'
 import { passphraseKey, parseKeyFile } from '../identity/sealing-key.ts'
 import { unsealIdentity } from '../identity/seal.ts'
 import { planFormat } from '../lifecycle/proposal/plan-approval.ts'
+import { approvalKind, clusterSetKind, managedClusterKind, rolloutKind } from '../manager/fleet/resources.ts'
 import { snapshotFormat } from '../snapshot/manifest.ts'
 import { readCluster } from '../spec/read-cluster.ts'
 import { readFleet } from '../spec/read-fleet.ts'
@@ -46,6 +49,7 @@ const formats: readonly Format<unknown>[] = [
   artifactManifestFormat,
   basicFactsFormat,
   bundleFormat,
+  desiredDocumentFormat,
   differenceFormat,
   downloadSettingsFormat,
   etcdRestoreStateFormat,
@@ -61,6 +65,7 @@ const formats: readonly Format<unknown>[] = [
   journalEntryFormat,
   ledgerFormat,
   managerSettingsFormat,
+  memberStateFormat,
   nodePlanFormat,
   planFormat,
   previousAgentFormat,
@@ -76,6 +81,9 @@ const formats: readonly Format<unknown>[] = [
   workerStateFormat,
 ]
 
+/** Objects of a management plane, by their kind. */
+const fleetKinds = [approvalKind, clusterSetKind, managedClusterKind, rolloutKind]
+
 const versioned = z.looseObject({ kind: z.string() })
 const object = z.looseObject({ spec: z.unknown().optional(), status: z.unknown() })
 
@@ -84,11 +92,13 @@ function readJson(path: string): void {
   for (const document of Array.isArray(content) ? content : [content]) {
     const { kind } = versioned.parse(document)
     const format = formats.find((candidate) => candidate.kind === kind)
+    const fleetKind = fleetKinds.find((candidate) => candidate.kind === kind)
     if (kind === 'ClusterStatus') clusterStatusSchema.parse(object.parse(document).status)
     else if (kind === 'Host') {
       hostSpec.parse(object.parse(document).spec)
       hostStatus.parse(object.parse(document).status)
-    } else if (format === undefined) throw new Error(`no format has the kind ${kind}`)
+    } else if (fleetKind !== undefined) fleetKind.schema.parse(document)
+    else if (format === undefined) throw new Error(`no format has the kind ${kind}`)
     else readVersioned(format, document)
   }
 }

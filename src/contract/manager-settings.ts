@@ -15,6 +15,13 @@ const manifest = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string().optional() }),
 })
 
+/** An addon without values that depend on hosts. */
+export const addonContent = z.strictObject({
+  name: z.string(),
+  manifests: z.array(manifest),
+  force: z.boolean().optional(),
+})
+
 const count = z.int().min(0).max(10_000)
 
 /**
@@ -35,9 +42,7 @@ const settings = z.strictObject({
     })
     .optional(),
   /** All addons of the cluster as they were last applied. */
-  addons: z
-    .array(z.strictObject({ name: z.string(), manifests: z.array(manifest), force: z.boolean().optional() }))
-    .optional(),
+  addons: z.array(addonContent).optional(),
 })
 
 /**

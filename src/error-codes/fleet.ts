@@ -86,4 +86,68 @@ export const fleetCodes: ErrorCodeEntries = {
     summary: 'There is no run that `--resume` can continue.',
     remedy: 'Run the command without `--resume`.',
   },
+  FLEET_NOT_JOINED: {
+    summary: 'The management plane has no Cluster object for a managed cluster.',
+    meaning:
+      'It was deleted, or the management plane was restored from a snapshot that is older than the cluster.',
+    remedy: 'Run `hyperkube fleet join` on the machine with the key of the cluster.',
+  },
+  FLEET_ACCESS_NOT_VALID: {
+    summary: 'The Secret with which a managed cluster reaches its management plane is not valid.',
+    remedy:
+      'Run `hyperkube fleet join` on the machine with the key of the cluster. It writes the Secret again.',
+  },
+  FLEET_MANAGEMENT_NOT_READY: {
+    summary: 'The cluster of `--management` is not a management plane.',
+    meaning: 'It has no CustomResourceDefinitions of a fleet.',
+    remedy:
+      'Add `fleet-rollout` and `fleet-status` to `spec.manager.controllers` of its cluster.yml, and run `hyperkube up` there.',
+  },
+  FLEET_STATE_NOT_READ: {
+    summary: 'A managed cluster cannot read what it knows about its documents.',
+    meaning: 'Without it the cluster could accept older documents, so it accepts none.',
+    remedy:
+      'Restore the ConfigMap `kube-system/hyperkube-fleet-member` from a backup. If you delete it, the cluster accepts any document that its operator has ever signed.',
+  },
+  FLEET_DOCUMENT_MISSING: {
+    summary: 'A rollout contains a cluster without a document.',
+    remedy: 'Run `hyperkube fleet publish` for the cluster, then raise `spec.attempt` of the Rollout.',
+  },
+  FLEET_DOCUMENT_REPLACED: {
+    summary: 'A new document was published while a cluster was being changed.',
+    meaning: 'The rollout had permitted the previous document, so the cluster applies neither.',
+    remedy: 'Raise `spec.attempt` of the Rollout. It continues with the new document.',
+  },
+  FLEET_DOCUMENT_SIGNATURE: {
+    summary: 'A managed cluster refused a document that its operator did not sign.',
+    meaning: 'The document was changed, or signed with the key of another cluster. Nothing was applied.',
+    remedy:
+      'Find out who changed the Cluster object. Then run `hyperkube fleet publish` on the machine with the key of the cluster.',
+  },
+  FLEET_DOCUMENT_OTHER_CLUSTER: {
+    summary: 'A managed cluster refused a document for another cluster.',
+    remedy: 'Run `hyperkube fleet publish` on the machine with the key of the cluster.',
+  },
+  FLEET_DOCUMENT_STALE: {
+    summary: 'A managed cluster refused a document that is older than the one it has accepted.',
+    meaning:
+      'The document was replayed, or the management plane was restored from an older snapshot. The cluster keeps its newer document.',
+    remedy: 'Run `hyperkube fleet publish`, which signs a newer document. Then create a new Rollout.',
+  },
+  FLEET_DOCUMENT_CONFLICT: {
+    summary: 'A managed cluster refused a document with the number of another one.',
+    meaning: 'Two documents were signed with one number, or the number in the Cluster object was changed.',
+    remedy: 'Run `hyperkube fleet publish`, which chooses a higher number.',
+  },
+  FLEET_DOCUMENT_TOO_LARGE: {
+    summary: 'The addons of a cluster are too large for one document.',
+    meaning: 'A managed cluster stores its document in a ConfigMap.',
+    remedy: 'Apply large addons with `hyperkube up`, or make their manifests smaller.',
+  },
+  FLEET_CLUSTER_SILENT: {
+    summary: 'A managed cluster did not apply its document in the time of the rollout.',
+    meaning: 'It is unreachable, its controller `fleet-member` does not run, or the change takes longer.',
+    remedy:
+      'Run `hyperkube doctor -f FILE` for the cluster. Then raise `spec.attempt` of the Rollout, and `spec.timeoutSeconds` if the change needs more time.',
+  },
 }

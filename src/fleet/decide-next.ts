@@ -1,4 +1,4 @@
-import { type ClusterHealth, type ClusterRun, findClusterRun, type FleetRun } from './fleet-run.ts'
+import { type ClusterHealth, type ClusterRun, findClusterRun, type WaveProgress } from './fleet-run.ts'
 
 /** What a rollout does next. */
 export type NextStep =
@@ -13,7 +13,7 @@ export type NextStep =
  * Decides the next step of a rollout. A wave starts when all clusters of earlier waves have passed their gate.
  * Nothing starts after more clusters have failed than allowed.
  */
-export function decideNext(run: FleetRun): NextStep {
+export function decideNext(run: WaveProgress): NextStep {
   const countOf = (...states: readonly ClusterRun['state'][]): number =>
     Object.values(run.clusters).filter(({ state }) => states.includes(state)).length
   const runningCount = countOf('running')
@@ -29,12 +29,12 @@ export function decideNext(run: FleetRun): NextStep {
 }
 
 /** True if more clusters failed or became degraded than the run allows. */
-export function isStopped({ clusters, maxFailed }: FleetRun): boolean {
+export function isStopped({ clusters, maxFailed }: Pick<WaveProgress, 'clusters' | 'maxFailed'>): boolean {
   const failed = Object.values(clusters).filter(({ state }) => state === 'failed' || state === 'degraded')
   return failed.length > maxFailed
 }
 
-function isSettled(run: FleetRun, name: string): boolean {
+function isSettled(run: WaveProgress, name: string): boolean {
   const { state } = findClusterRun(run, name)
   return state === 'done' || state === 'failed' || state === 'degraded'
 }

@@ -6,10 +6,14 @@ import type { Format } from '../contract/versioned.ts'
 export const clusterHealth = healthValue.extract(['healthy', 'degraded', 'unhealthy', 'unknown'])
 export type ClusterHealth = z.infer<typeof clusterHealth>
 
-const failure = z.strictObject({ code: z.string(), message: z.string(), hint: z.string().optional() })
-export type ClusterFailure = z.infer<typeof failure>
+export const clusterFailure = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+})
+export type ClusterFailure = z.infer<typeof clusterFailure>
 
-const clusterRun = z.strictObject({
+export const clusterRun = z.strictObject({
   /**
    * `changed`: the change is made, and the health gate of the wave is missing. `degraded`: the cluster is less
    * healthy than before the change.
@@ -23,13 +27,15 @@ const clusterRun = z.strictObject({
   endedAt: z.iso.datetime().optional(),
   /** Number of changes on hosts. */
   changes: z.int().min(0).optional(),
-  failure: failure.optional(),
+  failure: clusterFailure.optional(),
 })
 export type ClusterRun = z.infer<typeof clusterRun>
 
 /** Commands that change a fleet in waves. */
 export const fleetCommands = ['up', 'upgrade', 'certs', 'backup'] as const
 export type FleetCommand = (typeof fleetCommands)[number]
+
+export const fleetWaves = z.array(z.strictObject({ title: z.string(), clusters: z.array(z.string()) }))
 
 const fleetRun = z.strictObject({
   apiVersion: z.literal('hyperkube.dev/v1'),
@@ -44,7 +50,7 @@ const fleetRun = z.strictObject({
   state: z.enum(['running', 'stopped', 'interrupted', 'done']),
   startedAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
-  waves: z.array(z.strictObject({ title: z.string(), clusters: z.array(z.string()) })),
+  waves: fleetWaves,
   parallel: z.int().min(1),
   maxFailed: z.int().min(0),
   pauseMs: z.int().min(0),
@@ -65,7 +71,10 @@ export function updateCluster(run: FleetRun, name: string, patch: Partial<Cluste
   return { ...run, clusters: { ...run.clusters, [name]: { ...previous, ...patch } } }
 }
 
-export function findClusterRun(run: FleetRun, name: string): ClusterRun {
+/** The parts of a rollout that decide what happens next. */
+export type WaveProgress = Pick<FleetRun, 'waves' | 'parallel' | 'maxFailed' | 'clusters'>
+
+export function findClusterRun(run: Pick<FleetRun, 'clusters'>, name: string): ClusterRun {
   return run.clusters[name] ?? { state: 'pending' }
 }
 
@@ -74,10 +83,16 @@ export function findClusterRun(run: FleetRun, name: string): ClusterRun {
  * were interrupted are tried again. Their health from before the first change is kept.
  */
 export function resumeRun(run: FleetRun, holder: string): FleetRun {
-  const clusters = Object.entries(run.clusters).map(([name, cluster]): [string, ClusterRun] => {
-    if (cluster.state === 'done' || cluster.state === 'changed') return [name, cluster]
-    const { before } = cluster
-    return [name, { state: 'pending', ...(before === undefined ? {} : { before }) }]
-  })
-  return { ...run, holder, state: 'running', clusters: Object.fromEntries(clusters) }
+  return { ...run, holder, state: 'running', clusters: resetClusters(run.clusters) }
+}
+
+/** Sets all clusters that are not changed back to `pending`. Keeps their health from before the first change. */
+export function resetClusters(clusters: FleetRun['clusters']): FleetRun['clusters'] {
+  return Object.fromEntries(
+    Object.entries(clusters).map(([name, cluster]): [string, ClusterRun] => {
+      if (cluster.state === 'done' || cluster.state === 'changed') return [name, cluster]
+      const { before } = cluster
+      return [name, { state: 'pending', ...(before === undefined ? {} : { before }) }]
+    }),
+  )
 }

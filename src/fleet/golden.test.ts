@@ -1,13 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readVersioned } from '../contract/versioned.ts'
+import { type Format, readVersioned } from '../contract/versioned.ts'
 import { decideNext } from './decide-next.ts'
+import { desiredDocumentFormat } from './desired-document.ts'
 import { fleetRunFormat, resumeRun } from './fleet-run.ts'
+import { memberStateFormat } from './member-state.ts'
 
-const golden: unknown = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'testdata/fleet-run.v1.json'), 'utf8'),
-)
+function readGolden(file: string): unknown {
+  return JSON.parse(readFileSync(join(import.meta.dirname, 'testdata', file), 'utf8'))
+}
+
+const golden = readGolden('fleet-run.v1.json')
+
+test.each<[string, Format<unknown>]>([
+  ['desired-document.v1.json', desiredDocumentFormat],
+  ['fleet-member-state.v1.json', memberStateFormat],
+])('%s is read without loss of a field', (file, format) => {
+  expect(readVersioned(format, readGolden(file))).toEqual(readGolden(file))
+})
 
 test('a run that an earlier release saved is read completely', () => {
   expect(readVersioned(fleetRunFormat, golden)).toEqual(golden)

@@ -150,7 +150,8 @@ function toClusterRun(result: ChangeResult, now: Date): Partial<ClusterRun> {
   }
 }
 
-function toCheckedRun(before: ClusterHealth, after: ClusterHealth): Partial<ClusterRun> {
+/** Compares the health of a cluster at the gate with that before the change. */
+export function toCheckedRun(before: ClusterHealth, after: ClusterHealth): Partial<ClusterRun> {
   if (!isWorse(before, after)) return { state: 'done', after }
   const failure = {
     code: 'FLEET_CLUSTER_DEGRADED',

@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../kit/errors.ts'
-import type { ClusterLabels } from '../spec/inherit.ts'
+import { type ClusterLabels, matchesLabels } from '../spec/inherit.ts'
 
 /** One condition of --select. All conditions must hold. */
 interface Condition {
@@ -42,4 +42,12 @@ function holds({ key, operator, value }: Condition, labels: ClusterLabels): bool
     default:
       return actual === undefined
   }
+}
+
+/** Lists the clusters of a ClusterSet. */
+export function selectMembers<T extends { readonly labels: ClusterLabels }>(
+  selector: ClusterLabels,
+  clusters: Iterable<T>,
+): T[] {
+  return [...clusters].filter(({ labels }) => matchesLabels(selector, labels))
 }

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import type { Manifest } from './object.ts'
 
 export interface CrdOptions {
+  /** API group. Default: `hyperkube.dev`. */
+  readonly group?: string
   readonly kind: string
   readonly plural: string
   readonly singular: string
@@ -25,16 +27,24 @@ export const crdGroup = 'hyperkube.dev'
 export const crdVersion = 'v1'
 
 /** Builds the CustomResourceDefinition of a cluster-scoped hyperkube kind. */
-export function buildCrd({ kind, plural, singular, fields, status, columns }: CrdOptions): Manifest {
+export function buildCrd({
+  group = crdGroup,
+  kind,
+  plural,
+  singular,
+  fields,
+  status,
+  columns,
+}: CrdOptions): Manifest {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, schema]) => [name, toStructuralSchema(schema)]),
   )
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${crdGroup}` },
+    metadata: { name: `${plural}.${group}` },
     spec: {
-      group: crdGroup,
+      group,
       scope: 'Cluster',
       names: { kind, plural, singular, listKind: `${kind}List` },
       versions: [
@@ -84,7 +94,8 @@ export function toStructuralSchema(schema: z.ZodType): StructuralSchema {
 function convertSchema(schema: Readonly<Record<string, unknown>>): StructuralSchema {
   const variants = jsonList.optional().parse(schema['anyOf'] ?? schema['oneOf'])
   if (variants !== undefined) return mergeVariants(variants.map(convertSchema))
-  const { const: only, properties, items, required, pattern } = schema
+  const { const: only, properties, items, required, pattern, additionalProperties } = schema
+  const values = json.safeParse(additionalProperties).data ?? {}
   const isAny = schema['type'] === undefined && only === undefined
   return {
     ...Object.fromEntries(
@@ -98,6 +109,7 @@ function convertSchema(schema: Readonly<Record<string, unknown>>): StructuralSch
       : {}),
     ...(properties === undefined ? {} : { properties: convertProperties(json.parse(properties)) }),
     ...(items === undefined ? {} : { items: convertSchema(json.parse(items)) }),
+    ...(Object.keys(values).length === 0 ? {} : { additionalProperties: convertSchema(values) }),
     ...(required === undefined ? {} : { required }),
     ...buildListType(schema),
     ...(isAny ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
@@ -127,6 +139,9 @@ function buildListType({ items }: Readonly<Record<string, unknown>>): object {
 function mergeVariants(variants: readonly StructuralSchema[]): StructuralSchema {
   const [first = {}] = variants
   if (variants.every((variant) => isDeepStrictEqual(variant, first))) return first
+  const types = new Set(variants.map(({ type }) => type))
+  if (types.size === 2 && types.has('integer') && types.has('string'))
+    return { 'x-kubernetes-int-or-string': true }
   if (first.type !== 'object') {
     const values = variants.flatMap(({ enum: some }) => z.array(z.unknown()).optional().parse(some) ?? [])
     const type = first.type === undefined ? {} : { type: first.type }

@@ -46,6 +46,12 @@ const knownResources: Readonly<
   'coordination.k8s.io/v1': { Lease: ['leases', 'namespace'] },
   'discovery.k8s.io/v1': { EndpointSlice: ['endpointslices', 'namespace'] },
   'events.k8s.io/v1': { Event: ['events', 'namespace'] },
+  'fleet.hyperkube.dev/v1': {
+    Approval: ['approvals', 'cluster'],
+    Cluster: ['clusters', 'cluster'],
+    ClusterSet: ['clustersets', 'cluster'],
+    Rollout: ['rollouts', 'cluster'],
+  },
   'hyperkube.dev/v1': {
     ClusterStatus: ['clusterstatuses', 'cluster'],
     Host: ['hosts', 'cluster'],

@@ -7,7 +7,7 @@ import type { EventRecorder } from '../kube/events.ts'
 import type { Informer, WatchSpec } from '../kube/informers.ts'
 import type { LeaderTerm } from '../kube/leader-term.ts'
 import type { DefinedValue } from '../kube/object-store.ts'
-import type { KubeObject } from '../kube/object.ts'
+import type { KubeObject, Manifest } from '../kube/object.ts'
 import type { RbacRule } from '../kube/rbac.ts'
 import type { WorkQueue, WorkResult } from '../kube/work-queue.ts'
 
@@ -27,6 +27,8 @@ export interface ControllerDefinition {
    * RBAC rules of the Kubernetes user that the controller impersonates. This user has no other permissions.
    */
   readonly rules: readonly ControllerRule[]
+  /** CustomResourceDefinitions that `up` installs if the controller is enabled. */
+  readonly crds?: readonly Manifest[]
   readonly build: (context: ControllerContext) => Controller
 }
 

@@ -1,5 +1,4 @@
 import type { MonotonicClock } from '../kit/monotonic-clock.ts'
-import type { KnownHost } from './watch-specs.ts'
 
 /**
  * Milliseconds without a heartbeat after which an agent is silent. Agents send a heartbeat every two minutes.
@@ -16,25 +15,40 @@ interface LastHeartbeat {
   readonly receivedAt: number
 }
 
+/** A host or a cluster that reports at an interval. */
+interface HeartbeatSource {
+  readonly name: string
+  readonly status: { readonly heartbeat?: string | undefined }
+}
+
+export interface HeartbeatsOptions {
+  readonly time: Pick<MonotonicClock, 'now'>
+  readonly now: () => Date
+  /** Milliseconds without a heartbeat after which a source is silent. */
+  readonly silentMs?: number
+}
+
 /**
  * Tracks which agents are silent, with the manager's monotonic clock, because clocks of hosts may be wrong.
  * If all hosts stop sending heartbeats, the cause is more likely the manager or the API. Agents then count as
- * silent only after three times `silentAfterMs`.
+ * silent only after three times this time.
  */
 export class Heartbeats {
   readonly #time: Pick<MonotonicClock, 'now'>
   readonly #now: () => Date
+  readonly #silentMs: number
   readonly #hosts = new Map<string, LastHeartbeat>()
   /** Monotonic time at which the last heartbeat of any host was received. */
   #lastReceivedAt = -Infinity
 
-  constructor({ time, now }: { readonly time: Pick<MonotonicClock, 'now'>; readonly now: () => Date }) {
+  constructor({ time, now, silentMs = silentAfterMs }: HeartbeatsOptions) {
     this.#time = time
+    this.#silentMs = silentMs
     this.#now = now
   }
 
   /** Records the heartbeat in a Host object if it has changed. */
-  observe({ name, status: { heartbeat } }: KnownHost): void {
+  observe({ name, status: { heartbeat } }: HeartbeatSource): void {
     const before = this.#hosts.get(name)
     if (before !== undefined && before.heartbeat === heartbeat) return
     // When the manager starts, Host objects may contain old heartbeats of silent agents. An old heartbeat
@@ -52,6 +66,6 @@ export class Heartbeats {
     const last = this.#hosts.get(name)
     if (last?.heartbeat === undefined) return true
     const [age, sinceAny] = [this.#time.now() - last.receivedAt, this.#time.now() - this.#lastReceivedAt]
-    return age >= (sinceAny < silentAfterMs ? silentAfterMs : 3 * silentAfterMs)
+    return age >= (sinceAny < this.#silentMs ? this.#silentMs : 3 * this.#silentMs)
   }
 }

@@ -4,6 +4,9 @@ import { addonReconciler } from './controllers/addon-reconciler.ts'
 import { certificateRenewal } from './controllers/certificate-renewal.ts'
 import { clusterStatusController } from './controllers/cluster-status.ts'
 import { etcdMaintenance } from './controllers/etcd-maintenance.ts'
+import { fleetMember } from './controllers/fleet-member.ts'
+import { fleetRollout } from './controllers/fleet-rollout.ts'
+import { fleetStatus } from './controllers/fleet-status.ts'
 import { kubeletServingApprover } from './controllers/kubelet-serving-approver.ts'
 import { diskCordoner } from './controllers/disk-cordoner.ts'
 import { nodeConditions } from './controllers/node-conditions.ts'
@@ -22,4 +25,7 @@ export const controllers: readonly ControllerDefinition[] = [
   addonDrift,
   addonReconciler,
   clusterStatusController,
+  fleetMember,
+  fleetStatus,
+  fleetRollout,
 ]

@@ -48,7 +48,7 @@ const pause = z
   }, 'must be a duration of at most 24h, such as 10m')
   .transform((text) => parseDuration(text) ?? 0)
 
-const fleetRollout = z
+export const rolloutSettings = z
   .strictObject({
     canary: clusterLabels.optional().meta({
       description: 'Labels of the clusters of the first wave. Default: the first clusters by name.',
@@ -73,7 +73,7 @@ const fleetRollout = z
       .meta({ description: 'Time between the health gate of a wave and the next wave.' }),
   })
   .meta({ id: 'FleetRollout', description: 'How changes roll out through the clusters of the fleet.' })
-export type FleetRollout = z.infer<typeof fleetRollout>
+export type FleetRollout = z.infer<typeof rolloutSettings>
 
 /** A relative path to a cluster.yml. `*` stands for any part of one name. */
 const clusterPattern = z
@@ -97,7 +97,7 @@ export const fleetSchema = z
         description:
           'Values that clusters inherit. Later entries win over earlier ones, and cluster.yml wins over all.',
       }),
-      rollout: fleetRollout.prefault({}),
+      rollout: rolloutSettings.prefault({}),
     }),
   })
   .meta({ id: 'Fleet', title: 'hyperkube fleet.yml', description: 'A fleet of clusters.' })

@@ -46,6 +46,7 @@ export function buildClientOptions(
 /** Connections to a cluster, for the duration of a command. */
 export interface OpenedCluster extends AsyncDisposable {
   readonly endpoints: readonly HostEndpoint[]
+  readonly api: ClusterClient['api']
   readonly deps: ObserveDeps
 }
 
@@ -63,6 +64,7 @@ export async function connectToCluster(
     const client = await createClusterClient(endpoints, { ...view, serverTimeoutMs })
     return {
       endpoints,
+      api: client.api,
       deps: { client, connect: remotes.findRemote },
       async [Symbol.asyncDispose]() {
         client[Symbol.dispose]()

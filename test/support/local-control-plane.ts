@@ -3,12 +3,13 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sendHttps } from '../../lab/cluster/kube-api.ts'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { silentReport } from '../../lab/report.ts'
+import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 
 /** A response of the local API server, whatever its status is. */
@@ -24,6 +25,12 @@ export interface LocalResponse<T> {
 export interface LocalControlPlane extends AsyncDisposable {
   /** Starts an API server and stops the previous one. `version` is for example v1.37.1. */
   serve(version: string, flags: readonly string[]): Promise<void>
+  /** Stops the API server. Clients lose their connections. */
+  stopServing(): Promise<void>
+  /** Saves the data of etcd and returns the path of the file. */
+  saveSnapshot(): Promise<string>
+  /** Replaces the data of etcd by a snapshot, as `hyperkube etcd restore` does. No API server may run. */
+  restoreSnapshot(file: string): Promise<void>
   send<T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>>
   /** Reads how clients reach the running API server. The CA changes when another API server starts. */
   readAccess(): Promise<LocalAccess>
@@ -58,15 +65,15 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
   await writeFile(files.pub, publicKey)
   const client = `http://127.0.0.1:${etcdPort}`
   const etcd = await findProgram('etcd', etcdVersion, 'etcd')
-  const etcdFlags = [
-    `--data-dir=${join(directory, 'etcd')}`,
+  const buildEtcdFlags = (data: string): string[] => [
+    `--data-dir=${data}`,
     `--listen-client-urls=${client}`,
     `--advertise-client-urls=${client}`,
     `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
     '--log-level=error',
   ]
-  const stopEtcd = startProgram(etcd, etcdFlags)
-  stack.defer(stopEtcd)
+  let stopEtcd = startProgram(etcd, buildEtcdFlags(join(directory, 'etcd')))
+  stack.defer(async () => stopEtcd())
   let stopServer: (() => Promise<void>) | undefined
   stack.defer(async () => stopServer?.())
 
@@ -87,6 +94,24 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
       ca: await readFile(join(directory, 'certificates/apiserver.crt'), 'utf8'),
       token,
     }),
+    async stopServing() {
+      await stopServer?.()
+      stopServer = undefined
+    },
+    async saveSnapshot() {
+      const file = join(directory, `snapshot-${randomBytes(4).toString('hex')}.db`)
+      const etcdctl = join(dirname(etcd), 'etcdctl')
+      await runProgram([etcdctl, `--endpoints=${client}`, 'snapshot', 'save', file])
+      return file
+    },
+    async restoreSnapshot(file) {
+      await stopEtcd()
+      const data = join(directory, `etcd-${randomBytes(4).toString('hex')}`)
+      const etcdutl = join(dirname(etcd), 'etcdutl')
+      const revision = ['--bump-revision=1000000000', '--mark-compacted'] as const
+      await runProgram([etcdutl, 'snapshot', 'restore', file, `--data-dir=${data}`, ...revision])
+      stopEtcd = startProgram(etcd, buildEtcdFlags(data))
+    },
     async serve(version, flags) {
       await stopServer?.()
       const program = await findProgram('kubernetes', version, 'kube-apiserver')

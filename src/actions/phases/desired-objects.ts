@@ -10,9 +10,11 @@ import type { Cluster } from '../../spec/cluster.ts'
 /** Builds the objects that hyperkube owns in a cluster, with the RBAC rules of the enabled controllers. */
 export function buildDesiredObjects(cluster: Cluster, plans: readonly NodePlan[]): ManagedObjects {
   const { manager } = cluster.spec
-  const rules =
-    manager === 'none' ? [] : buildManagerRbac(selectControllers(controllers, manager.controllers))
-  return buildManagedObjects({ cluster, plans, rules })
+  if (manager === 'none') return buildManagedObjects({ cluster, plans, rules: [] })
+  const enabled = selectControllers(controllers, manager.controllers)
+  // Several controllers may need the same definition.
+  const crds = [...new Set(enabled.flatMap((controller) => controller.crds ?? []))]
+  return buildManagedObjects({ cluster, plans, rules: buildManagerRbac(enabled), crds })
 }
 
 /** Lists kubectl commands that delete the objects that hyperkube owns in a cluster. */

@@ -4,6 +4,9 @@ import { backupWork, buildUpgradeWork, certsWork, upWork } from '../fleet/cluste
 import { addRolloutFlags, addSelectFlags } from '../fleet/fleet-flags.ts'
 import { showFleetPlan } from '../fleet/fleet-plan.ts'
 import { defaultReadParallel, showFleetStatus } from '../fleet/fleet-status.ts'
+import { prepareJoin } from '../fleet/join-clusters.ts'
+import { addManagementFlags, changeManagedClusters } from '../fleet/managed-changes.ts'
+import { preparePublish } from '../fleet/publish-documents.ts'
 import { rollOut } from '../fleet/roll-out.ts'
 
 const statusLeaf: LeafCommand = {
@@ -103,6 +106,50 @@ const backupLeaf: LeafCommand = {
     rollOut(context, options, { command: 'backup', work: backupWork, canPlan: false }),
 }
 
+const joinLeaf: LeafCommand = {
+  examples: [
+    [
+      'hyperkube fleet join --management plane.kubeconfig --dry-run',
+      'show which clusters would join the management plane',
+    ],
+    [
+      'hyperkube fleet join --management plane.kubeconfig --select name=berlin',
+      'prompt, then give one cluster a credential for its own Cluster object',
+    ],
+    [
+      'hyperkube fleet join --management plane.kubeconfig --server https://plane.example.com:6443',
+      'for a kubeconfig whose server the managed clusters cannot reach',
+    ],
+  ],
+  sharedFlags: ['fleet-file', 'output', 'confirm'],
+  configure: (command) =>
+    addManagementFlags(command).option(
+      '--server <url>',
+      'URL at which managed clusters reach the management plane (default: the server in the kubeconfig)',
+    ),
+  run: async (context, { options }) =>
+    changeManagedClusters(context, options, { name: 'join', kind: 'FleetJoin', prepare: prepareJoin }),
+}
+
+const publishLeaf: LeafCommand = {
+  examples: [
+    [
+      'hyperkube fleet publish --management plane.kubeconfig --dry-run',
+      'show which clusters have changed addons',
+    ],
+    [
+      'hyperkube fleet publish --management plane.kubeconfig',
+      'prompt, then sign the addons of each cluster.yml; a Rollout permits clusters to apply them',
+    ],
+  ],
+  sharedFlags: ['fleet-file', 'output', 'confirm'],
+  configure: (command) => addManagementFlags(command),
+  run: async (context, { options }) =>
+    changeManagedClusters(context, options, {
+      ...{ name: 'publish', kind: 'FleetPublish', prepare: preparePublish },
+    }),
+}
+
 export const fleetCommand: CommandGroup = {
   subcommands: [
     { name: 'status', summary: 'Show the health of all clusters, the worst first', definition: statusLeaf },
@@ -111,5 +158,11 @@ export const fleetCommand: CommandGroup = {
     { name: 'upgrade', summary: 'Upgrade Kubernetes of clusters in waves', definition: upgradeLeaf },
     { name: 'certs', summary: 'Renew the certificates of clusters in waves', definition: certsLeaf },
     { name: 'backup', summary: 'Save etcd snapshots of clusters', definition: backupLeaf },
+    { name: 'join', summary: 'Connect clusters to a management plane', definition: joinLeaf },
+    {
+      name: 'publish',
+      summary: 'Sign the addons of clusters for their management plane',
+      definition: publishLeaf,
+    },
   ],
 }

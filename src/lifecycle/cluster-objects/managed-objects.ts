@@ -28,11 +28,18 @@ export interface ManagedObjectsInput {
   readonly plans: readonly NodePlan[]
   /** RBAC rules of the enabled controllers. */
   readonly rules: readonly Manifest[]
+  /** CustomResourceDefinitions of the enabled controllers. */
+  readonly crds?: readonly Manifest[]
 }
 
 export const partLabel = 'hyperkube.dev/part'
 
-export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInput): ManagedObjects {
+export function buildManagedObjects({
+  cluster,
+  plans,
+  rules,
+  crds = [],
+}: ManagedObjectsInput): ManagedObjects {
   const { manager, hosts, security } = cluster.spec
   const controllers = manager === 'none' ? [] : [buildClusterStatusCrd(), ...rules]
   const isCis = security.profile === 'cis'
@@ -41,7 +48,8 @@ export function buildManagedObjects({ cluster, plans, rules }: ManagedObjectsInp
   // labelled: Kubernetes creates them, and they must not be pruned.
   const policies = isCis ? defaultAccountsPolicy : []
   return {
-    base: [...base, ...(isCis ? defaultAccounts : [])],
+    // CRDs of controllers are not labelled: if they were pruned, all their objects would be deleted.
+    base: [...base, ...crds, ...(isCis ? defaultAccounts : [])],
     labelled: [buildHostCrd(), ...controllers, ...policies, ...plans.flatMap(buildHostObjects)].map(
       addPartLabel,
     ),

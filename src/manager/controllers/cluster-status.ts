@@ -16,7 +16,8 @@ import {
   nodeWatch,
 } from '../watch-specs.ts'
 
-const statusWatch = new WatchSpec({
+/** Watches the ClusterStatus object. */
+export const statusWatch = new WatchSpec({
   name: 'cluster-statuses',
   kind: clusterStatusKind,
   select: ({ status }): { readonly status: ClusterStatus | undefined } => ({ status }),

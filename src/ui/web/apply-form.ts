@@ -3,8 +3,7 @@ import { h, type ComponentChild } from 'preact'
 import type { AppliedPlan, ViewResult } from '../views.ts'
 import { command, notice } from './parts.ts'
 import { formatRoute } from './route.ts'
-
-export type ApplyPlan = (cluster: string, digest: string, confirm: string) => Promise<ViewResult<AppliedPlan>>
+import type { ApplyPlan } from './store.ts'
 
 interface ApplyFormProps {
   readonly cluster: string

@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals'
 import { h, type ComponentChild } from 'preact'
 import type { PlanView } from '../views.ts'
-import { ApplyForm, type ApplyPlan } from './apply-form.ts'
+import { ApplyForm } from './apply-form.ts'
 import { badge, command, notice, showView, table } from './parts.ts'
-import type { ViewState } from './store.ts'
+import type { ApplyPlan, ViewState } from './store.ts'
 
 type Op = PlanView['hosts'][number]['ops'][number]
 

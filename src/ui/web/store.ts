@@ -1,6 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { ApplyPlan } from './apply-form.ts'
-import type { ViewDocuments, ViewName, ViewResult } from '../views.ts'
+import type { AppliedPlan, ViewDocuments, ViewName, ViewResult } from '../views.ts'
 
 /** What is known of a view: the last result, and whether a newer one is being read. */
 export interface ViewState<T> {
@@ -11,6 +10,9 @@ export interface ViewState<T> {
   /** Why the interface itself did not respond; undefined if it responded. */
   readonly connection: string | undefined
 }
+
+/** Applies a plan that was shown. `confirm` is what the operator typed. */
+export type ApplyPlan = (cluster: string, digest: string, confirm: string) => Promise<ViewResult<AppliedPlan>>
 
 /** Views by name, cluster and parameters. Each has a signal, so that only the view that changes is rendered again. */
 export interface Store {

@@ -1,0 +1,103 @@
+import { createHash, type KeyObject } from 'node:crypto'
+import { z } from 'zod'
+import { addonContent } from '../contract/manager-settings.ts'
+import { type Format, readVersioned } from '../contract/versioned.ts'
+import { HyperkubeError } from '../kit/errors.ts'
+import { isSignedBy, signContent } from '../kit/signature.ts'
+
+export const documentGeneration = z.int().min(1)
+
+const desiredDocument = z.strictObject({
+  apiVersion: z.literal('hyperkube.dev/v1'),
+  kind: z.literal('DesiredDocument'),
+  /** Id in the identity of the cluster. A document of another cluster is refused. */
+  cluster: z.uuid(),
+  /** Grows with every document. A cluster refuses documents with a lower number than it has accepted. */
+  generation: documentGeneration,
+  /** All addons of cluster.yml that depend on no host and contain no Secret. */
+  addons: z.array(addonContent),
+})
+/** What an operator wants a managed cluster to apply. Hosts are not part of it: their plans need ssh. */
+export type DesiredDocument = z.infer<typeof desiredDocument>
+
+export const desiredDocumentFormat: Format<DesiredDocument> = {
+  kind: 'DesiredDocument',
+  newest: { apiVersion: 'hyperkube.dev/v1', schema: desiredDocument },
+  older: [],
+}
+
+/** Longest document in characters. A managed cluster stores it in a ConfigMap, which has at most 1 MiB. */
+export const maxDocumentLength = 900_000
+
+export const signedDocument = z.object({
+  /** The document as JSON. The signature is about these bytes. */
+  document: z.string().max(maxDocumentLength),
+  signature: z.base64(),
+})
+export type SignedDocument = z.infer<typeof signedDocument>
+
+/** What a cluster needs to recognize its own documents. */
+export interface DocumentTrust {
+  readonly publicKey: KeyObject
+  /** Id in the identity of the cluster. */
+  readonly cluster: string
+}
+
+/** Separates these signatures from those of bundles and snapshots, which the same key signs. */
+const signaturePrefix = 'hyperkube desired document v1\n'
+
+export function signDocument(document: DesiredDocument, privateKey: KeyObject): SignedDocument {
+  const text = JSON.stringify(document)
+  if (text.length > maxDocumentLength)
+    throw new HyperkubeError(
+      'FLEET_DOCUMENT_TOO_LARGE',
+      `the addons of the cluster have ${text.length} characters; the limit is ${maxDocumentLength}`,
+      { hint: 'apply large addons with hyperkube up, and set enabled: false for the others' },
+    )
+  return { document: text, signature: signContent(toSignedBytes(text), privateKey).toString('base64') }
+}
+
+/** Reads a document. Throws unless the operator of this cluster signed it for this cluster. */
+export function readSignedDocument(
+  { document: text, signature }: SignedDocument,
+  { publicKey, cluster }: DocumentTrust,
+): DesiredDocument {
+  if (!isSignedBy(toSignedBytes(text), Buffer.from(signature, 'base64'), publicKey))
+    throw new HyperkubeError('FLEET_DOCUMENT_SIGNATURE', 'the operator of this cluster did not sign it', {
+      hint: 'on the machine with the key of the cluster: hyperkube fleet publish',
+    })
+  const document = readVersioned(desiredDocumentFormat, parseJson(text))
+  if (document.cluster === cluster) return document
+  throw new HyperkubeError(
+    'FLEET_DOCUMENT_OTHER_CLUSTER',
+    `it is for the cluster with the id ${document.cluster}`,
+    {
+      hint: 'on the machine with the key of the cluster: hyperkube fleet publish',
+    },
+  )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new HyperkubeError('CONTRACT_NOT_VALID', 'a signed document is not JSON')
+  }
+}
+
+export function computeDocumentDigest({ document }: Pick<SignedDocument, 'document'>): string {
+  return createHash('sha256').update(document).digest('hex')
+}
+
+function toSignedBytes(text: string): Buffer {
+  return Buffer.from(signaturePrefix + text)
+}
+
+/**
+ * Chooses the number of the next document. The time makes it higher than all previous numbers, even if the
+ * management plane has lost the newest ones.
+ */
+export function chooseGeneration(known: readonly (number | undefined)[], now: Date): number {
+  const highest = Math.max(0, ...known.flatMap((generation) => generation ?? []))
+  return Math.max(highest + 1, Math.floor(now.getTime() / 1000))
+}
