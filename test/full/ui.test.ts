@@ -54,6 +54,14 @@ async function readPage(name: string, hash: string, selector: string): Promise<s
   return String(await page.evaluate("document.querySelector('main').innerText"))
 }
 
+/** Waits for a condition in the page. If it does not occur, the error contains the text of the page. */
+async function waitFor(condition: string, timeout: number): Promise<void> {
+  await page.waitForFunction(condition, { timeout }).catch(async (cause: unknown) => {
+    const text = String(await page.evaluate("document.querySelector('main').innerText"))
+    throw new Error(`${condition} did not occur: ${text}`, { cause })
+  })
+}
+
 test('the overview explains the stopped kubelet, and names the command to type', async () => {
   await page.waitForSelector('article', { timeout: 120_000 })
   const text = await readPage('overview', '#/lab', 'article')
@@ -98,21 +106,19 @@ test(
     await getHost('w1').script('systemctl start hyperkube-agent kubelet')
     await page.goto(new URL('#/lab/plan', page.url()).href)
     await page.click('.title button')
-    await page.waitForFunction(
+    await waitFor(
       "!document.querySelector('.title button').disabled && document.querySelector('input[name=confirm]') !== null",
-      { timeout: 120_000 },
+      120_000,
     )
     const plan = String(await page.evaluate("document.querySelector('main').innerText"))
     expect(plan).not.toContain('ROLLOUT_WORKER_SKIPPED')
     await page.type('input[name=confirm]', 'lab')
     await page.keyboard.press('Enter')
-    await page.waitForFunction("location.hash.startsWith('#/lab/runs/')", { timeout: 60_000 })
+    await waitFor("location.hash.startsWith('#/lab/runs/')", 60_000)
     const hash = new URL(page.url()).hash
     const live = await readPage('run-live', hash, 'main strong')
     expect(live).toContain('no end recorded')
-    await page.waitForFunction("document.querySelector('main .badge').textContent === 'done'", {
-      timeout: 300_000,
-    })
+    await waitFor("document.querySelector('main .badge').textContent === 'done'", 300_000)
     const text = await readPage('run', hash, 'table.timeline')
     expect(text).toContain('kubelet on cp1')
     expect(text).toContain('kubelet on w1')

@@ -185,7 +185,7 @@ describe('a shown plan', () => {
   const document = { ...buildPlanDocument({ ...emptyProposal, steps: [] }) }
   const upWith = (run: LeafCommand['run']): LeafCommand => ({ ...echo, run })
   const openLog = ({ commandLogs, now }: CommandContext): void =>
-    void commandLogs.open('shop', 'up', now()).close()
+    commandLogs.open('shop', 'up', now()).close()
 
   test('is applied with up --plan, and the response names the run', async () => {
     const { context } = createInMemoryContext({})
