@@ -55,17 +55,24 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Change the version of etcd with kubeadm first.',
   },
   PREDECESSOR_MISSING: {
-    summary: 'A host of an adopted cluster does not have a file of the tool that created the cluster.',
-    meaning: 'hyperkube needs the file for the way back. It stopped before it changed the component.',
+    summary:
+      'A host of an adopted cluster does not have a file or container of the tool that created the cluster.',
+    meaning: 'hyperkube needs it for the way back. It stopped before it changed the component.',
     remedy: 'The host changed after `hyperkube adopt`. Compare it with the other hosts.',
   },
   PREDECESSOR_RUNS: {
-    summary: 'A static pod did not end after its manifest was moved.',
-    meaning: 'The kubelet ends static pods. It may be stopped or unhealthy.',
-    remedy: 'Check the kubelet of the host: `systemctl status kubelet`. Then run the same command again.',
+    summary: 'A static pod or a container of the previous tool did not end.',
+    meaning: 'The kubelet ends static pods, and Docker ends containers. One of them may be unhealthy.',
+    remedy:
+      'Check it on the host: `systemctl status kubelet` or `docker ps`. Then run the same command again.',
+  },
+  PREDECESSOR_NO_DOCKER: {
+    summary: 'Docker does not respond on a host of an adopted RKE1 cluster.',
+    meaning: 'The previous components are containers of Docker. They can neither stop nor start without it.',
+    remedy: 'Start Docker on the host: `systemctl start docker`. Then run the same command again.',
   },
   PREDECESSOR_DATA_TWICE: {
-    summary: 'A host has data of etcd both where kubeadm and where hyperkube keeps it.',
+    summary: 'A host has data of etcd both where the previous tool and where hyperkube keeps it.',
     remedy:
       'Compare both directories on the host, and move the old one away. Then run the same command again.',
   },

@@ -1,6 +1,12 @@
 import { namePredecessor, type Predecessor } from '../../contract/predecessor.ts'
 import type { LinuxHost } from '../host/host.ts'
 import {
+  inspectReplacedContainer,
+  recordContainer,
+  replaceContainer,
+  restoreContainer,
+} from './predecessor-container.ts'
+import {
   inspectReplacedUnit,
   recordUnit,
   replaceUnit,
@@ -16,7 +22,9 @@ import {
 import {
   type MakeContext,
   type ManagedResource,
+  type RemoveResult,
   type ResourceHandler,
+  type ResourceObservation,
   wasAbsent,
 } from './resource-handler.ts'
 
@@ -31,8 +39,7 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
   findSpec: ({ replaces }, name) =>
     replaces !== undefined && namePredecessor(replaces) === name ? replaces : undefined,
 
-  inspect: async ({ record }, { host }) =>
-    record.kind === 'unit' ? inspectReplacedUnit(host, record) : inspectReplacedStaticPod(host, record),
+  inspect: async ({ record }, { host }) => inspectReplaced(host, record),
 
   recordBefore: async (spec, context) => ({
     ...context.head,
@@ -43,19 +50,60 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
 
   async make(spec, context, previous) {
     const record = previous?.record ?? (await readRecord(spec, context))
-    const changed =
-      record.kind === 'unit'
-        ? await replaceUnit(context.host, record, spec.kept)
-        : await replaceStaticPod(context, record, spec.kept)
+    const changed = await replace(context, record, spec.kept)
     return { changed, resource: { ...context.head, target: 'predecessor', record, kept: spec.kept } }
   },
 
   async remove({ record, kept }, { host }) {
-    if (record.kind === 'unit') return kept ? restoreUnit(host, record) : revealPackageDropIns(host, record)
-    return kept ? restoreStaticPod(host, record) : wasAbsent
+    if (kept) return restore(host, record)
+    return record.kind === 'unit' ? revealPackageDropIns(host, record) : wasAbsent
   },
 }
 
 async function readRecord(spec: Predecessor, context: MakeContext<LinuxHost>): Promise<PredecessorRecord> {
-  return spec.kind === 'unit' ? recordUnit(spec.unit, context) : recordStaticPod(spec, context)
+  switch (spec.kind) {
+    case 'static-pod':
+      return recordStaticPod(spec, context)
+    case 'unit':
+      return recordUnit(spec.unit, context)
+    case 'container':
+      return recordContainer(spec, context)
+  }
+}
+
+async function inspectReplaced(host: LinuxHost, record: PredecessorRecord): Promise<ResourceObservation> {
+  switch (record.kind) {
+    case 'static-pod':
+      return inspectReplacedStaticPod(host, record)
+    case 'unit':
+      return inspectReplacedUnit(host, record)
+    case 'container':
+      return inspectReplacedContainer(host, record)
+  }
+}
+
+async function replace(
+  context: MakeContext<LinuxHost>,
+  record: PredecessorRecord,
+  isKept: boolean,
+): Promise<boolean> {
+  switch (record.kind) {
+    case 'static-pod':
+      return replaceStaticPod(context, record, isKept)
+    case 'unit':
+      return replaceUnit(context.host, record, isKept)
+    case 'container':
+      return replaceContainer(context, record, isKept)
+  }
+}
+
+async function restore(host: LinuxHost, record: PredecessorRecord): Promise<RemoveResult> {
+  switch (record.kind) {
+    case 'static-pod':
+      return restoreStaticPod(host, record)
+    case 'unit':
+      return restoreUnit(host, record)
+    case 'container':
+      return restoreContainer(host, record)
+  }
 }

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { RestartPolicy } from '../../../contract/predecessor.ts'
+import { toCommandError } from '../../../kit/command.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
+import type { RunCommand } from '../command.ts'
+import type { Docker, DockerContainer } from '../host.ts'
+
+/** Fields of `docker container inspect`, which prints a list with one entry for each name. */
+const inspection = z.tuple([
+  z.looseObject({
+    State: z.looseObject({ Running: z.boolean() }),
+    HostConfig: z.looseObject({
+      RestartPolicy: z.looseObject({
+        // Containers that were created without a policy have an empty name.
+        Name: z.enum(['', 'no', 'always', 'unless-stopped', 'on-failure']),
+        MaximumRetryCount: z.int().min(0).default(0),
+      }),
+    }),
+  }),
+])
+
+const stopSeconds = 30
+
+export function createDocker(command: RunCommand): Docker {
+  return {
+    async find(name) {
+      const argv = ['docker', 'container', 'inspect', name] as const
+      const result = await command(argv, { codes: [0, 1] }).catch((error: unknown) => {
+        if (error instanceof HyperkubeError && error.code === 'COMMAND_NOT_RUN') return undefined
+        throw error
+      })
+      if (result === undefined) return 'unavailable'
+      if (result.code === 0) return parseContainer(result.stdout)
+      if (/no such container/i.test(result.stderr)) return 'absent'
+      if (/cannot connect to the docker daemon/i.test(result.stderr)) return 'unavailable'
+      throw toCommandError(argv.join(' '), result)
+    },
+    async setRestartPolicy(name, policy) {
+      await command(['docker', 'update', `--restart=${formatRestartPolicy(policy)}`, name])
+    },
+    async start(name) {
+      await command(['docker', 'start', name])
+    },
+    async stop(name, signal) {
+      await command(['docker', 'stop', '-t', String(stopSeconds), name], { signal })
+    },
+    async remove(name) {
+      await command(['docker', 'rm', name])
+    },
+  }
+}
+
+/** Parses the output of `docker container inspect` for one container. */
+export function parseContainer(text: string): DockerContainer {
+  const [{ State, HostConfig }] = inspection.parse(JSON.parse(text))
+  const { Name, MaximumRetryCount } = HostConfig.RestartPolicy
+  return {
+    running: State.Running,
+    restartPolicy: { name: Name === '' ? 'no' : Name, retries: MaximumRetryCount },
+  }
+}
+
+function formatRestartPolicy({ name, retries }: RestartPolicy): string {
+  return name === 'on-failure' && retries > 0 ? `${name}:${retries}` : name
+}
