@@ -45,14 +45,35 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Change the driver with kubeadm first. The message names the driver that hyperkube uses.',
   },
   ADOPT_CA_NAME: {
-    summary: 'A CA of the cluster does not have the name that kubeadm gives it.',
+    summary: 'A CA of the cluster does not have a name that hyperkube knows.',
     meaning: 'Agents recognize the CA of a certificate by its name.',
     remedy: 'Keep the cluster with its tool.',
   },
   ADOPT_ETCD_VERSION: {
     summary: 'etcd would change its minor version.',
     meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
-    remedy: 'Change the version of etcd with kubeadm first.',
+    remedy: 'Change the version of etcd with the tool that manages the cluster first.',
+  },
+  ADOPT_RKE1_NETWORK: {
+    summary: 'The pod network or kube-proxy of an RKE1 cluster could not be continued.',
+    meaning:
+      'The network pods of RKE1 stay on moved hosts. A second flannel beside them was never tried. kube-proxy runs in Docker and must move.',
+    remedy: 'Set `spec.network.plugin: none` and remove `spec.network.kubeProxy` in cluster.yml.',
+  },
+  ADOPT_RKE1_ETCD_HOST: {
+    summary: 'A host of an RKE1 cluster would run only etcd.',
+    meaning: 'RKE1 runs a kubelet and a kube-proxy there too. They would stay in Docker.',
+    remedy: 'Give the host the role `worker` in cluster.yml.',
+  },
+  ADOPT_DOCKER_CONTAINERD: {
+    summary: 'Docker uses the containerd service that hyperkube would replace.',
+    meaning: 'What happens to the containers of RKE1 then was never tried. They could be lost.',
+    remedy: 'Manage the cluster with RKE1. Do not stop containerd.',
+  },
+  ADOPT_DOCKER_PODS: {
+    summary: 'Pods of DaemonSets would run in Docker and in containerd at the same time.',
+    meaning: 'A drain does not remove them. How their containers in Docker end was never tried.',
+    remedy: 'Manage the cluster with RKE1.',
   },
   PREDECESSOR_MISSING: {
     summary:

@@ -41,6 +41,13 @@ import {
   checkProxyPassword,
   checkCaFiles,
 } from './checks/references.ts'
+import {
+  checkRke1Cas,
+  checkRke1Containerd,
+  checkRke1EtcdHost,
+  checkRke1Network,
+  checkRke1Pods,
+} from './checks/rke1-host.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
 import { checkKeepalived, checkVirtualIpHolder } from './checks/virtual-ip.ts'
 import {
@@ -64,6 +71,8 @@ const clusterChecks: readonly ClusterCheck[] = [
   checkProxyPassword,
   checkCaFiles,
   checkClusterFlags,
+  checkRke1Cas,
+  checkRke1Network,
 ]
 
 const hostChecks: readonly HostCheck[] = [checkPresence, checkHostFiles, checkHostFlags]
@@ -96,6 +105,9 @@ const linuxChecks: readonly LinuxCheck[] = [
   checkDocker,
   checkFirewall,
   checkResolver,
+  checkRke1Containerd,
+  checkRke1EtcdHost,
+  checkRke1Pods,
 ]
 
 const windowsChecks: readonly WindowsCheck[] = [

@@ -79,7 +79,10 @@ export function buildRolloutHost(
     live,
     changedStages,
     disruptedStages: new Set(ops.filter(isDisruptiveOp).map(({ stage }) => stage)),
-    drain: live.node && changedStages.has('node') && changesMinor(plan, input.currentKubelets.get(name)),
+    drain:
+      live.node &&
+      changedStages.has('node') &&
+      (changesMinor(plan, input.currentKubelets.get(name)) || changesRuntime(plan, ops)),
     managedNetwork: plan?.components.some((component) => component.name === 'flanneld') ?? false,
   }
 }
@@ -112,6 +115,19 @@ function isDisruptiveOp({ action, target }: Op): boolean {
 function changesMinor(plan: NodePlan | undefined, before: string | undefined): boolean {
   const after = plan?.components.find(({ name }) => name === 'kubelet')?.version
   return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)
+}
+
+/**
+ * True if the kubelet replaces one that runs its pods in Docker. containerd cannot take over such pods, so they
+ * must be created again.
+ */
+function changesRuntime(plan: NodePlan | undefined, ops: readonly Op[]): boolean {
+  const replaced = plan?.components.find(({ name }) => name === 'kubelet')?.replaces
+  if (replaced?.kind !== 'container') return false
+  return ops.some(
+    ({ component, target, action }) =>
+      component === 'kubelet' && target === 'predecessor' && action === 'create',
+  )
 }
 
 function toMinor(version: string): string {

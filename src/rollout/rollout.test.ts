@@ -223,6 +223,21 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
   expect(gates).toEqual(new Set(['controllers-ready']))
 })
 
+test('a node is drained if its pods move from Docker to containerd, but only once', () => {
+  const replaces = { kind: 'container', container: 'kubelet', kept: true } as const
+  const adopted = plans.map((plan) => ({
+    ...plan,
+    components: plan.components.map((one) => (one.name === 'kubelet' ? { ...one, replaces } : one)),
+  }))
+  const move = { ...buildFixtureOp('node', 'create'), component: 'kubelet', target: 'predecessor' } as const
+  const ops = new Map([
+    ['w1', [move]],
+    ['w2', buildChanges(true, 'node')],
+  ])
+  const { steps } = planRollout(buildRolloutInput({ plans: adopted, live, ops, maxUnavailable: 3 }))
+  expect(steps.map(text)).toEqual(['node/w2 disruptive', 'node/w1 drained disruptive'])
+})
+
 test('hosts of an adopted cluster move one by one, as if their services restarted', () => {
   const ops = new Map(
     plans.map(({ host, components }) => [

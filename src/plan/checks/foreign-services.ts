@@ -1,18 +1,20 @@
 import { otherNodeServices } from '../../contract/windows-host.ts'
 import { isNode } from '../context.ts'
-import { replacesUnit } from '../linux/predecessors.ts'
+import { canReturnToRke1, replacesUnit } from '../linux/predecessors.ts'
 import { listFlooredComponents } from '../reserved-resources.ts'
 import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './check.ts'
 
 /**
  * Finds foreign services that have the name of a hyperkube service. Only names of services that this host
- * will run are checked. Services that hyperkube replaces on an adopted host are expected.
+ * will run are checked. Services that hyperkube replaces on an adopted host are expected. The containerd of a
+ * host of RKE1 belongs to Docker, which another check explains.
  */
 export const checkForeignServices: LinuxCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)
   return subject.system.foreignServices.flatMap((service) => {
     const name = service.replace(/\.service$/, '')
     if (!ownServices.includes(name) || replacesUnit(subject, name)) return []
+    if (name === 'containerd' && canReturnToRke1(subject)) return []
     const message = `the host has a service ${name} that hyperkube did not create`
     const hint = `systemctl disable --now ${name}; then remove its package`
     return [hostError(subject, 'HOST_SERVICE_TAKEN', message, { hint, component: name })]
@@ -20,7 +22,8 @@ export const checkForeignServices: LinuxCheck = (subject) => {
 }
 
 export const checkDocker: LinuxCheck = (subject) => {
-  if (!isNode(subject) || !subject.system.firewalls.includes('docker')) return []
+  // A host of RKE1 needs Docker for its way back.
+  if (canReturnToRke1(subject) || !isNode(subject) || !subject.system.firewalls.includes('docker')) return []
   const message = 'Docker runs on the host: Kubernetes does not count the resources of its containers'
   return [
     hostWarning(subject, 'HOST_DOCKER', message, { hint: 'systemctl disable --now docker.socket docker' }),

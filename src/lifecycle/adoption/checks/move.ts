@@ -81,7 +81,7 @@ export const checkCaNames: AdoptionCheck = (observation) => {
 export function buildEtcdVersionCheck(versions: ReadonlyMap<string, string>): AdoptionCheck {
   return ({ from, api, etcd }) => {
     const next = versions.get(toMinor(api?.version ?? ''))
-    if (from !== 'kubeadm' || next === undefined) return []
+    if (next === undefined) return []
     const others = (etcd?.members ?? []).filter(
       ({ version }) => version !== undefined && toMinor(version) !== toMinor(next),
     )
@@ -91,11 +91,17 @@ export function buildEtcdVersionCheck(versions: ReadonlyMap<string, string>): Ad
       prevents(
         'ADOPT_ETCD_VERSION',
         `etcd would change its minor version to ${next}, and could not return: ${joinNames(found)}`,
-        `change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply`,
+        etcdChanges[from],
       ),
     ]
   }
 }
+
+const etcdChanges = {
+  kubeadm:
+    'change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply',
+  rke1: 'change etcd with RKE1 first: set system_images.etcd in its cluster.yml, then rke up',
+} as const
 
 function toMinor(version: string): string {
   return version.split('.').slice(0, 2).join('.')

@@ -283,7 +283,7 @@ export function buildRke1Observation(): AdoptionObservation {
     },
     etcd: {
       confirmed: true,
-      members: (base.etcd?.members ?? []).slice(0, 1).map((one) => ({ ...one, name: 'etcd-cp1' })),
+      members: (base.etcd?.members ?? []).slice(0, 1).map((one) => ({ ...one, name: 'etcd-cp1', version: '3.5.21' })),
     },
   }
 }
