@@ -1,0 +1,75 @@
+import { stringify } from 'yaml'
+import type { ClusterHosts } from '../cluster/shape.ts'
+import type { Host } from '../hosts/host.ts'
+import { rke1ImageNames } from '../mirror/rke1-images.ts'
+
+/**
+ * Version whose defaults RKE1 uses. It knows only some versions, so the image of Kubernetes is set separately.
+ */
+const knownVersion = 'v1.32.6-rancher1-1'
+
+export interface RkeNode {
+  readonly hosts: {
+    readonly [Role in keyof ClusterHosts]: readonly Pick<Host, 'name' | 'address' | 'ssh'>[]
+  }
+}
+
+/** Renders the cluster.yml of RKE1. The comments name settings that only lab hosts need. */
+export function renderRkeConfig({ hosts }: RkeNode): string {
+  const { kubernetes, tools, etcd, pause, coredns, flannel, flannelCni } = rke1ImageNames
+  const describe = (role: readonly string[]) => (host: Pick<Host, 'name' | 'address' | 'ssh'>) => ({
+    address: host.address,
+    hostname_override: host.name,
+    user: 'root',
+    ssh_key_path: host.ssh.keyFile,
+    role: [...role],
+  })
+  return stringify({
+    cluster_name: 'lab',
+    kubernetes_version: knownVersion,
+    nodes: [
+      ...hosts.controlPlanes.map(describe(['controlplane', 'etcd'])),
+      ...hosts.workers.map(describe(['worker'])),
+    ],
+    // Debian's version of Docker is in none of RKE1's lists.
+    ignore_docker_version: true,
+    network: { plugin: 'flannel' },
+    ingress: { provider: 'none' },
+    monitoring: { provider: 'none' },
+    services: {
+      etcd: { snapshot: false },
+      kubelet: {
+        // Lab hosts share the disk of the machine, which may be nearly full.
+        extra_args: {
+          'eviction-hard': 'memory.available<100Mi,nodefs.available<1%,imagefs.available<1%',
+          'image-gc-high-threshold': '100',
+        },
+      },
+      // kube-proxy cannot set the limit of conntrack inside a container and would exit.
+      kubeproxy: { extra_args: { 'conntrack-max-per-core': '0' } },
+    },
+    system_images: {
+      kubernetes,
+      etcd,
+      alpine: tools,
+      nginx_proxy: tools,
+      cert_downloader: tools,
+      kubernetes_services_sidecar: tools,
+      pod_infra_container: pause,
+      coredns,
+      flannel,
+      flannel_cni: flannelCni,
+    },
+  })
+}
+
+/** Renders the configuration of Docker. It pulls all images of docker.io from the mirror of the lab. */
+export function renderDockerConfig(mirror: string): string {
+  const config = {
+    'registry-mirrors': [mirror],
+    'insecure-registries': [new URL(mirror).host],
+    // Lab hosts have cgroup version 1.
+    'exec-opts': ['native.cgroupdriver=cgroupfs'],
+  }
+  return `${JSON.stringify(config, undefined, 2)}\n`
+}
