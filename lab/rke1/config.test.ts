@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { selectParts } from '../components/parts.ts'
 import { listImages } from '../mirror/images.ts'
 import { renderDockerConfig, renderRkeConfig } from './config.ts'
@@ -10,14 +11,15 @@ const createHost = (name: string, address: string) => ({
   ssh: { address, keyFile: '/lab/key', knownHosts: '/lab/known_hosts', control: '/lab/control' },
 })
 
-const config = parse(
-  renderRkeConfig({
-    hosts: {
-      controlPlanes: [createHost('cp1', '10.210.0.2')],
-      workers: [createHost('w1', '10.210.0.3')],
-    },
-  }),
-)
+const text = renderRkeConfig({
+  controlPlanes: [createHost('cp1', '10.210.0.2')],
+  workers: [createHost('w1', '10.210.0.3')],
+})
+const schema = z.looseObject({
+  nodes: z.array(z.unknown()),
+  system_images: z.record(z.string(), z.string()),
+})
+const config = schema.parse(parse(text))
 
 test('each host has its role, its name and the key of the lab', () => {
   const common = { user: 'root', ssh_key_path: '/lab/key' }
@@ -29,7 +31,7 @@ test('each host has its role, its name and the key of the lab', () => {
 
 test('the mirror has every image that the configuration names, and Docker pulls from it', () => {
   const published = selectParts(['rke1']).flatMap((part) => listImages(part).map(({ name }) => name))
-  const named = Object.values<string>(config.system_images).map((name) => `docker.io/${name}`)
+  const named = Object.values(config.system_images).map((name) => `docker.io/${name}`)
   expect(published.toSorted()).toEqual([...new Set(named)].toSorted())
   expect(JSON.parse(renderDockerConfig('http://10.210.0.1:8080'))).toMatchObject({
     'registry-mirrors': ['http://10.210.0.1:8080'],

@@ -8,28 +8,20 @@ import { rke1ImageNames } from '../mirror/rke1-images.ts'
  */
 const knownVersion = 'v1.32.6-rancher1-1'
 
-export interface RkeNode {
-  readonly hosts: {
-    readonly [Role in keyof ClusterHosts]: readonly Pick<Host, 'name' | 'address' | 'ssh'>[]
-  }
-}
+type RkeHost = Pick<Host, 'name' | 'address' | 'ssh'>
 
-/** Renders the cluster.yml of RKE1. The comments name settings that only lab hosts need. */
-export function renderRkeConfig({ hosts }: RkeNode): string {
+/** Renders the cluster.yml of RKE1. */
+export function renderRkeConfig({
+  controlPlanes,
+  workers,
+}: Readonly<Record<keyof ClusterHosts, readonly RkeHost[]>>): string {
   const { kubernetes, tools, etcd, pause, coredns, flannel, flannelCni } = rke1ImageNames
-  const describe = (role: readonly string[]) => (host: Pick<Host, 'name' | 'address' | 'ssh'>) => ({
-    address: host.address,
-    hostname_override: host.name,
-    user: 'root',
-    ssh_key_path: host.ssh.keyFile,
-    role: [...role],
-  })
   return stringify({
     cluster_name: 'lab',
     kubernetes_version: knownVersion,
     nodes: [
-      ...hosts.controlPlanes.map(describe(['controlplane', 'etcd'])),
-      ...hosts.workers.map(describe(['worker'])),
+      ...controlPlanes.map((host) => describeNode(host, 'controlplane', 'etcd')),
+      ...workers.map((host) => describeNode(host, 'worker')),
     ],
     // Debian's version of Docker is in none of RKE1's lists.
     ignore_docker_version: true,
@@ -61,6 +53,10 @@ export function renderRkeConfig({ hosts }: RkeNode): string {
       flannel_cni: flannelCni,
     },
   })
+}
+
+function describeNode({ name, address, ssh }: RkeHost, ...role: readonly string[]): object {
+  return { address, hostname_override: name, user: 'root', ssh_key_path: ssh.keyFile, role }
 }
 
 /** Renders the configuration of Docker. It pulls all images of docker.io from the mirror of the lab. */

@@ -43,7 +43,7 @@ export async function startRke1Cluster(lab: Lab, options: Rke1ClusterOptions): P
     const directory = join(lab.directory, 'rke1')
     await mkdir(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'cluster.yml')
-    await writeFile(file, renderRkeConfig({ hosts: assignRoles(shape, hosts) }), { mode: 0o600 })
+    await writeFile(file, renderRkeConfig(assignRoles(shape, hosts)), { mode: 0o600 })
     const rke = join(built.directory, 'rke')
     await report.step(`rke up, ${options.shape}`, async (note) => {
       await runProgram([rke, 'up', '--config', file, '--disable-port-check'], {
