@@ -15,7 +15,7 @@ type Container = Extract<Predecessor, { kind: 'container' }>
 /** Policy of a container that must not start with Docker. */
 const neverRestart: RestartPolicy = { name: 'no', retries: 0 }
 
-/** Reads what a host needs to return to a container of Docker. Throws if the host does not have the container. */
+/** Reads what a host needs to return to a container. Throws if the host does not have the container. */
 export async function recordContainer(
   { container, data, kept }: Container,
   { host, component }: MakeContext<LinuxHost>,

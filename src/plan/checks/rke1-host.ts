@@ -18,7 +18,7 @@ function clusterError(code: string, message: string, details: Pick<Finding, 'hin
   return { code, severity: 'error', message, ...details }
 }
 
-/** Finds CAs that agents could not recognize. RKE1 gives its CAs other names, and etcd has none of its own. */
+/** Finds CAs that agents could not recognize. RKE1 gives its CAs other names, and etcd shares one. */
 export const checkRke1Cas: ClusterCheck = (input) => {
   if (!isFromRke1(input)) return []
   const { kubernetes, etcd, frontProxy } = input.identity.cas
@@ -31,7 +31,7 @@ export const checkRke1Cas: ClusterCheck = (input) => {
     const subject = parseCertificates(text)[0]?.subject
     if (subject === undefined || caCommonNames[name].some((known) => subject === `CN=${known}`)) return []
     return [
-      clusterError('ADOPT_CA_NAME', `agents cannot recognize the ${name} CA, because its name is ${subject}`, {
+      clusterError('ADOPT_CA_NAME', `agents cannot recognize the ${name} CA by its name ${subject}`, {
         hint: 'keep this cluster with RKE1; nothing was changed',
       }),
     ]
@@ -90,7 +90,7 @@ export const checkRke1EtcdHost: LinuxCheck = (subject) => {
 /** Finds nodes whose remaining pods would run twice. A drain does not remove the pods of DaemonSets. */
 export const checkRke1Pods: LinuxCheck = (subject) => {
   if (!subject.system.firewalls.includes('docker') || !isNode(subject) || !canReturnToRke1(subject)) return []
-  const message = 'pods of DaemonSets would run twice, because their containers stay in Docker after the drain'
+  const message = 'pods of DaemonSets would run twice: their containers stay in Docker after the drain'
   const hint = 'keep this cluster with RKE1; nothing was changed'
   return [hostError(subject, 'ADOPT_DOCKER_PODS', message, { hint, component: 'kubelet' })]
 }
