@@ -1,5 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
@@ -78,8 +80,11 @@ describe('a host whose components run in Docker', () => {
     host.docker.containers.set('kubelet', { ...kubelet, running: false })
     const original = await observe()
     await applyAndListOps(host, buildAdoptedPlan())
+    await mkdir(host.toLocalPath(dirname(kubeletShutdownFile)), { recursive: true })
+    await writeFile(host.toLocalPath(kubeletShutdownFile), 'written by the kubelet')
     await runReturn({ ...runOptions, host })
     expect(await observe()).toEqual(original)
+    expect(await host.files.stat(kubeletShutdownFile)).toBeUndefined()
   })
 
   test('returns one stage if the plan drops its components', async () => {

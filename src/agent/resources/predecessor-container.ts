@@ -1,7 +1,14 @@
 import type { ContainerRecord, Predecessor, RestartPolicy } from '../../contract/predecessor.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { DockerContainer, LinuxHost } from '../host/host.ts'
-import { inspectTakenData, notThere, recordData, returnData, takeData } from './predecessor-data.ts'
+import {
+  inspectTakenData,
+  notThere,
+  recordData,
+  removeWrittenFiles,
+  returnData,
+  takeData,
+} from './predecessor-data.ts'
 import {
   type MakeContext,
   type RemoveResult,
@@ -104,6 +111,7 @@ export async function restoreContainer(
   const found = await docker.find(container)
   if (found === 'unavailable') throw noDocker(container)
   await returnData(host, data)
+  await removeWrittenFiles(host, container)
   if (found === 'absent') return wasAbsent
   const isPending =
     (running && !found.running) ||

@@ -1,9 +1,21 @@
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { TakenData, TakenDataRecord } from '../../contract/predecessor.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { dirname, join } from '../host/host-path.ts'
 import type { LinuxHost, UserIds } from '../host/host.ts'
 import type { MakeContext, ResourceObservation } from './resource-handler.ts'
 import { removeIfEmpty } from './resource-paths.ts'
+
+/** Files that programs of hyperkube write and never remove. A previous program writes its own when it starts. */
+const writtenFiles: Readonly<Record<string, readonly string[]>> = { kubelet: [kubeletShutdownFile] }
+
+/** Removes the files that a program of hyperkube has written. The program has already stopped. */
+export async function removeWrittenFiles({ files }: LinuxHost, program: string): Promise<void> {
+  for (const file of writtenFiles[program] ?? []) {
+    await files.remove(file)
+    await removeIfEmpty({ files }, dirname(file))
+  }
+}
 
 /** Reads the owner of the data of a predecessor. Returns undefined if the data does not exist. */
 export async function recordData(
