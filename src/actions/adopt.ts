@@ -1,3 +1,4 @@
+import { formatHostPort } from '../kit/host-port.ts'
 import { apiServerTlsName } from '../contract/api-server-name.ts'
 import { EtcdClient } from '../etcd/client.ts'
 import { type AdoptionSource, createIdentity, type Identity } from '../identity/identity.ts'
@@ -232,9 +233,8 @@ async function readApi(reader: Reader, given: AdoptionTarget['kubeconfig']) {
   const { ca, credentials } = parseKubeconfig(text, file)
   const args = findComponent(host, 'kube-apiserver')?.args ?? {}
   const address = args['advertise-address'] ?? host.address
-  const bracketed = address.includes(':') ? `[${address}]` : address
   using client = new KubeClient({
-    servers: [`https://${bracketed}:${args['secure-port'] ?? '6443'}`],
+    servers: [`https://${formatHostPort(address, args['secure-port'] ?? '6443')}`],
     serverName: apiServerTlsName,
     ca,
     credentials,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { formatAddress } from './address.ts'
+import { formatHostPort } from '../kit/host-port.ts'
 import { httpGet, type ServerAgents } from './server-requests.ts'
 
 const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes'
@@ -42,7 +42,7 @@ export function parseEndpointSlice(value: unknown): readonly string[] {
   const hosts = (endpoints ?? [])
     .filter(({ conditions }) => conditions?.ready !== false)
     .flatMap(({ addresses }) => addresses)
-  const servers = hosts.flatMap((host) => portNumbers.map((port) => formatAddress(host, port)))
+  const servers = hosts.flatMap((host) => portNumbers.map((port) => formatHostPort(host, port)))
   return [...new Set(servers)].toSorted().slice(0, maxServers)
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { parseAddress } from './address.ts'
+import { parseHostPort } from '../kit/host-port.ts'
 import type { ProxyStatus, ServerStatus } from './status.ts'
 
 /** Serves the status of the proxy at /healthz and /metrics. */
@@ -39,14 +39,14 @@ export function listenWithRetry(
   server.on('error', (error) => {
     log(`cannot serve health at ${address}: ${error.message}`)
     if (!signal.aborted && !server.listening)
-      timer = setTimeout(() => server.listen(parseAddress(address)), retryMs)
+      timer = setTimeout(() => server.listen(parseHostPort(address)), retryMs)
   })
   signal.addEventListener('abort', () => {
     clearTimeout(timer)
     server.close()
     server.closeAllConnections()
   })
-  server.listen(parseAddress(address))
+  server.listen(parseHostPort(address))
 }
 
 type Row = readonly [

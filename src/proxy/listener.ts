@@ -1,6 +1,6 @@
 import { connect, createServer, type Server as Listener, type Socket } from 'node:net'
 import { formatError, HyperkubeError } from '../kit/errors.ts'
-import { parseAddress } from './address.ts'
+import { parseHostPort } from '../kit/host-port.ts'
 import { ConnectionHandshake, type HandshakeResult, ProxiedConnection } from './client-connection.ts'
 import type { ProxyTiming } from './timing.ts'
 import type { ApiServer, UpstreamPool } from './upstream-pool.ts'
@@ -61,7 +61,7 @@ export class ProxyListener {
         }),
       ),
     )
-    this.#listener.listen({ ...parseAddress(address), backlog: 4096 }, resolve)
+    this.#listener.listen({ ...parseHostPort(address), backlog: 4096 }, resolve)
     await promise
     this.#listener.removeAllListeners('error').on('error', (error) => log(`listening: ${error.message}`))
   }
@@ -180,7 +180,7 @@ async function dial(
     attempts.add(attempt(server, startedAt))
   }
   const attempt = (server: string, startedAt: number): Socket => {
-    const socket = connect({ ...parseAddress(server), allowHalfOpen: true, ...socketOptions })
+    const socket = connect({ ...parseHostPort(server), allowHalfOpen: true, ...socketOptions })
     const fail = (observation: UpstreamObservation): void => {
       clearTimeout(timer)
       socket.destroy()

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pollUntil } from '../kit/poll.ts'
-import { parseAddress } from './address.ts'
+import { parseHostPort } from '../kit/host-port.ts'
 import { ProxiedConnection } from './client-connection.ts'
 import type { ApiserverProxy } from './proxy.ts'
 import type { ProxySettings } from './run.ts'
@@ -71,13 +71,13 @@ test('a client that does not read stops its server from sending', async () => {
     more()
   })
   const accepted = Promise.withResolvers<Socket>()
-  const front = parseAddress(await bed.plainServer(accepted.resolve))
+  const front = parseHostPort(await bed.plainServer(accepted.resolve))
   const client = connect(front).pause()
   bed.onClose(async () => client.destroy())
   const ours = await accepted.promise
   const connection = new ProxiedConnection(
     ours,
-    connect(parseAddress(name)),
+    connect(parseHostPort(name)),
     0,
     () => undefined,
     () => undefined,

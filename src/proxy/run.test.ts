@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { pollUntil } from '../kit/poll.ts'
-import { parseAddress } from './address.ts'
+import { parseHostPort } from '../kit/host-port.ts'
 import { runProxy } from './run.ts'
 import { type OpensslTestCa, createOpensslTestCa } from './testing/openssl-test-ca.ts'
 import { findFreeAddress, ProxyTestBed } from './testing/proxy-test-bed.ts'
@@ -71,7 +71,7 @@ async function running(servers: readonly string[]): Promise<Running> {
     const response = await fetch(`http://${health}/healthz`)
     return statusSchema.parse(await response.json())
   }
-  return { port: parseAddress(listen).port, health, configure, status, stop }
+  return { port: parseHostPort(listen).port, health, configure, status, stop }
 }
 
 async function logged(text: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { formatError, hasCode } from '../kit/errors.ts'
-import { parseAddress } from './address.ts'
+import { parseHostPort } from '../kit/host-port.ts'
 
 /** HTTPS agents for the proxy's own requests to API servers. */
 export interface ServerAgents {
@@ -87,7 +87,7 @@ export class HttpGetTimeout extends Error {
 export async function httpGet(options: HttpGetOptions): Promise<HttpGetResponse> {
   const { agent, server, path, timeoutMs, maxBytes } = options
   return new Promise((resolve, reject) => {
-    const { host, port } = parseAddress(server)
+    const { host, port } = parseHostPort(server)
     const outgoing = request({ agent, host, port, path, headers: { accept: 'application/json' } })
     // If the event loop of this process was delayed, the response may have arrived already. So pending events
     // are handled before the request fails.

@@ -2,6 +2,7 @@
  * Client for the Kubernetes API, for controllers and other programs that must not miss a change. It retries
  * safely, watches survive any loss of connection, and a leader stops before another one begins.
  */
+import { formatHostPort } from '../kit/host-port.ts'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { homedir, hostname } from 'node:os'
@@ -78,9 +79,8 @@ async function findAccess(kubeconfig: string | undefined): Promise<KubeApiAccess
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port, KUBECONFIG } = process.env
   const token = join(podDirectory, 'token')
   if (kubeconfig === undefined && host !== undefined && port !== undefined && (await fileExists(token))) {
-    const address = host.includes(':') ? `[${host}]` : host
     return {
-      servers: [`https://${address}:${port}`],
+      servers: [`https://${formatHostPort(host, port)}`],
       ca: { file: join(podDirectory, 'ca.crt') },
       credentials: { token: { file: token } },
     }

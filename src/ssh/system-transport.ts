@@ -1,3 +1,4 @@
+import { formatHostPort } from '../kit/host-port.ts'
 import type { Duplex } from 'node:stream'
 import { watchLines } from '../kit/lines.ts'
 import { quoteShell } from '../kit/text.ts'
@@ -72,7 +73,7 @@ async function systemDial(
   signal.throwIfAborted()
   master.lost.throwIfAborted()
   const { address, port } = target
-  const endpoint = `${address.includes(':') ? `[${address}]` : address}:${port}`
+  const endpoint = formatHostPort(address, port)
   // ssh reports an open connection only at debug level. ProxyCommand=false prevents a new login if the shared
   // connection is lost.
   const settings = ['-o', 'LogLevel=DEBUG1', '-o', 'ProxyCommand=false']

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
 import { toPrintable } from '../../kit/text.ts'
-import { formatAddress, parseAddress } from '../../proxy/address.ts'
+import { formatHostPort, parseHostPort } from '../../kit/host-port.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { openApiProxy } from '../proxy/api-proxy.ts'
 import { type LeafCommand, exitCodes } from '../command/command.ts'
@@ -40,8 +40,8 @@ export const proxyCommand: LeafCommand = {
     const print = (line: string): void => void stderr.write(`${toPrintable(line)}\n`)
     const server = await openApiProxy(context, cluster, kubernetes, listen, print)
     try {
-      const { host } = parseAddress(listen)
-      const url = `https://${formatAddress(host, server.port ?? 0)}`
+      const { host } = parseHostPort(listen)
+      const url = `https://${formatHostPort(host, server.port ?? 0)}`
       print(`serving the API of ${cluster.metadata.name} at ${url} until Ctrl-C`)
       print(`  → hyperkube kubeconfig --server ${url}${formatFileFlag(options.file)} > kubeconfig`)
       if (!isInCertificates(host, cluster)) {
@@ -58,7 +58,7 @@ export const proxyCommand: LeafCommand = {
 }
 
 function parseListenFlag(text: string): string {
-  const { host, port } = parseAddress(text)
+  const { host, port } = parseHostPort(text)
   if (host === '' || !/:\d+$/.test(text) || port > 65_535) {
     throw new InvalidArgumentError('expected ADDRESS:PORT, such as 127.0.0.1:6443')
   }

@@ -7,12 +7,11 @@ import { hasChanges, type Proposal } from '../../lifecycle/proposal/proposal.ts'
 import { describeGate, describeStep } from '../../rollout/describe.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { formatAddonChanges } from '../text/addons-text.ts'
+import { noPaint } from '../text/no-paint.ts'
 import { formatKubernetesVersion } from '../text/held-upgrade-text.ts'
 import { targetNouns } from '../text/op-summary.ts'
 import { formatHostFileDiffs, type ProposalTextOptions } from '../text/proposal-text.ts'
 import { escapeHtml, renderNotice, renderPage } from './page.ts'
-
-const noPaint = (_colour: string, text: string): string => text
 
 /** Renders a proposal as a page for review: what restarts, then the order, then all changes of each host. */
 export function renderPlanPage(

@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import { issueClientCredentials } from '../../lifecycle/cluster-client/operator-credentials.ts'
 import type { Ca } from '../../pki/ca.ts'
 import { year } from '../../pki/lifetime.ts'
@@ -49,8 +50,5 @@ export function listControlPlanes({ spec }: Cluster): ControlPlane[] {
   return spec.hosts
     .filter(({ roles }) => roles.includes('control-plane'))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(({ name, address }) => ({
-      name,
-      server: `${address.includes(':') ? `[${address}]` : address}:${spec.api.port}`,
-    }))
+    .map(({ name, address }) => ({ name, server: formatHostPort(address, spec.api.port) }))
 }

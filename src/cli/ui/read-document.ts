@@ -1,5 +1,6 @@
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { CommandContext, Invocation, LeafCommand, Output } from '../command/command.ts'
+import { noPaint } from '../text/no-paint.ts'
 
 /**
  * Runs a command that reads, and returns the document that it prints with `-o json`. The command never
@@ -31,8 +32,8 @@ export function createSilentContext(context: CommandContext, stdout: Output, std
   return {
     ...context,
     ...{ stdout, stderr },
-    paint: (_colour, text) => text,
-    paintProgress: (_colour, text) => text,
+    paint: noPaint,
+    paintProgress: noPaint,
     screen: undefined,
     resultScreen: undefined,
     openPrompts: undefined,

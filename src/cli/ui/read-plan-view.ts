@@ -9,6 +9,7 @@ import type { ClusterFiles } from '../../workspace/context.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import type { CommandContext } from '../command/command.ts'
+import { noPaint } from '../text/no-paint.ts'
 import { formatFindings } from '../command/print.ts'
 import { formatAddonChanges } from '../text/addons-text.ts'
 import { formatHostFileDiffs } from '../text/proposal-text.ts'
@@ -44,8 +45,6 @@ const readOnlyRun: ActionRun = {
   decideProvisional: async () => 'no-prompt',
 }
 
-const plain = (_colour: string, text: string): string => text
-
 export function buildPlanView(cluster: string, proposal: Proposal): PlanView {
   const text = { wide: true, diff: true, hosts: new Set<string>(), previousPlans: new Map() }
   const changed = proposal.plans.filter(({ host }) => (proposal.ops.get(host) ?? []).length > 0)
@@ -56,7 +55,7 @@ export function buildPlanView(cluster: string, proposal: Proposal): PlanView {
       host: plan.host,
       roles: [...plan.roles],
       ops: [...(proposal.ops.get(plan.host) ?? [])],
-      diff: formatHostFileDiffs(plan, proposal, text, plain),
+      diff: formatHostFileDiffs(plan, proposal, text, noPaint),
     })),
     removedHosts: proposal.hostsToRemove.map(({ host }) => host),
     steps: proposal.steps.map((step) => ({
@@ -64,6 +63,6 @@ export function buildPlanView(cluster: string, proposal: Proposal): PlanView {
       gates: step.after.map(describeGate),
     })),
     objects: describeObjectChanges(proposal.clusterChanges),
-    addons: formatAddonChanges(proposal.addons, { wide: true, diff: true }, plain).trim(),
+    addons: formatAddonChanges(proposal.addons, { wide: true, diff: true }, noPaint).trim(),
   }
 }

@@ -59,8 +59,11 @@ export function listEndingUnits({ components }: NodePlan): readonly string[] {
   ]
 }
 
-/** Lists the services of a host that connect to the API and keep running. */
-export function listKeptUnits({ components }: NodePlan): readonly string[] {
+/**
+ * Lists the services of a host that keep running and connect to the API. They get a kubeconfig without
+ * hyperkube's proxy.
+ */
+export function listKeptClients({ components }: NodePlan): readonly string[] {
   return components.map(({ name }) => name).filter((name) => name === 'flanneld' || name === 'kube-router')
 }
 

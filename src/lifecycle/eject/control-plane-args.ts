@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import { etcdDataDirectory } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Args } from '../../plan/args.ts'
@@ -73,9 +74,8 @@ function buildKubeadmDefaults(
   { address, node, host }: NodePlan,
 ): Readonly<Record<StaticPodComponent, Args>> {
   const { api, network } = spec
-  const bracketed = address.includes(':') ? `[${address}]` : address
-  const peer = `https://${bracketed}:2380`
-  const client = `https://${bracketed}:2379`
+  const peer = `https://${formatHostPort(address, 2380)}`
+  const client = `https://${formatHostPort(address, 2379)}`
   const services = network.services.join(',')
   return {
     etcd: {

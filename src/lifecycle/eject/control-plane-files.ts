@@ -1,14 +1,9 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import { stringify } from 'yaml'
 import type { CertificateSpec } from '../../contract/certificate-spec.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { replacePaths, toKubeadmPath } from './control-plane-args.ts'
-import {
-  buildPodArgs,
-  type EjectInput,
-  formatHostPort,
-  formatImage,
-  selectControlPlaneEndpoint,
-} from './eject-context.ts'
+import { buildPodArgs, type EjectInput, formatImage, selectControlPlaneEndpoint } from './eject-context.ts'
 import {
   type CredentialSpec,
   describeClient,

@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { selectApiEndpoint } from '../../spec/api.ts'
 import type { Cluster } from '../../spec/cluster.ts'
@@ -27,10 +28,6 @@ export function selectControlPlaneEndpoint({ cluster, plans }: EjectInput): stri
   const [first, ...others] = plans.filter(isControlPlanePlan)
   const own = first === undefined || others.length > 0 ? undefined : formatHostPort(first.address, api.port)
   return selectApiEndpoint(api) ?? own
-}
-
-export function formatHostPort(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** Returns the Kubernetes version of a host with a leading v. */

@@ -1,13 +1,8 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { usesKubeProxy } from '../../spec/network.ts'
-import { listEndingUnits, listKeptUnits } from './component-fate.ts'
-import {
-  type EjectInput,
-  formatHostPort,
-  formatImage,
-  isControlPlanePlan,
-  readVersion,
-} from './eject-context.ts'
+import { listEndingUnits, listKeptClients } from './component-fate.ts'
+import { type EjectInput, formatImage, isControlPlanePlan, readVersion } from './eject-context.ts'
 import { kubeProxyLabel } from './kube-proxy.ts'
 import { staticPodComponents } from './layout.ts'
 import { kubeletCertificate, kubeletCertificateLink } from './node-files.ts'
@@ -29,7 +24,7 @@ export function renderHostScript({ cluster }: EjectInput, plan: NodePlan): strin
     `label_value=${kubeProxyLabel.value}`,
     `version=${readVersion(plan, 'kubelet')}`,
     `ending='${listEndingUnits(plan).join(' ')}'`,
-    `kept='${listKeptUnits(plan).join(' ')}'`,
+    `kept='${listKeptClients(plan).join(' ')}'`,
     `pods='${controlPlane ? staticPodComponents.join(' ') : ''}'`,
     `images='${images.join(' ')}'`,
     `health=${health}`,

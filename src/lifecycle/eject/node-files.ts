@@ -2,6 +2,7 @@ import { stringify } from 'yaml'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { toFlags } from '../../plan/args.ts'
 import { buildKubeconfig } from '../../pki/kubeconfig.ts'
+import { listKeptClients } from './component-fate.ts'
 import type { HostDocuments, HostFile } from './control-plane-files.ts'
 import { type EjectInput, selectControlPlaneEndpoint } from './eject-context.ts'
 import { type CredentialSpec, describeClient } from './eject-file.ts'
@@ -14,9 +15,6 @@ export const kubeletCertificate = `${kubeletDirectory}/pki/kubelet-client-eject.
 /** The link that the kubelet changes when it renews its certificate. */
 export const kubeletCertificateLink = `${kubeletDirectory}/pki/kubelet-client-current.pem`
 
-/** Services that keep running and connect to the API. They get a kubeconfig without hyperkube's proxy. */
-export const keptClients = ['flanneld', 'kube-router'] as const
-
 /** Builds the files that each node needs: those of the kubelet, and kubeconfigs of services that are kept. */
 export function buildNodeFiles(input: EjectInput, plan: NodePlan): HostDocuments {
   const { cluster, cas } = input
@@ -27,7 +25,7 @@ export function buildNodeFiles(input: EjectInput, plan: NodePlan): HostDocuments
     server: `https://${selectControlPlaneEndpoint(input) ?? ''}`,
     user,
   }
-  const kept = keptClients.filter((name) => findPlannedComponent(plan, name) !== undefined)
+  const kept = listKeptClients(plan)
   return {
     credentials: new Map<string, CredentialSpec>([
       ['kubelet', describeClient('kubernetes', user, 'system:nodes')],

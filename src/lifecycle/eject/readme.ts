@@ -1,5 +1,5 @@
 import { joinNames } from '../../kit/text.ts'
-import { listComponentFates } from './component-fate.ts'
+import { listComponentFates, listKeptClients } from './component-fate.ts'
 import {
   type EjectInput,
   isControlPlanePlan,
@@ -8,7 +8,6 @@ import {
 } from './eject-context.ts'
 import { usesKubeProxy } from '../../spec/network.ts'
 import { kubeProxyLabel } from './kube-proxy.ts'
-import { keptClients } from './node-files.ts'
 import { findPlannedComponent } from './service-args.ts'
 
 /** Renders the instructions for the operator, with the order of the hosts. */
@@ -99,12 +98,10 @@ const ignoreDns = '--ignore-preflight-errors=CoreDNSUnsupportedPlugins,CoreDNSMi
 
 /** Says how the credentials of kept services are renewed. */
 function renderKeptClients({ plans }: EjectInput): string {
-  const kept = keptClients.filter((name) =>
-    plans.some((plan) => findPlannedComponent(plan, name) !== undefined),
-  )
+  const kept = [...new Set(plans.flatMap(listKeptClients))]
   if (kept.length === 0) return ''
   const users = plans.flatMap((plan) =>
-    kept.flatMap((name) => {
+    listKeptClients(plan).flatMap((name) => {
       const subject = findPlannedComponent(plan, name)?.certificates[0]?.subject
       if (subject === undefined) return []
       const groups = subject.organizations.map((group) => ` --org ${group}`).join('')
@@ -113,7 +110,7 @@ function renderKeptClients({ plans }: EjectInput): string {
       ]
     }),
   )
-  return `No program renews the kubeconfigs of ${joinNames([...kept])}. They are valid for a year. Write new ones on a control plane, copy each
+  return `No program renews the kubeconfigs of ${joinNames(kept)}. They are valid for a year. Write new ones on a control plane, copy each
 to its host, and restart the service:
 
 \`\`\`sh

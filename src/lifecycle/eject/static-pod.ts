@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../kit/host-port.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { type Args, toFlags } from '../../plan/args.ts'
 import type { StaticPodComponent } from './layout.ts'
@@ -85,8 +86,7 @@ function buildAnnotations(component: StaticPodComponent, { address }: NodePlan, 
         annotations: { 'kubeadm.kubernetes.io/etcd.advertise-client-urls': args['advertise-client-urls'] },
       }
     case 'kube-apiserver': {
-      const host = address.includes(':') ? `[${address}]` : address
-      const endpoint = `${host}:${args['secure-port']}`
+      const endpoint = formatHostPort(address, args['secure-port'] ?? '')
       return {
         annotations: { 'kubeadm.kubernetes.io/kube-apiserver.advertise-address.endpoint': endpoint },
       }

@@ -1,4 +1,5 @@
 import type { ServiceSpec } from '../../contract/service.ts'
+import type { Args } from '../args.ts'
 import type { LinuxSystemFacts } from '../context.ts'
 
 /** One setting of a systemd unit. The same name may occur several times. */
@@ -118,4 +119,22 @@ function quoteArgument(text: string): string {
   const escaped = text.replaceAll('%', '%%').replaceAll('$', '$$$$')
   if (/^[\w@%+=:,./$*-]+$/.test(escaped)) return escaped
   return `"${escaped.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
+}
+
+/** Parses the flags of the command that `formatExecStart` wrote into a unit, one on each line. */
+export function parseUnitFlags(unit: string): Args {
+  const lines = unit.matchAll(/^ {2}(?:"(--.*)"|(--\S*))(?: \\)?$/gm)
+  return Object.fromEntries(
+    [...lines].flatMap(([, quoted, plain = '']) => {
+      const text = (quoted === undefined ? plain : unquote(quoted))
+        .replaceAll('%%', '%')
+        .replaceAll('$$', '$')
+      const [, name, value] = /^--([\w.-]+)=(.*)$/s.exec(text) ?? []
+      return name === undefined || value === undefined ? [] : [[name, value] as const]
+    }),
+  )
+}
+
+function unquote(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character))
 }

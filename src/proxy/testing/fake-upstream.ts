@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { parseAddress } from '../address.ts'
+import { parseHostPort } from '../../kit/host-port.ts'
 import type { OpensslTestCa } from './openssl-test-ca.ts'
 
 /**
@@ -44,7 +44,7 @@ export class FakeUpstream {
       requestCert: true,
       rejectUnauthorized: false,
     })
-    await new Promise<void>((resolve) => https.listen(parseAddress(name), resolve))
+    await new Promise<void>((resolve) => https.listen(parseHostPort(name), resolve))
     const address = https.address()
     const port = address !== null && typeof address === 'object' ? address.port : 0
     const fake = new FakeUpstream(https, `127.0.0.1:${port}`)
@@ -81,7 +81,7 @@ export class FakeUpstream {
   }
 
   #slice(): object {
-    const addresses = this.servers.map(parseAddress)
+    const addresses = this.servers.map(parseHostPort)
     return {
       endpoints: addresses.map(({ host }) => ({ addresses: [host], conditions: { ready: true } })),
       ports: addresses.slice(0, 1).map(({ port }) => ({ name: 'https', port })),

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { findFreePort } from '../../kit/free-port.ts'
 import { pollUntil } from '../../kit/poll.ts'
-import { parseAddress } from '../address.ts'
+import { parseHostPort } from '../../kit/host-port.ts'
 import { ApiserverProxy } from '../proxy.ts'
 import type { ProxySettings } from '../run.ts'
 import type { ProxyTiming } from '../timing.ts'
@@ -134,7 +134,7 @@ export async function findFreeAddress(): Promise<string> {
 }
 
 async function listenLocally(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(parseAddress('127.0.0.1:0'), resolve))
+  await new Promise<void>((resolve) => server.listen(parseHostPort('127.0.0.1:0'), resolve))
   const address = server.address()
   return `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { formatAddress, parseAddress } from './address.ts'
+import { formatHostPort, parseHostPort } from './host-port.ts'
 
 test.each([
   ['10.0.0.1:6443', '10.0.0.1', 6443],
   ['[fd00::1]:6443', 'fd00::1', 6443],
   ['cp1.example.org:443', 'cp1.example.org', 443],
 ])('the address %s is parsed and formatted', (text, host, port) => {
-  expect(parseAddress(text)).toEqual({ host, port })
-  expect(formatAddress(host, port)).toBe(text)
+  expect(parseHostPort(text)).toEqual({ host, port })
+  expect(formatHostPort(host, port)).toBe(text)
 })
