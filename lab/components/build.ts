@@ -109,11 +109,6 @@ async function compileInModule(
     await runProgram(['chmod', '-R', 'u+w', source])
     const options = { cwd: source, env: { ...process.env, ...goEnvironment(part, arch) }, onLine: note }
     for (const command of listGoBuildCommands(part, into)) await runProgram(command, options)
-    for (const file of part.files ?? []) await copyFile(join(source, file), join(into, basename(file)))
-    for (const [script, name] of Object.entries(part.scripts ?? {})) {
-      await copyFile(join(source, script), join(into, name))
-      await chmod(join(into, name), 0o755)
-    }
   } finally {
     await rm(source, { recursive: true, force: true })
   }

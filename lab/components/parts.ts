@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
 /** Operating system for which an upstream component (part) is built. */
@@ -117,13 +118,8 @@ export const rke1Versions = {
   pause: 'v3.10.2',
   coredns: 'v1.15.0',
   flannel: 'v0.28.7',
-  flannelPlugin: 'v1.4.1-flannel1',
   criDockerd: 'v0.3.17',
-  tools: 'v0.1.114',
 } as const satisfies Readonly<Record<string, string>> & { readonly kubernetes: KubernetesVersion }
-
-/** Scripts of RKE1's image rke-tools. */
-export const rke1Scripts = ['entrypoint.sh', 'cloud-provider.sh', 'cert-deployer', 'nginx-proxy'] as const
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
@@ -477,27 +473,22 @@ function calico(): Part {
 }
 
 /**
- * Defines RKE1, whose clusters hyperkube adopts, with the programs of all its images. Their sources are Go
- * modules with replace directives, so they are built inside of these modules.
+ * Defines RKE1, whose clusters hyperkube adopts, with the programs of all its images. The sources are Go modules
+ * with replace directives, so they are built inside of these modules.
  */
 function rke1(): readonly Part[] {
-  const define = (name: string, version: string, module: string, program: string, extra: Extra = {}): Part =>
-    definePart(name, version, [{ name: program, from: '.', ask: ['--version'] }], {
+  const define = (name: string, version: string, module: string, extra: Extra = {}): Part =>
+    definePart(name, version, [{ name: basename(module), from: '.', ask: ['--version'] }], {
       module,
       language: 'go-module',
       onRequest: true,
       ...extra,
     })
   const { kubernetes: kubernetesVersion, etcd, pause, coredns, flannel: flannelVersion } = rke1Versions
-  const { flannelPlugin, criDockerd, tools } = rke1Versions
+  const { criDockerd } = rke1Versions
   return [
-    define('flannel-cni-plugin', flannelPlugin, 'github.com/flannel-io/cni-plugin', 'flannel'),
-    define('cri-dockerd', criDockerd, 'github.com/Mirantis/cri-dockerd', 'cri-dockerd'),
-    define('rke-tools', tools, 'github.com/rancher/rke-tools', 'rke-etcd-backup', {
-      scripts: Object.fromEntries(rke1Scripts.map((name) => [name, name])),
-      files: ['templates/nginx.tmpl'],
-    }),
-    define('rke1', 'v1.8.14', 'github.com/rancher/rke', 'rke', {
+    define('cri-dockerd', criDockerd, 'github.com/Mirantis/cri-dockerd'),
+    define('rke1', 'v1.8.14', 'github.com/rancher/rke', {
       stamps: { 'main.VERSION': 'v1.8.14' },
       includes: [
         `kubernetes@${kubernetesVersion}`,
@@ -506,9 +497,7 @@ function rke1(): readonly Part[] {
         `coredns@${coredns}`,
         `flannel@${flannelVersion}`,
         'cni-plugins@v1.9.1',
-        `flannel-cni-plugin@${flannelPlugin}`,
         `cri-dockerd@${criDockerd}`,
-        `rke-tools@${tools}`,
       ],
     }),
   ]

@@ -76,11 +76,7 @@ export class Lab {
         hint: 'at most nine lower-case letters and digits, a letter first',
       })
     }
-    const base = await ensureBase(
-      this.#cache,
-      this.#report,
-      options.docker === true ? 'docker' : 'container',
-    )
+    const base = await ensureBase(this.#cache, this.#report, options.docker === true ? 'docker' : 'container')
     return withLabLock(this.name, async () => {
       await this.#prepare()
       const known = new Map((await this.hosts()).map(({ name, address }) => [name, address]))

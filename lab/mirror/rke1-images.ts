@@ -1,10 +1,6 @@
-import { rke1Scripts, rke1Versions } from '../components/parts.ts'
+import { rke1Versions } from '../components/parts.ts'
 import { accounts, defineImage, type Image, iptablesLinks } from './image.ts'
-
-/** Directory of rke-tools that containers of RKE1 mount from the container service-sidekick. */
-const toolsDirectory = 'opt/rke-tools'
-
-const nginxTemplate = 'etc/confd/templates/nginx.tmpl'
+import { flannelPluginScript, installCniScript, rke1Scripts, toolsDirectory } from './rke1-scripts.ts'
 
 /**
  * Names of RKE1's images, without the registry, by their name in its cluster.yml. All are on docker.io, because
@@ -12,17 +8,17 @@ const nginxTemplate = 'etc/confd/templates/nginx.tmpl'
  */
 export const rke1ImageNames = {
   kubernetes: `rancher/hyperkube:${rke1Versions.kubernetes}-rancher1`,
-  tools: `rancher/rke-tools:${rke1Versions.tools}`,
+  tools: 'rancher/rke-tools:v0.1.114',
   etcd: `rancher/mirrored-coreos-etcd:${rke1Versions.etcd}`,
   pause: `rancher/mirrored-pause:${rke1Versions.pause.slice(1)}`,
   coredns: `rancher/mirrored-coredns-coredns:${rke1Versions.coredns.slice(1)}`,
   flannel: `rancher/mirrored-flannel-flannel:${rke1Versions.flannel}`,
-  flannelCni: `rancher/flannel-cni:${rke1Versions.flannelPlugin.replace('flannel', 'rancher')}`,
+  flannelCni: 'rancher/flannel-cni:v1.4.1-rancher1',
 } as const
 
 /**
  * Lists the images of RKE1. Upstream builds them from Alpine or SUSE; the lab uses busybox, Debian's packages of
- * the same programs, and programs compiled from source.
+ * the same programs, programs compiled from source, and scripts of its own.
  */
 export function listRke1Images(): readonly Image[] {
   const define = (
@@ -35,12 +31,10 @@ export function listRke1Images(): readonly Image[] {
       entrypoint: [],
       busybox: true,
       files: accounts,
-      debian: ['bash', 'conntrack', 'docker.io', 'ebtables', 'ethtool', 'iproute2', ...hyperkubePackages],
-      // Only the client of Docker is needed.
-      debianExclude: ['usr/sbin/dockerd', 'usr/bin/containerd*', 'usr/bin/ctr', 'usr/sbin/runc'],
+      debian: hyperkubePackages,
       links: iptablesLinks,
     }),
-    define('tools', buildToolsPrograms(), {
+    define('tools', toolsPrograms, {
       entrypoint: [],
       command: ['/bin/bash'],
       busybox: true,
@@ -49,12 +43,8 @@ export function listRke1Images(): readonly Image[] {
         'etc/passwd': `${accounts['etc/passwd']}nginx:x:101:101:nginx:/:/bin/false\n`,
         'etc/group': `${accounts['etc/group']}tty:x:5:\nnginx:x:101:\n`,
       },
-      scripts: { 'usr/bin/confd': confdScript },
-      links: {
-        'bin/sh': 'bash',
-        // The scripts of rke-tools run in the image with Kubernetes, which has the client of Docker.
-        [`${toolsDirectory}/bin/docker`]: '/usr/bin/docker',
-      },
+      scripts: rke1Scripts,
+      links: { 'bin/sh': 'bash' },
       volumes: [`/${toolsDirectory}`],
     }),
     define('etcd', inDirectory('usr/local/bin', ['etcd', 'etcdctl']), { entrypoint: [] }),
@@ -65,12 +55,12 @@ export function listRke1Images(): readonly Image[] {
       { flanneld: 'opt/bin/flanneld' },
       { debian: ['iptables', 'nftables'], links: iptablesLinks },
     ),
-    define('flannelCni', inDirectory('opt/cni/bin', cniPrograms), {
+    define('flannelCni', inDirectory('opt/cni/bin', ['bridge', 'host-local', 'loopback', 'portmap']), {
       entrypoint: [],
       command: ['/install-cni.sh'],
       busybox: true,
       files: accounts,
-      scripts: { 'install-cni.sh': installCniScript },
+      scripts: { 'install-cni.sh': installCniScript, 'opt/cni/bin/flannel': flannelPluginScript },
     }),
   ]
 }
@@ -84,61 +74,27 @@ const hyperkubePrograms = [
   'kubectl',
 ]
 
-const hyperkubePackages = ['ipset', 'iptables', 'kmod', 'mount', 'nftables', 'socat', 'util-linux']
+const hyperkubePackages = [
+  ...[
+    'bash',
+    'conntrack',
+    'ebtables',
+    'ethtool',
+    'iproute2',
+    'ipset',
+    'iptables',
+    'kmod',
+    'mount',
+    'nftables',
+  ],
+  ...['socat', 'util-linux'],
+]
 
-const cniPrograms = ['bridge', 'flannel', 'host-local', 'loopback', 'portmap']
+const toolsPrograms = {
+  ...inDirectory('usr/local/bin', ['etcdctl', 'kubectl']),
+  'cri-dockerd': `${toolsDirectory}/bin/cri-dockerd`,
+}
 
 function inDirectory(directory: string, programs: readonly string[]): Record<string, string> {
   return Object.fromEntries(programs.map((name) => [name, `${directory}/${name}`]))
 }
-
-/** Scripts for Kubernetes are in the mounted directory, scripts of the image itself in PATH. */
-function buildToolsPrograms(): Record<string, string> {
-  const isMounted = (name: string): boolean => name.endsWith('.sh')
-  return {
-    ...inDirectory('usr/local/bin', ['etcdctl', 'kubectl']),
-    'nginx.tmpl': nginxTemplate,
-    'cri-dockerd': `${toolsDirectory}/bin/cri-dockerd`,
-    'rke-etcd-backup': `${toolsDirectory}/rke-etcd-backup`,
-    ...inDirectory(toolsDirectory, rke1Scripts.filter(isMounted)),
-    ...inDirectory(
-      'usr/bin',
-      rke1Scripts.filter((name) => !isMounted(name)),
-    ),
-  }
-}
-
-/**
- * Replaces confd, which upstream's image uses only to write the configuration of nginx. Expands the loop over
- * control planes in upstream's template. Debian's nginx has streams in a module, upstream's has them built in.
- */
-const confdScript = `#!/bin/sh
-set -eu
-{
-  echo 'load_module /usr/lib/nginx/modules/ngx_stream_module.so;'
-  awk -v hosts="$CP_HOSTS" '
-    /[{][{] *end *[}][}]/ {
-      count = split(hosts, all, ",")
-      for (i = 1; i <= count; i++) { line = body; gsub(/[{][{] *[.] *[}][}]/, all[i], line); print line }
-      inside = 0
-      next
-    }
-    /range/ { inside = 1; next }
-    inside { body = body $0; next }
-    { print }
-  ' /${nginxTemplate}
-} > /etc/nginx/nginx.conf
-`
-
-/** Installs the plugins and the configuration on the host, then waits, as upstream's script does. */
-const installCniScript = `#!/bin/sh
-set -eu
-for plugin in /opt/cni/bin/*; do
-  cp "$plugin" "/host/opt/cni/bin/.\${plugin##*/}.new"
-  mv "/host/opt/cni/bin/.\${plugin##*/}.new" "/host/opt/cni/bin/\${plugin##*/}"
-done
-name=\${CNI_CONF_NAME:-10-flannel.conflist}
-printf '%s\\n' "$CNI_NETWORK_CONFIG" > "/host/etc/cni/net.d/.$name.new"
-mv "/host/etc/cni/net.d/.$name.new" "/host/etc/cni/net.d/$name"
-while true; do sleep 3600; done
-`

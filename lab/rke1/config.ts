@@ -59,6 +59,22 @@ function describeNode({ name, address, ssh }: RkeHost, ...role: readonly string[
   return { address, hostname_override: name, user: 'root', ssh_key_path: ssh.keyFile, role }
 }
 
+export const runcWrapperPath = '/usr/local/sbin/lab-runc'
+
+/**
+ * Starts runc without lower OOM scores. Lab hosts have no CAP_SYS_RESOURCE, and Docker has no setting for such
+ * hosts.
+ */
+export const runcWrapper = `#!/bin/sh
+set -eu
+previous=
+for argument in "$@"; do
+  if [ "$previous" = --bundle ]; then sed -i 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' "$argument/config.json"; fi
+  previous=$argument
+done
+exec runc "$@"
+`
+
 /** Renders the configuration of Docker. It pulls all images of docker.io from the mirror of the lab. */
 export function renderDockerConfig(mirror: string): string {
   const config = {
@@ -66,6 +82,8 @@ export function renderDockerConfig(mirror: string): string {
     'insecure-registries': [new URL(mirror).host],
     // Lab hosts have cgroup version 1.
     'exec-opts': ['native.cgroupdriver=cgroupfs'],
+    'default-runtime': 'lab',
+    runtimes: { lab: { path: runcWrapperPath } },
   }
   return `${JSON.stringify(config, undefined, 2)}\n`
 }

@@ -27,19 +27,19 @@ export const predecessorSchema = z.discriminatedUnion('kind', [
     data: takenData.optional(),
     kept: z.boolean(),
   }),
+  /**
+   * Docker with its containerd, which runs the pods of a node. It ends with the containers that the components
+   * of the node replace.
+   */
+  z.strictObject({ kind: z.literal('docker'), containers: z.array(z.string()), kept: z.boolean() }),
 ])
 export type Predecessor = z.infer<typeof predecessorSchema>
 
 /** Returns the name that identifies a predecessor on its host. */
 export function namePredecessor(predecessor: Predecessor): string {
-  switch (predecessor.kind) {
-    case 'static-pod':
-      return predecessor.manifest
-    case 'unit':
-      return predecessor.unit
-    case 'container':
-      return predecessor.container
-  }
+  if (predecessor.kind === 'static-pod') return predecessor.manifest
+  if (predecessor.kind === 'unit') return predecessor.unit
+  return predecessor.kind === 'container' ? predecessor.container : predecessor.kind
 }
 
 /** True if a host with these components can return to what they have replaced. */
@@ -96,14 +96,36 @@ const restartPolicySchema = z.strictObject({
 })
 export type RestartPolicy = z.infer<typeof restartPolicySchema>
 
-const containerRecord = z.strictObject({
-  kind: z.literal('container'),
+/** A container and what Docker does with it, before hyperkube. */
+const containerState = z.strictObject({
   container: z.string(),
   running: z.boolean(),
   restartPolicy: restartPolicySchema,
+})
+export type ContainerState = z.infer<typeof containerState>
+
+const containerRecord = containerState.extend({
+  kind: z.literal('container'),
   data: takenDataRecord.optional(),
 })
 export type ContainerRecord = z.infer<typeof containerRecord>
 
+const dockerRecord = z.strictObject({
+  kind: z.literal('docker'),
+  containers: z.array(containerState),
+  /** Units of Docker itself. */
+  units: z.array(z.strictObject({ unit: z.string(), running: z.boolean(), enabled: z.boolean() })),
+  /** The containerd of Docker, whose unit has the name of hyperkube's. */
+  runtime: unitRecord,
+  /** Names in the data directory of containerd. They are kept apart from the data of hyperkube's containerd. */
+  data: z.array(z.string()),
+})
+export type DockerRecord = z.infer<typeof dockerRecord>
+
 /** Data with which a host returns to the predecessor. */
-export const predecessorRecord = z.discriminatedUnion('kind', [staticPodRecord, unitRecord, containerRecord])
+export const predecessorRecord = z.discriminatedUnion('kind', [
+  staticPodRecord,
+  unitRecord,
+  containerRecord,
+  dockerRecord,
+])

@@ -65,16 +65,6 @@ export const adoptionCodes: ErrorCodeEntries = {
     meaning: 'RKE1 runs a kubelet and a kube-proxy there too. They would stay in Docker.',
     remedy: 'Give the host the role `worker` in cluster.yml.',
   },
-  ADOPT_DOCKER_CONTAINERD: {
-    summary: 'Docker uses the containerd service that hyperkube would replace.',
-    meaning: 'What happens to the containers of RKE1 then was never tried. They could be lost.',
-    remedy: 'Manage the cluster with RKE1. Do not stop containerd.',
-  },
-  ADOPT_DOCKER_PODS: {
-    summary: 'Pods of DaemonSets would run in Docker and in containerd at the same time.',
-    meaning: 'A drain does not remove them. How their containers in Docker end was never tried.',
-    remedy: 'Manage the cluster with RKE1.',
-  },
   PREDECESSOR_MISSING: {
     summary:
       'A host of an adopted cluster does not have a file or container of the tool that created the cluster.',
@@ -91,6 +81,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'Docker does not respond on a host of an adopted RKE1 cluster.',
     meaning: 'The previous components are containers of Docker. They can neither stop nor start without it.',
     remedy: 'Start Docker on the host: `systemctl start docker`. Then run the same command again.',
+  },
+  PREDECESSOR_OTHER_CONTAINERS: {
+    summary: 'Docker runs containers that belong neither to RKE1 nor to a pod.',
+    meaning: 'Docker stops on a host that moves to hyperkube. These containers would stop with it.',
+    remedy: 'Move them to another host, or stop them: `docker stop NAME`. Then run the same command again.',
   },
   PREDECESSOR_DATA_TWICE: {
     summary: 'A host has data of etcd both where the previous tool and where hyperkube keeps it.',
@@ -284,10 +279,6 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_CHANGES_ETCD_DIRECTORY: { summary: 'The data directory of etcd would change.', remedy: reportRemedy },
   ADOPT_CHANGES_KUBE_PROXY_SERVICE: {
     summary: 'kube-proxy would become a service of each host.',
-    remedy: reportRemedy,
-  },
-  ADOPT_CHANGES_NETWORK: {
-    summary: 'The flannel of hyperkube would replace the pod network.',
     remedy: reportRemedy,
   },
   ADOPT_LOSES_FLAGS: {

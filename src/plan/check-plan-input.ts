@@ -41,13 +41,7 @@ import {
   checkProxyPassword,
   checkCaFiles,
 } from './checks/references.ts'
-import {
-  checkRke1Cas,
-  checkRke1Containerd,
-  checkRke1EtcdHost,
-  checkRke1Network,
-  checkRke1Pods,
-} from './checks/rke1-host.ts'
+import { checkRke1EtcdHost, checkRke1Network } from './checks/rke1-host.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
 import { checkKeepalived, checkVirtualIpHolder } from './checks/virtual-ip.ts'
 import {
@@ -71,7 +65,6 @@ const clusterChecks: readonly ClusterCheck[] = [
   checkProxyPassword,
   checkCaFiles,
   checkClusterFlags,
-  checkRke1Cas,
   checkRke1Network,
 ]
 
@@ -105,9 +98,7 @@ const linuxChecks: readonly LinuxCheck[] = [
   checkDocker,
   checkFirewall,
   checkResolver,
-  checkRke1Containerd,
   checkRke1EtcdHost,
-  checkRke1Pods,
 ]
 
 const windowsChecks: readonly WindowsCheck[] = [

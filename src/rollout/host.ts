@@ -117,16 +117,15 @@ function changesMinor(plan: NodePlan | undefined, before: string | undefined): b
   return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)
 }
 
-/**
- * True if the kubelet replaces one that runs its pods in Docker. containerd cannot take over such pods, so they
- * must be created again.
- */
+/** True if containerd replaces Docker. It cannot take over the pods, so they must be created again. */
 function changesRuntime(plan: NodePlan | undefined, ops: readonly Op[]): boolean {
-  const replaced = plan?.components.find(({ name }) => name === 'kubelet')?.replaces
-  if (replaced?.kind !== 'container') return false
-  return ops.some(
-    ({ component, target, action }) =>
-      component === 'kubelet' && target === 'predecessor' && action === 'create',
+  const replacesDocker = plan?.components.some(({ replaces }) => replaces?.kind === 'docker') ?? false
+  return (
+    replacesDocker &&
+    ops.some(
+      ({ component, target, action }) =>
+        component === 'containerd' && target === 'predecessor' && action === 'create',
+    )
   )
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeGate } from './describe.ts'
+import type { Predecessor } from '../contract/predecessor.ts'
 import {
   buildChanges,
   changeEverywhere,
@@ -224,12 +225,16 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
 })
 
 test('a node is drained if its pods move from Docker to containerd, but only once', () => {
-  const replaces = { kind: 'container', container: 'kubelet', kept: true } as const
+  const replaces: Predecessor = { kind: 'docker', containers: ['kubelet'], kept: true }
   const adopted = plans.map((plan) => ({
     ...plan,
     components: plan.components.map((one) => (one.name === 'kubelet' ? { ...one, replaces } : one)),
   }))
-  const move = { ...buildFixtureOp('node', 'create'), component: 'kubelet', target: 'predecessor' } as const
+  const move = {
+    ...buildFixtureOp('node', 'create'),
+    component: 'containerd',
+    target: 'predecessor',
+  } as const
   const ops = new Map([
     ['w1', [move]],
     ['w2', buildChanges(true, 'node')],

@@ -70,6 +70,10 @@ export interface Docker {
   stop(name: string, signal: AbortSignal): Promise<void>
   /** Removes a stopped container. Its volumes stay. */
   remove(name: string): Promise<void>
+  /** Lists the running containers that are no pods and not among the given names. */
+  listOthers(names: readonly string[]): Promise<readonly string[] | 'unavailable'>
+  /** Stops and removes the containers of all pods. Returns their number. */
+  removePods(signal: AbortSignal): Promise<number>
 }
 
 /** Modules and settings of the running kernel. Configuration files restore them after a boot. */

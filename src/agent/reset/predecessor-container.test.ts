@@ -1,7 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
@@ -33,12 +31,14 @@ function buildAdoptedPlan(kept = true): NodePlan {
         kept,
       },
     }),
-    runningComponent('kubelet', '1', { replaces: { kind: 'container', container: 'kubelet', kept } }),
+    runningComponent('kube-scheduler', '1', {
+      replaces: { kind: 'container', container: 'kube-scheduler', kept },
+    }),
   )
 }
 
 const etcd = { running: true, restartPolicy: { name: 'always', retries: 0 } } as const
-const kubelet = { running: true, restartPolicy: { name: 'on-failure', retries: 3 } } as const
+const scheduler = { running: true, restartPolicy: { name: 'on-failure', retries: 3 } } as const
 const replaced = { running: false, restartPolicy: { name: 'no', retries: 0 } } as const
 
 let host: TemporaryHost & AsyncDisposable
@@ -48,7 +48,7 @@ beforeEach(async () => {
   publishPrograms(host, buildAdoptedPlan())
   await mkdir(host.toLocalPath(`${before}/snap`), { recursive: true })
   await writeFile(host.toLocalPath(`${before}/snap/db`), 'db')
-  host.docker.containers.set('etcd', etcd).set('kubelet', kubelet)
+  host.docker.containers.set('etcd', etcd).set('kube-scheduler', scheduler)
 })
 afterEach(async () => host[Symbol.asyncDispose]())
 
@@ -68,23 +68,20 @@ const runOptions = { name: 'a', run: someRunId, emit: () => undefined, signal }
 describe('a host whose components run in Docker', () => {
   test('moves: containers stop and stay stopped, the data changes the owner', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
-    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd: replaced, kubelet: replaced })
+    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd: replaced, 'kube-scheduler': replaced })
     const { uid } = (await host.users.find('etcd')) ?? {}
     expect(await host.files.stat(before)).toBeUndefined()
     expect((await host.files.stat(`${after}/snap/db`))?.uid).toBe(uid)
-    expect(host.services.units.get('kubelet.service')?.state).toBe('active')
+    expect(host.services.units.get('kube-scheduler.service')?.state).toBe('active')
     expect(await applyAndListOps(host, buildAdoptedPlan())).toEqual([])
   })
 
   test('returns: restart policies, states and data are as before', async () => {
-    host.docker.containers.set('kubelet', { ...kubelet, running: false })
+    host.docker.containers.set('kube-scheduler', { ...scheduler, running: false })
     const original = await observe()
     await applyAndListOps(host, buildAdoptedPlan())
-    await mkdir(host.toLocalPath(dirname(kubeletShutdownFile)), { recursive: true })
-    await writeFile(host.toLocalPath(kubeletShutdownFile), 'written by the kubelet')
     await runReturn({ ...runOptions, host })
     expect(await observe()).toEqual(original)
-    expect(await host.files.stat(kubeletShutdownFile)).toBeUndefined()
   })
 
   test('returns one stage if the plan drops its components', async () => {
@@ -92,7 +89,7 @@ describe('a host whose components run in Docker', () => {
     const plan = buildAdoptedPlan()
     const rollback = { ...plan, components: plan.components.filter(({ stage }) => stage !== 'etcd') }
     await applyAndListOps(host, rollback, { through: 'etcd' })
-    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd, kubelet: replaced })
+    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd, 'kube-scheduler': replaced })
     expect((await host.files.read(`${before}/snap/db`))?.toString()).toBe('db')
   })
 
@@ -131,7 +128,7 @@ describe('a host whose components run in Docker', () => {
     await applyAndListOps(host, buildAdoptedPlan())
     expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual([
       'change predecessor etcd',
-      'change predecessor kubelet',
+      'change predecessor kube-scheduler',
     ])
     expect([...host.docker.containers]).toEqual([])
     host.docker.available = false
@@ -139,11 +136,11 @@ describe('a host whose components run in Docker', () => {
     await runReset({ ...runOptions, host })
   })
 
-  test('stops a container again that somebody has started', async () => {
+  test('stops a container again that an administrator has started', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
-    host.docker.containers.set('kubelet', kubelet)
-    expect(await applyAndListOps(host, buildAdoptedPlan())).toContain('change predecessor kubelet')
-    expect(host.docker.containers.get('kubelet')).toEqual(replaced)
+    host.docker.containers.set('kube-scheduler', scheduler)
+    expect(await applyAndListOps(host, buildAdoptedPlan())).toContain('change predecessor kube-scheduler')
+    expect(host.docker.containers.get('kube-scheduler')).toEqual(replaced)
   })
 
   test('does not move if a container does not stop, and can return', async () => {
@@ -173,9 +170,11 @@ describe('a host whose components run in Docker', () => {
   test('does not return while Docker does not respond', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
     host.docker.available = false
-    await expect(runReturn({ ...runOptions, host })).rejects.toThrow()
+    await expect(runReturn({ ...runOptions, host })).rejects.toMatchObject({
+      code: 'PREDECESSOR_NO_DOCKER',
+    })
     host.docker.available = true
     await runReturn({ ...runOptions, host })
-    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd, kubelet })
+    expect(Object.fromEntries(host.docker.containers)).toEqual({ etcd, 'kube-scheduler': scheduler })
   })
 })

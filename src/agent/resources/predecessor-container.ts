@@ -1,14 +1,12 @@
-import type { ContainerRecord, Predecessor, RestartPolicy } from '../../contract/predecessor.ts'
+import type {
+  ContainerRecord,
+  ContainerState,
+  Predecessor,
+  RestartPolicy,
+} from '../../contract/predecessor.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { DockerContainer, LinuxHost } from '../host/host.ts'
-import {
-  inspectTakenData,
-  notThere,
-  recordData,
-  removeWrittenFiles,
-  returnData,
-  takeData,
-} from './predecessor-data.ts'
+import { inspectTakenData, notThere, recordData, returnData, takeData } from './predecessor-data.ts'
 import {
   type MakeContext,
   type RemoveResult,
@@ -25,23 +23,32 @@ const neverRestart: RestartPolicy = { name: 'no', retries: 0 }
 /** Reads what a host needs to return to a container. Throws if the host does not have the container. */
 export async function recordContainer(
   { container, data, kept }: Container,
-  { host, component }: MakeContext<LinuxHost>,
+  context: MakeContext<LinuxHost>,
 ): Promise<ContainerRecord> {
-  const found = await host.docker.find(container)
-  if (kept && found === 'unavailable') throw noDocker(container, component.name)
-  if (kept && found === 'absent') throw notThere(`the container ${container}`, component.name)
+  const { host, component } = context
+  const state = await readContainerState(container, context, kept)
   const recorded = await recordData(host, data)
   if (kept && data !== undefined && recorded === undefined) throw notThere(data.from, component.name)
+  return { kind: 'container', ...state, ...(recorded === undefined ? {} : { data: recorded }) }
+}
+
+/** Reads a container. If it is required, throws if the host does not have it. */
+export async function readContainerState(
+  container: string,
+  { host, component }: MakeContext<LinuxHost>,
+  isRequired: boolean,
+): Promise<ContainerState> {
+  const found = await host.docker.find(container)
+  if (isRequired && found === 'unavailable') throw noDocker(container, component.name)
+  if (isRequired && found === 'absent') throw notThere(`the container ${container}`, component.name)
   return {
-    kind: 'container',
     container,
     running: typeof found === 'object' && found.running,
     restartPolicy: typeof found === 'object' ? found.restartPolicy : neverRestart,
-    ...(recorded === undefined ? {} : { data: recorded }),
   }
 }
 
-function noDocker(container: string, component?: string): HyperkubeError {
+export function noDocker(container: string, component?: string): HyperkubeError {
   return new HyperkubeError(
     'PREDECESSOR_NO_DOCKER',
     `Docker does not respond, so the container ${container} can neither stop nor start`,
@@ -69,33 +76,35 @@ function mayRestart(found: DockerContainer | 'absent' | 'unavailable'): boolean 
 
 /**
  * Stops a container and takes over its data. The container stays in Docker until the way back ends. Every part
- * may be repeated.
+ * may be repeated. Once Docker has stopped, the container has stopped too.
  */
 export async function replaceContainer(
   context: MakeContext<LinuxHost>,
   { container, data }: ContainerRecord,
   isKept: boolean,
 ): Promise<boolean> {
-  const { host, component } = context
-  const found = await host.docker.find(container)
-  if (isKept && found === 'unavailable') throw noDocker(container, component.name)
-  const isActive = typeof found === 'object' && (found.running || mayRestart(found))
-  if (isActive) await stopContainer(context, container)
+  const { host } = context
+  const wasActive = await stopContainer(context, container)
   const tookData = await takeData(context, data)
-  const isDiscarded = !isKept && typeof found === 'object'
+  const isDiscarded = !isKept && typeof (await host.docker.find(container)) === 'object'
   if (isDiscarded) await host.docker.remove(container)
-  return isActive || tookData || isDiscarded
+  return wasActive || tookData || isDiscarded
 }
 
-/** The restart policy changes first, so a restart of Docker in between cannot start the container again. */
-async function stopContainer(
+/**
+ * Stops a container for good. The restart policy changes first, so a restart of Docker in between cannot start
+ * the container again. Returns false if it did not run.
+ */
+export async function stopContainer(
   { host: { docker }, component, signal }: MakeContext<LinuxHost>,
   container: string,
-): Promise<void> {
+): Promise<boolean> {
+  const found = await docker.find(container)
+  if (typeof found !== 'object' || !(found.running || mayRestart(found))) return false
   await docker.setRestartPolicy(container, neverRestart)
   await docker.stop(container, signal)
   const after = await docker.find(container)
-  if (typeof after !== 'object' || !after.running) return
+  if (typeof after !== 'object' || !after.running) return true
   throw new HyperkubeError('PREDECESSOR_RUNS', `the container ${container} still runs after docker stop`, {
     component: component.name,
     hint: `on the host: docker logs --tail 20 ${container}; then run the same command again`,
@@ -105,20 +114,27 @@ async function stopContainer(
 /** Gives the data back, restores the restart policy and starts the container if it was running. */
 export async function restoreContainer(
   host: LinuxHost,
-  { container, running, restartPolicy, data }: ContainerRecord,
+  { data, ...state }: ContainerRecord,
 ): Promise<RemoveResult> {
-  const { docker } = host
+  if ((await host.docker.find(state.container)) === 'unavailable') throw noDocker(state.container)
+  await returnData(host, data)
+  return (await restoreContainerState(host, state)) ? wasRemoved : wasAbsent
+}
+
+/** Restores the restart policy of a container, and starts it if it was running. */
+export async function restoreContainerState(
+  { docker }: Pick<LinuxHost, 'docker'>,
+  { container, running, restartPolicy }: ContainerState,
+): Promise<boolean> {
   const found = await docker.find(container)
   if (found === 'unavailable') throw noDocker(container)
-  await returnData(host, data)
-  await removeWrittenFiles(host, container)
-  if (found === 'absent') return wasAbsent
+  if (found === 'absent') return false
   const isPending =
     (running && !found.running) ||
     found.restartPolicy.name !== restartPolicy.name ||
     found.restartPolicy.retries !== restartPolicy.retries
-  if (!isPending) return wasAbsent
+  if (!isPending) return false
   await docker.setRestartPolicy(container, restartPolicy)
   if (running) await docker.start(container)
-  return wasRemoved
+  return true
 }

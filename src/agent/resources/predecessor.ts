@@ -6,6 +6,7 @@ import {
   replaceContainer,
   restoreContainer,
 } from './predecessor-container.ts'
+import { inspectReplacedDocker, recordDocker, replaceDocker, restoreDocker } from './predecessor-docker.ts'
 import {
   inspectReplacedUnit,
   recordUnit,
@@ -56,30 +57,23 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
 
   async remove({ record, kept }, { host }) {
     if (kept) return restore(host, record)
-    return record.kind === 'unit' ? revealPackageDropIns(host, record) : wasAbsent
+    if (record.kind === 'unit') return revealPackageDropIns(host, record)
+    return record.kind === 'docker' ? revealPackageDropIns(host, record.runtime) : wasAbsent
   },
 }
 
 async function readRecord(spec: Predecessor, context: MakeContext<LinuxHost>): Promise<PredecessorRecord> {
-  switch (spec.kind) {
-    case 'static-pod':
-      return recordStaticPod(spec, context)
-    case 'unit':
-      return recordUnit(spec.unit, context)
-    case 'container':
-      return recordContainer(spec, context)
-  }
+  if (spec.kind === 'static-pod') return recordStaticPod(spec, context)
+  if (spec.kind === 'unit') return recordUnit(spec.unit, context)
+  return spec.kind === 'container' ? recordContainer(spec, context) : recordDocker(spec, context)
 }
 
 async function inspectReplaced(host: LinuxHost, record: PredecessorRecord): Promise<ResourceObservation> {
-  switch (record.kind) {
-    case 'static-pod':
-      return inspectReplacedStaticPod(host, record)
-    case 'unit':
-      return inspectReplacedUnit(host, record)
-    case 'container':
-      return inspectReplacedContainer(host, record)
-  }
+  if (record.kind === 'static-pod') return inspectReplacedStaticPod(host, record)
+  if (record.kind === 'unit') return inspectReplacedUnit(host, record)
+  return record.kind === 'container'
+    ? inspectReplacedContainer(host, record)
+    : inspectReplacedDocker(host, record)
 }
 
 async function replace(
@@ -87,23 +81,15 @@ async function replace(
   record: PredecessorRecord,
   isKept: boolean,
 ): Promise<boolean> {
-  switch (record.kind) {
-    case 'static-pod':
-      return replaceStaticPod(context, record, isKept)
-    case 'unit':
-      return replaceUnit(context.host, record, isKept)
-    case 'container':
-      return replaceContainer(context, record, isKept)
-  }
+  if (record.kind === 'static-pod') return replaceStaticPod(context, record, isKept)
+  if (record.kind === 'unit') return replaceUnit(context.host, record, isKept)
+  return record.kind === 'container'
+    ? replaceContainer(context, record, isKept)
+    : replaceDocker(context, record, isKept)
 }
 
 async function restore(host: LinuxHost, record: PredecessorRecord): Promise<RemoveResult> {
-  switch (record.kind) {
-    case 'static-pod':
-      return restoreStaticPod(host, record)
-    case 'unit':
-      return restoreUnit(host, record)
-    case 'container':
-      return restoreContainer(host, record)
-  }
+  if (record.kind === 'static-pod') return restoreStaticPod(host, record)
+  if (record.kind === 'unit') return restoreUnit(host, record)
+  return record.kind === 'container' ? restoreContainer(host, record) : restoreDocker(host, record)
 }

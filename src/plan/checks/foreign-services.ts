@@ -6,15 +6,13 @@ import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './ch
 
 /**
  * Finds foreign services that have the name of a hyperkube service. Only names of services that this host
- * will run are checked. Services that hyperkube replaces on an adopted host are expected. The containerd of a
- * host of RKE1 belongs to Docker, which another check explains.
+ * will run are checked. Services that hyperkube replaces on an adopted host are expected.
  */
 export const checkForeignServices: LinuxCheck = (subject) => {
   const ownServices: readonly string[] = listFlooredComponents(subject)
   return subject.system.foreignServices.flatMap((service) => {
     const name = service.replace(/\.service$/, '')
     if (!ownServices.includes(name) || replacesUnit(subject, name)) return []
-    if (name === 'containerd' && canReturnToRke1(subject)) return []
     const message = `the host has a service ${name} that hyperkube did not create`
     const hint = `systemctl disable --now ${name}; then remove its package`
     return [hostError(subject, 'HOST_SERVICE_TAKEN', message, { hint, component: name })]

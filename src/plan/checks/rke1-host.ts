@@ -1,6 +1,4 @@
 import type { Finding } from '../../contract/finding.ts'
-import { caCommonNames, type CaName } from '../../pki/ca.ts'
-import { parseCertificates } from '../../pki/certificates.ts'
 import { usesKubeProxy } from '../../spec/network.ts'
 import { isEtcdMember, isNode } from '../context.ts'
 import { canReturnToRke1 } from '../linux/predecessors.ts'
@@ -16,26 +14,6 @@ function isFromRke1({ identity: { adoption } }: Pick<CheckInput, 'identity'>): b
 
 function clusterError(code: string, message: string, details: Pick<Finding, 'hint' | 'path'>): Finding {
   return { code, severity: 'error', message, ...details }
-}
-
-/** Finds CAs that agents could not recognize. RKE1 gives its CAs other names, and etcd shares one. */
-export const checkRke1Cas: ClusterCheck = (input) => {
-  if (!isFromRke1(input)) return []
-  const { kubernetes, etcd, frontProxy } = input.identity.cas
-  const cas: readonly (readonly [name: CaName, text: string])[] = [
-    ['kubernetes', kubernetes],
-    ['etcd', etcd],
-    ['front-proxy', frontProxy],
-  ]
-  return cas.flatMap(([name, text]) => {
-    const subject = parseCertificates(text)[0]?.subject
-    if (subject === undefined || caCommonNames[name].some((known) => subject === `CN=${known}`)) return []
-    return [
-      clusterError('ADOPT_CA_NAME', `agents cannot recognize the ${name} CA by its name ${subject}`, {
-        hint: 'keep this cluster with RKE1; nothing was changed',
-      }),
-    ]
-  })
 }
 
 /**
@@ -70,27 +48,10 @@ export const checkRke1Network: ClusterCheck = (input) => {
   ]
 }
 
-/** Finds nodes on which Docker uses a service with the name of hyperkube's containerd. */
-export const checkRke1Containerd: LinuxCheck = (subject) => {
-  const isTaken = subject.system.foreignServices.includes('containerd.service')
-  if (!isTaken || !isNode(subject) || !canReturnToRke1(subject)) return []
-  const message = 'Docker runs its containers with containerd.service, which hyperkube would replace'
-  const hint = 'keep this cluster with RKE1; do not stop containerd, because the containers of RKE1 need it'
-  return [hostError(subject, 'ADOPT_DOCKER_CONTAINERD', message, { hint, component: 'containerd' })]
-}
-
 /** Finds etcd hosts that are no nodes of hyperkube. RKE1 runs a kubelet there, which nothing would replace. */
 export const checkRke1EtcdHost: LinuxCheck = (subject) => {
   if (!isEtcdMember(subject) || isNode(subject) || !canReturnToRke1(subject)) return []
   const message = 'the kubelet and kube-proxy of RKE1 would stay on this host, because it runs only etcd'
   const hint = 'give the host the role worker in cluster.yml, or keep this cluster with RKE1'
   return [hostError(subject, 'ADOPT_RKE1_ETCD_HOST', message, { hint, component: 'kubelet' })]
-}
-
-/** Finds nodes whose remaining pods would run twice. A drain does not remove the pods of DaemonSets. */
-export const checkRke1Pods: LinuxCheck = (subject) => {
-  if (!subject.system.firewalls.includes('docker') || !isNode(subject) || !canReturnToRke1(subject)) return []
-  const message = 'pods of DaemonSets would run twice: their containers stay in Docker after the drain'
-  const hint = 'keep this cluster with RKE1; nothing was changed'
-  return [hostError(subject, 'ADOPT_DOCKER_PODS', message, { hint, component: 'kubelet' })]
 }

@@ -38,13 +38,10 @@ test('components of a moved host of RKE1 replace containers, and a host that joi
       'kube-apiserver': container('kube-apiserver'),
       'kube-controller-manager': container('kube-controller-manager'),
       'kube-scheduler': container('kube-scheduler'),
-      kubelet: container('kubelet'),
-      'kube-proxy': container('kube-proxy'),
+      containerd: { kind: 'docker', containers: ['kubelet', 'kube-proxy'], kept: true },
     },
     w1: {
-      'apiserver-proxy': container('nginx-proxy'),
-      kubelet: container('kubelet'),
-      'kube-proxy': container('kube-proxy'),
+      containerd: { kind: 'docker', containers: ['kubelet', 'kube-proxy', 'nginx-proxy'], kept: true },
     },
     w2: {},
   })

@@ -1,6 +1,5 @@
 import { etcdDataDirectory, etcdUser } from '../../contract/etcd-restore.ts'
 import type { Predecessor } from '../../contract/predecessor.ts'
-import type { AdoptionSource } from '../../identity/identity.ts'
 import type { PublicIdentity } from '../../identity/public-identity.ts'
 import { type ComponentPlanner, isControlPlane, type LinuxPlanContext, type PlanContext } from '../context.ts'
 
@@ -22,27 +21,22 @@ const kubeadmPredecessors: Readonly<Record<string, WithoutKept>> = {
   kubelet: { kind: 'unit', unit: 'kubelet.service' },
 }
 
-/**
- * What RKE1 runs instead of a component, by the name of the component. Its containerd belongs to Docker, and its
- * container service-sidekick never runs, so no component replaces them.
- */
+/** What RKE1 runs instead of a component of a control plane, by the name of the component. */
 const rke1Predecessors: Readonly<Record<string, WithoutKept>> = {
   etcd: { ...buildContainer('etcd'), data: etcdData },
   'kube-apiserver': buildContainer('kube-apiserver'),
   'kube-controller-manager': buildContainer('kube-controller-manager'),
   'kube-scheduler': buildContainer('kube-scheduler'),
-  'apiserver-proxy': buildContainer('nginx-proxy'),
-  kubelet: buildContainer('kubelet'),
-  'kube-proxy': buildContainer('kube-proxy'),
 }
 
-const predecessors: Readonly<Record<AdoptionSource, Readonly<Record<string, WithoutKept>>>> = {
-  kubeadm: kubeadmPredecessors,
-  rke1: rke1Predecessors,
-}
+/** Containers of RKE1 on every node. Docker runs them and the pods, so they end together with it. */
+const nodeContainers = ['kubelet', 'kube-proxy']
+
+/** Container through which workers of RKE1 reach the API. Control planes use their own API server. */
+const workerProxy = 'nginx-proxy'
 
 type Kind<K extends Predecessor['kind']> = Omit<Extract<Predecessor, { kind: K }>, 'kept'>
-type WithoutKept = Kind<'static-pod'> | Kind<'unit'> | Kind<'container'>
+type WithoutKept = Kind<'static-pod'> | Kind<'unit'> | Kind<'container'> | Kind<'docker'>
 
 function buildStaticPod(program: string): Kind<'static-pod'> {
   return { kind: 'static-pod', manifest: `${manifests}/${program}.yaml`, program }
@@ -75,14 +69,18 @@ type Subject = Pick<PlanContext, 'identity' | 'host'>
 function findPredecessor(subject: Subject, component: string): WithoutKept | undefined {
   const { adoption } = subject.identity
   if (adoption === undefined || !isAdoptedHost(subject)) return undefined
-  // Control planes of RKE1 use their own API server and have no proxy.
-  const hasNone = adoption.from === 'rke1' && component === 'apiserver-proxy' && isControlPlane(subject)
-  return hasNone ? undefined : predecessors[adoption.from][component]
+  if (adoption.from === 'kubeadm') return kubeadmPredecessors[component]
+  if (component !== 'containerd') return rke1Predecessors[component]
+  return {
+    kind: 'docker',
+    containers: isControlPlane(subject) ? nodeContainers : [...nodeContainers, workerProxy],
+  }
 }
 
 /** True if the component replaces a unit of the other tool that has the same name. */
 export function replacesUnit(subject: Subject, component: string): boolean {
-  return findPredecessor(subject, component)?.kind === 'unit'
+  const kind = findPredecessor(subject, component)?.kind
+  return kind === 'unit' || kind === 'docker'
 }
 
 /** Adds what the component replaces on an adopted host to its plan. */

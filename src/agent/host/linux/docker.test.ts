@@ -30,8 +30,10 @@ test('state and restart policy of a container are parsed', () => {
 })
 
 test('output that is not of one container is refused', () => {
-  expect(() => parseContainer('[]')).toThrow()
-  expect(() => parseContainer(inspectText({ Name: 'sometimes', MaximumRetryCount: 0 }))).toThrow()
+  expect(() => parseContainer('[]')).toThrow(/too_small/)
+  expect(() => parseContainer(inspectText({ Name: 'sometimes', MaximumRetryCount: 0 }))).toThrow(
+    /sometimes|invalid/i,
+  )
 })
 
 test.each([
@@ -66,4 +68,16 @@ test('each change is one command', async () => {
     'docker start etcd',
     'docker rm etcd',
   ])
+})
+
+test('containers of pods, of RKE1 and others are distinguished', async () => {
+  const { docker, ran } = createRecordedDocker({ stdout: 'kubelet\t\nk8s_pod\tcontainer\nown\t\n' })
+  expect(await docker.listOthers(['kubelet'])).toEqual(['own'])
+  expect(ran).toEqual(['docker ps --format {{.Names}}\t{{.Label "io.kubernetes.docker.type"}}'])
+})
+
+test('pods are stopped and removed', async () => {
+  const { docker, ran } = createRecordedDocker({ stdout: 'a1\nb2\n' })
+  expect(await docker.removePods(new AbortController().signal)).toBe(2)
+  expect(ran.slice(1)).toEqual(['docker stop -t 10 a1 b2', 'docker rm --force a1 b2'])
 })

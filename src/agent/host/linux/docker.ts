@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RestartPolicy } from '../../../contract/predecessor.ts'
-import { toCommandError } from '../../../kit/command.ts'
+import { type Argv, type CommandResult, toCommandError } from '../../../kit/command.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
 import type { RunCommand } from '../command.ts'
 import type { Docker, DockerContainer } from '../host.ts'
@@ -20,20 +20,56 @@ const inspection = z.tuple([
 ])
 
 const stopSeconds = 30
+/** Pods end sooner, because their node was drained. */
+const podStopSeconds = 10
+/** Label that cri-dockerd and the older kubelet give to containers of pods. */
+const podLabel = 'io.kubernetes.docker.type'
+
+/** Result of a command if Docker is not installed or does not run. */
+const unavailable = 'unavailable'
 
 export function createDocker(command: RunCommand): Docker {
+  /** Runs a command that reads. Exit code 1 is an error that the caller may know. */
+  const query = async (argv: Argv): Promise<CommandResult | 'unavailable'> => {
+    const result = await command(argv, { codes: [0, 1] }).catch((error: unknown) => {
+      if (error instanceof HyperkubeError && error.code === 'COMMAND_NOT_RUN') return undefined
+      throw error
+    })
+    if (result === undefined) return unavailable
+    return result.code !== 0 && /cannot connect to the docker daemon/i.test(result.stderr)
+      ? unavailable
+      : result
+  }
+  const list = async (argv: Argv): Promise<readonly string[] | 'unavailable'> => {
+    const result = await query(argv)
+    if (result === unavailable) return unavailable
+    if (result.code !== 0) throw toCommandError(argv.join(' '), result)
+    return result.stdout.split('\n').filter((line) => line !== '')
+  }
   return {
     async find(name) {
       const argv = ['docker', 'container', 'inspect', name] as const
-      const result = await command(argv, { codes: [0, 1] }).catch((error: unknown) => {
-        if (error instanceof HyperkubeError && error.code === 'COMMAND_NOT_RUN') return undefined
-        throw error
-      })
-      if (result === undefined) return 'unavailable'
+      const result = await query(argv)
+      if (result === unavailable) return unavailable
       if (result.code === 0) return parseContainer(result.stdout)
       if (/no such container/i.test(result.stderr)) return 'absent'
-      if (/cannot connect to the docker daemon/i.test(result.stderr)) return 'unavailable'
       throw toCommandError(argv.join(' '), result)
+    },
+    async listOthers(names) {
+      const format = `{{.Names}}\t{{.Label "${podLabel}"}}`
+      const lines = await list(['docker', 'ps', '--format', format])
+      if (lines === unavailable) return unavailable
+      return lines.flatMap((line) => {
+        const [name = '', pod = ''] = line.split('\t')
+        return pod === '' && !names.includes(name) ? [name] : []
+      })
+    },
+    async removePods(signal) {
+      const ids = await list(['docker', 'ps', '--all', '--quiet', '--filter', `label=${podLabel}`])
+      if (ids === unavailable || ids.length === 0) return 0
+      await command(['docker', 'stop', '-t', String(podStopSeconds), ...ids], { signal })
+      await command(['docker', 'rm', '--force', ...ids], { signal })
+      return ids.length
     },
     async setRestartPolicy(name, policy) {
       await command(['docker', 'update', `--restart=${formatRestartPolicy(policy)}`, name])

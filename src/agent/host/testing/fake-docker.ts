@@ -7,6 +7,8 @@ export interface FakeDocker extends Docker {
   readonly stuck: Set<string>
   /** False if Docker is not installed or does not run. */
   available: boolean
+  /** Number of containers of pods. */
+  pods: number
 }
 
 export function createFakeDocker(): FakeDocker {
@@ -19,6 +21,7 @@ export function createFakeDocker(): FakeDocker {
     containers: new Map(),
     stuck: new Set(),
     available: true,
+    pods: 0,
     find: async (name) => (docker.available ? (docker.containers.get(name) ?? 'absent') : 'unavailable'),
     setRestartPolicy: async (name, restartPolicy) => change(name, { restartPolicy }),
     start: async (name) => change(name, { running: true }),
@@ -26,6 +29,17 @@ export function createFakeDocker(): FakeDocker {
       if (!docker.stuck.has(name)) change(name, { running: false })
     },
     remove: async (name) => void docker.containers.delete(name),
+    listOthers: async (names) =>
+      docker.available
+        ? [...docker.containers].flatMap(([name, { running }]) =>
+            running && !names.includes(name) ? [name] : [],
+          )
+        : 'unavailable',
+    removePods: async () => {
+      const removed = docker.pods
+      docker.pods = 0
+      return removed
+    },
   }
   return docker
 }
