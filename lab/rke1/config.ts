@@ -62,14 +62,17 @@ function describeNode({ name, address, ssh }: RkeHost, ...role: readonly string[
 export const runcWrapperPath = '/usr/local/sbin/lab-runc'
 
 /**
- * Starts runc without lower OOM scores. Lab hosts have no CAP_SYS_RESOURCE, and Docker has no setting for such
- * hosts.
+ * Starts runc without CAP_SYS_RESOURCE and without lower OOM scores, which need it. Lab hosts do not have this
+ * capability, and Docker has no setting for such hosts.
  */
 export const runcWrapper = `#!/bin/sh
 set -eu
 previous=
 for argument in "$@"; do
-  if [ "$previous" = --bundle ]; then sed -i 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' "$argument/config.json"; fi
+  if [ "$previous" = --bundle ]; then
+    sed -i -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"//g' -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' \\
+      "$argument/config.json"
+  fi
   previous=$argument
 done
 exec runc "$@"
