@@ -3,13 +3,6 @@ import type { ErrorCodeEntries } from './entry.ts'
 const reportRemedy = 'Nothing. The line is part of the report of `hyperkube adopt`.'
 
 export const adoptionCodes: ErrorCodeEntries = {
-  ADOPT_HOSTS_NOT_MOVED: {
-    summary: 'The hosts of an adopted cluster still run what RKE1 installed.',
-    meaning:
-      'This version of hyperkube reads such clusters and writes their files. It cannot move their hosts, and its changes would damage the cluster.',
-    remedy:
-      'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
-  },
   ADOPT_NOT_COMMITTED: {
     summary: 'A change would end the way back of an adopted cluster.',
     meaning:

@@ -33,6 +33,17 @@ const unfinishedData = `${keptData}.new`
 /** Directory in which CNI plugins record the addresses of pods. */
 const cniState = '/var/lib/cni'
 
+/**
+ * Directories that the kubelet of hyperkube creates, innermost first. The kubelet of RKE1 has its volume plugins
+ * elsewhere.
+ */
+const kubeletDirectories = [
+  '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
+  '/usr/libexec/kubernetes/kubelet-plugins/volume',
+  '/usr/libexec/kubernetes/kubelet-plugins',
+  '/usr/libexec/kubernetes',
+]
+
 /** Time in which a unit must stop or start. Docker stops its containers first. */
 const unitTimeoutMs = 120_000
 
@@ -189,6 +200,7 @@ export async function restoreDocker(host: LinuxHost, record: DockerRecord): Prom
     await emptyDirectory(host, cniState)
   }
   for (const directory of [keptData, unfinishedData]) await returnData(host, directory, record.data)
+  for (const directory of kubeletDirectories) await removeIfEmpty(host, directory)
   await restoreUnit(host, record.runtime)
   for (const { unit, running, enabled } of record.units) {
     if (enabled) await services.enable([unit])
