@@ -105,6 +105,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/gateway',
     'evidence/adopt',
     'evidence/adopt-move-1-1',
+    'evidence/adopt-rke',
     'evidence/eject',
     'evidence/virtual-machine',
     'evidence/powershell',

@@ -34,10 +34,13 @@ const unfinishedData = `${keptData}.new`
 const cniState = '/var/lib/cni'
 
 /**
- * Directories that the kubelet of hyperkube creates, innermost first. The kubelet of RKE1 has its volume plugins
- * elsewhere.
+ * Directories that the containerd and the kubelet of hyperkube create, innermost first. Those of RKE1 have their
+ * plugins elsewhere.
  */
-const kubeletDirectories = [
+const createdDirectories = [
+  '/opt/containerd/bin',
+  '/opt/containerd/lib',
+  '/opt/containerd',
   '/usr/libexec/kubernetes/kubelet-plugins/volume/exec',
   '/usr/libexec/kubernetes/kubelet-plugins/volume',
   '/usr/libexec/kubernetes/kubelet-plugins',
@@ -200,7 +203,7 @@ export async function restoreDocker(host: LinuxHost, record: DockerRecord): Prom
     await emptyDirectory(host, cniState)
   }
   for (const directory of [keptData, unfinishedData]) await returnData(host, directory, record.data)
-  for (const directory of kubeletDirectories) await removeIfEmpty(host, directory)
+  for (const directory of createdDirectories) await removeIfEmpty(host, directory)
   await restoreUnit(host, record.runtime)
   for (const { unit, running, enabled } of record.units) {
     if (enabled) await services.enable([unit])
