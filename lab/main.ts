@@ -14,6 +14,7 @@ import { partitionCommand } from './commands/partition.ts'
 import { pinCommand } from './commands/pin.ts'
 import { powerCutCommand } from './commands/power-cut.ts'
 import { rejoinCommand } from './commands/rejoin.ts'
+import { rke1Command } from './commands/rke1.ts'
 import { setupCommand } from './commands/setup.ts'
 import { slowDiskCommand } from './commands/slow-disk.ts'
 import { sshCommand } from './commands/ssh.ts'
@@ -29,7 +30,7 @@ const lab = new Command('lab')
   .enablePositionalOptions()
 
 const componentCommands = [componentsCommand, pinCommand, flagsCommand, crdsCommand]
-const clusterCommands = [mirrorCommand, clusterCommand, kubectlCommand, benchCommand]
+const clusterCommands = [mirrorCommand, clusterCommand, rke1Command, kubectlCommand, benchCommand]
 const hostCommands = [
   upCommand,
   downCommand,

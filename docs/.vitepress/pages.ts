@@ -111,6 +111,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/adopt',
     'evidence/adopt-move-1-1',
     'evidence/adopt-move-3-2',
+    'evidence/adopt-rke',
     'evidence/eject',
     'evidence/virtual-machine',
     'evidence/powershell',

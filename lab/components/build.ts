@@ -1,5 +1,6 @@
-import { chmod, copyFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { z } from 'zod'
 import { type Argv, runProgram } from '../../src/kit/command.ts'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 import { ensureCached } from '../cache.ts'
@@ -9,6 +10,7 @@ import {
   type Arch,
   buildCCommand,
   listGoBuildCommands,
+  listIncluded,
   goEnvironment,
   moduleDirectory,
   formatProgramFile,
@@ -48,12 +50,15 @@ export async function buildComponents(parts: readonly Part[], options: BuildOpti
 
 async function buildPart(part: Part, compiler: string, options: BuildOptions): Promise<BuiltPart> {
   const arch = machineArch()
+  const included: BuiltPart[] = []
+  for (const one of listIncluded(part)) included.push(await buildPart(one, compiler, options))
   const key = await computeRecipeKey(part, arch, compiler)
   const name = `${formatPartId(part)}-${arch}-${key}`
   const directory = await ensureCached(join(options.cache, 'engine', name), async (unfinished) => {
     await options.report.step(`build ${formatPartId(part)}`, async (note) =>
       compile(part, arch, unfinished, note),
     )
+    for (const one of included) await cp(one.directory, unfinished, { recursive: true })
   }).catch((cause: unknown) => {
     throw new HyperkubeError('COMPONENT_BUILD_FAILED', 'the part could not be built', {
       component: formatPartId(part),
@@ -64,6 +69,10 @@ async function buildPart(part: Part, compiler: string, options: BuildOptions): P
 }
 
 async function compile(part: Part, arch: Arch, into: string, note: (text: string) => void): Promise<void> {
+  if (part.language === 'go-module') {
+    await compileInModule(part, arch, into, note)
+    return
+  }
   let packages = 0
   const options = {
     cwd: moduleDirectory(part),
@@ -79,6 +88,29 @@ async function compile(part: Part, arch: Arch, into: string, note: (text: string
   for (const [script, name] of Object.entries(part.scripts ?? {})) {
     await copyFile(join(await findModuleSource(part, part.filesFrom), script), join(into, name))
     await chmod(join(into, name), 0o755)
+  }
+}
+
+/**
+ * Builds a part inside of a copy of its module. Go checks the module with its checksum database, and the
+ * dependencies with the go.sum of the module. The copy is writable, because Go may complete that file.
+ */
+async function compileInModule(
+  part: Part,
+  arch: Arch,
+  into: string,
+  note: (text: string) => void,
+): Promise<void> {
+  const { stdout } = await runProgram(['go', 'mod', 'download', '-json', `${part.module}@${part.version}`])
+  const { Dir } = z.object({ Dir: z.string() }).parse(JSON.parse(stdout))
+  const source = join(into, '.source')
+  try {
+    await cp(Dir, source, { recursive: true })
+    await runProgram(['chmod', '-R', 'u+w', source])
+    const options = { cwd: source, env: { ...process.env, ...goEnvironment(part, arch) }, onLine: note }
+    for (const command of listGoBuildCommands(part, into)) await runProgram(command, options)
+  } finally {
+    await rm(source, { recursive: true, force: true })
   }
 }
 

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { HyperkubeError } from '../../src/kit/errors.ts'
 
 /** Operating system for which an upstream component (part) is built. */
@@ -15,10 +16,14 @@ export interface Part {
   readonly name: string
   readonly version: string
   readonly os: Os
-  /** Folder below `go/` with the go.mod and go.sum that pin the sources of this component. */
+  /**
+   * Folder below `go/` with the go.mod and go.sum that pin the sources of this component. With the language
+   * `go-module` it is the path of the module, whose own go.mod and go.sum pin the sources.
+   */
   readonly module: string
   readonly programs: readonly Program[]
-  readonly language: 'go' | 'go-test' | 'c'
+  /** `go-module` builds inside of a copy of the module, so that its replace directives apply. */
+  readonly language: 'go' | 'go-test' | 'c' | 'go-module'
   readonly cgo: boolean
   readonly tags: readonly string[]
   /** Go variables set at link time, so that a program reports its true version. */
@@ -34,6 +39,8 @@ export interface Part {
    * keep the executable bit, so the copies get it.
    */
   readonly scripts?: Readonly<Record<string, string>>
+  /** Ids of parts whose programs are copied beside those of this part, for images with programs of several. */
+  readonly includes?: readonly string[]
 }
 
 export const kubernetesVersions = ['v1.37.1', 'v1.36.4'] as const
@@ -103,6 +110,16 @@ export const calicoServices = [
   'monitor-addresses',
   'node-status-reporter',
 ] as const
+
+/** Versions of the programs in the images of RKE1. */
+export const rke1Versions = {
+  kubernetes: 'v1.32.5',
+  etcd: 'v3.5.35',
+  pause: 'v3.10.2',
+  coredns: 'v1.15.0',
+  flannel: 'v0.28.7',
+  criDockerd: 'v0.3.17',
+} as const satisfies Readonly<Record<string, string>> & { readonly kubernetes: KubernetesVersion }
 
 export const parts: readonly Part[] = [
   ...kubernetesVersions.map((version) => kubernetes(version)),
@@ -261,6 +278,7 @@ export const parts: readonly Part[] = [
   ),
   kubeBench(),
   calico(),
+  ...rke1(),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),
   definePart('containerd', 'v2.3.7', containerdPrograms(['containerd', 'ctr']), {
     os: 'windows',
@@ -452,6 +470,37 @@ function calico(): Part {
       },
     },
   )
+}
+
+/**
+ * Defines RKE1, whose clusters hyperkube adopts, with the programs of all its images. The sources are Go modules
+ * with replace directives, so they are built inside of these modules.
+ */
+function rke1(): readonly Part[] {
+  const define = (name: string, version: string, module: string, extra: Extra = {}): Part =>
+    definePart(name, version, [{ name: basename(module), from: '.', ask: ['--version'] }], {
+      module,
+      language: 'go-module',
+      onRequest: true,
+      ...extra,
+    })
+  const { kubernetes: kubernetesVersion, etcd, pause, coredns, flannel: flannelVersion } = rke1Versions
+  const { criDockerd } = rke1Versions
+  return [
+    define('cri-dockerd', criDockerd, 'github.com/Mirantis/cri-dockerd'),
+    define('rke1', 'v1.8.14', 'github.com/rancher/rke', {
+      stamps: { 'main.VERSION': 'v1.8.14' },
+      includes: [
+        `kubernetes@${kubernetesVersion}`,
+        `etcd@${etcd}`,
+        `pause@${pause}`,
+        `coredns@${coredns}`,
+        `flannel@${flannelVersion}`,
+        'cni-plugins@v1.9.1',
+        `cri-dockerd@${criDockerd}`,
+      ],
+    }),
+  ]
 }
 
 /** Defines MetalLB, which gives addresses to Services of the type LoadBalancer, with its CRDs. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Argv } from '../../src/kit/command.ts'
-import type { Part, Program } from './parts.ts'
+import { type Part, type Program, selectParts } from './parts.ts'
 
 /** Processor architecture, as Go and upstream's download sites name it. */
 export type Arch = 'amd64' | 'arm64'
@@ -29,8 +29,15 @@ export async function computeRecipeKey(part: Part, arch: Arch, compiler: string)
       buildCCommand(part, 'source', 'out'),
     ]),
   )
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDirectory(part), file)))
+  if (part.language !== 'go-module')
+    for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDirectory(part), file)))
+  for (const one of listIncluded(part)) hash.update(await computeRecipeKey(one, arch, compiler))
   return hash.digest('hex').slice(0, 12)
+}
+
+/** Lists the parts whose programs are copied beside those of this part. */
+export function listIncluded({ includes = [] }: Pick<Part, 'includes'>): readonly Part[] {
+  return includes.length === 0 ? [] : selectParts(includes)
 }
 
 export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
@@ -50,7 +57,8 @@ export function goEnvironment(part: Part, arch: Arch): Record<string, string> {
 export function listGoBuildCommands(part: Part, into: string): readonly Argv[] {
   const verb = part.language === 'go-test' ? ['test', '-c', '-vet=off'] : ['build', '-v']
   const tags = part.tags.length === 0 ? [] : [`-tags=${part.tags.join(',')}`]
-  const flags = ['-trimpath', '-buildvcs=false', `-ldflags=${formatLinkerFlags(part)}`, ...tags]
+  const mode = part.language === 'go-module' ? ['-mod=mod'] : []
+  const flags = ['-trimpath', '-buildvcs=false', ...mode, `-ldflags=${formatLinkerFlags(part)}`, ...tags]
   const build = (output: string, packages: readonly string[]): Argv => [
     'go',
     ...verb,

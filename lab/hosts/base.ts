@@ -7,9 +7,10 @@ import type { Report } from '../report.ts'
 
 /**
  * Kind of root file system that hosts are made from. Containers share one read-only root file system, each
- * with its own overlay. A virtual machine gets a copy of a root file system that contains a kernel.
+ * with its own overlay; `docker` is the same with Debian's Docker. A virtual machine gets a copy of a root file
+ * system that contains a kernel.
  */
-export type BaseKind = 'container' | 'virtual-machine'
+export type BaseKind = 'container' | 'docker' | 'virtual-machine'
 
 const debianSuite = 'bookworm'
 
@@ -33,6 +34,9 @@ const packages = [
   'ethtool',
   'sudo',
 ]
+
+/** Docker, with the containerd and runc that it depends on. */
+const dockerPackages = ['docker.io']
 
 const machinePackages = ['linux-image-cloud-amd64', 'udev']
 
@@ -122,6 +126,14 @@ const bases: Readonly<Record<BaseKind, Base>> = {
     recipe: [debianSuite, packages, maskedUnits, machineUnit, machineScript, sshdSettings],
     include: packages,
     configure: configureContainer,
+  },
+  docker: {
+    recipe: [debianSuite, packages, dockerPackages, maskedUnits, machineUnit, machineScript, sshdSettings],
+    include: [...packages, ...dockerPackages],
+    configure: async (root) => {
+      await configureContainer(root)
+      await mkdir(join(root, 'var/lib/docker'), { recursive: true })
+    },
   },
   'virtual-machine': {
     recipe: [debianSuite, packages, machinePackages, maskedUnits, sshdSettings],

@@ -30,6 +30,8 @@ const recordSchema = z.strictObject({
    * Name of the base (root file system) in the cache. The host's overlay is valid only on top of this base.
    */
   base: z.string(),
+  /** True if the base has Docker. */
+  docker: z.literal(true).optional(),
 })
 export type HostRecord = z.infer<typeof recordSchema>
 
@@ -38,6 +40,10 @@ export type HostRecord = z.infer<typeof recordSchema>
  * an overlayfs, on which containerd cannot mount the overlayfs of a container.
  */
 const stateDirectories = ['containerd', 'kubelet', 'etcd']
+
+function listStateDirectories({ docker }: Pick<HostRecord, 'docker'>): readonly string[] {
+  return docker === true ? [...stateDirectories, 'docker'] : stateDirectories
+}
 
 /** A lab host: a container that boots systemd like a machine. */
 export class Host extends Machine {
@@ -62,7 +68,10 @@ export class Host extends Machine {
       root: join(this.directory, 'root'),
       console: this.console,
       binds: Object.fromEntries(
-        stateDirectories.map((name) => [join(this.disk.directory, 'state', name), `/var/lib/${name}`]),
+        listStateDirectories(this.#record).map((name) => [
+          join(this.disk.directory, 'state', name),
+          `/var/lib/${name}`,
+        ]),
       ),
     })
     await this.connect()
@@ -164,6 +173,8 @@ export interface HostOptions {
   readonly diskGigabytes: number
   /** Directory of the base (root file system) in the cache. */
   readonly base: string
+  /** True if the base has Docker. */
+  readonly docker: boolean
 }
 
 /**
@@ -171,7 +182,7 @@ export interface HostOptions {
  * is known to be incomplete.
  */
 export async function makeHost(directory: string, keyFile: string, options: HostOptions): Promise<Host> {
-  const { name, network, address, disk, diskGigabytes, base } = options
+  const { name, network, address, disk, diskGigabytes, base, docker } = options
   const record: HostRecord = {
     apiVersion: 'lab.hyperkube.dev/v1',
     kind: 'Host',
@@ -180,12 +191,13 @@ export async function makeHost(directory: string, keyFile: string, options: Host
     address,
     disk,
     base: basename(base),
+    ...(docker ? { docker } : {}),
   }
   const host = new Host(directory, record, keyFile)
   await mkdir(join(directory, 'root'), { recursive: true })
   await makeDisk(host.disk, diskGigabytes)
   await attachDisk(host.disk)
-  await populateDisk(host)
+  await populateDisk(host, listStateDirectories(record))
   // The host's name and keys must survive a power cut right after the first boot.
   await runProgram(['sync', '-f', host.disk.directory])
   await writeFile(join(directory, 'host.json.new'), `${JSON.stringify(record, undefined, 2)}\n`)
@@ -193,10 +205,10 @@ export async function makeHost(directory: string, keyFile: string, options: Host
   return host
 }
 
-async function populateDisk(host: Host): Promise<void> {
+async function populateDisk(host: Host, directories: readonly string[]): Promise<void> {
   const upper = join(host.disk.directory, 'upper')
   await mkdir(join(host.disk.directory, 'work'), { recursive: true })
-  for (const name of stateDirectories) {
+  for (const name of directories) {
     await mkdir(join(host.disk.directory, 'state', name), { recursive: true })
   }
   await writeHostIdentity(host, upper)

@@ -28,6 +28,8 @@ export interface LabOptions {
 export interface UpOptions {
   readonly disk?: DiskKind
   readonly diskGigabytes?: number
+  /** True for hosts with Debian's Docker. */
+  readonly docker?: boolean
 }
 
 /** A set of hosts on one bridge. Several labs can run on one machine without sharing anything. */
@@ -74,7 +76,7 @@ export class Lab {
         hint: 'at most nine lower-case letters and digits, a letter first',
       })
     }
-    const base = await ensureBase(this.#cache, this.#report)
+    const base = await ensureBase(this.#cache, this.#report, options.docker === true ? 'docker' : 'container')
     return withLabLock(this.name, async () => {
       await this.#prepare()
       const known = new Map((await this.hosts()).map(({ name, address }) => [name, address]))
@@ -177,12 +179,12 @@ export class Lab {
     directory: string,
     { name, address, disk }: { name: string; address: string; disk: DiskKind },
     base: string,
-    { diskGigabytes = 20 }: UpOptions,
+    { diskGigabytes = 20, docker = false }: UpOptions,
   ): Promise<Host> {
     // Removes leftovers of an interrupted run.
     await cleanUpHost(formatHostId(this.network, name), directory)
     await rm(directory, { recursive: true, force: true })
-    const hostOptions = { name, network: this.network, address, disk, diskGigabytes, base }
+    const hostOptions = { name, network: this.network, address, disk, diskGigabytes, base, docker }
     return makeHost(directory, this.#keyFile, hostOptions)
   }
 

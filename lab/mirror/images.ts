@@ -1,40 +1,9 @@
 import { calicoServices, type OlderTestImages, olderTestImages, type Part } from '../components/parts.ts'
-
-/** A container image with one layer of programs and files. */
-export interface Image {
-  readonly name: string
-  /** Programs and files of an upstream component (part), each with its path in the image. */
-  readonly programs: Readonly<Record<string, string>>
-  readonly entrypoint: readonly string[]
-  readonly command: readonly string[]
-  /**
-   * True to add a shell and common small tools from the static busybox of the machine that builds the image.
-   */
-  readonly busybox: boolean
-  /** Small files of the image: path to contents. */
-  readonly files: Readonly<Record<string, string>>
-  /** User of the process; empty for root. */
-  readonly user: string
-  /** Programs that are copied from the machine that builds the image, together with their libraries. */
-  readonly machinePrograms: readonly string[]
-  /** Symbolic links: path to target. */
-  readonly links?: Readonly<Record<string, string>>
-  /** Paths of programs that get the setuid bit. */
-  readonly setuid?: readonly string[]
-  /** Debian packages, installed with all their dependencies; their files replace those of busybox. */
-  readonly debian?: readonly string[]
-  /** Paths in Debian packages that are not unpacked. */
-  readonly debianExclude?: readonly string[]
-}
+import { accounts, defineImage, type Image, iptablesLinks } from './image.ts'
+import { listRke1Images } from './rke1-images.ts'
 
 const kubernetesRegistry = 'registry.k8s.io'
 const testRegistry = `${kubernetesRegistry}/e2e-test-images`
-
-const unprivileged = 'nobody'
-const accounts = {
-  'etc/passwd': `root:x:0:0:root:/root:/bin/sh\n${unprivileged}:x:65534:65534:${unprivileged}:/:/bin/false\n`,
-  'etc/group': 'root:x:0:\nnogroup:x:65534:\n',
-}
 
 /**
  * Names of protocols, as in upstream's image. Without them nft prints numbers, and a kube-proxy that starts on
@@ -54,13 +23,6 @@ const bashAsShell = { 'bin/sh': 'bash' }
  * messages.
  */
 const bashInPath = { 'usr/local/bin/sh': '/bin/bash' }
-
-/** Links that Debian's package of iptables gets when it is installed, but not when it is unpacked. */
-const iptablesLinks = Object.fromEntries(
-  ['iptables', 'ip6tables'].flatMap((name) =>
-    ['', '-save', '-restore'].map((suffix) => [`usr/sbin/${name}${suffix}`, 'xtables-nft-multi'] as const),
-  ),
-)
 
 /**
  * Images of upstream's conformance suite. Upstream builds them from Alpine or Debian; the lab builds them
@@ -254,6 +216,8 @@ export function listImages(part: Part): readonly Image[] {
       ]
     case 'calico':
       return listCalicoImages(version)
+    case 'rke1':
+      return listRke1Images()
     case 'metallb':
       return part.programs.map((program) =>
         defineImage(`quay.io/metallb/${program.name}:${version}`, { [program.name]: program.name }),
@@ -315,22 +279,4 @@ function listCalicoImages(version: string): readonly Image[] {
 /** Path of an image's archive on a mirror. */
 export function formatImagePath(name: string): string {
   return `images/${name.replace(/:(?=[^/]*$)/, '/')}.tar`
-}
-
-type Extra = Partial<Omit<Image, 'name' | 'programs'>>
-
-function defineImage(name: string, programs: Readonly<Record<string, string>>, extra: Extra = {}): Image {
-  return {
-    name,
-    programs,
-    entrypoint: Object.values(programs)
-      .slice(0, 1)
-      .map((path) => `/${path}`),
-    command: [],
-    busybox: false,
-    files: {},
-    user: '',
-    machinePrograms: [],
-    ...extra,
-  }
 }

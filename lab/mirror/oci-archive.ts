@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { runProgram } from '../../src/kit/command.ts'
 import { hashFile } from '../../src/kit/files.ts'
 import type { Arch } from '../components/recipe.ts'
-import type { Image } from './images.ts'
+import type { Image } from './image.ts'
 import { contentPath, tagPath } from './registry-paths.ts'
 import { reproducibleTarFlags } from './reproducible-tar.ts'
 
@@ -53,6 +53,9 @@ export async function writeImage(
         Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
         WorkingDir: '/',
         User: image.user,
+        ...(image.volumes === undefined
+          ? {}
+          : { Volumes: Object.fromEntries(image.volumes.map((path) => [path, {}])) }),
       },
       rootfs: { type: 'layers', diff_ids: [layer.digest] },
     })
@@ -105,6 +108,12 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
   for (const [path, text] of Object.entries(image.files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
     await writeFile(join(root, path), text)
+  }
+  for (const [path, text] of Object.entries(image.scripts ?? {})) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await rm(join(root, path), { force: true })
+    await writeFile(join(root, path), text)
+    await chmod(join(root, path), 0o755)
   }
   for (const [path, target] of Object.entries(image.links ?? {})) {
     await mkdir(dirname(join(root, path)), { recursive: true })

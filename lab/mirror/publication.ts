@@ -1,6 +1,7 @@
 import type { Part } from '../components/parts.ts'
 import { type Arch, formatProgramFile } from '../components/recipe.ts'
-import { type Image, formatImagePath, listImages } from './images.ts'
+import type { Image } from './image.ts'
+import { formatImagePath, listImages } from './images.ts'
 
 /**
  * A file that a mirror serves. Its URL is the mirror's address followed by `path`. The path of an upstream

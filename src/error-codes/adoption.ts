@@ -3,13 +3,6 @@ import type { ErrorCodeEntries } from './entry.ts'
 const reportRemedy = 'Nothing. The line is part of the report of `hyperkube adopt`.'
 
 export const adoptionCodes: ErrorCodeEntries = {
-  ADOPT_HOSTS_NOT_MOVED: {
-    summary: 'The hosts of an adopted cluster still run what RKE1 installed.',
-    meaning:
-      'This version of hyperkube reads such clusters and writes their files. It cannot move their hosts, and its changes would damage the cluster.',
-    remedy:
-      'Manage the cluster with its own tool. Commands that only read, such as `hyperkube kubectl`, can be used.',
-  },
   ADOPT_NOT_COMMITTED: {
     summary: 'A change would end the way back of an adopted cluster.',
     meaning:
@@ -45,27 +38,50 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Change the driver with kubeadm first. The message names the driver that hyperkube uses.',
   },
   ADOPT_CA_NAME: {
-    summary: 'A CA of the cluster does not have the name that kubeadm gives it.',
+    summary: 'A CA of the cluster does not have a name that hyperkube knows.',
     meaning: 'Agents recognize the CA of a certificate by its name.',
     remedy: 'Keep the cluster with its tool.',
   },
   ADOPT_ETCD_VERSION: {
     summary: 'etcd would change its minor version.',
     meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
-    remedy: 'Change the version of etcd with kubeadm first.',
+    remedy: 'Change the version of etcd with the tool that manages the cluster first.',
+  },
+  ADOPT_RKE1_NETWORK: {
+    summary: 'The pod network or kube-proxy of an RKE1 cluster could not be continued.',
+    meaning:
+      'The network pods of RKE1 stay on moved hosts. A second flannel beside them was never tried. kube-proxy runs in Docker and must move.',
+    remedy: 'Set `spec.network.plugin: none` and remove `spec.network.kubeProxy` in cluster.yml.',
+  },
+  ADOPT_RKE1_ETCD_HOST: {
+    summary: 'A host of an RKE1 cluster would run only etcd.',
+    meaning: 'RKE1 runs a kubelet and a kube-proxy there too. They would stay in Docker.',
+    remedy: 'Give the host the role `worker` in cluster.yml.',
   },
   PREDECESSOR_MISSING: {
-    summary: 'A host of an adopted cluster does not have a file of the tool that created the cluster.',
-    meaning: 'hyperkube needs the file for the way back. It stopped before it changed the component.',
+    summary:
+      'A host of an adopted cluster does not have a file or container of the tool that created the cluster.',
+    meaning: 'hyperkube needs it for the way back. It stopped before it changed the component.',
     remedy: 'The host changed after `hyperkube adopt`. Compare it with the other hosts.',
   },
   PREDECESSOR_RUNS: {
-    summary: 'A static pod did not end after its manifest was moved.',
-    meaning: 'The kubelet ends static pods. It may be stopped or unhealthy.',
-    remedy: 'Check the kubelet of the host: `systemctl status kubelet`. Then run the same command again.',
+    summary: 'A static pod or a container of the previous tool did not end.',
+    meaning: 'The kubelet ends static pods, and Docker ends containers. One of them may be unhealthy.',
+    remedy:
+      'Check it on the host: `systemctl status kubelet` or `docker ps`. Then run the same command again.',
+  },
+  PREDECESSOR_NO_DOCKER: {
+    summary: 'Docker does not respond on a host of an adopted RKE1 cluster.',
+    meaning: 'The previous components are containers of Docker. They can neither stop nor start without it.',
+    remedy: 'Start Docker on the host: `systemctl start docker`. Then run the same command again.',
+  },
+  PREDECESSOR_OTHER_CONTAINERS: {
+    summary: 'Docker runs containers that belong neither to RKE1 nor to a pod.',
+    meaning: 'Docker stops on a host that moves to hyperkube. These containers would stop with it.',
+    remedy: 'Move them to another host, or stop them: `docker stop NAME`. Then run the same command again.',
   },
   PREDECESSOR_DATA_TWICE: {
-    summary: 'A host has data of etcd both where kubeadm and where hyperkube keeps it.',
+    summary: 'A host has data of etcd both where the previous tool and where hyperkube keeps it.',
     remedy:
       'Compare both directories on the host, and move the old one away. Then run the same command again.',
   },
@@ -256,10 +272,6 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_CHANGES_ETCD_DIRECTORY: { summary: 'The data directory of etcd would change.', remedy: reportRemedy },
   ADOPT_CHANGES_KUBE_PROXY_SERVICE: {
     summary: 'kube-proxy would become a service of each host.',
-    remedy: reportRemedy,
-  },
-  ADOPT_CHANGES_NETWORK: {
-    summary: 'The flannel of hyperkube would replace the pod network.',
     remedy: reportRemedy,
   },
   ADOPT_LOSES_FLAGS: {

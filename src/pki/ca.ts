@@ -16,11 +16,14 @@ export interface Ca {
   readonly privateKey: Secret
 }
 
-/** Common names of CA certificates: of those that hyperkube creates, and of those that kubeadm creates. */
+/**
+ * Common names of CA certificates: of those that hyperkube creates, then of those that kubeadm and RKE1 create.
+ * etcd of RKE1 has no CA of its own.
+ */
 export const caCommonNames: Readonly<Record<CaName, readonly string[]>> = {
-  kubernetes: ['kubernetes-ca', 'kubernetes'],
-  etcd: ['etcd-ca'],
-  'front-proxy': ['front-proxy-ca'],
+  kubernetes: ['kubernetes-ca', 'kubernetes', 'kube-ca'],
+  etcd: ['etcd-ca', 'kube-ca'],
+  'front-proxy': ['front-proxy-ca', 'kube-apiserver-requestheader-ca'],
 }
 
 /** Creates a self-signed CA certificate with a new key. */

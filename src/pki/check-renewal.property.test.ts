@@ -236,3 +236,12 @@ test('a refusal has a reason and a message', async () => {
       'the previous certificate is only valid from 2026-03-10T11:55:00.000Z to 2026-09-26T12:00:00.000Z',
   })
 })
+
+test('a CA that etcd shares with the API renews certificates of both', async () => {
+  const shared: TrustedCas = { ...trusted, etcd: trusted.kubernetes }
+  const { renewal } = await buildCase(good)
+  const planned = plannedCertificates.otherCa
+  expect(checkRenewal(x509, { ...renewal, planned }, trusted, now)).toMatchObject({ reason: 'NotRenewable' })
+  expect(checkRenewal(x509, { ...renewal, planned }, shared, now)).toMatchObject({ ca: 'etcd' })
+  expect(checkRenewal(x509, renewal, shared, now)).toMatchObject({ ca: 'kubernetes' })
+})

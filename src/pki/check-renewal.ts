@@ -4,7 +4,7 @@ import { type CertificateSpec, certificateSpec } from '../contract/certificate-s
 import type { RenewableCertificate } from '../contract/host-resource.ts'
 import { renewalSigner } from '../contract/renewal.ts'
 import { HyperkubeError } from '../kit/errors.ts'
-import type { CaName } from './ca.ts'
+import { type CaName, caNames } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate, parseCertificates } from './certificates.ts'
 import { computeLifetime, isValid, type Validity, year } from './lifetime.ts'
@@ -72,15 +72,17 @@ export function checkRenewal(
 ): RenewalVerdict {
   const { requester, request, previous: pem, proof, planned } = renewal
   const [previous, ...more] = pem.length > maxPemLength ? [] : parseCertificates(pem)
-  const ca = previous === undefined ? undefined : findIssuer(previous, trusted, now)
-  if (previous === undefined || more.length > 0 || ca === undefined)
+  const issuers = previous === undefined ? [] : listIssuers(previous, trusted, now)
+  if (previous === undefined || more.length > 0 || issuers.length === 0)
     return refuse('PreviousNotTrusted', 'no trusted CA signed the previous certificate')
   const facts = inspectCertificate(previous.toString())
   if (!isValid(facts, now))
     return refuse('PreviousNotValid', `the previous certificate is ${formatPeriod(facts)}`)
   const { commonName = '', organizations, names, usages } = facts
   const subject = { commonName, organizations }
-  if (facts.isCa || !isRenewable(ca, subject, planned))
+  // Clusters of RKE1 use one CA for the API and for etcd.
+  const ca = issuers.find((one) => isRenewable(one, subject, planned))
+  if (facts.isCa || ca === undefined)
     return refuse('NotRenewable', `the plan of ${requester} has no certificate of ${commonName}`)
   if (!isRenewalProven(request, previous, proof))
     return refuse('NotProven', 'the requester does not hold the key of the previous certificate')
@@ -97,15 +99,12 @@ export function checkRenewal(
   return { verdict: 'granted', ca, spec: spec.data }
 }
 
-function findIssuer(previous: X509Certificate, trusted: TrustedCas, now: Date): CaName | undefined {
+function listIssuers(previous: X509Certificate, trusted: TrustedCas, now: Date): readonly CaName[] {
   const isSigner = (one: X509Certificate): boolean =>
     isValid({ notBefore: one.validFromDate, notAfter: one.validToDate }, now) &&
     previous.checkIssued(one) &&
     previous.verify(one.publicKey)
-  // Checks each CA by name, because Object.keys would lose the literal type of the names.
-  if (trusted.kubernetes.some(isSigner)) return 'kubernetes'
-  if (trusted.etcd.some(isSigner)) return 'etcd'
-  return trusted['front-proxy'].some(isSigner) ? 'front-proxy' : undefined
+  return caNames.filter((name) => trusted[name].some(isSigner))
 }
 
 function findRequestProblem(

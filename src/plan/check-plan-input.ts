@@ -41,6 +41,7 @@ import {
   checkProxyPassword,
   checkCaFiles,
 } from './checks/references.ts'
+import { checkRke1EtcdHost, checkRke1Network } from './checks/rke1-host.ts'
 import { checkCpus, checkDisks, checkMemory } from './checks/sizes.ts'
 import { checkKeepalived, checkVirtualIpHolder } from './checks/virtual-ip.ts'
 import {
@@ -64,6 +65,7 @@ const clusterChecks: readonly ClusterCheck[] = [
   checkProxyPassword,
   checkCaFiles,
   checkClusterFlags,
+  checkRke1Network,
 ]
 
 const hostChecks: readonly HostCheck[] = [checkPresence, checkHostFiles, checkHostFlags]
@@ -96,6 +98,7 @@ const linuxChecks: readonly LinuxCheck[] = [
   checkDocker,
   checkFirewall,
   checkResolver,
+  checkRke1EtcdHost,
 ]
 
 const windowsChecks: readonly WindowsCheck[] = [

@@ -79,7 +79,10 @@ export function buildRolloutHost(
     live,
     changedStages,
     disruptedStages: new Set(ops.filter(isDisruptiveOp).map(({ stage }) => stage)),
-    drain: live.node && changedStages.has('node') && changesMinor(plan, input.currentKubelets.get(name)),
+    drain:
+      live.node &&
+      changedStages.has('node') &&
+      (changesMinor(plan, input.currentKubelets.get(name)) || changesRuntime(plan, ops)),
     managedNetwork: plan?.components.some((component) => component.name === 'flanneld') ?? false,
   }
 }
@@ -112,6 +115,18 @@ function isDisruptiveOp({ action, target }: Op): boolean {
 function changesMinor(plan: NodePlan | undefined, before: string | undefined): boolean {
   const after = plan?.components.find(({ name }) => name === 'kubelet')?.version
   return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)
+}
+
+/** True if containerd replaces Docker. It cannot take over the pods, so they must be created again. */
+function changesRuntime(plan: NodePlan | undefined, ops: readonly Op[]): boolean {
+  const replacesDocker = plan?.components.some(({ replaces }) => replaces?.kind === 'docker') ?? false
+  return (
+    replacesDocker &&
+    ops.some(
+      ({ component, target, action }) =>
+        component === 'containerd' && target === 'predecessor' && action === 'create',
+    )
+  )
 }
 
 function toMinor(version: string): string {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeGate } from './describe.ts'
+import type { Predecessor } from '../contract/predecessor.ts'
 import {
   buildChanges,
   changeEverywhere,
@@ -221,6 +222,25 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
   const { steps } = planRollout(buildRolloutInput({ plans: bare, ops: changeEverywhere(bare, false) }))
   const gates = new Set(steps.at(-1)?.after.map(({ kind }) => kind))
   expect(gates).toEqual(new Set(['controllers-ready']))
+})
+
+test('a node is drained if its pods move from Docker to containerd, but only once', () => {
+  const replaces: Predecessor = { kind: 'docker', containers: ['kubelet'], kept: true }
+  const adopted = plans.map((plan) => ({
+    ...plan,
+    components: plan.components.map((one) => (one.name === 'kubelet' ? { ...one, replaces } : one)),
+  }))
+  const move = {
+    ...buildFixtureOp('node', 'create'),
+    component: 'containerd',
+    target: 'predecessor',
+  } as const
+  const ops = new Map([
+    ['w1', [move]],
+    ['w2', buildChanges(true, 'node')],
+  ])
+  const { steps } = planRollout(buildRolloutInput({ plans: adopted, live, ops, maxUnavailable: 3 }))
+  expect(steps.map(text)).toEqual(['node/w2 disruptive', 'node/w1 drained disruptive'])
 })
 
 test('hosts of an adopted cluster move one by one, as if their services restarted', () => {

@@ -66,23 +66,13 @@ export async function loadResetInputs(
   }
 }
 
-/**
- * Refuses changes of an adopted cluster that hyperkube cannot make, or that would end the way back to the other
- * tool.
- */
+/** Refuses changes of an adopted cluster that would end the way back to the other tool. */
 function checkAdoption(
   { adoption, metadata }: Identity,
   { file }: ClusterFiles,
   beforeCommit: boolean,
 ): void {
   if (adoption === undefined || adoption.committed !== undefined) return
-  if (adoption.from !== 'kubeadm') {
-    throw new HyperkubeError(
-      'ADOPT_HOSTS_NOT_MOVED',
-      `the hosts of ${metadata.name} still run what ${adoption.from} installed, and this version of hyperkube cannot move them`,
-      { hint: `manage the cluster with ${adoption.from}; nothing was changed` },
-    )
-  }
   if (beforeCommit) return
   throw new HyperkubeError(
     'ADOPT_NOT_COMMITTED',

@@ -1,5 +1,6 @@
 import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import type { RestartPolicy } from '../../contract/predecessor.ts'
 import type { Clock } from './clock.ts'
 import type { HostFiles } from './files.ts'
 import type { Downloader } from './downloader.ts'
@@ -32,6 +33,7 @@ export interface LinuxHost extends AnyHost {
   readonly mounts: Mounts
   readonly packets: Packets
   readonly cgroups: Cgroups
+  readonly docker: Docker
 }
 
 /** Interfaces of the agent to a Windows host. */
@@ -51,6 +53,27 @@ export interface Cgroups {
    * processes stays. Returns the removed paths.
    */
   remove(name: string): Promise<readonly string[]>
+}
+
+export interface DockerContainer {
+  readonly running: boolean
+  readonly restartPolicy: RestartPolicy
+}
+
+/** Containers that another tool runs in Docker, outside of Kubernetes. */
+export interface Docker {
+  /** Returns `unavailable` if Docker is not installed or does not run. */
+  find(name: string): Promise<DockerContainer | 'absent' | 'unavailable'>
+  setRestartPolicy(name: string, policy: RestartPolicy): Promise<void>
+  start(name: string): Promise<void>
+  /** Stops a container. Docker kills it after 30 seconds. */
+  stop(name: string, signal: AbortSignal): Promise<void>
+  /** Removes a stopped container. Its volumes stay. */
+  remove(name: string): Promise<void>
+  /** Lists the running containers that are no pods and not among the given names. */
+  listOthers(names: readonly string[]): Promise<readonly string[] | 'unavailable'>
+  /** Stops and removes the containers of all pods. Returns their number. */
+  removePods(signal: AbortSignal): Promise<number>
 }
 
 /** Modules and settings of the running kernel. Configuration files restore them after a boot. */

@@ -1,3 +1,4 @@
+import { compareStages } from '../../contract/component-plan.ts'
 import type { Ledger } from '../../contract/ledger.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Host } from '../host/host.ts'
@@ -18,9 +19,25 @@ export function listUnfinishedMoves({ resources }: Pick<Ledger, 'resources'>): r
         : [],
     ),
   )
-  return resources.flatMap((resource) =>
+  const unfinished = resources.flatMap((resource) =>
     resource.target === 'predecessor' && resource.kept
-      ? resource.owners.map(({ component }) => component).filter((component) => !running.has(component))
+      ? [resource].filter(({ owners }) => owners.some(({ component }) => !running.has(component)))
+      : [],
+  )
+  const components = unfinished.flatMap(({ owners }) =>
+    owners.map(({ component }) => component).filter((component) => !running.has(component)),
+  )
+  // Docker starts its own kubelet and kube-proxy again, so those of hyperkube must not run beside them.
+  return unfinished.some(({ record }) => record.kind === 'docker')
+    ? [...new Set([...components, ...listNodeServices(resources)])]
+    : components
+}
+
+/** Lists the components of a node that run as a service. */
+function listNodeServices(resources: Ledger['resources']): readonly string[] {
+  return resources.flatMap(({ target, owners }) =>
+    target === 'service'
+      ? owners.filter(({ stage }) => compareStages(stage, 'node') >= 0).map(({ component }) => component)
       : [],
   )
 }

@@ -1,7 +1,8 @@
 import type { Predecessor, StaticPodRecord } from '../../contract/predecessor.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { basename, dirname, isAtOrBelow, join } from '../host/host-path.ts'
-import type { HostProcess, LinuxHost, UserIds } from '../host/host.ts'
+import type { HostProcess, LinuxHost } from '../host/host.ts'
+import { inspectTakenData, notThere, recordData, returnData, takeData } from './predecessor-data.ts'
 import {
   type MakeContext,
   type RemoveResult,
@@ -13,7 +14,6 @@ import { removeIfEmpty } from './resource-paths.ts'
 import { waitFor } from './wait-for.ts'
 
 type StaticPod = Extract<Predecessor, { kind: 'static-pod' }>
-type TakenData = NonNullable<StaticPodRecord['data']>
 
 /** Time in which the kubelet must end a pod. A pod may use 30 seconds for its own end. */
 const endTimeoutMs = 120_000
@@ -28,15 +28,13 @@ export async function recordStaticPod(
   const required = [manifest, ...(data === undefined ? [] : [data.from])]
   for (const path of kept ? required : [])
     if ((await files.stat(path)) === undefined) throw notThere(path, component.name)
-  const facts = data && (await files.stat(data.from))
+  const recorded = await recordData(host, data)
   return {
     kind: 'static-pod',
     manifest,
     program,
     keptManifest,
-    ...(data === undefined || facts === undefined
-      ? {}
-      : { data: { ...data, uid: facts.uid, gid: facts.gid } }),
+    ...(recorded === undefined ? {} : { data: recorded }),
   }
 }
 
@@ -48,29 +46,12 @@ function buildKeptPath(manifest: string): string {
   return join(dirname(dirname(manifest)), 'before-hyperkube', basename(manifest))
 }
 
-function notThere(path: string, component: string): HyperkubeError {
-  return new HyperkubeError(
-    'PREDECESSOR_MISSING',
-    `${path} does not exist, so the host could not return to its previous ${component}`,
-    {
-      component,
-      hint: 'the host changed after hyperkube adopt read it: check it with the tool that manages the cluster',
-    },
-  )
-}
-
 export async function inspectReplacedStaticPod(
-  { files, users }: LinuxHost,
+  host: LinuxHost,
   { manifest, data }: StaticPodRecord,
 ): Promise<ResourceObservation> {
-  if ((await files.stat(manifest)) !== undefined) return { drift: 'its manifest exists' }
-  if (data === undefined) return 'as-written'
-  if ((await files.stat(data.from)) !== undefined) return { drift: `${data.from} exists` }
-  const taken = await files.stat(data.to)
-  const owner = await users.find(data.owner)
-  return taken === undefined || taken.uid === owner?.uid
-    ? 'as-written'
-    : { drift: `${data.to} belongs to another user` }
+  const exists = (await host.files.stat(manifest)) !== undefined
+  return exists ? { drift: 'its manifest exists' } : inspectTakenData(host, data)
 }
 
 /** Ends a static pod, keeps its manifest and takes over its data. Every part may be repeated. */
@@ -90,7 +71,7 @@ export async function replaceStaticPod(
     await files.rename(manifest, keptManifest)
   }
   await waitUntilEnded(context, record)
-  const tookData = data !== undefined && (await takeData(context, data))
+  const tookData = await takeData(context, data)
   const isDiscarded = !isKept && (await discardManifest(host, keptManifest))
   return hadManifest || tookData || isDiscarded
 }
@@ -132,41 +113,6 @@ function notEnded(program: string, component: string): HyperkubeError {
   )
 }
 
-/** Moves the data to its new path, and gives it to its new owner. */
-async function takeData(
-  { host, component }: MakeContext<LinuxHost>,
-  { from, to, owner }: TakenData,
-): Promise<boolean> {
-  const { files, users } = host
-  const ids = await users.find(owner)
-  if (ids === undefined) throw new Error(`there is no user ${owner}`)
-  const isPending = (await files.stat(from)) !== undefined
-  if (isPending) {
-    if ((await files.stat(to)) !== undefined) throw twoCopies(from, to, component.name)
-    if ((await files.stat(dirname(to))) === undefined)
-      await files.makeDirectory(dirname(to), { ...ids, mode: 0o700 })
-    await files.rename(from, to)
-  }
-  const needsOwner = ((await files.stat(to))?.uid ?? ids.uid) !== ids.uid
-  if (needsOwner) await changeOwner(host, to, ids)
-  return isPending || needsOwner
-}
-
-function twoCopies(from: string, to: string, component: string): HyperkubeError {
-  return new HyperkubeError('PREDECESSOR_DATA_TWICE', `both ${from} and ${to} exist`, {
-    component,
-    hint: `one of them is old: compare them on the host, then move the old one away: mv ${to} ${to}.old`,
-  })
-}
-
-/** Changes the owner of a directory and its content. The directory is last, so it shows that all is done. */
-async function changeOwner(host: LinuxHost, path: string, ids: UserIds): Promise<void> {
-  const { files } = host
-  for (const { name } of (await files.list(path)) ?? []) await changeOwner(host, join(path, name), ids)
-  const facts = await files.stat(path)
-  if (facts !== undefined && facts.kind !== 'link') await files.setAccess(path, { ...ids, mode: facts.mode })
-}
-
 async function discardManifest({ files }: LinuxHost, keptManifest: string): Promise<boolean> {
   const existed = await files.remove(keptManifest)
   await removeIfEmpty({ files }, dirname(keptManifest))
@@ -179,13 +125,7 @@ export async function restoreStaticPod(
   { manifest, keptManifest, data }: StaticPodRecord,
 ): Promise<RemoveResult> {
   const { files } = host
-  if (data !== undefined && (await files.stat(data.from)) === undefined) {
-    if ((await files.stat(data.to)) !== undefined) {
-      await changeOwner(host, data.to, { uid: data.uid, gid: data.gid })
-      await files.rename(data.to, data.from)
-    }
-    await removeIfEmpty(host, dirname(data.to))
-  }
+  await returnData(host, data)
   const isPending = (await files.stat(keptManifest)) !== undefined
   if (isPending) await files.rename(keptManifest, manifest)
   await removeIfEmpty(host, dirname(keptManifest))

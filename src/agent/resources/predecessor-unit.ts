@@ -1,7 +1,7 @@
-import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { UnitRecord } from '../../contract/predecessor.ts'
-import { dirname, join } from '../host/host-path.ts'
+import { join } from '../host/host-path.ts'
 import type { LinuxHost } from '../host/host.ts'
+import { removeWrittenFiles } from './predecessor-data.ts'
 import { removeIfEmpty } from './resource-paths.ts'
 import {
   type MakeContext,
@@ -10,9 +10,6 @@ import {
   wasAbsent,
   wasRemoved,
 } from './resource-handler.ts'
-
-/** Files that programs of hyperkube write and never remove. A previous program writes its own when it starts. */
-const writtenFiles: Readonly<Record<string, readonly string[]>> = { 'kubelet.service': [kubeletShutdownFile] }
 
 type DropIn = UnitRecord['dropIns'][number]
 
@@ -125,10 +122,7 @@ export async function restoreUnit(host: LinuxHost, record: UnitRecord): Promise<
   await revealPackageDropIns(host, record)
   for (const { path, backup } of dropIns)
     if (backup !== undefined && (await files.stat(backup)) !== undefined) await files.rename(backup, path)
-  for (const file of writtenFiles[unit] ?? []) {
-    await files.remove(file)
-    await removeIfEmpty(host, dirname(file))
-  }
+  await removeWrittenFiles(host, unit.replace(/\.service$/, ''))
   if (link !== undefined) await files.makeLink(join(layout.units, 'multi-user.target.wants', unit), link)
   else if (enabled) await services.enable([unit])
   await services.reload()

@@ -1,6 +1,13 @@
 import { namePredecessor, type Predecessor } from '../../contract/predecessor.ts'
 import type { LinuxHost } from '../host/host.ts'
 import {
+  inspectReplacedContainer,
+  recordContainer,
+  replaceContainer,
+  restoreContainer,
+} from './predecessor-container.ts'
+import { inspectReplacedDocker, recordDocker, replaceDocker, restoreDocker } from './predecessor-docker.ts'
+import {
   inspectReplacedUnit,
   recordUnit,
   replaceUnit,
@@ -16,7 +23,9 @@ import {
 import {
   type MakeContext,
   type ManagedResource,
+  type RemoveResult,
   type ResourceHandler,
+  type ResourceObservation,
   wasAbsent,
 } from './resource-handler.ts'
 
@@ -31,8 +40,7 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
   findSpec: ({ replaces }, name) =>
     replaces !== undefined && namePredecessor(replaces) === name ? replaces : undefined,
 
-  inspect: async ({ record }, { host }) =>
-    record.kind === 'unit' ? inspectReplacedUnit(host, record) : inspectReplacedStaticPod(host, record),
+  inspect: async ({ record }, { host }) => inspectReplaced(host, record),
 
   recordBefore: async (spec, context) => ({
     ...context.head,
@@ -43,19 +51,45 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
 
   async make(spec, context, previous) {
     const record = previous?.record ?? (await readRecord(spec, context))
-    const changed =
-      record.kind === 'unit'
-        ? await replaceUnit(context.host, record, spec.kept)
-        : await replaceStaticPod(context, record, spec.kept)
+    const changed = await replace(context, record, spec.kept)
     return { changed, resource: { ...context.head, target: 'predecessor', record, kept: spec.kept } }
   },
 
   async remove({ record, kept }, { host }) {
-    if (record.kind === 'unit') return kept ? restoreUnit(host, record) : revealPackageDropIns(host, record)
-    return kept ? restoreStaticPod(host, record) : wasAbsent
+    if (kept) return restore(host, record)
+    if (record.kind === 'unit') return revealPackageDropIns(host, record)
+    return record.kind === 'docker' ? revealPackageDropIns(host, record.runtime) : wasAbsent
   },
 }
 
 async function readRecord(spec: Predecessor, context: MakeContext<LinuxHost>): Promise<PredecessorRecord> {
-  return spec.kind === 'unit' ? recordUnit(spec.unit, context) : recordStaticPod(spec, context)
+  if (spec.kind === 'static-pod') return recordStaticPod(spec, context)
+  if (spec.kind === 'unit') return recordUnit(spec.unit, context)
+  return spec.kind === 'container' ? recordContainer(spec, context) : recordDocker(spec, context)
+}
+
+async function inspectReplaced(host: LinuxHost, record: PredecessorRecord): Promise<ResourceObservation> {
+  if (record.kind === 'static-pod') return inspectReplacedStaticPod(host, record)
+  if (record.kind === 'unit') return inspectReplacedUnit(host, record)
+  return record.kind === 'container'
+    ? inspectReplacedContainer(host, record)
+    : inspectReplacedDocker(host, record)
+}
+
+async function replace(
+  context: MakeContext<LinuxHost>,
+  record: PredecessorRecord,
+  isKept: boolean,
+): Promise<boolean> {
+  if (record.kind === 'static-pod') return replaceStaticPod(context, record, isKept)
+  if (record.kind === 'unit') return replaceUnit(context.host, record, isKept)
+  return record.kind === 'container'
+    ? replaceContainer(context, record, isKept)
+    : replaceDocker(context, record, isKept)
+}
+
+async function restore(host: LinuxHost, record: PredecessorRecord): Promise<RemoveResult> {
+  if (record.kind === 'static-pod') return restoreStaticPod(host, record)
+  if (record.kind === 'unit') return restoreUnit(host, record)
+  return record.kind === 'container' ? restoreContainer(host, record) : restoreDocker(host, record)
 }

@@ -1,7 +1,7 @@
 import type { Ledger, LedgerResource } from '../../contract/ledger.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { hasCode } from '../../kit/errors.ts'
-import { dirname, isAtOrBelow } from '../host/host-path.ts'
+import { dirname, isAtOrBelow, join } from '../host/host-path.ts'
 import type { Host } from '../host/host.ts'
 
 /** Lists the paths that a plan writes. */
@@ -74,6 +74,14 @@ export async function removeIfEmpty({ files }: Pick<Host, 'files'>, directory: s
   await files.remove(directory).catch((error: unknown) => {
     if (!hasCode(error, 'EBUSY') && !hasCode(error, 'ENOTEMPTY')) throw error
   })
+}
+
+/** Deletes the content of a directory. Returns false if the directory does not exist. */
+export async function emptyDirectory({ files }: Pick<Host, 'files'>, directory: string): Promise<boolean> {
+  const entries = await files.list(directory)
+  if (entries === undefined) return false
+  for (const { name } of entries) await files.removeTree(join(directory, name))
+  return true
 }
 
 /** Lists the ancestor directories of a path, innermost first. */

@@ -14,7 +14,7 @@ export const commitAdoptionCommand: LeafCommand = {
     ['hyperkube adopt commit --dry-run', 'show what the hosts would lose'],
     [
       'hyperkube adopt commit',
-      'prompt, then remove what hosts need to return to kubeadm; new Secrets are encrypted from now on',
+      'prompt, then remove what hosts need to return to the previous tool; new Secrets are encrypted from now on',
     ],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],

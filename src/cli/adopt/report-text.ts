@@ -16,11 +16,8 @@ const headings: Readonly<Record<AdoptionVerdict, string>> = {
 }
 
 /** Says what an operator can do after the files are written. */
-export function describeNextStep({ from }: Pick<AdoptionReport, 'from'>): string {
-  return from === 'kubeadm'
-    ? 'this command changes no host; with the written files, hyperkube up moves the hosts one by one, and hyperkube adopt rollback returns them until hyperkube adopt commit'
-    : 'this command changes no host; this version cannot move the hosts of RKE1, and up, plan and reset refuse the cluster'
-}
+export const nextStep =
+  'this command changes no host; with the written files, hyperkube up moves the hosts one by one, and hyperkube adopt rollback returns them until hyperkube adopt commit'
 
 /** Formats a report for people. */
 export function formatAdoptionReport(report: AdoptionReport, paint: Paint): string {
@@ -39,7 +36,7 @@ export function formatAdoptionReport(report: AdoptionReport, paint: Paint): stri
   )
   const title = `${report.cluster}: a cluster of ${report.from}, Kubernetes ${report.kubernetes ?? 'unknown'}`
   const groups = adoptionVerdicts.map((verdict) => formatGroup(report.items, verdict, paint))
-  return `${toPrintable(title)}\n\n${hosts}${groups.join('')}\n${describeNextStep(report)}\n`
+  return `${toPrintable(title)}\n\n${hosts}${groups.join('')}\n${nextStep}\n`
 }
 
 function formatGroup(items: readonly AdoptionItem[], verdict: AdoptionVerdict, paint: Paint): string {

@@ -22,7 +22,10 @@ const flags = runFlags.extend({
 export const rollbackAdoptionCommand: LeafCommand = {
   examples: [
     ['hyperkube adopt rollback --dry-run', 'show what would be removed from each host'],
-    ['hyperkube adopt rollback', 'prompt, then return all hosts to kubeadm, workers first and one by one'],
+    [
+      'hyperkube adopt rollback',
+      'prompt, then return all hosts to the previous tool, workers first and one by one',
+    ],
     ['hyperkube adopt rollback w2', 'return one host'],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
@@ -74,7 +77,7 @@ export const rollbackAdoptionCommand: LeafCommand = {
     printResult(context.stdout, options.output, document, () =>
       hosts.length === 0
         ? ''
-        : `${joinNames(hosts)} run again what kubeadm installed\n${formatLeftObjects(left)}`,
+        : `${joinNames(hosts)} run again what the previous tool installed\n${formatLeftObjects(left)}`,
     )
     return code
   },

@@ -24,7 +24,7 @@ import {
   readRke1Target,
 } from '../adopt/adoption-target.ts'
 import { commitAdoptionCommand } from '../adopt/commit-command.ts'
-import { formatAdoptionReport, describeNextStep } from '../adopt/report-text.ts'
+import { formatAdoptionReport, nextStep } from '../adopt/report-text.ts'
 import { rollbackAdoptionCommand } from '../adopt/rollback-command.ts'
 import {
   type CommandContext,
@@ -63,8 +63,8 @@ const readCommand: LeafCommand = {
       'hyperkube adopt --from-kubeadm --host root@10.0.0.1 --host root@10.0.0.2',
       'prompt, then write cluster.yml, cluster.lock and the identity with its keys',
     ],
-    ['hyperkube up', 'then move the hosts of a kubeadm cluster, one by one'],
-    ['hyperkube adopt rollback', 'return hosts to kubeadm; see its own --help'],
+    ['hyperkube up', 'then move the hosts of the cluster, one by one'],
+    ['hyperkube adopt rollback', 'return hosts to the previous tool; see its own --help'],
     ['hyperkube adopt commit', 'stay with hyperkube and end the way back; see its own --help'],
     ['hyperkube adopt --from-rke rke/cluster.yml --dry-run', 'read the hosts of an RKE1 cluster'],
     [
@@ -110,7 +110,7 @@ export const adoptCommand: CommandGroup = {
   subcommands: [
     {
       name: 'rollback',
-      summary: 'Return hosts of an adopted cluster to kubeadm',
+      summary: 'Return hosts of an adopted cluster to the previous tool',
       definition: rollbackAdoptionCommand,
     },
     {
@@ -210,7 +210,7 @@ function printReport(
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AdoptionReport',
     ...report,
-    next: describeNextStep(report),
+    next: nextStep,
     files,
   }
   printResult(stdout, output, document, () => formatAdoptionReport(report, paint))

@@ -189,6 +189,15 @@ test('a healthy RKE1 cluster can be adopted, and the report names what is lost',
   await expect(formatItems(report)).toMatchFileSnapshot('testdata/rke1-report.txt')
 })
 
+test('an RKE1 cluster with another minor of etcd cannot be adopted', () => {
+  const base = buildRke1Observation()
+  const members = (base.etcd?.members ?? []).map((member) => ({ ...member, version: '3.4.27' }))
+  const refusals = listRefusals({ ...base, etcd: { confirmed: true, members } })
+  expect(refusals).toMatchObject([
+    { code: 'ADOPT_ETCD_VERSION', next: expect.stringContaining('system_images.etcd') },
+  ])
+})
+
 test.each(unsuitable)('%s: refused with %s, a reason and a next step', (_, code, message, change) => {
   const refusals = listRefusals(change(buildKubeadmObservation()))
   expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))

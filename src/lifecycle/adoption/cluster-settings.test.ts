@@ -48,6 +48,20 @@ test('settings of a kubelet that differs from others belong to its host', () => 
   ])
 })
 
+test('settings of a kubelet without a configuration file come from its flags', () => {
+  const args = {
+    'eviction-hard': 'memory.available<1Gi,nodefs.available<5%',
+    'image-gc-high-threshold': '90',
+  }
+  const changed = changeHost(buildRke1Observation(), 0, ({ kubelet }) => ({
+    kubelet: { ...kubelet, args: { ...kubelet.args, ...args } },
+  }))
+  expect(build(changed).cluster?.spec.hosts[0]?.components?.kubelet?.config).toMatchObject({
+    evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
+    imageGCHighThresholdPercent: 90,
+  })
+})
+
 test('a control plane without taint is also a worker, and other taints are kept', () => {
   const { cluster } = build(
     changeApi(buildKubeadmObservation(), ({ nodes }) => ({

@@ -68,7 +68,7 @@ function listKept(observation: AdoptionObservation): AdoptionItem[] {
           ),
         ]),
     ...describePolicies(observation),
-    ...(from === 'kubeadm' ? [describeKeptNetwork(observation)] : []),
+    describeKeptNetwork(observation),
     kept(
       'ADOPT_KEEPS_OBJECTS',
       `all objects of the API; ${describeAddons(observation)} stay as they are, and hyperkube does not manage them`,
@@ -92,11 +92,13 @@ function describeKeptNetwork(observation: AdoptionObservation): AdoptionItem {
   const programs = [
     network.kind === 'unsupported' ? network.name : network.kind === 'canal' ? 'canal' : 'flannel',
     ...(network.kind === 'flannel' && network.kubeRouter ? ['kube-router'] : []),
-    'kube-proxy',
+    ...(observation.from === 'kubeadm' ? ['kube-proxy'] : []),
   ]
+  const verb = programs.length === 1 ? 'stays as it is' : 'stay as they are'
+  const object = programs.length === 1 ? 'it' : 'them'
   return kept(
     'ADOPT_KEEPS_POD_NETWORK',
-    `${joinNames(programs)} stay as they are, and hyperkube does not manage them`,
+    `${joinNames(programs)} ${verb}, and hyperkube does not manage ${object}`,
   )
 }
 
@@ -133,7 +135,8 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
           ),
         ]
       : []),
-    ...(from === 'kubeadm' ? listKubeletChanges() : listNetworkChanges(observation)),
+    ...(from === 'kubeadm' ? [] : [describeKubeProxyChange(observation)]),
+    ...listKubeletChanges(from),
   ]
 }
 
@@ -145,7 +148,7 @@ function describeRuntimeChange(from: AdoptionObservation['from'], runtimes: read
 }
 
 /** Lists what the other settings of hyperkube's kubelets change. */
-function listKubeletChanges(): AdoptionItem[] {
+function listKubeletChanges(from: AdoptionObservation['from']): AdoptionItem[] {
   return [
     changed(
       'ADOPT_CHANGES_KUBELET_ACCESS',
@@ -154,36 +157,16 @@ function listKubeletChanges(): AdoptionItem[] {
     changed(
       'ADOPT_CHANGES_POD_DEFAULTS',
       'pods that are created later get the seccomp profile RuntimeDefault and at most 4096 processes, unless they or cluster.yml set others',
-      'to keep the defaults of kubeadm, set spec.components.kubelet.config in cluster.yml: { seccompDefault: false, podPidsLimit: -1 }',
+      `to keep the defaults of ${toolNames[from]}, set spec.components.kubelet.config in cluster.yml: { seccompDefault: false, podPidsLimit: -1 }`,
     ),
   ]
 }
 
-function listNetworkChanges(observation: AdoptionObservation): AdoptionItem[] {
+function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem {
   const mode = findKubeProxyMode(observation)
-  return [
-    changed(
-      'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
-      `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
-    ),
-    ...(describePodNetwork(observation).kind === 'unsupported' ? [] : [describeNetworkChange(observation)]),
-  ]
-}
-
-function describeNetworkChange(observation: AdoptionObservation): AdoptionItem {
-  const network = describePodNetwork(observation)
-  if (network.kind === 'unsupported') return changed('ADOPT_CHANGES_NETWORK', network.name)
-  const link = network.vni === undefined ? network.backend : `VXLAN ${network.vni} on port ${network.port}`
-  const previous =
-    network.kind === 'canal'
-      ? 'pods of canal'
-      : network.isService
-        ? 'services of the same name'
-        : 'pods of flannel'
-  const policy = network.kind === 'canal' ? '; kube-router enforces NetworkPolicy instead of Calico' : ''
   return changed(
-    'ADOPT_CHANGES_NETWORK',
-    `flannel of hyperkube replaces the ${previous}, with the same ${link}${policy}`,
+    'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
+    `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
   )
 }
 
@@ -240,7 +223,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       'ADOPT_LOSES_TOOL',
       from === 'kubeadm'
         ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info, until adopt rollback'
-        : 'rke up, rke etcd and rke cert',
+        : 'rke up, rke etcd and rke cert, until adopt rollback',
       'use node add, upgrade, etcd and certs of hyperkube instead',
     ),
   ]

@@ -44,6 +44,7 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   })
   const failSwapOn = flagBoolean.safeParse(args['fail-swap-on']).data
   const kept = Object.fromEntries([
+    ...readFlags(args),
     ...fields,
     ...(failSwapOn === false ? [['failSwapOn', false] as const] : []),
   ])
@@ -62,6 +63,23 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
     ...(kubeReserved === undefined || isEmpty(kubeReserved) ? {} : { kubeReserved }),
     ...(Object.keys(kept).length === 0 ? {} : { config: kept }),
   }
+}
+
+const percent = z.coerce.number().int().min(0).max(100)
+
+/** Reads settings of kubelets without a configuration file, such as those of RKE1. */
+function readFlags(args: AdoptedHost['kubelet']['args']): readonly (readonly [string, unknown])[] {
+  const thresholds = (args['eviction-hard'] ?? '').split(',').flatMap((text) => {
+    const [signal = '', value = ''] = text.split('<')
+    return value === '' ? [] : [[signal, value] as const]
+  })
+  const high = percent.safeParse(args['image-gc-high-threshold']).data
+  const low = percent.safeParse(args['image-gc-low-threshold']).data
+  return [
+    ...(thresholds.length === 0 ? [] : [['evictionHard', Object.fromEntries(thresholds)] as const]),
+    ...(high === undefined ? [] : [['imageGCHighThresholdPercent', high] as const]),
+    ...(low === undefined ? [] : [['imageGCLowThresholdPercent', low] as const]),
+  ]
 }
 
 /** True for values with which a kubelet uses its default. kubeadm writes many of them. */

@@ -1,5 +1,4 @@
 import { type AdoptionObservation, findComponent, listAdoptedControlPlanes } from './observation.ts'
-import { describePodNetwork, type PodNetwork } from './pod-network.ts'
 
 const splitList = (text: string | undefined): string[] =>
   (text ?? '').split(',').filter((part) => part !== '')
@@ -32,13 +31,8 @@ export function readNetworks(observation: AdoptionObservation): {
 
 const single = (values: readonly string[]): unknown => (values.length === 1 ? values[0] : values)
 
-function isPolicyEnforced(network: PodNetwork): boolean {
-  return network.kind === 'canal' || (network.kind === 'flannel' && network.kubeRouter)
-}
-
 /** Describes the networks and the pod network. */
 export function describeNetwork(observation: AdoptionObservation): object {
-  const network = describePodNetwork(observation)
   const { pods, services, domain } = readNetworks(observation)
   const prefixes = (observation.api?.nodes ?? []).flatMap(({ podCidrs }) => podCidrs)
   const prefix = (isFamily: (cidr: string) => boolean): number | undefined => {
@@ -50,25 +44,16 @@ export function describeNetwork(observation: AdoptionObservation): object {
     prefix((one) => one.includes(':')),
   ]
   const nodePorts = findArgs(observation, 'kube-apiserver')['service-node-port-range']
-  // The pod network and kube-proxy of kubeadm clusters are pods or services that stay as they are.
-  const isKept = observation.from === 'kubeadm'
   return {
-    ...(isKept
-      ? { plugin: 'none', kubeProxy: 'none' }
-      : { plugin: 'flannel', policy: isPolicyEnforced(network) ? 'kube-router' : 'none' }),
+    // The pod network stays as it is. kube-proxy of kubeadm is a pod and stays too; that of RKE1 is a container
+    // of Docker, which moves.
+    plugin: 'none',
+    ...(observation.from === 'kubeadm' ? { kubeProxy: 'none' } : {}),
     pods: single(pods),
     services: single(services),
     ...(nodePrefix === undefined || nodePrefix === 24 ? {} : { nodePrefix }),
     ...(nodePrefixIPv6 === undefined || nodePrefixIPv6 === 64 ? {} : { nodePrefixIPv6 }),
     ...(domain === 'cluster.local' ? {} : { domain }),
     ...(nodePorts === undefined ? {} : { nodePorts: nodePorts.replace(':', '-') }),
-    ...(isKept || network.kind === 'unsupported'
-      ? {}
-      : {
-          flannel: {
-            backend: network.backend,
-            ...(network.vni === undefined ? {} : { vni: network.vni, port: network.port }),
-          },
-        }),
   }
 }

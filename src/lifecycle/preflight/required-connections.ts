@@ -136,7 +136,9 @@ export function findNewHosts(ops: ReadonlyMap<string, readonly Op[]>): ReadonlyS
         target === 'service' &&
         action === 'create' &&
         serverComponents.has(component) &&
-        !replaced.has(component),
+        !replaced.has(component) &&
+        // Where containerd replaces Docker, the kubelet replaces one that runs in Docker.
+        !(component === 'kubelet' && replaced.has('containerd')),
     )
   }
   return new Set([...ops].filter(([, hostOps]) => hasFirstInstall(hostOps)).map(([host]) => host))

@@ -65,9 +65,15 @@ test('current roles of reachable hosts come from their ops, not from nodes', () 
   ).toEqual(['cp1', 'cp2', 'cp3'])
 })
 
-test('hosts of an adopted cluster have their roles before they move', () => {
-  const adoption = { from: 'kubeadm', hosts: undefined, committed: false } as const
-  const { plans } = planCluster({ ...input, identity: { ...input.identity, adoption } })
+test.each(['kubeadm', 'rke1'] as const)('hosts of %s have their roles before they move', (from) => {
+  const adoption = { from, hosts: undefined, committed: false } as const
+  // The network pods of the other tool stay.
+  const { spec } = input.cluster
+  const adopted = {
+    ...input,
+    cluster: { ...input.cluster, spec: { ...spec, network: { ...spec.network, plugin: 'none' as const } } },
+  }
+  const { plans } = planCluster({ ...adopted, identity: { ...input.identity, adoption } })
   const ops = new Map(
     plans.map(({ host, components }) => [
       host,
@@ -84,7 +90,7 @@ test('hosts of an adopted cluster have their roles before they move', () => {
     nodes: ['cp1', 'cp2', 'cp3', 'w1'],
   })
   const committed = planCluster({
-    ...input,
+    ...adopted,
     identity: { ...input.identity, adoption: { ...adoption, committed: true } },
   })
   expect(deriveCurrentState({ ...state, plans: committed.plans })).toMatchObject({

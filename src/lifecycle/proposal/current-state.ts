@@ -1,3 +1,4 @@
+import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { LiveHosts } from '../../rollout/input.ts'
@@ -69,5 +70,12 @@ function isInstalled({ components }: NodePlan, ops: readonly Op[] | undefined, n
   const component = components.find(({ service }) => service?.name === name)
   const isNew =
     ops?.some((op) => op.target === 'service' && op.name === name && op.action === 'create') ?? true
-  return component !== undefined && (!isNew || component.replaces?.kept === true)
+  return component !== undefined && (!isNew || isReplacement(component, components))
+}
+
+/** True if the component replaces something that still runs. Docker runs all that the services of a node replace. */
+function isReplacement({ stage, replaces }: ComponentPlan, components: readonly ComponentPlan[]): boolean {
+  const runsInDocker =
+    stage === 'node' && components.some((one) => one.replaces?.kind === 'docker' && one.replaces.kept)
+  return replaces?.kept === true || runsInDocker
 }

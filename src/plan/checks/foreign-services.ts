@@ -1,6 +1,6 @@
 import { otherNodeServices } from '../../contract/windows-host.ts'
 import { isNode } from '../context.ts'
-import { replacesUnit } from '../linux/predecessors.ts'
+import { canReturnToRke1, replacesUnit } from '../linux/predecessors.ts'
 import { listFlooredComponents } from '../reserved-resources.ts'
 import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './check.ts'
 
@@ -20,7 +20,8 @@ export const checkForeignServices: LinuxCheck = (subject) => {
 }
 
 export const checkDocker: LinuxCheck = (subject) => {
-  if (!isNode(subject) || !subject.system.firewalls.includes('docker')) return []
+  // A host of RKE1 needs Docker for its way back.
+  if (canReturnToRke1(subject) || !isNode(subject) || !subject.system.firewalls.includes('docker')) return []
   const message = 'Docker runs on the host: Kubernetes does not count the resources of its containers'
   return [
     hostWarning(subject, 'HOST_DOCKER', message, { hint: 'systemctl disable --now docker.socket docker' }),

@@ -25,6 +25,7 @@ export function withCrash(host: LinuxHost, crash: CrashPoint): LinuxHost {
     users: crashing(host.users, crash),
     kernel: crashing(host.kernel, crash),
     services: crashing(host.services, crash),
+    docker: crashing(host.docker, crash),
   }
 }
 

@@ -7,6 +7,7 @@ import { createHttpDownloader } from '../downloader.ts'
 import { linuxLayout } from '../layout.ts'
 import { createRunningRelease } from '../running-release.ts'
 import { createPathMapper } from '../local-files.ts'
+import { createDocker } from './docker.ts'
 import { createLinuxFiles } from './linux-files.ts'
 import {
   createLinuxCgroups,
@@ -38,6 +39,7 @@ export function createLinuxHost(version: string): LinuxHost {
     mounts: createLinuxMounts(runHostCommand),
     packets: createLinuxPackets(runHostCommand),
     cgroups: createLinuxCgroups(),
+    docker: createDocker(runHostCommand),
     clock: systemClock,
     release: createRunningRelease(version, toLocalPath),
   }

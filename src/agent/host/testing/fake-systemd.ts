@@ -59,7 +59,9 @@ export function createFakeSystemd(
     unit.observed = `${unit.text}\n${await observe(name)}`
   }
   const readUnits = async (): Promise<void> => {
-    const found = ((await files.list(directory)) ?? []).filter(({ name }) => name.endsWith('.service'))
+    const found = ((await files.list(directory)) ?? []).filter(({ name }) =>
+      /\.(?:service|socket)$/.test(name),
+    )
     for (const unit of units.values()) unit.text = undefined
     for (const { name } of found) {
       const text = (await files.read(`${directory}/${name}`))?.toString('utf8')

@@ -10,6 +10,7 @@ import { createLinuxFiles } from '../linux/linux-files.ts'
 import { createSystemTar } from '../linux/system-tar.ts'
 import { createRunningRelease } from '../running-release.ts'
 import { createPathMapper, type ToLocalPath } from '../local-files.ts'
+import { createFakeDocker, type FakeDocker } from './fake-docker.ts'
 import { createFakeDownloader } from './fake-downloader.ts'
 import { createFakeImages, type FakeImages } from './fake-images.ts'
 import { createFakeKernel } from './fake-kernel.ts'
@@ -25,6 +26,7 @@ export interface TemporaryHost extends LinuxHost {
   readonly kernel: ReturnType<typeof createFakeKernel>
   readonly services: ReturnType<typeof createFakeSystemd>
   readonly images: FakeImages
+  readonly docker: FakeDocker
   readonly clock: Clock & { time: number }
 }
 
@@ -81,6 +83,7 @@ export async function createTemporaryHost(
     fetch: createFakeDownloader(toLocalPath, remoteFiles),
     tar: createSystemTar(toLocalPath, runHostCommand),
     images: createFakeImages(),
+    docker: createFakeDocker(),
     ...noLeftovers,
     clock,
     release: createRunningRelease('0.1.0', toLocalPath, import.meta.filename),

@@ -3,7 +3,7 @@ import { caCommonNames } from '../../../pki/ca.ts'
 import { prevents } from '../adoption-report.ts'
 import { caPaths } from '../existing-keys.ts'
 import { findNode, listAdoptedControlPlanes } from '../observation.ts'
-import type { AdoptionCheck } from './check.ts'
+import { type AdoptionCheck, toolNames } from './check.ts'
 
 const containerdSocket = 'unix:///run/containerd/containerd.sock'
 
@@ -52,8 +52,7 @@ export const checkCgroupDriver: AdoptionCheck = ({ hosts, from }) => {
 
 /** Finds CAs with names by which agents could not recognize them. */
 export const checkCaNames: AdoptionCheck = (observation) => {
-  if (observation.from !== 'kubeadm') return []
-  const { kubernetes, etcd, frontProxy } = caPaths.kubeadm
+  const { kubernetes, etcd, frontProxy } = caPaths[observation.from]
   const expected: readonly (readonly [path: string, names: readonly string[]])[] = [
     [kubernetes.certificate, caCommonNames.kubernetes],
     [etcd.certificate, caCommonNames.etcd],
@@ -66,7 +65,7 @@ export const checkCaNames: AdoptionCheck = (observation) => {
     return [
       prevents(
         'ADOPT_CA_NAME',
-        `the CA ${path} has the name ${found.commonName}; only a CA with the name that kubeadm gives it can be adopted`,
+        `the CA ${path} has the name ${found.commonName}; only a CA with the name that ${toolNames[observation.from]} gives it can be adopted`,
         'keep this cluster with its tool; hyperkube cannot recognize a CA of your own yet',
         server?.address,
       ),
@@ -81,7 +80,7 @@ export const checkCaNames: AdoptionCheck = (observation) => {
 export function buildEtcdVersionCheck(versions: ReadonlyMap<string, string>): AdoptionCheck {
   return ({ from, api, etcd }) => {
     const next = versions.get(toMinor(api?.version ?? ''))
-    if (from !== 'kubeadm' || next === undefined) return []
+    if (next === undefined) return []
     const others = (etcd?.members ?? []).filter(
       ({ version }) => version !== undefined && toMinor(version) !== toMinor(next),
     )
@@ -91,11 +90,17 @@ export function buildEtcdVersionCheck(versions: ReadonlyMap<string, string>): Ad
       prevents(
         'ADOPT_ETCD_VERSION',
         `etcd would change its minor version to ${next}, and could not return: ${joinNames(found)}`,
-        `change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply`,
+        etcdChanges[from],
       ),
     ]
   }
 }
+
+const etcdChanges = {
+  kubeadm:
+    'change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply',
+  rke1: 'change etcd with RKE1 first: set system_images.etcd in its cluster.yml, then rke up',
+} as const
 
 function toMinor(version: string): string {
   return version.split('.').slice(0, 2).join('.')

@@ -19,11 +19,13 @@ function buildComponent(
   return { name, runsAs, image: `registry.k8s.io/${name}:v${version}`, args, mounts: [] }
 }
 
-/** Names of kubeadm's CAs, by path. */
+/** Names of the CAs of kubeadm and RKE1, by path. */
 const commonNames: Readonly<Record<string, string>> = {
   '/etc/kubernetes/pki/ca.crt': 'kubernetes',
   '/etc/kubernetes/pki/etcd/ca.crt': 'etcd-ca',
   '/etc/kubernetes/pki/front-proxy-ca.crt': 'front-proxy-ca',
+  '/etc/kubernetes/ssl/kube-ca.pem': 'kube-ca',
+  '/etc/kubernetes/ssl/kube-apiserver-requestheader-ca.pem': 'kube-apiserver-requestheader-ca',
 }
 
 export function buildCertificate(path: string, change: Partial<AdoptedCertificate> = {}): AdoptedCertificate {
@@ -283,7 +285,9 @@ export function buildRke1Observation(): AdoptionObservation {
     },
     etcd: {
       confirmed: true,
-      members: (base.etcd?.members ?? []).slice(0, 1).map((one) => ({ ...one, name: 'etcd-cp1' })),
+      members: (base.etcd?.members ?? [])
+        .slice(0, 1)
+        .map((one) => ({ ...one, name: 'etcd-cp1', version: '3.5.21' })),
     },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findContainerProcesses } from './linux-leftover-steps.ts'
+import { findContainerProcesses } from './containers.ts'
 
 const expected = '/run/containerd/containerd.sock'
 const shim = (pid: number, address: string) => ({

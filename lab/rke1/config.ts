@@ -1,0 +1,92 @@
+import { stringify } from 'yaml'
+import type { ClusterHosts } from '../cluster/shape.ts'
+import type { Host } from '../hosts/host.ts'
+import { rke1ImageNames } from '../mirror/rke1-images.ts'
+
+/**
+ * Version whose defaults RKE1 uses. It knows only some versions, so the image of Kubernetes is set separately.
+ */
+const knownVersion = 'v1.32.6-rancher1-1'
+
+type RkeHost = Pick<Host, 'name' | 'address' | 'ssh'>
+
+/** Renders the cluster.yml of RKE1. */
+export function renderRkeConfig({
+  controlPlanes,
+  workers,
+}: Readonly<Record<keyof ClusterHosts, readonly RkeHost[]>>): string {
+  const { kubernetes, tools, etcd, pause, coredns, flannel, flannelCni } = rke1ImageNames
+  return stringify({
+    cluster_name: 'lab',
+    kubernetes_version: knownVersion,
+    nodes: [
+      ...controlPlanes.map((host) => describeNode(host, 'controlplane', 'etcd')),
+      ...workers.map((host) => describeNode(host, 'worker')),
+    ],
+    // Debian's version of Docker is in none of RKE1's lists.
+    ignore_docker_version: true,
+    network: { plugin: 'flannel' },
+    ingress: { provider: 'none' },
+    monitoring: { provider: 'none' },
+    services: {
+      etcd: { snapshot: false },
+      kubelet: {
+        // Lab hosts share the disk of the machine, which may be nearly full.
+        extra_args: {
+          'eviction-hard': 'memory.available<100Mi,nodefs.available<1%,imagefs.available<1%',
+          'image-gc-high-threshold': '100',
+        },
+      },
+      // kube-proxy cannot set the limit of conntrack inside a container and would exit.
+      kubeproxy: { extra_args: { 'conntrack-max-per-core': '0' } },
+    },
+    system_images: {
+      kubernetes,
+      etcd,
+      alpine: tools,
+      nginx_proxy: tools,
+      cert_downloader: tools,
+      kubernetes_services_sidecar: tools,
+      pod_infra_container: pause,
+      coredns,
+      flannel,
+      flannel_cni: flannelCni,
+    },
+  })
+}
+
+function describeNode({ name, address, ssh }: RkeHost, ...role: readonly string[]): object {
+  return { address, hostname_override: name, user: 'root', ssh_key_path: ssh.keyFile, role }
+}
+
+export const runcWrapperPath = '/usr/local/sbin/lab-runc'
+
+/**
+ * Starts runc without CAP_SYS_RESOURCE and without lower OOM scores, which need it. Lab hosts do not have this
+ * capability, and Docker has no setting for such hosts.
+ */
+export const runcWrapper = `#!/bin/sh
+set -eu
+previous=
+for argument in "$@"; do
+  if [ "$previous" = --bundle ]; then
+    sed -i -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"//g' -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' \\
+      "$argument/config.json"
+  fi
+  previous=$argument
+done
+exec runc "$@"
+`
+
+/** Renders the configuration of Docker. It pulls all images of docker.io from the mirror of the lab. */
+export function renderDockerConfig(mirror: string): string {
+  const config = {
+    'registry-mirrors': [mirror],
+    'insecure-registries': [new URL(mirror).host],
+    // Lab hosts have cgroup version 1.
+    'exec-opts': ['native.cgroupdriver=cgroupfs'],
+    'default-runtime': 'lab',
+    runtimes: { lab: { path: runcWrapperPath } },
+  }
+  return `${JSON.stringify(config, undefined, 2)}\n`
+}

@@ -1,0 +1,164 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { kubeletShutdownFile } from '../../contract/host-paths.ts'
+import type { NodePlan } from '../../contract/node-plan.ts'
+import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
+import {
+  applyAndListOps,
+  buildPlanWithHost,
+  publishPrograms,
+  runningComponent,
+  someRunId,
+} from '../apply/testing/fixtures.ts'
+import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
+import { runReset, runReturn } from './reset.ts'
+import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
+
+const units = '/etc/systemd/system'
+const theirUnits = ['docker.socket', 'docker.service', 'containerd.service']
+const [data, kept] = ['/var/lib/containerd', '/var/lib/containerd/before-hyperkube']
+const address = '/var/lib/cni/networks/cbr0/10.42.0.2'
+
+function buildAdoptedPlan(isKept = true): NodePlan {
+  return buildPlanWithHost(
+    runningComponent('containerd', '1', {
+      replaces: { kind: 'docker', containers: ['kubelet', 'kube-proxy'], kept: isKept },
+    }),
+    runningComponent('kubelet', '1', {}),
+  )
+}
+
+const always = { running: true, restartPolicy: { name: 'always', retries: 0 } } as const
+const replaced = { running: false, restartPolicy: { name: 'no', retries: 0 } } as const
+
+let host: TemporaryHost & AsyncDisposable
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(host.toLocalPath(path)), { recursive: true })
+  await writeFile(host.toLocalPath(path), text)
+}
+
+beforeEach(async () => {
+  host = await createTemporaryHost()
+  publishPrograms(host, buildAdoptedPlan())
+  for (const unit of theirUnits) await write(`${units}/${unit}`, 'theirs')
+  await write(`${data}/meta.db`, 'theirs')
+  await write(`${data}/content/blob`, 'theirs')
+  await write(address, 'pod of Docker')
+  await host.services.reload()
+  for (const unit of theirUnits) {
+    await host.services.show(unit)
+    await host.services.enable([unit])
+    await host.services.start(unit)
+  }
+  host.docker.containers.set('kubelet', always).set('kube-proxy', always)
+  host.docker.pods = 3
+  // Docker responds only while its service runs.
+  Object.defineProperty(host.docker, 'available', {
+    get: () => host.services.units.get('docker.service')?.state === 'active',
+  })
+})
+afterEach(async () => host[Symbol.asyncDispose]())
+
+async function observe(): Promise<unknown> {
+  const states = await host.services.showAll(theirUnits)
+  return {
+    units: states.map(({ active, enabled }) => ({ active, enabled })),
+    containers: Object.fromEntries(host.docker.containers),
+    data: (await host.files.list(data))?.map(({ name }) => name).toSorted(),
+    metadata: (await host.files.read(`${data}/meta.db`))?.toString(),
+  }
+}
+
+const signal = new AbortController().signal
+const runOptions = { name: 'a', run: someRunId, emit: () => undefined, signal }
+
+describe('a node whose pods run in Docker', () => {
+  test('moves: containers, pods and Docker end, and the data of its containerd is kept apart', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect(Object.fromEntries(host.docker.containers)).toEqual({ kubelet: replaced, 'kube-proxy': replaced })
+    expect(host.docker.pods).toBe(0)
+    expect(await host.files.stat(address)).toBeUndefined()
+    const states = await host.services.showAll(theirUnits)
+    expect(states.map(({ active, enabled }) => [active, enabled])).toEqual([
+      ['inactive', false],
+      ['inactive', false],
+      ['active', true],
+    ])
+    expect(host.services.units.get('containerd.service')?.text).not.toBe('theirs')
+    expect((await host.files.read(`${kept}/meta.db`))?.toString()).toBe('theirs')
+    expect(await applyAndListOps(host, buildAdoptedPlan())).toEqual([])
+  })
+
+  test('returns: units, containers and data are as before, without data of hyperkube', async () => {
+    const original = await observe()
+    await applyAndListOps(host, buildAdoptedPlan())
+    await write(`${data}/meta.db`, 'ours')
+    await write(`${data}/snapshots/1`, 'ours')
+    await write(kubeletShutdownFile, 'written by the kubelet')
+    await runReturn({ ...runOptions, host })
+    expect(await observe()).toEqual(original)
+    expect(host.services.units.get('containerd.service')?.text).toBe('theirs')
+    expect(await host.files.stat(kubeletShutdownFile)).toBeUndefined()
+  })
+
+  test('addresses of pods of hyperkube survive if an administrator starts Docker', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    await write(address, 'pod of hyperkube')
+    await host.services.start('docker.service')
+    expect(await applyAndListOps(host, buildAdoptedPlan())).toContain('change predecessor docker')
+    expect((await host.services.show('docker.service')).active).toBe('inactive')
+    expect(await host.files.stat(address)).toBeDefined()
+  })
+
+  test('can be interrupted at any point of the move and of the way back', { timeout: 60_000 }, async () => {
+    const original = await observe()
+    const isKilled = (error: unknown): boolean =>
+      error instanceof Killed || (error instanceof Error && isKilled(error.cause))
+    const requireKilled = (error: unknown): boolean => {
+      if (isKilled(error)) return true
+      throw error
+    }
+    for (let ends = 40, killed = true; killed; ends += 19) {
+      killed = await applyAndListOps(withCrash(host, { calls: 0, ends }), buildAdoptedPlan()).then(
+        () => false,
+        requireKilled,
+      )
+      await applyAndListOps(host, buildAdoptedPlan())
+      expect((await host.files.read(`${kept}/meta.db`))?.toString()).toBe('theirs')
+      await write(`${data}/meta.db`, 'ours')
+      await runReturn({ ...runOptions, host: withCrash(host, { calls: 0, ends }) }).catch(requireKilled)
+      await runReturn({ ...runOptions, host })
+      expect(await observe()).toEqual(original)
+    }
+  })
+
+  test('returns by itself, and hyperkube has no kubelet beside that of Docker then', async () => {
+    host.services.broken.add('containerd.service')
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+    expect(await readUnfinishedMoves(host)).toEqual(['containerd', 'kubelet'])
+    host.services.broken.clear()
+    await returnUnfinishedMoves({ ...runOptions, host })
+    expect(host.docker.containers.get('kubelet')).toEqual(always)
+    expect(host.services.units.get('kubelet.service')?.text).toBeUndefined()
+  })
+
+  test('does not move if Docker runs containers of others, and nothing has changed then', async () => {
+    host.docker.containers.set('database', always)
+    const original = await observe()
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_OTHER_CONTAINERS',
+    })
+    expect(await observe()).toEqual(original)
+  })
+
+  test('loses the kept data with the commit, and a reset restores nothing then', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual(['change predecessor docker'])
+    expect(await host.files.list(kept)).toEqual([])
+    expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual([])
+    await runReset({ ...runOptions, host })
+    expect((await host.services.show('docker.service')).active).toBe('inactive')
+  })
+})
