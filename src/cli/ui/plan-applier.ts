@@ -45,7 +45,10 @@ export class PlanApplier implements AsyncDisposable {
     const run = this.#up
       .run(context, {
         args: [],
-        options: { ...files, plan: file, output: 'json', input: false, quiet: true, yes: true },
+        options: {
+          ...files,
+          ...{ plan: file, output: 'json', input: false, quiet: true, yes: true, progress: 'plain' },
+        },
       })
       .then(() => {
         throw new HyperkubeError('UI_VIEW_EMPTY', stderr.join('').trim(), {

@@ -10,6 +10,7 @@ import { buildHealthyCluster, withLostHosts } from '../../lifecycle/observe/test
 import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
+import { runFlags } from '../command/run-flags.ts'
 import { createOpFixture } from '../render/testing/fixtures.ts'
 import { type CommandContext, exitCodes, type LeafCommand } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
@@ -194,6 +195,8 @@ describe('a shown plan', () => {
     let given: unknown
     const up = upWith(async (own, { options }) => {
       given = options
+      // The flags that commander would fill in are complete.
+      runFlags.parse(options)
       openLog(own)
       return exitCodes.ok
     })
