@@ -96,9 +96,14 @@ export class ProxyListener {
       },
     }
     while (!client.destroyed) {
+      await this.#waitForRestart(client)
       const untried = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
       const reached = await dial(untried, this.#timing, listeners, this.#closing.signal)
       if (reached === undefined) {
+        if (this.#isRestarting()) {
+          tried.clear()
+          continue
+        }
         this.unserved++
         client.destroy()
         return
@@ -110,6 +115,30 @@ export class ProxyListener {
       if (outcome === 'gone') client.destroy()
       if (outcome !== 'elsewhere') return
       server.totals.misses++
+    }
+  }
+
+  #isRestarting(): boolean {
+    return !this.#closing.signal.aborted && performance.now() < this.#pool.findRestartDeadline()
+  }
+
+  /**
+   * Waits while no server is ready, so that the restart of the only API server does not fail requests. A
+   * server that starts accepts connections before it can serve them, so only a probe ends the wait.
+   */
+  async #waitForRestart(client: Socket): Promise<void> {
+    while (!client.destroyed && this.#isRestarting()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, this.#pool.findRestartDeadline() - performance.now())
+      const removeListener = this.#pool.onceResponding(resolve)
+      const onAbort = (): void => resolve()
+      client.once('close', resolve)
+      this.#closing.signal.addEventListener('abort', onAbort)
+      await promise
+      clearTimeout(timer)
+      removeListener()
+      client.off('close', resolve)
+      this.#closing.signal.removeEventListener('abort', onAbort)
     }
   }
 

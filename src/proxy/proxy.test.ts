@@ -81,6 +81,50 @@ describe('a new connection', () => {
     await waitForHealth(proxy, { [hanging]: 'unhealthy' })
   })
 
+  test('waits while its only server restarts, until the server is ready', async () => {
+    const server = await bed.apiServer()
+    const proxy = await bed.proxy(bed.settings([server.name]))
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    await server.close()
+    const waiting = [bed.client(proxy.port).get(), bed.client(proxy.port).get()]
+    await waitForHealth(proxy, { [server.name]: 'unhealthy' })
+    const restarted = await bed.apiServer(server.name)
+    restarted.mode = 'unready'
+    const answered = Promise.all(waiting).then(() => restarted.mode)
+    await pollUntil(
+      'a probe of the new server',
+      async () => /500/.test(proxy.status().servers[0]?.reason ?? ''),
+      {
+        timeoutMs: 10_000,
+        intervalMs: 5,
+      },
+    )
+    restarted.mode = 'ready'
+    expect(await answered).toBe('ready')
+    expect(await Promise.all(waiting)).toEqual([server.name, server.name])
+    expect(proxy.status().unserved).toBe(0)
+  })
+
+  test('is closed if its only server does not return in time', async () => {
+    const server = await bed.apiServer()
+    const proxy = await bed.proxy(bed.settings([server.name]), { restartTime: 100 })
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    await server.close()
+    await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)
+    expect(proxy.status().unserved).toBe(1)
+  })
+
+  test('that waits for a restart does not delay the end of the proxy', async () => {
+    const server = await bed.apiServer()
+    const proxy = await bed.proxy(bed.settings([server.name]), { stopTimeout: 50 })
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    await server.close()
+    const waiting = bed.client(proxy.port).get()
+    const stopped = waitForHealth(proxy, { [server.name]: 'unhealthy' }).then(async () => proxy.stop())
+    await expect(waiting).rejects.toThrow(/socket|ECONNRESET/)
+    await stopped
+  })
+
   test('is closed at once if no server is reachable', async () => {
     const proxy = await bed.proxy(bed.settings([await findFreeAddress()]))
     await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)

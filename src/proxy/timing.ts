@@ -20,6 +20,11 @@ export interface ProxyTiming {
   readonly drainSpread: number
   /** If a server is not ready for this long, its connections are cut even if they are never idle. */
   readonly unreadyGrace: number
+  /**
+   * When all servers refuse connections, new connections wait this long for one that is ready. Later they
+   * fail at once, so that an operator sees an outage without a delay.
+   */
+  readonly restartTime: number
   /** Timeout of a connection attempt. */
   readonly dialTimeout: number
   /**
@@ -49,6 +54,7 @@ export const defaultProxyTiming: ProxyTiming = {
   idleAfter: 3000,
   drainSpread: 8000,
   unreadyGrace: 10_000,
+  restartTime: 15_000,
   dialTimeout: 1000,
   slowAfter: 300,
   discoveryInterval: 30_000,

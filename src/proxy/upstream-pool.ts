@@ -6,6 +6,7 @@ import type { ProxyTiming } from './timing.ts'
 import {
   applyObservation,
   createUpstream,
+  findRestartDeadline,
   orderUpstreams,
   type Upstream,
   type UpstreamObservation,
@@ -16,6 +17,7 @@ export class UpstreamPool {
   readonly #servers = new Map<string, ApiServer>()
   readonly #timing: ProxyTiming
   readonly #log: (line: string) => void
+  readonly #responseListeners = new Set<() => void>()
   #local: string | undefined
   #turn: number
 
@@ -74,12 +76,28 @@ export class UpstreamPool {
     return orderUpstreams(candidates, this.#turn++, now, this.#timing.settleTime)
   }
 
+  /** Returns the time until which new connections wait for a server that is probably restarting. */
+  findRestartDeadline(): number {
+    const members = this.servers.filter(({ retiredSince }) => retiredSince === undefined)
+    return findRestartDeadline(
+      members.map(({ upstream }) => upstream),
+      this.#timing.restartTime,
+    )
+  }
+
+  /** Calls the listener once, at the next response of a server. Returns a function that removes the listener. */
+  onceResponding(listener: () => void): () => void {
+    this.#responseListeners.add(listener)
+    return () => this.#responseListeners.delete(listener)
+  }
+
   observe(name: string, observation: UpstreamObservation, startedAt: number, now: number): void {
     const server = this.#servers.get(name)
     if (server === undefined) return
     const before = server.upstream
     server.upstream = applyObservation(before, observation, startedAt, now)
     if (observation.kind === 'ready') server.lastReadyProbeAt = Math.max(server.lastReadyProbeAt, startedAt)
+    if (observation.kind === 'ready' || observation.kind === 'unclear') this.#notifyResponse()
     if (server.upstream.health === before.health) return
     const { health, reason } = server.upstream
     const previousHealth = `after ${formatDuration(now - before.since)} of being ${before.health}`
@@ -132,6 +150,12 @@ export class UpstreamPool {
       return isQuiet && lastProbeAt !== undefined ? lastProbeAt + probeIntervalMs - now : 0
     })
     return Math.max(0, Math.min(...times))
+  }
+
+  #notifyResponse(): void {
+    const listeners = [...this.#responseListeners]
+    this.#responseListeners.clear()
+    for (const listener of listeners) listener()
   }
 
   #dropUnused(): void {

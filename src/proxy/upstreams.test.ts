@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   applyObservation,
   createUpstream,
+  findRestartDeadline,
   isDead,
   isSettled,
   orderUpstreams,
@@ -76,6 +77,42 @@ describe('an upstream is settled', () => {
   })
   test('never while it is unhealthy', () => {
     expect(isSettled(after(silent, silent), 1_000_000, 5000)).toBe(false)
+  })
+})
+
+describe('a new connection waits for a restart', () => {
+  test.each<[number, UpstreamObservation[][]]>([
+    [12_000, [[ready, refused]]],
+    [12_000, [[ready, refused, refused, unready, silent]]],
+    [13_000, [[ready, unready, refused]]],
+    [
+      13_000,
+      [
+        [ready, refused],
+        [ready, ready, refused],
+      ],
+    ],
+  ])('until %d after %j', (deadline, servers) => {
+    const upstreams = servers.map((observations) => after(...observations))
+    expect(findRestartDeadline(upstreams, 10_000)).toBe(deadline)
+  })
+
+  test.each<[string, UpstreamObservation[][]]>([
+    ['the server accepts connections', [[ready, unready, unready]]],
+    ['the server responds again', [[ready, refused, ready]]],
+    ['the server never responded', [[refused, refused]]],
+    ['another server may be ready', [[ready, refused], [ready]]],
+    [
+      'another server does not respond',
+      [
+        [ready, refused],
+        [ready, silent, silent],
+      ],
+    ],
+    ['there is no server', []],
+  ])('never if %s', (_, servers) => {
+    const upstreams = servers.map((observations) => after(...observations))
+    expect(findRestartDeadline(upstreams, 10_000)).toBe(-Infinity)
   })
 })
 

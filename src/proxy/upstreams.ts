@@ -29,6 +29,8 @@ export interface Upstream {
   readonly responseTime: number
   /** True if the last failure reported a shutdown. */
   readonly draining: boolean
+  /** Time of the first refused connection since the last response, because the server probably restarts. */
+  readonly refusedSince: number | undefined
   /** True if the server is healthy again after it was unhealthy. */
   readonly recovered: boolean
   /** Reason of the last failure. */
@@ -51,6 +53,7 @@ export function createUpstream(now: number): Upstream {
     lastResponse: undefined,
     responseTime: 0,
     draining: false,
+    refusedSince: undefined,
     recovered: false,
     reason: undefined,
   }
@@ -84,6 +87,7 @@ function applyResponse(before: Upstream, health: UpstreamHealth, now: number): U
     lastResponse: now,
     responseTime: before.responseTime,
     draining: false,
+    refusedSince: undefined,
     recovered: same ? before.recovered : before.health === 'unhealthy',
     reason: undefined,
   }
@@ -108,6 +112,8 @@ function applyFailure(
     failingSince: before.failingSince ?? startedAt,
     lastFailure: now,
     draining: kind === 'draining',
+    refusedSince:
+      before.refusedSince ?? (kind === 'refused' && before.lastResponse !== undefined ? now : undefined),
     reason,
   }
 }
@@ -128,6 +134,16 @@ export function isDead({ health, unreachableCount }: Upstream): boolean {
  */
 export function isSettled({ health, recovered, since }: Upstream, now: number, settle: number): boolean {
   return health === 'healthy' && (!recovered || now - since >= settle)
+}
+
+/**
+ * Returns the time until which a new connection waits for a server to become ready: shortly after the last
+ * server began to refuse connections. Returns -Infinity if a server may accept connections, or if a server
+ * never responded. Servers that shut down still serve requests for some time.
+ */
+export function findRestartDeadline(upstreams: readonly Upstream[], restartTime: number): number {
+  const times = upstreams.flatMap(({ refusedSince }) => (refusedSince === undefined ? [] : [refusedSince]))
+  return times.length < upstreams.length ? -Infinity : Math.max(...times) + restartTime
 }
 
 export interface UpstreamCandidate {

@@ -24,6 +24,7 @@ export const fastTiming: ProxyTiming = {
   idleAfter: 60,
   drainSpread: 100,
   unreadyGrace: 30_000,
+  restartTime: 60_000,
   dialTimeout: 3000,
   slowAfter: 100,
   discoveryInterval: 100,
