@@ -90,7 +90,7 @@ describe('a new connection', () => {
     await waitForHealth(proxy, { [server.name]: 'unhealthy' })
     const restarted = await bed.apiServer(server.name)
     restarted.mode = 'unready'
-    const answered = Promise.all(waiting).then(() => restarted.mode)
+    const mode = Promise.all(waiting).then(() => restarted.mode)
     await pollUntil(
       'a probe of the new server',
       async () => /500/.test(proxy.status().servers[0]?.reason ?? ''),
@@ -100,7 +100,7 @@ describe('a new connection', () => {
       },
     )
     restarted.mode = 'ready'
-    expect(await answered).toBe('ready')
+    expect(await mode).toBe('ready')
     expect(await Promise.all(waiting)).toEqual([server.name, server.name])
     expect(proxy.status().unserved).toBe(0)
   })

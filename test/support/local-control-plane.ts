@@ -32,6 +32,8 @@ export interface LocalControlPlane extends AsyncDisposable {
   /** Replaces the data of etcd by a snapshot, as `hyperkube etcd restore` does. No API server may run. */
   restoreSnapshot(file: string): Promise<void>
   send<T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>>
+  /** Process ids of etcd and of the running API server, to measure them. */
+  pids(): { readonly etcd: number; readonly apiServer: number }
   /** Reads how clients reach the running API server. The CA changes when another API server starts. */
   readAccess(): Promise<LocalAccess>
 }
@@ -72,10 +74,10 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
     `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
     '--log-level=error',
   ]
-  let stopEtcd = startProgram(etcd, buildEtcdFlags(join(directory, 'etcd')))
-  stack.defer(async () => stopEtcd())
-  let stopServer: (() => Promise<void>) | undefined
-  stack.defer(async () => stopServer?.())
+  let etcdProgram = startProgram(etcd, buildEtcdFlags(join(directory, 'etcd')))
+  stack.defer(async () => etcdProgram.stop())
+  let server: Program | undefined
+  stack.defer(async () => server?.stop())
 
   const send = async <T>(method: string, path: string, body?: unknown): Promise<LocalResponse<T>> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -94,9 +96,10 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
       ca: await readFile(join(directory, 'certificates/apiserver.crt'), 'utf8'),
       token,
     }),
+    pids: () => ({ etcd: etcdProgram.pid, apiServer: server?.pid ?? 0 }),
     async stopServing() {
-      await stopServer?.()
-      stopServer = undefined
+      await server?.stop()
+      server = undefined
     },
     async saveSnapshot() {
       const file = join(directory, `snapshot-${randomBytes(4).toString('hex')}.db`)
@@ -105,17 +108,17 @@ export async function startLocalControlPlane(etcdVersion: string): Promise<Local
       return file
     },
     async restoreSnapshot(file) {
-      await stopEtcd()
+      await etcdProgram.stop()
       const data = join(directory, `etcd-${randomBytes(4).toString('hex')}`)
       const etcdutl = join(dirname(etcd), 'etcdutl')
       const revision = ['--bump-revision=1000000000', '--mark-compacted'] as const
       await runProgram([etcdutl, 'snapshot', 'restore', file, `--data-dir=${data}`, ...revision])
-      stopEtcd = startProgram(etcd, buildEtcdFlags(data))
+      etcdProgram = startProgram(etcd, buildEtcdFlags(data))
     },
     async serve(version, flags) {
-      await stopServer?.()
+      await server?.stop()
       const program = await findProgram('kubernetes', version, 'kube-apiserver')
-      stopServer = startProgram(program, [
+      server = startProgram(program, [
         `--etcd-servers=${client}`,
         `--secure-port=${apiPort}`,
         '--bind-address=127.0.0.1',
@@ -147,14 +150,21 @@ async function findProgram(part: string, version: string, program: string): Prom
   return join(built.directory, program)
 }
 
-/** Starts a program and returns a function that stops it. */
-function startProgram(file: string, flags: readonly string[]): () => Promise<void> {
+interface Program {
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+function startProgram(file: string, flags: readonly string[]): Program {
   const child = spawn(file, flags, { stdio: 'ignore' })
   const ended = once(child, 'close')
-  return async () => {
-    child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
-    await ended
-    clearTimeout(timer)
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs)
+      await ended
+      clearTimeout(timer)
+    },
   }
 }
