@@ -15,6 +15,7 @@ const alias = [
 export default defineConfig({
   resolve: { alias },
   test: {
+    globalSetup: ['test/support/executable-setup.ts'],
     projects: [
       {
         extends: true,
@@ -37,7 +38,6 @@ export default defineConfig({
           name: 'host',
           include: ['test/host/**/*.test.ts', ...waitingSuites],
           provide: { size: 'ci' },
-          globalSetup: ['test/support/executable-setup.ts'],
           // No time is measured here: two labs at once.
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
@@ -52,7 +52,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           exclude: waitingSuites,
           provide: { size: 'ci' },
-          globalSetup: ['test/support/executable-setup.ts'],
           // Suites share two cores and one kernel: one lab at a time keeps timings honest.
           fileParallelism: false,
           sequence: { groupOrder: 2 },
@@ -66,7 +65,6 @@ export default defineConfig({
           name: 'full',
           include: ['test/full/**/*.test.ts', ...suitesOfBothSizes],
           provide: { size: 'full' },
-          globalSetup: ['test/support/executable-setup.ts'],
           // What takes too long for every change.
           fileParallelism: false,
           sequence: { groupOrder: 3 },

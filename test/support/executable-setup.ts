@@ -18,8 +18,9 @@ declare module 'vitest' {
   }
 }
 
-/** Builds hyperkube once for all suites of a run. */
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Builds hyperkube once for all suites of a run. Unit tests do not need the executable. */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (project.vitest.projects.every(({ name }) => name === 'unit')) return undefined
   const directory = await mkdtemp(join(tmpdir(), 'hyperkube-'))
   const executable = await buildExecutable(currentTarget(), directory)
   await compressExecutable(executable)
