@@ -1,11 +1,12 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { type CertificateSpec, certificateSpec } from '../contract/certificate-spec.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import type { Ca } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './certificates.ts'
-import { loadSigningKey, type Random, systemRandom } from './keys.ts'
+import { loadSigningKey, makeKeyPair, type Random, systemRandom } from './keys.ts'
 import { intersectValidity, isValid, validityFrom } from './lifetime.ts'
+import type { Secret } from './secret.ts'
 import { buildX509Name, loadX509, namesExtension, serialNumber, type X509 } from './x509.ts'
 
 /**
@@ -32,13 +33,48 @@ export type SignRequest = (request: string, spec: CertificateSpec) => Promise<st
  * because an operator signs for thousands of hosts.
  */
 export async function createSigner(ca: Ca, now: Date, random: Random = systemRandom): Promise<SignRequest> {
+  const signKey = await createKeySigner(ca, now, random)
+  const x509 = await loadX509()
+  return async (request, spec) => {
+    checkSpec(spec)
+    return signKey(checkRequest(x509, request, spec), spec)
+  }
+}
+
+/** A new private key and its certificate. */
+export interface IssuedCertificate {
+  /** Certificate as PEM. */
+  readonly certificate: string
+  readonly privateKey: Secret
+}
+
+/**
+ * Creates a key and signs its certificate. No request is needed, because the key is created here. `keyName`
+ * is the name of the key in log output.
+ */
+export async function issueCertificate(
+  ca: Ca,
+  keyName: string,
+  spec: CertificateSpec,
+  now: Date,
+  random: Random = systemRandom,
+): Promise<IssuedCertificate> {
+  checkSpec(spec)
+  const signKey = await createKeySigner(ca, now, random)
+  const { publicKey, privateKey } = await makeKeyPair(keyName)
+  const der = createPublicKey(publicKey).export({ type: 'spki', format: 'der' })
+  return { certificate: await signKey(new Uint8Array(der), spec), privateKey }
+}
+
+/** Signs a public key, which is a SubjectPublicKeyInfo as DER. */
+type SignKey = (publicKey: Uint8Array<ArrayBuffer>, spec: CertificateSpec) => Promise<string>
+
+async function createKeySigner(ca: Ca, now: Date, random: Random): Promise<SignKey> {
   const issuer = checkCa(ca, now)
   const x509 = await loadX509()
   const issuerName = new x509.X509Certificate(ca.certificate).subjectName
   const issuerKey = loadSigningKey(ca.privateKey)
-  return async (request, spec) => {
-    checkSpec(spec)
-    const publicKey = checkRequest(x509, request, spec)
+  return async (publicKey, spec) => {
     const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: serialNumber(random),
       subject: buildX509Name(x509, spec.subject),

@@ -8,9 +8,8 @@ import { KubeClient } from '../kube/client.ts'
 import { createCa } from '../pki/ca.ts'
 import { makeServiceAccountKey } from '../pki/keys.ts'
 import { day } from '../pki/lifetime.ts'
-import { makeRequest } from '../pki/request.ts'
 import type { Secret } from '../pki/secret.ts'
-import { signRequest } from '../pki/sign.ts'
+import { issueCertificate } from '../pki/sign.ts'
 
 export interface TemporaryApiServerOptions {
   /** Path of kube-apiserver. */
@@ -108,9 +107,9 @@ async function writeConfiguration(
   const issue = async (commonName: string, usage: 'server' | 'client') => {
     const subject = { commonName, organizations: usage === 'client' ? ['system:masters'] : [] }
     const names = { dns: [], ip: usage === 'server' ? ['127.0.0.1'] : [] }
-    const { request, privateKey } = await makeRequest(`${commonName} key`, subject, names)
     const spec = { subject, names, usages: [usage], lifetime: day }
-    return { certificate: await signRequest(ca, request, spec, now), privateKey: privateKey.revealText() }
+    const { certificate, privateKey } = await issueCertificate(ca, `${commonName} key`, spec, now)
+    return { certificate, privateKey: privateKey.revealText() }
   }
   const [server, client, serviceAccount] = await Promise.all([
     issue('kube-apiserver', 'server'),

@@ -9,8 +9,7 @@ import { type Kind, kubeObject } from '../../kube/object.ts'
 import { findObject } from '../../kube/read-objects.ts'
 import { inspectCertificate } from '../../pki/certificates.ts'
 import { isRenewalDue, year } from '../../pki/lifetime.ts'
-import { makeRequest } from '../../pki/request.ts'
-import { signRequest } from '../../pki/sign.ts'
+import { issueCertificate } from '../../pki/sign.ts'
 import type { ClusterInputs } from '../inputs/cluster-inputs.ts'
 import { type AddonProposal, type AddonProposalInput, compareAddons, proposeAllAddons } from './proposal.ts'
 
@@ -111,8 +110,7 @@ export async function ensureServingCertificate(
     usages: ['server' as const],
     lifetime,
   }
-  const { request, privateKey } = await makeRequest('serving key', subject, spec.names)
-  const certificate = await signRequest(cas.kubernetes, request, spec, now)
+  const { certificate, privateKey } = await issueCertificate(cas.kubernetes, 'serving key', spec, now)
   return { ca, certificate, privateKey: privateKey.revealText() }
 }
 

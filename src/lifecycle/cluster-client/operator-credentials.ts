@@ -1,8 +1,7 @@
 import type { Identity } from '../../identity/identity.ts'
 import type { Ca } from '../../pki/ca.ts'
-import { makeRequest } from '../../pki/request.ts'
 import type { Secret } from '../../pki/secret.ts'
-import { signRequest } from '../../pki/sign.ts'
+import { issueCertificate } from '../../pki/sign.ts'
 
 /** Lifetime of an operator's client certificate in milliseconds. It is longer than any command takes. */
 const operatorLifetimeMs = 12 * 3_600_000
@@ -57,14 +56,11 @@ export async function issueClientCredentials(
   now: Date,
   lifetimeMs: number,
 ): Promise<OperatorCredentials> {
-  const subject = { commonName, organizations }
-  const names = { dns: [], ip: [] }
-  const { request, privateKey } = await makeRequest('operator', subject, names)
-  const certificate = await signRequest(
-    ca,
-    request,
-    { subject, names, usages: ['client'], lifetime: lifetimeMs },
-    now,
-  )
-  return { certificate, privateKey }
+  const spec = {
+    subject: { commonName, organizations },
+    names: { dns: [], ip: [] },
+    usages: ['client' as const],
+    lifetime: lifetimeMs,
+  }
+  return issueCertificate(ca, 'operator', spec, now)
 }

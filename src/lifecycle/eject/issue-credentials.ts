@@ -2,15 +2,9 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { secretFiles } from '../../identity/secret-files.ts'
 import { buildEmbeddedKubeconfig } from '../../pki/kubeconfig.ts'
-import { makeRequest } from '../../pki/request.ts'
 import { Secret } from '../../pki/secret.ts'
-import { signRequest } from '../../pki/sign.ts'
+import { type IssuedCertificate, issueCertificate } from '../../pki/sign.ts'
 import type { CredentialSpec, EjectContent, EjectDocuments, EjectFile } from './eject-file.ts'
-
-interface IssuedCredential {
-  readonly certificate: string
-  readonly privateKey: Secret
-}
 
 /** A file with its content, which may be secret. */
 export interface CompleteFile extends Pick<EjectFile, 'path' | 'executable'> {
@@ -24,7 +18,7 @@ export async function completeFiles(
   now: Date,
 ): Promise<readonly CompleteFile[]> {
   const secrets = secretFiles(identity)
-  const issued = new Map<string, IssuedCredential>()
+  const issued = new Map<string, IssuedCertificate>()
   for (const [name, spec] of credentials) issued.set(name, await issue(identity, name, spec, now))
   const find = <T>(known: ReadonlyMap<string, T>, name: string): T => {
     const found = known.get(name)
@@ -65,8 +59,6 @@ async function issue(
   name: string,
   { ca, spec }: CredentialSpec,
   now: Date,
-): Promise<IssuedCredential> {
-  const { privateKey, request } = await makeRequest(name, spec.subject, spec.names)
-  const signer = ca === 'front-proxy' ? cas.frontProxy : cas[ca]
-  return { privateKey, certificate: await signRequest(signer, request, spec, now) }
+): Promise<IssuedCertificate> {
+  return issueCertificate(ca === 'front-proxy' ? cas.frontProxy : cas[ca], name, spec, now)
 }
