@@ -57,6 +57,20 @@ describe('an observation', () => {
     expect([...observed.statuses.keys()]).toEqual(['a', 'c'])
   })
 
+  test('uses one connection per member if no more are allowed, and reads the health last', async () => {
+    const { servers } = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' })
+    const { signal } = new AbortController()
+    const endpoints = servers.map(({ url }) => url)
+    const options = { endpoints, ca: ca.certificate, credentials: ca.client, signal, maxConnections: 1 }
+    const { statuses, alarms } = await observeEtcd(stack.use(new EtcdClient(options)))
+    expect([[...statuses.keys()], alarms]).toEqual([['a', 'b'], []])
+    for (const { requests } of servers) {
+      expect(new Set(requests.map(({ connection }) => connection))).toEqual(new Set([1]))
+      const paths = requests.map(({ path }) => path)
+      expect(paths.indexOf('/v3/maintenance/status')).toBeLessThan(paths.indexOf('/readyz'))
+    }
+  })
+
   test('is unconfirmed without a quorum', async () => {
     const observed = await observeEtcd(
       clientFor(await fakeEtcd(ca, stack, { id: 'a', unreachable: true }, { id: 'b' })),

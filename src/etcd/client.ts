@@ -22,6 +22,8 @@ export interface EtcdClientOptions {
   readonly signal: AbortSignal
   /** Opens the connections to members, for example over SSH. Default: direct connections. */
   readonly dial?: Dial | undefined
+  /** Maximum number of connections to one member. More requests wait for each other. Default: no limit. */
+  readonly maxConnections?: number | undefined
 }
 
 export interface MembersOptions extends EtcdCallOptions {
@@ -37,10 +39,10 @@ export class EtcdClient implements Disposable {
   readonly #gateway: Gateway
   #endpoints: readonly string[]
 
-  constructor({ endpoints, ca, credentials, signal, dial }: EtcdClientOptions) {
+  constructor({ endpoints, ca, credentials, signal, dial, maxConnections }: EtcdClientOptions) {
     // Removes trailing slashes, because request paths begin with a slash.
     this.#endpoints = endpoints.map((url) => url.replace(/\/+$/, ''))
-    this.#gateway = new Gateway({ ca, ...credentials }, signal, dial)
+    this.#gateway = new Gateway({ ca, ...credentials }, signal, dial, maxConnections)
   }
 
   async members({ unconfirmed = false, ...options }: MembersOptions = {}): Promise<MemberList> {

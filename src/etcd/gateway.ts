@@ -37,11 +37,17 @@ export class Gateway {
   readonly #signal: AbortSignal
   readonly #agent: Agent
 
-  constructor(credentials: TlsCredentials, signal: AbortSignal, dial?: Dial) {
+  constructor(
+    credentials: TlsCredentials,
+    signal: AbortSignal,
+    dial?: Dial,
+    maxConnections: number = Number.POSITIVE_INFINITY,
+  ) {
     this.#credentials = new ReloadingCredentials(credentials)
     this.#signal = signal
     this.#agent = createHttpsAgent(dial, {
       keepAlive: true,
+      maxSockets: maxConnections,
       maxFreeSockets: maxParallelRequests,
       timeout: 60_000,
     })

@@ -55,9 +55,11 @@ async function observeMember(
       status: undefined,
     }
   }
-  const [health, status] = await Promise.all([
-    client.health(endpoint, options),
+  // The status comes first, because a client with one connection sends the requests in this order. A member
+  // without a quorum reports its status at once, but its health only after a timeout.
+  const [status, health] = await Promise.all([
     client.status(endpoint, options).catch(ignoreEtcdError),
+    client.health(endpoint, options),
   ])
   return { member, health, status }
 }

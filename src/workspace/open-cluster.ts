@@ -61,7 +61,8 @@ export async function connectToCluster(
   const remotes = await openRemotes(context, clusterFile, cluster, identity)
   try {
     const view = buildClientOptions({ identity, cluster }, context, remotes.findRemote)
-    const client = await createClusterClient(endpoints, { ...view, serverTimeoutMs })
+    // A TLS handshake through ssh costs more than the short requests of an observation.
+    const client = await createClusterClient(endpoints, { ...view, serverTimeoutMs, maxEtcdConnections: 1 })
     return {
       endpoints,
       api: client.api,

@@ -1,4 +1,4 @@
-import { EtcdClient } from '../../etcd/client.ts'
+import { EtcdClient, type EtcdClientOptions } from '../../etcd/client.ts'
 import { trustedCas } from '../../identity/trusted-keys.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Dial } from '../../kit/tunnel.ts'
@@ -48,12 +48,17 @@ export function dialOnHost(host: string, findRemote: FindRemote): Dial {
 /** URLs of etcd members or API servers, and how they are reached. */
 interface ServerAccess extends Pick<KubeClientOptions, 'servers' | 'dial' | 'timing' | 'signal'> {}
 
+/** URLs of etcd members, and how they are reached. */
+interface EtcdAccess
+  extends Pick<ServerAccess, 'servers' | 'dial' | 'signal'>, Pick<EtcdClientOptions, 'maxConnections'> {}
+
 export async function createOperatorEtcdClient(
   operator: OperatorAccess,
-  { servers: endpoints, dial, signal }: ServerAccess,
+  { servers: endpoints, dial, maxConnections, signal }: EtcdAccess,
 ): Promise<EtcdClient> {
   const credentials = revealCredentials(await issueOperatorCredentials(operator, 'etcd'))
-  return new EtcdClient({ endpoints, ca: trustedCas(operator.identity.cas.etcd), credentials, dial, signal })
+  const ca = trustedCas(operator.identity.cas.etcd)
+  return new EtcdClient({ endpoints, ca, credentials, dial, maxConnections, signal })
 }
 
 export async function createOperatorApiClient(

@@ -58,6 +58,8 @@ export interface ClusterClientOptions extends OperatorAccess {
    * client.
    */
   readonly serverTimeoutMs?: number
+  /** Maximum number of connections to one etcd member. Undefined means no limit. */
+  readonly maxEtcdConnections?: number
   readonly signal: AbortSignal
 }
 
@@ -72,13 +74,19 @@ export async function createClusterClient(
   options: ClusterClientOptions,
 ): Promise<ClusterClient> {
   const { identity, apiPort, objects, findRemote, now, serverTimeoutMs: responseMs, signal } = options
+  const { maxEtcdConnections: maxConnections } = options
   const dial = dialThroughHosts(endpoints, findRemote)
   const addressByHost = new Map(endpoints.map(({ host, address }) => [host, address]))
   const etcdUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:2379`
   const apiUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:${apiPort}`
 
   const memberHosts = endpoints.filter(({ etcd: isMember }) => isMember).map(({ host }) => host)
-  const etcd = await createOperatorEtcdClient(options, { servers: memberHosts.map(etcdUrl), dial, signal })
+  const etcd = await createOperatorEtcdClient(options, {
+    servers: memberHosts.map(etcdUrl),
+    dial,
+    maxConnections,
+    signal,
+  })
   const controlPlanes = endpoints.filter(({ api: isServer }) => isServer).map(({ host }) => host)
   const servers = controlPlanes.map(apiUrl)
   const timing = responseMs === undefined ? {} : { responseMs }

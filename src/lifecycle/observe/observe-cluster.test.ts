@@ -126,6 +126,30 @@ test('a DaemonSet may lack pods on unready nodes, that of the network only on si
   expect(counts).toEqual([2, 1])
 })
 
+test.each([
+  ['is ready', undefined],
+  ['is not ready', 'fails etcd'],
+])('nodes are read after the first result of an API server, when it %s', async (_, reason) => {
+  const calls: string[] = []
+  const client = createFakeClusterClient({
+    async apiReady() {
+      calls.push('readiness requested')
+      await Promise.resolve()
+      calls.push('readiness reported')
+      return reason
+    },
+    async listNodes() {
+      calls.push('nodes')
+      return []
+    },
+  })
+  const connect = async (): Promise<Remote> =>
+    cp1 === undefined ? Promise.reject(new Error('no endpoint')) : createRemote(cp1, respondHealthy)
+  const { nodes } = await observeClusterHealth(healthyCluster.endpoints, { client, connect }, options)
+  expect(calls).toEqual(['readiness requested', 'readiness reported', 'nodes'])
+  expect(nodes).toEqual([])
+})
+
 test('an agent that does not know the health request is reachable', async () => {
   const respondAsOld: Respond = ({ type }) =>
     type === 'health' ? { type: 'refused', code: 'CONTRACT_NOT_VALID', message: 'what?' } : undefined

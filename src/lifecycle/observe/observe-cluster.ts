@@ -94,6 +94,7 @@ export async function observeClusterHealth(
     })
   }
   try {
+    const readiness = checkApiServers(endpoints, deps, signal)
     const [hosts, etcd, api, objects, ingress] = await Promise.all([
       Promise.all(
         endpoints
@@ -106,8 +107,11 @@ export async function observeClusterHealth(
           ),
       ),
       track('etcd', observeEtcd(endpoints, deps, signal)),
-      track('API servers', observeApiServers(endpoints, deps, signal)),
-      track('nodes', observeObjects(endpoints, deps, signal)),
+      track(
+        'API servers',
+        Promise.all(readiness).then((results) => new Map(results)),
+      ),
+      track('nodes', observeObjects(endpoints, readiness, deps, signal)),
       options.ingress === undefined
         ? undefined
         : track('Ingresses', observeIngresses(endpoints, deps, options.ingress, signal)),
@@ -157,16 +161,19 @@ async function observeEtcd(
 /**
  * Reads the nodes, then the addons. The check of addons needs the number of nodes that are not ready, because
  * a DaemonSet has no ready pods on them. The network addon is the exception: its pods start on nodes that are
- * not ready, unless the kubelet no longer reports.
+ * not ready, unless the kubelet no longer reports. The nodes are read after the first result of `readiness`,
+ * so that they use the same connection: a TLS handshake through ssh costs more than a request.
  */
 async function observeObjects(
   endpoints: readonly HostEndpoint[],
+  readiness: readonly Promise<unknown>[],
   deps: ObserveDeps,
   signal: AbortSignal,
 ): Promise<Pick<ClusterHealthObservation, 'nodes' | 'addons'>> {
   const { client } = deps
   const servers = endpoints.filter(({ api }) => api)
   const nodes = await requireReachableHost(servers, deps, signal)
+    .then(async () => Promise.race(readiness))
     .then(async () => callWithTimeout(apiTimeoutMs, signal, client.listNodes))
     .catch(() => undefined)
   if (nodes === undefined) return { nodes, addons: undefined }
@@ -194,23 +201,22 @@ async function observeIngresses(
     .catch(() => undefined)
 }
 
-async function observeApiServers(
+/** Checks all API servers. Each promise resolves to a host and the health of its API server. */
+function checkApiServers(
   endpoints: readonly HostEndpoint[],
   deps: ObserveDeps,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, HealthResult>> {
-  const servers = endpoints.filter(({ api }) => api)
-  const results = await Promise.all(
-    servers.map(async (server) => {
+): Promise<readonly [host: string, HealthResult]>[] {
+  return endpoints
+    .filter(({ api }) => api)
+    .map(async (server) => {
       const reason = await requireReachableHost([server], deps, signal)
         .then(async () =>
           callWithTimeout(apiTimeoutMs, signal, async () => deps.client.apiReady([server.host])),
         )
         .catch(formatError)
       return [server.host, toHealthResult(reason)] as const
-    }),
-  )
-  return new Map(results)
+    })
 }
 
 export function toHealthResult(reason: NotReadyReason): HealthResult {
