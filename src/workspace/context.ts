@@ -7,6 +7,7 @@ import type { HttpTransport } from '../catalog/transport.ts'
 import type { HttpRoute } from '../kit/http-route.ts'
 import type { PrivateFiles } from '../identity/private-files.ts'
 import type { AgentRelease } from '../lifecycle/agents/agent-release.ts'
+import type { FindKnownHostKeys } from '../ssh/known-hosts-files.ts'
 import type { ChartRenderer } from './chart-renderer.ts'
 
 /** Everything of the operator's machine that an action may use: files, network, clock and signals. */
@@ -54,6 +55,8 @@ export interface Operator {
   readonly machine: string
   /** Path of the ssh agent's socket. */
   readonly sshAgent: string | undefined
+  /** Lookup in known_hosts files. Undefined to read the files for each cluster. */
+  readonly findKnownHostKeys?: FindKnownHostKeys
 }
 
 export interface LocalFiles {

@@ -1,20 +1,23 @@
 import { dirname, join, resolve } from 'node:path'
 import { type Finding, hasErrors } from '../contract/finding.ts'
 import { HyperkubeError, toFailure } from '../kit/errors.ts'
+import type { Cluster } from '../spec/cluster.ts'
 import { readDocument } from '../spec/document.ts'
 import type { Fleet } from '../spec/fleet.ts'
 import { type ClusterLabels, type InheritedValue, readLabels } from '../spec/inherit.ts'
 import { listMatchingFiles } from './cluster-pattern.ts'
-import type { WorkspaceContext } from './context.ts'
+import type { LocalFiles } from './context.ts'
 import { loadCluster } from './load-cluster.ts'
-import { readFleetFile } from './load-fleet.ts'
+import { type ReadFleetFile, readFleetFile } from './load-fleet.ts'
 
-/** A cluster of a fleet. Its cluster.yml is loaded again when a command handles the cluster. */
+/** A cluster of a fleet. Commands that change it load its cluster.yml again, because a rollout takes hours. */
 export interface FleetCluster {
   readonly name: string
   /** Path of cluster.yml. */
   readonly file: string
   readonly labels: ClusterLabels
+  /** Content of cluster.yml; undefined if it has errors. */
+  readonly cluster: Cluster | undefined
   readonly findings: readonly Finding[]
   readonly inherited: readonly InheritedValue[]
 }
@@ -35,7 +38,10 @@ export type LoadFleetResult =
  * Reads fleet.yml and all its clusters. The findings of a cluster are part of the cluster, so one broken
  * cluster.yml does not hide the other clusters.
  */
-export async function loadFleet(context: WorkspaceContext, file: string): Promise<LoadFleetResult> {
+export async function loadFleet(
+  context: Pick<LocalFiles, 'exists' | 'listDirectory' | 'readFile'>,
+  file: string,
+): Promise<LoadFleetResult> {
   const result = await readFleetFile(context, file)
   if (!result.ok) return result
   const { fleet, document } = result
@@ -55,39 +61,44 @@ export async function loadFleet(context: WorkspaceContext, file: string): Promis
       })
   }
   if (unmatched.length > 0) return { ok: false, findings: unmatched }
+  // fleet.yml is parsed once, because parsing takes about as long as checking a cluster.yml.
+  const readFleet: ReadFleetFile = async (path) =>
+    resolve(path) === resolve(file) ? result : readFleetFile(context, path)
   const clusters: FleetCluster[] = []
-  for (const path of paths) clusters.push(await loadFleetCluster(context, file, path))
+  for (const path of paths) clusters.push(await loadFleetCluster(context, file, path, readFleet))
   const sorted = markDuplicates(clusters).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   return { ok: true, file, fleet, clusters: sorted }
 }
 
 async function loadFleetCluster(
-  context: WorkspaceContext,
+  context: Pick<LocalFiles, 'readFile'>,
   fleetFile: string,
   file: string,
+  readFleet: ReadFleetFile,
 ): Promise<FleetCluster> {
   try {
-    const { cluster, findings, inherited } = await loadCluster(context, file)
-    if (cluster === undefined) return { ...(await readHeader(context, file)), findings, inherited }
+    const { cluster, findings, inherited } = await loadCluster(context, file, readFleet)
+    if (cluster === undefined) return { ...(await readHeader(context, file)), cluster, findings, inherited }
     const { name, fleet } = cluster.metadata
     const isNamed = fleet !== undefined && resolve(dirname(file), fleet) === resolve(fleetFile)
     return {
       name,
       file,
       labels: readLabels(cluster),
+      cluster,
       findings: isNamed ? findings : [...findings, buildNotNamedFinding(file, fleetFile)],
       inherited,
     }
   } catch (error) {
     if (!(error instanceof HyperkubeError)) throw error
-    const header = { name: file, file, labels: {}, inherited: [] }
+    const header = { name: file, file, labels: {}, cluster: undefined, inherited: [] }
     return { ...header, findings: [{ ...toFailure(error), severity: 'error' }] }
   }
 }
 
 /** Reads name and labels of an invalid cluster.yml, as far as it has them. */
 async function readHeader(
-  { readFile }: Pick<WorkspaceContext, 'readFile'>,
+  { readFile }: Pick<LocalFiles, 'readFile'>,
   file: string,
 ): Promise<Pick<FleetCluster, 'name' | 'file' | 'labels'>> {
   const result = readDocument({ file, text: await readFile(file) })

@@ -8,21 +8,25 @@ import type { ClusterRule, Problem } from '../spec/check-cluster.ts'
 import { type Cluster, isWorkerHost, readWorkersVersion } from '../spec/cluster.ts'
 import { type Path, readDocument, type SourceText } from '../spec/document.ts'
 import { readClusterDocument, type ReadClusterResult } from '../spec/read-cluster.ts'
-import type { LocalFiles, WorkspaceContext } from './context.ts'
+import type { LocalFiles } from './context.ts'
 import { findFlagProblems } from './flag-problems.ts'
 import { checkHeldUpgrade } from './held-upgrade-rule.ts'
 import { loadCatalog } from './load-catalog.ts'
-import { loadFleetOf } from './load-fleet.ts'
+import { createFleetReader, loadFleetOf, type ReadFleetFile } from './load-fleet.ts'
 
 export interface LoadedCluster extends ReadClusterResult {
   readonly catalog: Catalog
 }
 
 /** Reads and checks cluster.yml, also against its catalog and the controllers of this release. */
-export async function loadCluster(context: WorkspaceContext, file: string): Promise<LoadedCluster> {
+export async function loadCluster(
+  context: Pick<LocalFiles, 'readFile'>,
+  file: string,
+  readFleet: ReadFleetFile = createFleetReader(context),
+): Promise<LoadedCluster> {
   const source = await readClusterSource(context, file)
   const catalog = await loadCatalog(context, file)
-  return { ...(await readCheckedCluster(context, source, catalog)), catalog }
+  return { ...(await readCheckedCluster(context, source, catalog, readFleet)), catalog }
 }
 
 /** Checks the text of cluster.yml together with the values of its fleet. */
@@ -30,12 +34,13 @@ export async function readCheckedCluster(
   files: Pick<LocalFiles, 'readFile'>,
   source: SourceText,
   catalog: Catalog,
+  readFleet?: ReadFleetFile,
 ): Promise<ReadClusterResult> {
   // Loading the controllers is slow. Their rules are needed only if cluster.yml mentions controllers or
   // snapshots.
   const mentionsControllers = /controllers|snapshots|fleet/.test(source.text)
   const extraRules = mentionsControllers ? (await import('./controller-rules.ts')).controllerRules : []
-  return readWithFleet(files, source, [...buildCatalogRules(catalog), ...extraRules])
+  return readWithFleet(files, source, [...buildCatalogRules(catalog), ...extraRules], readFleet)
 }
 
 /** Reads the text of cluster.yml together with the values of its fleet. */
@@ -43,10 +48,11 @@ export async function readWithFleet(
   files: Pick<LocalFiles, 'readFile'>,
   source: SourceText,
   rules: readonly ClusterRule[] = [],
+  readFleet: ReadFleetFile = createFleetReader(files),
 ): Promise<ReadClusterResult> {
   const result = readDocument(source)
   if (!result.ok) return { cluster: undefined, findings: result.findings, inherited: [] }
-  const fleet = await loadFleetOf(files, source.file, result.document)
+  const fleet = await loadFleetOf(readFleet, source.file, result.document)
   return fleet.ok
     ? readClusterDocument(result.document, rules, fleet.fleet)
     : { cluster: undefined, findings: fleet.findings, inherited: [] }
@@ -147,7 +153,10 @@ function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
 }
 
 /** Reads the text of cluster.yml. Throws an error with a hint if it cannot be read. */
-export async function readClusterSource({ readFile }: WorkspaceContext, file: string): Promise<SourceText> {
+export async function readClusterSource(
+  { readFile }: Pick<LocalFiles, 'readFile'>,
+  file: string,
+): Promise<SourceText> {
   try {
     return { file, text: await readFile(file) }
   } catch (cause) {

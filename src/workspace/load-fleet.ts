@@ -15,12 +15,20 @@ export type FleetOfCluster =
     }
   | { readonly ok: false; readonly findings: readonly Finding[] }
 
+/** Reads a fleet.yml. Throws an error with a hint if the file cannot be read. */
+export type ReadFleetFile = (file: string) => Promise<ReadFleetResult>
+
+/** Creates a reader that reads the file again at each call. */
+export function createFleetReader(files: Pick<LocalFiles, 'readFile'>): ReadFleetFile {
+  return async (file) => readFleetFile(files, file)
+}
+
 /**
  * Loads the fleet that cluster.yml names. Only this name connects a cluster with a fleet: a fleet.yml in a
  * parent directory has no effect on clusters that do not name it.
  */
 export async function loadFleetOf(
-  files: Pick<LocalFiles, 'readFile'>,
+  read: ReadFleetFile,
   clusterFile: string,
   document: LocatedDocument,
 ): Promise<FleetOfCluster> {
@@ -32,7 +40,7 @@ export async function loadFleetOf(
     ok: false,
     findings: [{ code, severity: 'error', message, hint, position, path: 'metadata.fleet' }],
   })
-  const result = await readFleetFile(files, file).catch((error: unknown) => {
+  const result = await read(file).catch((error: unknown) => {
     if (error instanceof HyperkubeError) return error
     throw error
   })

@@ -8,6 +8,7 @@ import { createIdentity, type Identity } from '../identity/identity.ts'
 import { describePublicKey, fingerprint, normalizePublicKey } from '../kit/ssh-public-key.ts'
 import { type Cluster, clusterSchema } from '../spec/cluster.ts'
 import { HostKeyStore } from '../ssh/host-key-store.ts'
+import type { FindKnownHostKeys } from '../ssh/known-hosts-files.ts'
 import { generateTestKeyPair, hashKnownHostsName } from '../ssh/testing/host-keys.ts'
 import { openRemotes, openSshConnector, type SshConnector } from './ssh-connector.ts'
 
@@ -121,6 +122,23 @@ describe.each(['builtin', 'system'] as const)('with the %s client', (client) => 
 
   const writeKnown = async (text: string, file = '.ssh/known_hosts'): Promise<void> =>
     writeFile(join(home, file), text)
+
+  test('known_hosts files can be shared by several clusters', async () => {
+    const names: (string | undefined)[] = []
+    const findKnownHostKeys: FindKnownHostKeys = async ({ knownHosts }) => {
+      names.push(knownHosts?.name)
+      return { keys: [ed25519], cas: [], revoked: [] }
+    }
+    for (const name of ['shop', 'depot']) {
+      const cluster = buildCluster()
+      const keys = new HostKeyStore({ ...identity, hostKeys: {} })
+      const shared = { ...operator(), findKnownHostKeys }
+      const connector = await openSshConnector(shared, join(home, `${name}.yml`), cluster, keys)
+      for (const host of cluster.spec.hosts) await (await connector.connect(host, signal)).close()
+    }
+    const name = `[127.0.0.1]:${port}`
+    expect(names).toEqual([name, name])
+  })
 
   test('an unknown key is refused before any key is offered', async () => {
     const { connect, keys } = await open()

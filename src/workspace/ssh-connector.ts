@@ -43,7 +43,7 @@ const maxLogins = 32
 
 /** Opens ssh connections to hosts according to cluster.yml and the operator's ssh configuration. */
 export async function openSshConnector(
-  { user, home, sshAgent }: Operator,
+  { user, home, sshAgent, findKnownHostKeys = createKnownHostsLookup() }: Operator,
   clusterFile: string,
   { spec }: Cluster,
   keys: HostKeyStore,
@@ -52,13 +52,12 @@ export async function openSshConnector(
   const config = await readSshConfig(home)
   const directory = resolve(dirname(clusterFile))
   const bastions = openBastions()
-  const findKnown = createKnownHostsLookup()
 
   const findRoute = async (host: HostSpec): Promise<CheckedRoute> => {
     const route = resolveSshRoute(host, spec.ssh, config, { user, home, directory })
     const hops = [...route.bastions, route]
     const found = new Map(
-      await Promise.all(hops.map(async (hop) => [hop.name, await findKnown(hop)] as const)),
+      await Promise.all(hops.map(async (hop) => [hop.name, await findKnownHostKeys(hop)] as const)),
     )
     return { route, hops, known: ({ name }) => found.get(name) ?? noKnownHostKeys }
   }

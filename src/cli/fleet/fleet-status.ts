@@ -14,7 +14,7 @@ import { formatTable, type TableCell, type TableColumn } from '../command/table.
 import { showPending } from '../status/pending.ts'
 import { selectFlags } from './fleet-flags.ts'
 import { type FleetClusterStatus, observeFleetCluster } from './observe-fleet-cluster.ts'
-import { loadSelectedFleet } from './select-fleet.ts'
+import { loadSelectedFleet, shareKnownHosts } from './select-fleet.ts'
 
 /** Clusters that are observed at the same time. Each has its own ssh connections. */
 export const defaultReadParallel = 16
@@ -28,8 +28,9 @@ export async function showFleetStatus(
   const fleet = await loadSelectedFleet(context, options)
   if (fleet === undefined) return exitCodes.failure
   const { parallel = defaultReadParallel, clusterTimeout = defaultTimeoutMs } = selectFlags.parse(options)
+  const shared = shareKnownHosts(context)
   const statuses = await readClusters(context, options, parallel, fleet.selected, async (cluster) =>
-    observeFleetCluster(context, cluster, clusterTimeout),
+    observeFleetCluster(shared, cluster, clusterTimeout, cluster.cluster),
   )
   const items = sortByHealth(statuses)
   const document = {

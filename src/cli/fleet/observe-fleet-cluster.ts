@@ -2,6 +2,7 @@ import type { ClusterHealth } from '../../fleet/fleet-run.ts'
 import { formatError } from '../../kit/errors.ts'
 import { summarizeHealth } from '../../lifecycle/status/cluster-health.ts'
 import type { ClusterStatusReport, StatusReport } from '../../lifecycle/status/status-report.ts'
+import type { Cluster } from '../../spec/cluster.ts'
 import { type FleetCluster, isValidCluster } from '../../workspace/fleet-clusters.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
@@ -24,12 +25,13 @@ export interface FleetClusterStatus extends Pick<FleetCluster, 'name' | 'file' |
 
 /**
  * Observes one cluster and closes its connections. A cluster that cannot be observed is `unknown`, with the
- * reason as its problem.
+ * reason as its problem. Without `loaded`, cluster.yml is read again, because a rollout may have changed it.
  */
 export async function observeFleetCluster(
   context: CommandContext,
   cluster: FleetCluster,
   timeoutMs: number,
+  loaded?: Cluster,
 ): Promise<FleetClusterStatus> {
   const { name, file, labels } = cluster
   const fail = (problems: readonly string[]): FleetClusterStatus => ({
@@ -45,7 +47,7 @@ export async function observeFleetCluster(
     )
   try {
     const report = await withClusterDeadline(context.signal, timeoutMs, async (signal) =>
-      observe(context, cluster, timeoutMs, signal),
+      observe(context, cluster, loaded, timeoutMs, signal),
     )
     const { kubernetes, hosts, nodes, etcd, api, expiry } = report.summary
     return {
@@ -63,14 +65,15 @@ export async function observeFleetCluster(
 async function observe(
   context: CommandContext,
   cluster: FleetCluster,
+  loaded: Cluster | undefined,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<StatusReport> {
   const own = createClusterContext(context, cluster, 'status', { signal, onEvent: () => undefined }).context
   const options = buildClusterOptions(cluster, { timeout: timeoutMs })
-  const { cluster: loaded } = await loadCluster(own, cluster.file)
-  if (loaded === undefined) throw new Error(`${cluster.file} was changed and has errors now`)
-  return observeStatus(own, options, loaded, await openIdentity(own, options, loaded.metadata.name))
+  const current = loaded ?? (await loadCluster(own, cluster.file)).cluster
+  if (current === undefined) throw new Error(`${cluster.file} was changed and has errors now`)
+  return observeStatus(own, options, current, await openIdentity(own, options, current.metadata.name))
 }
 
 function listProblemTexts({ hosts, summary }: StatusReport): string[] {

@@ -1,6 +1,7 @@
 import { memoizeRelease } from '../../actions/phases/connect.ts'
 import { parseSelector } from '../../fleet/select-clusters.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { createKnownHostsLookup } from '../../ssh/known-hosts-files.ts'
 import {
   type FleetCluster,
   isValidCluster,
@@ -42,6 +43,14 @@ export async function loadSelectedFleet(
 /** Returns a context that loads each executable of this release once for all clusters. */
 export function shareReleases(context: CommandContext): CommandContext {
   return { ...context, findRelease: memoizeRelease(context.findRelease) }
+}
+
+/**
+ * Returns a context that reads the operator's known_hosts files once for all clusters. Only for commands that
+ * take seconds, because the operator may change the files.
+ */
+export function shareKnownHosts(context: CommandContext): CommandContext {
+  return { ...context, operator: { ...context.operator, findKnownHostKeys: createKnownHostsLookup() } }
 }
 
 /** Prints the findings of invalid clusters. Returns true if all clusters are valid. */
