@@ -144,6 +144,13 @@ export const fleetCodes: ErrorCodeEntries = {
     meaning: 'A managed cluster stores its document in a ConfigMap.',
     remedy: 'Apply large addons with `hyperkube up`, or make their manifests smaller.',
   },
+  FLEET_GENERATION_AHEAD: {
+    summary: 'The number of the last document of a cluster is far ahead of the clock of this machine.',
+    meaning:
+      'The clock is wrong, it was wrong when the last document was signed, or the management plane reports a false number. Nothing was signed.',
+    remedy:
+      'Correct the clock of this machine. If it is right, compare the number with `state` in the ConfigMap `kube-system/hyperkube-fleet-member` of the managed cluster. If the ConfigMap has a lower number, the management plane reports a false one. If it has the same number, delete the ConfigMap and the Cluster object, then run `hyperkube fleet join`. Until the next document, the cluster then accepts older documents.',
+  },
   FLEET_CLUSTER_SILENT: {
     summary: 'A managed cluster did not apply its document in the time of the rollout.',
     meaning: 'It is unreachable, its controller `fleet-member` does not run, or the change takes longer.',

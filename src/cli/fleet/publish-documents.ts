@@ -46,7 +46,7 @@ export async function preparePublish({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'DesiredDocument',
     cluster: inputs.identity.id,
-    generation: chooseGeneration([desired?.generation, accepted?.generation], context.now()),
+    generation: chooseGeneration([published?.generation, accepted?.generation], context.now()),
     addons,
   }
   const { generation } = document
