@@ -92,6 +92,13 @@ export const fleetCodes: ErrorCodeEntries = {
       'It was deleted, or the management plane was restored from a snapshot that is older than the cluster.',
     remedy: 'Run `hyperkube fleet join` on the machine with the key of the cluster.',
   },
+  FLEET_NAME_TAKEN: {
+    summary: 'Another cluster has joined the management plane with the same name.',
+    meaning:
+      'Both would write the status of one Cluster object, and one would get the documents of the other.',
+    remedy:
+      'Change the name of the newer cluster, before its first `hyperkube init`. If the other cluster does not exist any more, delete its Cluster object and its service account, as the message shows. Then run `hyperkube fleet join`.',
+  },
   FLEET_ACCESS_NOT_VALID: {
     summary: 'The Secret with which a managed cluster reaches its management plane is not valid.',
     remedy:

@@ -146,6 +146,15 @@ test('publish needs a cluster that has joined', async () => {
   expect(stdout).toMatch(/^ {2}→ hyperkube fleet join --select name=berlin --management KUBECONFIG$/m)
 })
 
+test.each(['join', 'publish'])('fleet %s refuses a name that another cluster uses', async (command) => {
+  const plane = new FakePlane()
+  const annotations = { 'hyperkube.dev/cluster-id': '0b0e7c0e-5a0e-4c55-8f0e-6a1d6a0e7c11' }
+  plane.cluster = { ...plane.cluster, metadata: { name: 'berlin', annotations } }
+  const { code, stdout } = await plane.run(`fleet ${command} --yes`)
+  expect([code, stdout]).toEqual([1, expect.stringContaining('FLEET_NAME_TAKEN')])
+  expect(plane.writes).toEqual([])
+})
+
 test('a document that the operator did not sign does not limit the next number', async () => {
   const plane = new FakePlane()
   const desired = { generation: Number.MAX_SAFE_INTEGER, document: '{}', signature: 'AAAA' }
