@@ -50,7 +50,7 @@ function offer(spec: ManagedClusterSpec): void {
   plane.change(path, { spec })
 }
 
-function readHeartbeat(): unknown {
+function readReport(): unknown {
   return plane.get(path)?.['status']
 }
 
@@ -70,16 +70,24 @@ test('an accepted document is applied, a refused one is only reported', async ()
 test('a status that another writer changes is written again, but not in a loop', async () => {
   const member = await startMember()
   await member.run('report')
-  expect(readHeartbeat()).toMatchObject({ heartbeat: '2026-11-18T08:00:00.000Z' })
+  expect(readReport()).toMatchObject({ heartbeat: '2026-11-18T08:00:00.000Z' })
   const foreign = { status: { heartbeat: '2026-11-18T07:00:00.000Z' } }
   plane.change(path, foreign)
   now = new Date(now.getTime() + 1000)
   const result = await member.run('report')
-  expect(readHeartbeat()).toMatchObject({ heartbeat: '2026-11-18T07:00:00.000Z' })
+  expect(readReport()).toMatchObject({ heartbeat: '2026-11-18T07:00:00.000Z' })
   now = new Date(now.getTime() + (result?.requeueAfter ?? 0))
   expect(result?.requeueAfter).toBeLessThan(30_000)
   await member.run('report')
-  expect(readHeartbeat()).toMatchObject({ heartbeat: now.toISOString() })
+  expect(readReport()).toMatchObject({ heartbeat: now.toISOString() })
+})
+
+test('a clock that was set back does not stop the heartbeats', async () => {
+  const member = await startMember()
+  await member.run('report')
+  now = new Date(now.getTime() - 86_400_000)
+  await member.run('report')
+  expect(readReport()).toMatchObject({ heartbeat: '2026-11-17T08:00:00.000Z' })
 })
 
 test('a change of the own state is reported at once', async () => {
@@ -88,5 +96,5 @@ test('a change of the own state is reported at once', async () => {
   offer(operator.offer(2, 'new'))
   await member.run('pull')
   await member.run('report')
-  expect(readHeartbeat()).toMatchObject({ accepted: { generation: 2 } })
+  expect(readReport()).toMatchObject({ accepted: { generation: 2 } })
 })

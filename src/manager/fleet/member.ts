@@ -136,7 +136,8 @@ export class FleetMember {
       const isCurrent = isDeepStrictEqual(observed, this.#reported)
       const age = now().getTime() - Date.parse(sentAt)
       const wait = (isCurrent ? this.#timing.heartbeat : this.#timing.rewrite) - age
-      if (wait > 0) return { requeueAfter: wait }
+      // A negative age means that the clock was set back.
+      if (wait > 0 && age >= 0) return { requeueAfter: wait }
     }
     const time = now().toISOString()
     const { apiVersion, kind } = managedClusterKind
