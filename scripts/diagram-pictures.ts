@@ -222,6 +222,31 @@ function renderCaRotation(): string {
   })
 }
 
+function renderCells(): string {
+  const engineers = box(234, 4, 220, 'engineers\nlist, search, count', 'grey')
+  const model = box(234, 96, 220, 'read model\nPostgreSQL', 'amber')
+  const cells = ['A', 'B'].map((name, index) => {
+    const x = 24 + index * 348
+    return {
+      frame: frame(x - 16, 196, 324, 150, `cell ${name}`),
+      plane: box(x + 56, 222, 180, `management plane ${name}`),
+      clusters: box(x + 56, 296, 180, 'managed clusters', 'green'),
+    }
+  })
+  return renderDiagram({
+    title: 'Cells: each has one management plane, which feeds a common read model',
+    width: 688,
+    height: 352,
+    frames: cells.map((cell) => cell.frame),
+    boxes: [engineers, model, ...cells.flatMap(({ plane, clusters }) => [plane, clusters])],
+    arrows: [
+      link(engineers, model, 'down'),
+      ...cells.map(({ plane }) => link(plane, model, 'up', { text: 'reader' })),
+      ...cells.map(({ plane, clusters }) => link(clusters, plane, 'up', { text: 'pull, report' })),
+    ],
+  })
+}
+
 async function renderRunbook(page: string): Promise<string> {
   const text = await readFile(join(docs, page), 'utf8')
   const mermaid = /```mermaid\n([\s\S]*?)```/.exec(text)?.[1] ?? ''
@@ -235,6 +260,7 @@ export const diagrams: Readonly<Record<string, () => string | Promise<string>>> 
   'public/diagrams/loops.svg': renderLoops,
   'public/diagrams/rollout.svg': renderRollout,
   'public/diagrams/ca-rotation.svg': renderCaRotation,
+  'public/diagrams/cells.svg': renderCells,
   'public/diagrams/healing.svg': () =>
     renderDecisionTree('How an agent decides about a component', readDecisionTree(healingTree)),
   'public/diagrams/runbook-api-down.svg': async () => renderRunbook('how-to/runbook-api-down.md'),

@@ -57,6 +57,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'explanation/what-up-does',
     'explanation/high-availability',
     'explanation/networking',
+    'explanation/scale',
     'explanation/security',
     'explanation/comparison',
     'faq',

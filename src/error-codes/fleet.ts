@@ -92,6 +92,13 @@ export const fleetCodes: ErrorCodeEntries = {
       'It was deleted, or the management plane was restored from a snapshot that is older than the cluster.',
     remedy: 'Run `hyperkube fleet join` on the machine with the key of the cluster.',
   },
+  FLEET_NAME_TAKEN: {
+    summary: 'Another cluster has joined the management plane with the same name.',
+    meaning:
+      'Both would write the status of one Cluster object, and one would get the documents of the other.',
+    remedy:
+      'Change the name of the newer cluster, before its first `hyperkube init`. If the other cluster does not exist any more, delete its Cluster object and its service account, as the message shows. Then run `hyperkube fleet join`.',
+  },
   FLEET_ACCESS_NOT_VALID: {
     summary: 'The Secret with which a managed cluster reaches its management plane is not valid.',
     remedy:
@@ -143,6 +150,13 @@ export const fleetCodes: ErrorCodeEntries = {
     summary: 'The addons of a cluster are too large for one document.',
     meaning: 'A managed cluster stores its document in a ConfigMap.',
     remedy: 'Apply large addons with `hyperkube up`, or make their manifests smaller.',
+  },
+  FLEET_GENERATION_AHEAD: {
+    summary: 'The number of the last document of a cluster is far ahead of the clock of this machine.',
+    meaning:
+      'The clock is wrong, it was wrong when the last document was signed, or the management plane reports a false number. Nothing was signed.',
+    remedy:
+      'Correct the clock of this machine. If it is right, compare the number with `state` in the ConfigMap `kube-system/hyperkube-fleet-member` of the managed cluster. If the ConfigMap has a lower number, the management plane reports a false one. If it has the same number, delete the ConfigMap and the Cluster object, then run `hyperkube fleet join`. Until the next document, the cluster then accepts older documents.',
   },
   FLEET_CLUSTER_SILENT: {
     summary: 'A managed cluster did not apply its document in the time of the rollout.',

@@ -194,6 +194,24 @@ test('a document that is replaced during the change fails the cluster', () => {
   expect(fleet.status.clusters['c000']?.failure?.code).toBe('FLEET_DOCUMENT_REPLACED')
 })
 
+test('long failures of clusters do not make the status of the rollout too large to be stored', () => {
+  const count = 1000
+  const fleet = new SimulatedFleet(count, { parallel: count, maxFailed: count, waves: ['100%'] })
+  fleet.advance()
+  const text = 'x'.repeat(2000)
+  const failed = {
+    generation: 2,
+    at: start.toISOString(),
+    code: 'ADDON_NOT_READY',
+    message: text,
+    hint: text,
+  }
+  for (const name of fleet.reports.keys()) fleet.change(name, { failed })
+  fleet.advance()
+  expect(fleet.status.clusters['c000']?.failure?.message).toMatch(/^x+…$/)
+  expect(JSON.stringify(fleet.status).length / count).toBeLessThan(1000)
+})
+
 test('a lost patch is sent again, and an unchanged rollout is not written', () => {
   const fleet = new SimulatedFleet(1)
   expect(fleet.advance()).toEqual(['c000'])

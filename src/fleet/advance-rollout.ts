@@ -93,12 +93,18 @@ function readClusterProgress(
   if (report.applied === run.generation) return { ...run, state: 'changed', endedAt }
   if (report.failed !== undefined && report.failed.generation === run.generation) {
     const { code, message, hint } = report.failed
-    return fail({ code, message, ...(hint === undefined ? {} : { hint }) })
+    return fail({ code, message: shorten(message), ...(hint === undefined ? {} : { hint: shorten(hint) }) })
   }
   if (report.desired !== run.generation) return fail(replaced)
   const startedAt = Date.parse(run.startedAt ?? endedAt)
   return now.getTime() - startedAt > spec.timeoutSeconds * 1000 ? fail(timedOut) : run
 }
+
+/** The status of a Rollout is one object for all clusters. The whole text is in the Cluster object. */
+function shorten(text: string): string {
+  return text.length > maxFailureText ? `${text.slice(0, maxFailureText)}…` : text
+}
+const maxFailureText = 250
 
 const notJoined: ClusterFailure = {
   code: 'FLEET_NOT_JOINED',

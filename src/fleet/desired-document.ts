@@ -26,7 +26,10 @@ export const desiredDocumentFormat: Format<DesiredDocument> = {
   older: [],
 }
 
-/** Longest document in characters. A managed cluster stores it in a ConfigMap, which has at most 1 MiB. */
+/**
+ * Largest document in bytes, as a text in JSON. A managed cluster stores it in a ConfigMap, which has at most
+ * 1 MiB.
+ */
 export const maxDocumentLength = 900_000
 
 export const signedDocument = z.object({
@@ -48,10 +51,11 @@ const signaturePrefix = 'hyperkube desired document v1\n'
 
 export function signDocument(document: DesiredDocument, privateKey: KeyObject): SignedDocument {
   const text = JSON.stringify(document)
-  if (text.length > maxDocumentLength)
+  const size = Buffer.byteLength(JSON.stringify(text))
+  if (size > maxDocumentLength)
     throw new HyperkubeError(
       'FLEET_DOCUMENT_TOO_LARGE',
-      `the addons of the cluster have ${text.length} characters; the limit is ${maxDocumentLength}`,
+      `the addons of the cluster need ${size} bytes; the limit is ${maxDocumentLength}`,
       { hint: 'apply large addons with hyperkube up, and set enabled: false for the others' },
     )
   return { document: text, signature: signContent(toSignedBytes(text), privateKey).toString('base64') }
@@ -93,11 +97,23 @@ function toSignedBytes(text: string): Buffer {
   return Buffer.from(signaturePrefix + text)
 }
 
+/** Seconds by which the clocks of operators may differ. */
+const maxSecondsAhead = 86_400
+
 /**
  * Chooses the number of the next document. The time makes it higher than all previous numbers, even if the
- * management plane has lost the newest ones.
+ * management plane has lost the newest ones. Throws if a known number is far ahead of the time: a management
+ * plane could otherwise use up all numbers with a false one.
  */
 export function chooseGeneration(known: readonly (number | undefined)[], now: Date): number {
   const highest = Math.max(0, ...known.flatMap((generation) => generation ?? []))
-  return Math.max(highest + 1, Math.floor(now.getTime() / 1000))
+  const seconds = Math.floor(now.getTime() / 1000)
+  if (highest <= seconds + maxSecondsAhead) return Math.max(highest + 1, seconds)
+  throw new HyperkubeError(
+    'FLEET_GENERATION_AHEAD',
+    `the cluster has generation ${highest}, which is more than a day ahead of the clock of this machine`,
+    {
+      hint: 'to see the number in the managed cluster: hyperkube kubectl -n kube-system get configmap hyperkube-fleet-member -o yaml',
+    },
+  )
 }

@@ -104,6 +104,32 @@ test('a refusal is forgotten when the accepted document is offered again', () =>
   expect(pull(refused, operator.offer(5, 'a')).failed).toBeUndefined()
 })
 
+test.each(['"', 'ä', '\\n'])(
+  'a document of many %j that can be signed fits into a ConfigMap',
+  (character) => {
+    // Finds the longest text that can be signed.
+    let [fits, fails] = [0, 2_000_000]
+    const sign = (length: number) =>
+      signDocument(
+        buildTestDocument(operator.trust.cluster, 1, character.repeat(length)),
+        operator.privateKey,
+      )
+    while (fails - fits > 1) {
+      const length = Math.floor((fits + fails) / 2)
+      try {
+        sign(length)
+        fits = length
+      } catch {
+        fails = length
+      }
+    }
+    const spec = { desired: { generation: 1, ...sign(fits) }, permitted: { generation: 1, rollout: 'r' } }
+    const state = pull(initialMemberState, spec)
+    expect(state.accepted?.generation).toBe(1)
+    expect(Buffer.byteLength(JSON.stringify(state))).toBeLessThan(2 ** 20)
+  },
+)
+
 test('addons of a document that was never applied completely are still owned', () => {
   const first = pull(initialMemberState, operator.offer(5, 'a'))
   const document = { ...buildTestDocument(operator.trust.cluster, 6, 'b'), addons: [] }
@@ -122,5 +148,13 @@ test('addons of a document that was never applied completely are still owned', (
 
 test('the next number is higher than all known ones, and than those that were lost', () => {
   expect(chooseGeneration([undefined], now)).toBe(Math.floor(now.getTime() / 1000))
-  expect(chooseGeneration([4_000_000_000, 2], now)).toBe(4_000_000_001)
+  const seconds = Math.floor(now.getTime() / 1000)
+  expect(chooseGeneration([seconds + 3600, 2], now)).toBe(seconds + 3601)
+})
+
+test('a number of the management plane that is far ahead of the time is not signed', () => {
+  for (const known of [Number.MAX_SAFE_INTEGER - 1, Math.floor(now.getTime() / 1000) + 90_000])
+    expect(() => chooseGeneration([undefined, known], now)).toThrow(
+      expect.objectContaining({ code: 'FLEET_GENERATION_AHEAD' }),
+    )
 })

@@ -80,6 +80,13 @@ test('a private key is masked completely, even if its first lines are missing', 
   expect(mask.text(`data: ${Buffer.from(lines.join('\n')).toString('base64')}`)).toBe('data: [removed]')
 })
 
+test.each([
+  '/etc/hyperkube/kube-controller-manager/kubeconfig',
+  'retail-production-europe-west-frankfurt-01',
+])('the path or name %s is no line of a private key', (text) => {
+  expect(mask.text(text)).toBe(text)
+})
+
 test('a known secret is masked anywhere in the text', () => {
   expect(mask.text('they had a tuna fish sandwich for lunch')).toBe('they had a [removed] for lunch')
   expect(createSecretMask(['a+(b)*']).text('a+(b)* aabb')).toBe('[removed] aabb')

@@ -34,8 +34,11 @@ const minSecretLength = 6
  */
 const maxKeyLines = 200
 
-/** A line from the middle of a private key whose beginning is missing. Hex digests are excluded. */
-const base64KeyLine = /^(?![0-9a-f]+$)[\w+/-]{40,}={0,2}$/
+/**
+ * A line from the middle of a private key whose beginning is missing. Such a line has capital letters. Hex
+ * digests, names of clusters and most paths have none.
+ */
+const base64KeyLine = /^(?=.*[A-Z])[\w+/-]{40,}={0,2}$/
 const base64KeyRest = /^[\w+/-]+={0,2}$/
 
 /** Creates a mask. The strings in `known` are masked wherever they occur. */

@@ -35,6 +35,8 @@ export interface KubeClientOptions {
    */
   readonly guard?: (() => void) | undefined
   readonly timing?: Partial<KubeClientTiming>
+  /** Maximum size of a response and of an event of a watch, to limit memory use. Default: 256 MiB. */
+  readonly maxResponseBytes?: number
   /** Source of random numbers from 0 to 1, used to vary retry delays. */
   readonly random?: () => number
 }
@@ -64,6 +66,7 @@ export class KubeClient implements Disposable {
   readonly fieldManager: string
   /** Aborted when the client must stop all requests and streams. */
   readonly signal: AbortSignal
+  readonly maxResponseBytes: number
   readonly #timing: KubeClientTiming
   readonly #random: () => number
   readonly #credentials: CredentialsSource
@@ -84,12 +87,14 @@ export class KubeClient implements Disposable {
     impersonate,
     guard = (): void => undefined,
     timing,
+    maxResponseBytes = 256 * 2 ** 20,
     random = Math.random,
   }: KubeClientOptions) {
     this.servers = servers.map(stripTrailingSlash)
     this.discovery = new Discovery(async (path, options) => this.request({ method: 'GET', path, ...options }))
     this.fieldManager = program
     this.signal = signal
+    this.maxResponseBytes = maxResponseBytes
     this.#timing = { ...defaultTiming, ...timing }
     this.#random = random
     this.#credentials = createCredentialsSource(ca, credentials)
@@ -148,6 +153,7 @@ export class KubeClient implements Disposable {
       userAgent: this.fieldManager,
       impersonate: this.#impersonate,
       guard: this.#guard,
+      maxResponseBytes: this.maxResponseBytes,
     }
   }
 

@@ -18,10 +18,8 @@ export interface KubeRequestContext {
   /** User to impersonate; undefined to act as the user of the certificate. */
   readonly impersonate: string | undefined
   readonly guard: () => void
+  readonly maxResponseBytes: number
 }
-
-/** Maximum response size, to limit memory use. */
-const maxResponseBytes = 256 * 2 ** 20
 
 /** Sends a request to a server once. Throws only errors that another attempt cannot fix. */
 export async function sendKubeRequest(
@@ -31,7 +29,7 @@ export async function sendKubeRequest(
   signal: AbortSignal,
 ): Promise<AttemptResult<string>> {
   return exchange(context, request, server, { startSignal: signal, streamSignal: signal }, async (response) =>
-    readResponseText(response, maxResponseBytes, signal),
+    readResponseText(response, context.maxResponseBytes, signal),
   )
 }
 
@@ -56,7 +54,7 @@ export interface StreamSignals {
 }
 
 async function exchange<T>(
-  { agent, credentials, timeouts, userAgent, impersonate, guard }: KubeRequestContext,
+  { agent, credentials, timeouts, userAgent, impersonate, guard, maxResponseBytes }: KubeRequestContext,
   request: KubeRequest,
   server: string,
   { startSignal, streamSignal }: StreamSignals,

@@ -18,12 +18,14 @@ const eventSchema = z.discriminatedUnion('type', [
 type Event = z.infer<typeof eventSchema>
 export type WatchEvent = Exclude<Event, { type: 'ERROR' }>
 
-/** Timeouts of a watch, in milliseconds. */
-export interface WatchTimeouts {
+/** Limits of a watch. Times are in milliseconds. */
+export interface WatchLimits {
   /** Maximum time without data. */
   readonly idleTimeout: number
   /** Maximum duration of the whole watch. */
   readonly maxLifetime: number
+  /** Maximum length of a line, to limit memory use. Objects in etcd have a few megabytes at most. */
+  readonly maxLineLength: number
 }
 
 /**
@@ -33,9 +35,9 @@ export interface WatchTimeouts {
 export async function* readWatchEvents(
   response: IncomingMessage,
   what: string,
-  timeouts: WatchTimeouts,
+  limits: WatchLimits,
 ): AsyncGenerator<WatchEvent> {
-  for await (const line of readLines(response, what, timeouts)) {
+  for await (const line of readLines(response, what, limits)) {
     const event = parseKubeResponse(eventSchema, parseJsonLine(line, what), what)
     if (event.type !== 'ERROR') yield event
     else {
@@ -46,13 +48,10 @@ export async function* readWatchEvents(
   }
 }
 
-/** Maximum line length, to limit memory use. Objects in etcd have a few megabytes at most. */
-const maxLineLength = 64 * 2 ** 20
-
 async function* readLines(
   response: IncomingMessage,
   what: string,
-  { idleTimeout, maxLifetime }: WatchTimeouts,
+  { idleTimeout, maxLifetime, maxLineLength }: WatchLimits,
 ): AsyncGenerator<string> {
   const destroyAfter = (time: number, why: string): NodeJS.Timeout =>
     setTimeout(() => response.destroy(new Error(`${why} ${formatDuration(time)}`)), time)

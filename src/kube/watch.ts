@@ -56,6 +56,8 @@ const defaultTiming: WatchTiming = {
  */
 const failuresBeforeRelist = 5
 
+const maxLineLength = 64 * 2 ** 20
+
 /** `listed`: all existing objects and all deletions that were missed have been reported. */
 export type WatchChange<T> = ObjectChange<T> | { readonly type: 'listed' }
 
@@ -186,7 +188,11 @@ export class Watch<K extends KubeObject, T extends DefinedValue, I extends strin
     }
     const response = await this.#client.stream({ method: 'GET', path, query, once: true, signal })
     const { idleTimeout } = this.#timing
-    return readWatchEvents(response, `watch ${path}`, { idleTimeout, maxLifetime: lifetime + idleTimeout })
+    return readWatchEvents(response, `watch ${path}`, {
+      idleTimeout,
+      maxLifetime: lifetime + idleTimeout,
+      maxLineLength: Math.min(maxLineLength, this.#client.maxResponseBytes),
+    })
   }
 
   *#applyEvent({ type, object }: WatchEvent): Generator<ObjectChange<T>> {

@@ -58,6 +58,7 @@ class FakePlane {
   }
   isPlane = true
   readonly writes: string[] = []
+  onWrite = (): void => undefined
 
   readonly respond = ({ method, path, body }: ReceivedRequest): TestResponse => {
     if (!this.isPlane) return { status: 404, text: '404 page not found' }
@@ -66,12 +67,17 @@ class FakePlane {
       return { status: 404, json: { kind: 'Status', reason: 'NotFound', message: 'not found' } }
     if (method === 'PATCH') {
       this.writes.push(path)
+      this.onWrite()
       this.cluster = { ...this.cluster, ...z.looseObject({}).parse(body) }
     }
     return { json: this.cluster }
   }
 
-  async run(commandLine: string, more: Readonly<Record<string, string>> = {}): Promise<CliResult> {
+  async run(
+    commandLine: string,
+    more: Readonly<Record<string, string>> = {},
+    signal = new AbortController().signal,
+  ): Promise<CliResult> {
     await using server = await startHttpsTestServer(ca, this.respond)
     const encode = (text: string): string => Buffer.from(text).toString('base64')
     const kubeconfig = JSON.stringify({
@@ -90,7 +96,11 @@ class FakePlane {
         },
       ],
     })
-    return await runHyperkube(`${commandLine} --management plane`, { ...ready, plane: kubeconfig, ...more })
+    return await runHyperkube(
+      `${commandLine} --management plane`,
+      { ...ready, plane: kubeconfig, ...more },
+      { signal },
+    )
   }
 
   async readDocument() {
@@ -121,10 +131,11 @@ test('publish signs the addons of cluster.yml once, and again only after a chang
 test('after a restore of the management plane, publish chooses a number above the accepted one', async () => {
   const plane = new FakePlane()
   await plane.run('fleet publish --yes')
-  const accepted = { generation: 4_000_000_000, digest: 'x' }
+  // An hour after the time of the tests.
+  const accepted = { generation: 1_794_747_600, digest: 'x' }
   plane.cluster = { ...plane.cluster, status: { accepted } }
   expect((await plane.run('fleet publish --yes')).code).toBe(0)
-  expect((await plane.readDocument()).generation).toBe(4_000_000_001)
+  expect((await plane.readDocument()).generation).toBe(1_794_747_601)
 })
 
 test('publish needs a cluster that has joined', async () => {
@@ -132,6 +143,33 @@ test('publish needs a cluster that has joined', async () => {
   plane.cluster = undefined
   const { code, stdout } = await plane.run('fleet publish --yes')
   expect([code, stdout]).toEqual([1, expect.stringContaining('FLEET_NOT_JOINED')])
+  expect(stdout).toMatch(/^ {2}→ hyperkube fleet join --select name=berlin --management KUBECONFIG$/m)
+})
+
+test.each(['join', 'publish'])('fleet %s refuses a name that another cluster uses', async (command) => {
+  const plane = new FakePlane()
+  const annotations = { 'hyperkube.dev/cluster-id': '0b0e7c0e-5a0e-4c55-8f0e-6a1d6a0e7c11' }
+  plane.cluster = { ...plane.cluster, metadata: { name: 'berlin', annotations } }
+  const { code, stdout } = await plane.run(`fleet ${command} --yes`)
+  expect([code, stdout]).toEqual([1, expect.stringContaining('FLEET_NAME_TAKEN')])
+  expect(plane.writes).toEqual([])
+})
+
+test('a document that the operator did not sign does not limit the next number', async () => {
+  const plane = new FakePlane()
+  const desired = { generation: Number.MAX_SAFE_INTEGER, document: '{}', signature: 'AAAA' }
+  plane.cluster = { ...plane.cluster, spec: { desired } }
+  expect((await plane.run('fleet publish --yes')).code).toBe(0)
+  expect((await plane.readDocument()).generation).toBeLessThan(2_000_000_000)
+})
+
+test('Ctrl-C while documents are written ends with exit code 130', async () => {
+  const plane = new FakePlane()
+  const controller = new AbortController()
+  plane.onWrite = () => controller.abort()
+  const { code, stdout } = await plane.run('fleet publish --yes', {}, controller.signal)
+  expect(code).toBe(130)
+  expect(stdout).toMatch(/^berlin +publish/m)
 })
 
 test('join shows which clusters are new, and changes nothing without a confirmation', async () => {

@@ -18,7 +18,7 @@ export async function prepareJoin({
 }: ManagedClusterInput): Promise<ManagedChange> {
   const { name } = cluster.metadata
   const identity = await openIdentity(context, options, name)
-  const isKnown = (await findManagedCluster(management, name)) !== undefined
+  const isKnown = (await findManagedCluster(management, name, identity.id)) !== undefined
   return {
     change: isKnown ? 'new credential' : 'join',
     async execute() {

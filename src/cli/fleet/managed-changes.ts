@@ -3,11 +3,18 @@ import { z } from 'zod'
 import type { ClusterFailure } from '../../fleet/fleet-run.ts'
 import { mapWithConcurrency } from '../../kit/concurrency.ts'
 import { HyperkubeError, toFailure } from '../../kit/errors.ts'
+import { toPrintable } from '../../kit/text.ts'
 import { type Management, openManagement } from '../../manager/fleet/management.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { FleetCluster } from '../../workspace/fleet-clusters.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
-import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
+import {
+  type CommandContext,
+  type ExitCode,
+  exitCodes,
+  type Invocation,
+  type Paint,
+} from '../command/command.ts'
 import { confirmChanges, exitCodeByConfirmation } from '../command/confirm.ts'
 import { printResult } from '../command/print.ts'
 import { formatTable, type TableColumn } from '../command/table.ts'
@@ -82,7 +89,7 @@ export async function changeManagedClusters(
   const print = (rows: readonly ChangeRow[], code: ExitCode): ExitCode => {
     const items = rows.map(({ execute: _execute, ...row }) => row)
     const document = { apiVersion: 'hyperkube.dev/v1', kind: command.kind, items }
-    printResult(context.stdout, options.output, document, () => formatTable(columns, rows, context.paint))
+    printResult(context.stdout, options.output, document, () => formatRows(rows, context.paint))
     return code
   }
   const rows = await mapWithConcurrency(parallel, fleet.selected, async (cluster) =>
@@ -94,7 +101,8 @@ export async function changeManagedClusters(
   if (options.yes !== true) context.stderr.write(formatTable(columns, rows, context.paintProgress))
   const confirmation = await confirmChanges(context, options, true)
   if (confirmation !== 'confirmed') return exitCodeByConfirmation[confirmation]
-  const done = await mapWithConcurrency(parallel, rows, executeRow)
+  const done = await mapWithConcurrency(parallel, rows, async (row) => executeRow(row, signal))
+  if (signal.aborted) return print(done, exitCodes.interrupted)
   const isFailed = done.some(({ state }) => state === 'failed')
   return print(done, isFailed ? exitCodes.failure : exitCodes.ok)
 }
@@ -123,14 +131,22 @@ async function prepareRow(
   }
 }
 
-async function executeRow({ execute, ...row }: ChangeRow): Promise<ChangeRow> {
-  if (execute === undefined) return row
+async function executeRow({ execute, ...row }: ChangeRow, signal: AbortSignal): Promise<ChangeRow> {
+  if (execute === undefined || signal.aborted) return row
   try {
     await execute()
     return { ...row, state: 'done' }
   } catch (error) {
     return { ...row, state: 'failed', failure: toFailure(error) }
   }
+}
+
+const maxHints = 5
+
+/** Formats a row for each cluster, and the next commands for those that failed. */
+function formatRows(rows: readonly ChangeRow[], paint: Paint): string {
+  const hints = [...new Set(rows.flatMap(({ failure }) => failure?.hint ?? []))].slice(0, maxHints)
+  return formatTable(columns, rows, paint) + hints.map((hint) => `  → ${toPrintable(hint)}\n`).join('')
 }
 
 const colours = { unchanged: 'dim', pending: 'yellow', done: 'green', failed: 'red' } as const

@@ -23,7 +23,7 @@ export async function preparePublish({
 }: ManagedClusterInput): Promise<ManagedChange> {
   const { name } = cluster.metadata
   const inputs = await loadClusterInputs(context, options, cluster)
-  const found = await findManagedCluster(management, name)
+  const found = await findManagedCluster(management, name, inputs.identity.id)
   if (found === undefined)
     throw new HyperkubeError('FLEET_NOT_JOINED', `the management plane has no Cluster ${name}`, {
       hint: `hyperkube fleet join --select name=${name} --management KUBECONFIG`,
@@ -46,7 +46,7 @@ export async function preparePublish({
     apiVersion: 'hyperkube.dev/v1',
     kind: 'DesiredDocument',
     cluster: inputs.identity.id,
-    generation: chooseGeneration([desired?.generation, accepted?.generation], context.now()),
+    generation: chooseGeneration([published?.generation, accepted?.generation], context.now()),
     addons,
   }
   const { generation } = document

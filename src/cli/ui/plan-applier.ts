@@ -41,7 +41,12 @@ export class PlanApplier implements AsyncDisposable {
     const opened = Promise.withResolvers<AppliedPlan>()
     const stderr: string[] = []
     const silent = createSilentContext(this.#context, { write: () => undefined }, collect(stderr))
-    const context = { ...silent, commandLogs: observeOpen(silent.commandLogs, opened.resolve) }
+    const context = {
+      ...silent,
+      commandLogs: observeOpen(silent.commandLogs, opened.resolve),
+      // Another page may replace the file after the check, so the run gets the text that was checked.
+      readFile: async (path: string) => (path === file ? saved : this.#context.readFile(path)),
+    }
     const run = this.#up
       .run(context, {
         args: [],

@@ -11,6 +11,7 @@ import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { buildDoctorDocument } from '../doctor/document.ts'
 import { runFlags } from '../command/run-flags.ts'
+import { readPlan } from '../plan/read-plan.ts'
 import { createOpFixture } from '../render/testing/fixtures.ts'
 import { type CommandContext, exitCodes, type LeafCommand } from '../command/command.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
@@ -215,6 +216,25 @@ describe('a shown plan', () => {
     const finding = { code: 'HOST_SWAP', severity: 'warning', message: 'swap is on' } as const
     await applier.keep('shop', { ...document, findings: [finding] })
     await expect(applier.apply('shop', files, digest)).rejects.toMatchObject({ code: 'UI_PLAN_REPLACED' })
+  })
+
+  test('is applied even if another tab replaces the file before the run reads it', async () => {
+    const { context } = createInMemoryContext({})
+    let applied: unknown
+    const up = upWith(async (own, { options }) => {
+      // The view of a second tab ends while the run loads its files.
+      await applier.keep('shop', {
+        ...document,
+        findings: [{ code: 'HOST_SWAP', severity: 'warning', message: 'swap is on' }],
+      })
+      applied = await readPlan(own, String(options['plan']))
+      openLog(own)
+      return exitCodes.ok
+    })
+    await using applier = new PlanApplier(context, up)
+    const digest = await applier.keep('shop', document)
+    await applier.apply('shop', { file: 'cluster.yml' }, digest)
+    expect(applied).toMatchObject({ findings: [] })
   })
 
   test('a command that ends before its run starts is a failure', async () => {

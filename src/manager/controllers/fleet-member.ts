@@ -13,6 +13,8 @@ import { statusWatch } from './cluster-status.ts'
 /** Milliseconds until the ClusterStatus shows effects of a change: its own batch time, and probes of agents. */
 const settleMs = 15_000
 const reconnectMs = 60_000
+/** Milliseconds for which changes of the Cluster object are collected, so that they cannot keep a cluster busy. */
+const batchMs = 1000
 
 /**
  * The managed side of a fleet. Documents contain addons, which may contain any object, so this controller needs
@@ -78,8 +80,8 @@ async function watchOwnCluster(
     })
     for await (const { type } of watch.changes(signal)) {
       if (type === 'deleted') continue
-      queue.add('pull')
-      queue.add('report')
+      queue.addAfter('pull', batchMs)
+      queue.addAfter('report', batchMs)
     }
   }
 }

@@ -69,9 +69,27 @@ export async function openManagement({
   }
 }
 
-/** Finds the Cluster object of a managed cluster; undefined if it has not joined. */
-export async function findManagedCluster({ client }: Pick<Management, 'client'>, name: string) {
-  return findObject(client, managedClusterKind, { name })
+const idAnnotation = 'hyperkube.dev/cluster-id'
+
+/**
+ * Finds the Cluster object of a managed cluster; undefined if it has not joined. Throws if a cluster with
+ * another id has joined with the same name.
+ */
+export async function findManagedCluster(
+  { client }: Pick<Management, 'client'>,
+  name: string,
+  cluster: string,
+) {
+  const found = await findObject(client, managedClusterKind, { name })
+  const owner = found?.metadata.annotations?.[idAnnotation]
+  if (owner === undefined || owner === cluster) return found
+  throw new HyperkubeError(
+    'FLEET_NAME_TAKEN',
+    `the management plane has another cluster with the name ${name}, with the id ${owner}`,
+    {
+      hint: `if that cluster does not exist any more: kubectl delete clusters.fleet.hyperkube.dev ${name} && kubectl -n ${fleetNamespace} delete serviceaccount ${name}`,
+    },
+  )
 }
 
 /** Writes a signed document. A rollout permits the cluster to apply it. */
@@ -101,7 +119,7 @@ export async function joinCluster(
   managed: KubeClient,
   { name, labels, cluster, publicKey }: JoinOptions,
 ): Promise<KubeObject> {
-  await registerCluster(client, name, labels)
+  await registerCluster(client, name, labels, cluster)
   const access = { ...endpoint, ...(await requestMemberToken(client, name)), name, cluster, publicKey }
   return applyObject(managed, buildAccessSecret(access), { force: true })
 }
@@ -111,10 +129,12 @@ export async function registerCluster(
   client: KubeClient,
   name: string,
   labels: Readonly<Record<string, string>>,
+  id?: string,
 ): Promise<void> {
   const { apiVersion, kind } = managedClusterKind
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: fleetNamespace } }
-  const cluster = { apiVersion, kind, metadata: { name, labels } }
+  const annotations = id === undefined ? {} : { [idAnnotation]: id }
+  const cluster = { apiVersion, kind, metadata: { name, labels, annotations } }
   for (const manifest of [namespace, cluster, ...buildMemberRbac(name)])
     await applyObject(client, manifest, { force: true })
 }

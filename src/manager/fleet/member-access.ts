@@ -149,13 +149,16 @@ export class MemberConnector implements Disposable {
   }
 }
 
+/** The largest response is one Cluster object, of at most a few MiB. A management plane is not trusted with more. */
+const maxResponseBytes = 8 * 2 ** 20
+
 export function openManagementClient(
   { servers, serverName, ca, token }: Pick<MemberAccess, 'servers' | 'serverName' | 'ca' | 'token'>,
   signal: AbortSignal,
   guard: () => void,
 ): KubeClient {
   return new KubeClient({
-    ...{ servers: servers.split(','), ca, credentials: { token }, signal, guard },
+    ...{ servers: servers.split(','), ca, credentials: { token }, signal, guard, maxResponseBytes },
     ...(serverName === undefined ? {} : { serverName }),
   })
 }

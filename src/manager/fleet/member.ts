@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterStatus } from '../../contract/cluster-status.ts'
+import type { ManagedClusterStatus } from '../../fleet/cluster-resource.ts'
 import { type DesiredDocument, readSignedDocument } from '../../fleet/desired-document.ts'
 import {
   buildMemberReport,
@@ -45,18 +46,23 @@ export interface MemberDeps {
 /** Intervals in milliseconds. */
 export interface MemberTiming {
   readonly heartbeat: number
+  /**
+   * Time until a report that another writer has changed is written again. Two clusters with one name would
+   * otherwise overwrite each other all the time.
+   */
+  readonly rewrite: number
   /** Time until a cluster that has not joined checks again. */
   readonly joinCheck: number
 }
 
-const defaultTiming: MemberTiming = { heartbeat: memberHeartbeatMs, joinCheck: 60_000 }
+const defaultTiming: MemberTiming = { heartbeat: memberHeartbeatMs, rewrite: 10_000, joinCheck: 60_000 }
 
 /** The managed side of a fleet. Each task can be repeated at any time. */
 export class FleetMember {
   readonly #deps: MemberDeps
   readonly #timing: MemberTiming
-  /** The heartbeat of the last report, by which the loss of a report is noticed. */
-  #reported: string | undefined
+  /** The last report. Its heartbeat shows whether the management plane still has it. */
+  #reported: ManagedClusterStatus | undefined
 
   constructor(deps: MemberDeps) {
     this.#deps = deps
@@ -87,7 +93,8 @@ export class FleetMember {
       log(
         `document ${event.generation} ${event.type}${event.message === undefined ? '' : `: ${event.message}`}`,
       )
-    enqueue('apply')
+    // A refusal changes nothing in the cluster. Otherwise offers could make it check all addons all the time.
+    if (after.accepted?.generation !== before?.accepted?.generation) enqueue('apply')
     enqueue('report')
     return next
   }
@@ -124,20 +131,20 @@ export class FleetMember {
     const { store, readStatus, now } = this.#deps
     const observed = (await findOwnCluster(link)).status
     const report = buildMemberReport(await store.read(), readStatus())
-    const { heartbeat, ...rest } = observed
-    const age = this.#reported === undefined ? Infinity : now().getTime() - Date.parse(this.#reported)
-    const isCurrent = heartbeat === this.#reported && isDeepStrictEqual(rest, report)
-    if (isCurrent && age < this.#timing.heartbeat) return { requeueAfter: this.#timing.heartbeat - age }
+    const { heartbeat: sentAt, ...sent } = this.#reported ?? {}
+    if (sentAt !== undefined && isDeepStrictEqual(sent, report)) {
+      const isCurrent = isDeepStrictEqual(observed, this.#reported)
+      const age = now().getTime() - Date.parse(sentAt)
+      const wait = (isCurrent ? this.#timing.heartbeat : this.#timing.rewrite) - age
+      // A negative age means that the clock was set back.
+      if (wait > 0 && age >= 0) return { requeueAfter: wait }
+    }
     const time = now().toISOString()
     const { apiVersion, kind } = managedClusterKind
-    const manifest = {
-      apiVersion,
-      kind,
-      metadata: { name: link.name },
-      status: { ...report, heartbeat: time },
-    }
+    const status = { ...report, heartbeat: time }
+    const manifest = { apiVersion, kind, metadata: { name: link.name }, status }
     await applyStatus(link.client, manifest, { force: true, manager: 'hyperkube-fleet-member' })
-    this.#reported = time
+    this.#reported = status
     await link.renewToken(now())
     return { requeueAfter: this.#timing.heartbeat }
   }

@@ -45,9 +45,18 @@ export function parseRoute(hash: string): Route {
   const [, cluster, page, item] = hash.replace(/^#\/?/, '/').split('/')
   if (cluster === undefined || cluster === '') return { cluster: undefined, page: 'overview' }
   return {
-    cluster: decodeURIComponent(cluster),
+    cluster: decode(cluster),
     page: pages.find((one) => one === page) ?? 'overview',
-    ...(item === undefined ? {} : { item: decodeURIComponent(item) }),
+    ...(item === undefined ? {} : { item: decode(item) }),
+  }
+}
+
+/** Decodes a part of the address. A part that was damaged, for example by typing, stays as it is. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
   }
 }
 

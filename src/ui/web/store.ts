@@ -64,6 +64,8 @@ export function createStore(fetchPath: (path: string, body?: string) => Promise<
       const response = await fetchPath(buildPath(name, cluster, query))
       if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
       const result: ViewResult<ViewDocuments[ViewName]> = await response.json()
+      // The browser keeps all marks and measures, so the previous ones are removed.
+      performance.clearMarks('view-read')
       performance.mark('view-read')
       const { earlier, result: last } = target.value
       target.value = {
@@ -73,7 +75,12 @@ export function createStore(fetchPath: (path: string, body?: string) => Promise<
         connection: undefined,
       }
       // Measures until the browser has shown the view.
-      requestAnimationFrame(() => setTimeout(() => performance.measure('view-shown', 'view-read')))
+      requestAnimationFrame(() =>
+        setTimeout(() => {
+          performance.clearMeasures('view-shown')
+          performance.measure('view-shown', 'view-read')
+        }),
+      )
     } catch (error) {
       const connection = error instanceof Error ? error.message : String(error)
       target.value = { ...target.value, isReading: false, connection }
