@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Client } from 'ssh2'
-import { combineWrites } from './combine-writes.ts'
 import { startDeadline, waitUnlessAborted } from './deadline.ts'
 import type { Hop } from './hop.ts'
 import {
@@ -109,10 +108,7 @@ async function connectTcp(
   })
   try {
     return await waitUnlessAborted([limit.signal], ({ succeed, fail }) => {
-      socket.once('connect', () => {
-        combineWrites(socket)
-        succeed(socket)
-      })
+      socket.once('connect', () => succeed(socket))
       // The listener stays attached, because an error event without a listener would crash the process.
       socket.on('error', (error) =>
         fail(buildUnreachableError(host, hop, toUnreachableReason(error, timeout))),
