@@ -127,12 +127,10 @@ const rke1Containers: readonly string[] = ['nginx-proxy', 'etcd-rolling-snapshot
  * components that have ended.
  */
 function listForeignToRke1({ components, dockerContainers, services }: AdoptedHost): string[] {
-  const known = [...componentNames, ...rke1Containers]
+  const known = new Set([...componentNames, ...rke1Containers])
   return [
     ...(services.includes('kubelet') ? ['the service kubelet'] : []),
-    ...dockerContainers
-      .filter((name) => !known.includes(name))
-      .map((name) => `the container ${name} in Docker`),
+    ...dockerContainers.filter((name) => !known.has(name)).map((name) => `the container ${name} in Docker`),
     ...components
       .filter(({ running }) => running === false)
       .map(({ name }) => `the stopped container ${name}`),
