@@ -253,6 +253,44 @@ async function renderRunbook(page: string): Promise<string> {
   return renderDecisionTree(decisionTrees[page] ?? page, readDecisionTree(mermaid))
 }
 
+function renderAdoption(): string {
+  const step = (index: number, text: string, colour: Box['colour']): Box =>
+    box(20, 12 + index * 66, 300, text, colour)
+  const before = ['1. read\nadopt --dry-run', '2. write files\nadopt', '3. plan\nplan'].map((text, index) =>
+    step(index, text, 'grey'),
+  )
+  const moving = [
+    '4. move control planes, one by one\nup',
+    '5. move workers\nup',
+    '6. observe the cluster\nstatus, doctor',
+  ].map((text, index) => step(index + 3, text, 'blue'))
+  const after = ['7. commit\nadopt commit', '8. rotate keys\ncerts rotate-ca', '9. upgrade\nupgrade'].map(
+    (text, index) => step(index + 6, text, 'amber'),
+  )
+  const steps = [...before, ...moving, ...after]
+  const ways = [
+    box(400, 78, 272, 'no host has changed\ndelete the written files', 'green'),
+    box(400, 276, 272, 'hosts return with their data\nadopt rollback', 'green'),
+    box(400, 474, 272, 'no way back to the other tool', 'grey'),
+  ]
+  return renderDiagram({
+    title: 'Adoption of a running cluster: the steps, and the way back from each of them',
+    width: 688,
+    height: 602,
+    boxes: [...steps, ...ways],
+    arrows: [
+      ...steps.slice(1).flatMap((to, index) => {
+        const from = steps[index]
+        return from === undefined ? [] : [link(from, to, 'down')]
+      }),
+      ...[before, moving].flatMap((group, index) => {
+        const to = ways[index]
+        return to === undefined ? [] : group.map((from) => link(from, to, 'right'))
+      }),
+    ],
+  })
+}
+
 /** Renderers of all diagrams, by path in docs. */
 export const diagrams: Readonly<Record<string, () => string | Promise<string>>> = {
   'public/diagrams/topology.svg': renderTopology,
@@ -261,6 +299,7 @@ export const diagrams: Readonly<Record<string, () => string | Promise<string>>> 
   'public/diagrams/rollout.svg': renderRollout,
   'public/diagrams/ca-rotation.svg': renderCaRotation,
   'public/diagrams/cells.svg': renderCells,
+  'public/diagrams/adoption.svg': renderAdoption,
   'public/diagrams/healing.svg': () =>
     renderDecisionTree('How an agent decides about a component', readDecisionTree(healingTree)),
   'public/diagrams/runbook-api-down.svg': async () => renderRunbook('how-to/runbook-api-down.md'),

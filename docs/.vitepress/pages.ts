@@ -28,6 +28,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'how-to/corporate-network',
     'how-to/from-rke1',
     'how-to/adopt',
+    'how-to/migrate-rke1',
     'how-to/eject',
     'how-to/windows-workers',
     'how-to/keep-the-key',

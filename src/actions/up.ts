@@ -46,6 +46,8 @@ export interface UpOptions extends ConnectClusterOptions {
   readonly provisional?: ProvisionalOptions | undefined
   /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
+  /** True for `adopt commit`, which requires that all hosts have moved. */
+  readonly commits?: boolean
   /**
    * Saves the inputs. Called when the operator has confirmed the changes, or when there is nothing to change.
    */
@@ -120,9 +122,17 @@ export async function changeConnectedHosts(deps: ConnectedUp): Promise<UpOutcome
 
 async function propose(deps: ConnectedUp): Promise<Proposal> {
   const { options, restored = [] } = deps
-  const { limit, ignore, renew = false } = options
+  const { limit, ignore, renew = false, commits = false } = options
   const allowProvisional = options.provisional !== undefined
-  const proposal = await proposeChanges({ ...deps, limit, ignore, renew, restored, allowProvisional })
+  const proposal = await proposeChanges({
+    ...deps,
+    limit,
+    ignore,
+    renew,
+    commits,
+    restored,
+    allowProvisional,
+  })
   options.onProposed?.(proposal)
   return proposal
 }

@@ -129,3 +129,4 @@ export const predecessorRecord = z.discriminatedUnion('kind', [
   containerRecord,
   dockerRecord,
 ])
+export type PredecessorRecord = z.infer<typeof predecessorRecord>

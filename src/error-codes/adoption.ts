@@ -10,11 +10,12 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Run `hyperkube adopt commit` first, or return the hosts with `hyperkube adopt rollback`.',
   },
   ADOPT_HOSTS_PENDING: {
-    summary: 'A host of an adopted cluster has not moved yet, or cannot be reached.',
+    summary: 'A host of an adopted cluster has not moved completely, or cannot be reached.',
     remedy: 'Make all hosts reachable and run `hyperkube up`. Then run `hyperkube adopt commit` again.',
   },
   ADOPT_COMMITTED: {
     summary: 'The way back to the previous tool was given up with `hyperkube adopt commit`.',
+    meaning: 'An agent also reports this if an operator uses a cluster.identity from before the commit.',
     remedy: 'The hosts stay with hyperkube. `hyperkube reset` removes the cluster with its data.',
   },
   ADOPT_NO_HOST: {
@@ -27,9 +28,10 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Check that `-f` names the right cluster.yml.',
   },
   ADOPT_RUNTIME: {
-    summary: 'The container runtime of a host is not containerd at its usual socket.',
+    summary:
+      'The container runtime of a host is not the expected one, or not the service with the usual name.',
     meaning:
-      'hyperkube lets containers run while it replaces containerd. It cannot do that for other runtimes.',
+      'On hosts of kubeadm, containers run on while hyperkube replaces containerd.service. On hosts of RKE1, it stops docker.service. It cannot do that for other runtimes or services.',
     remedy: 'Change the container runtime of the host first, or keep the cluster with its tool.',
   },
   ADOPT_CGROUP_DRIVER: {
@@ -43,7 +45,7 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Keep the cluster with its tool.',
   },
   ADOPT_ETCD_VERSION: {
-    summary: 'etcd would change its minor version.',
+    summary: 'etcd would change its minor version before `adopt commit`.',
     meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
     remedy: 'Change the version of etcd with the tool that manages the cluster first.',
   },
@@ -71,8 +73,10 @@ export const adoptionCodes: ErrorCodeEntries = {
       'Check it on the host: `systemctl status kubelet` or `docker ps`. Then run the same command again.',
   },
   PREDECESSOR_NO_DOCKER: {
-    summary: 'Docker does not respond on a host of an adopted RKE1 cluster.',
-    meaning: 'The previous components are containers of Docker. They can neither stop nor start without it.',
+    summary:
+      'Docker does not respond on a host of an adopted RKE1 cluster, or is not the service docker.service.',
+    meaning:
+      'The previous components are containers of Docker. They can neither stop nor start without it. They may run on after Docker has ended.',
     remedy: 'Start Docker on the host: `systemctl start docker`. Then run the same command again.',
   },
   PREDECESSOR_OTHER_CONTAINERS: {
@@ -82,6 +86,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   PREDECESSOR_DATA_TWICE: {
     summary: 'A host has data of etcd both where the previous tool and where hyperkube keeps it.',
+    meaning:
+      'The component that would start next could continue with the older data. Nothing was moved or deleted.',
     remedy:
       'Compare both directories on the host, and move the old one away. Then run the same command again.',
   },
@@ -125,7 +131,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_HOST_DIRTY: {
     summary: 'A host also has parts of another cluster or tool.',
-    meaning: 'hyperkube cannot know which of them the cluster uses.',
+    meaning:
+      'hyperkube cannot know which of them the cluster uses. Other containers of Docker would end on a host of RKE1.',
     remedy: 'Remove what does not belong to the cluster, then run the same command again.',
   },
   ADOPT_WINDOWS: {
@@ -143,8 +150,9 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Create a new cluster with `spec.cloudProvider: external`, and move the workloads.',
   },
   ADOPT_CUSTOM_PATH: {
-    summary: 'A component uses another directory than the default of its tool.',
-    remedy: 'Move it to the default directory with the tool that manages the cluster.',
+    summary: 'A component uses another file or directory than the default of its tool.',
+    meaning: 'hyperkube would start with other data or keys than those of the cluster.',
+    remedy: 'Move it to the default path with the tool that manages the cluster.',
   },
   ADOPT_VERSION: {
     summary: 'hyperkube does not know the Kubernetes version of the cluster.',

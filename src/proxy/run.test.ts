@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -34,6 +34,12 @@ const statusSchema = z.looseObject({
 const file = (): string => join(directory, 'config.json')
 const stateFile = (): string => join(directory, 'servers.json')
 
+/** Replaces the file at once, as agents do, so that the proxy never reads a part of it. */
+async function replaceConfiguration(text: string): Promise<void> {
+  await writeFile(`${file()}.new`, text)
+  await rename(`${file()}.new`, file())
+}
+
 interface Running {
   readonly port: number
   readonly health: string
@@ -53,7 +59,7 @@ async function running(servers: readonly string[]): Promise<Running> {
       credentials: { certificate: join(directory, 'client.crt'), privateKey: join(directory, 'client.key') },
       stateFile: stateFile(),
     })
-    await writeFile(file(), JSON.stringify(configuration))
+    await replaceConfiguration(JSON.stringify(configuration))
   }
   await configure(servers)
   const controller = new AbortController()
@@ -144,7 +150,7 @@ test('a new configuration is applied without a restart and without cutting conne
 test('an incomplete configuration is logged once, and the previous one stays in use', async () => {
   const server = await bed.apiServer()
   const proxy = await running([server.name])
-  await writeFile(file(), '{"apiVersion": "hyperkube.dev/v1", "ki')
+  await replaceConfiguration('{"apiVersion": "hyperkube.dev/v1", "ki')
   await logged('the previous configuration stays in use')
   expect(await bed.client(proxy.port).get()).toBe(server.name)
   await proxy.configure([server.name, await findFreeAddress()])

@@ -35,6 +35,8 @@ export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connect
   readonly fileContents?: boolean
   /** Whether to renew all certificates, even those that are valid for a long time. */
   readonly renew?: boolean
+  /** True for `adopt commit`, which requires that all hosts have moved. */
+  readonly commits?: boolean
   /** Hosts whose etcd data was restored and whose etcd has not been started after the restore. */
   readonly restored?: readonly string[]
   /** Predicts the ops that a host will need when the proposal is executed, for example after a restore. */
@@ -51,7 +53,14 @@ export interface ProposeDeps extends Pick<ClusterConnection, 'inputs' | 'connect
 /** Computes the changes for the connected hosts and reports all findings. Changes nothing. */
 export async function proposeChanges(deps: ProposeDeps): Promise<Proposal> {
   const { context, inputs, connected, removedHosts, ignore, run, createClient, limit } = deps
-  const { fileContents = false, renew = false, restored = [], expected, allowProvisional = false } = deps
+  const {
+    fileContents = false,
+    renew = false,
+    commits = false,
+    restored = [],
+    expected,
+    allowProvisional = false,
+  } = deps
   const provisionalFindings = checkActiveProvisional(
     connected.provisionalChanges,
     allowProvisional ? 'warning' : 'error',
@@ -80,6 +89,7 @@ export async function proposeChanges(deps: ProposeDeps): Promise<Proposal> {
           ignored: ignore,
           fileContents,
           renew,
+          commits,
           restored,
           expected,
           connectRemoved: removedHosts.connect,

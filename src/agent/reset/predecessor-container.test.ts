@@ -167,6 +167,32 @@ describe('a host whose components run in Docker', () => {
     expect((await readLedger(host))?.resources.some(({ target }) => target === 'predecessor')).toBe(false)
   })
 
+  test('takes no data of a container that outlived Docker', async () => {
+    host.docker.stuck.add('etcd')
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_RUNS',
+    })
+    host.docker.available = false
+    const shim = ['/usr/bin/containerd-shim-runc-v2', '-namespace', 'moby', '-id', 'a1']
+    const list = async () => [{ pid: 7, parent: 1, argv: shim }]
+    const crashed = { ...host, processes: { ...host.processes, list } }
+    await expect(applyAndListOps(crashed, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_NO_DOCKER',
+    })
+    expect(await host.files.stat(before)).toBeDefined()
+  })
+
+  test('does not return to other data than that of hyperkube', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    await mkdir(host.toLocalPath(before), { recursive: true })
+    await expect(runReturn({ ...runOptions, host })).rejects.toMatchObject({ code: 'PREDECESSOR_DATA_TWICE' })
+    expect(host.docker.containers.get('etcd')).toEqual(replaced)
+    await host.files.removeTree(before)
+    await runReturn({ ...runOptions, host })
+    expect((await host.files.read(`${before}/snap/db`))?.toString()).toBe('db')
+    expect(host.docker.containers.get('etcd')).toEqual(etcd)
+  })
+
   test('does not return while Docker does not respond', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
     host.docker.available = false

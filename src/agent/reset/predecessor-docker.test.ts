@@ -18,6 +18,7 @@ import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.t
 const units = '/etc/systemd/system'
 const theirUnits = ['docker.socket', 'docker.service', 'containerd.service']
 const [data, kept] = ['/var/lib/containerd', '/var/lib/containerd/before-hyperkube']
+const socket = '/run/containerd/containerd.sock'
 const address = '/var/lib/cni/networks/cbr0/10.42.0.2'
 
 function buildAdoptedPlan(isKept = true): NodePlan {
@@ -26,6 +27,7 @@ function buildAdoptedPlan(isKept = true): NodePlan {
       replaces: { kind: 'docker', containers: ['kubelet', 'kube-proxy'], kept: isKept },
     }),
     runningComponent('kubelet', '1', {}),
+    runningComponent('kube-proxy', '1', { stage: 'network' }),
   )
 }
 
@@ -142,6 +144,89 @@ describe('a node whose pods run in Docker', () => {
     await returnUnfinishedMoves({ ...runOptions, host })
     expect(host.docker.containers.get('kubelet')).toEqual(always)
     expect(host.services.units.get('kubelet.service')?.text).toBeUndefined()
+  })
+
+  test('returns by itself if containerd runs but the kubelet never did', async () => {
+    host.services.broken.add('kubelet.service')
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+    expect(await readUnfinishedMoves(host)).toEqual(['containerd', 'kubelet'])
+    host.services.broken.clear()
+    await returnUnfinishedMoves({ ...runOptions, host })
+    expect(host.docker.containers.get('kubelet')).toEqual(always)
+    expect(host.services.units.get('containerd.service')?.text).toBe('theirs')
+  })
+
+  test('returns by itself if it was interrupted before kube-proxy started', async () => {
+    await applyAndListOps(host, buildAdoptedPlan(), { through: 'node' })
+    expect(await readUnfinishedMoves(host)).toEqual(['containerd', 'kubelet'])
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect(await readUnfinishedMoves(host)).toEqual([])
+  })
+
+  test('does not return if only a component fails that Docker did not run', async () => {
+    const plan = buildAdoptedPlan()
+    await applyAndListOps(host, plan)
+    const further = { ...plan, components: [...plan.components, runningComponent('node-agent', '1', {})] }
+    publishPrograms(host, further)
+    host.services.broken.add('node-agent.service')
+    await expect(applyAndListOps(host, further)).rejects.toMatchObject({ code: 'SERVICE_FAILED' })
+    expect(await readUnfinishedMoves(host)).toEqual([])
+  })
+
+  test('moves with the snapshot container that RKE1 starts by default, and returns to it', async () => {
+    host.docker.containers.set('etcd-rolling-snapshots', always)
+    const original = await observe()
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect(host.docker.containers.get('etcd-rolling-snapshots')).toEqual(replaced)
+    await runReturn({ ...runOptions, host })
+    expect(await observe()).toEqual(original)
+  })
+
+  test('releases the addresses of pods also if the run was interrupted after their end', async () => {
+    host.docker.removePods = async () => {
+      host.docker.pods = 0
+      throw new Error('interrupted')
+    }
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toThrow('docker')
+    host.docker.removePods = async () => 0
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect(await host.files.stat(address)).toBeUndefined()
+  })
+
+  test('does not start a kubelet beside that of a Docker that has crashed', async () => {
+    host.docker.stuck.add('kubelet')
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_RUNS',
+    })
+    await host.services.stop('docker.service')
+    const shim = ['/usr/bin/containerd-shim-runc-v2', '-namespace', 'moby', '-id', 'a1', '-address', socket]
+    const list = async () => [{ pid: 7, parent: 1, argv: shim }]
+    const crashed = { ...host, processes: { ...host.processes, list } }
+    await expect(applyAndListOps(crashed, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_NO_DOCKER',
+      message: expect.stringContaining('still run'),
+    })
+    expect(host.services.units.get('containerd.service')?.text).toBe('theirs')
+  })
+
+  test('does not move if Docker runs as another service than docker.service', async () => {
+    await host.services.stop('docker.service')
+    Object.defineProperty(host.docker, 'available', { value: true })
+    const original = await observe()
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_NO_DOCKER',
+    })
+    expect(await observe()).toEqual(original)
+  })
+
+  test('stops no containers of others that were started after the move', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    await host.services.start('docker.service')
+    host.docker.containers.set('database', always)
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
+      code: 'PREDECESSOR_OTHER_CONTAINERS',
+    })
+    expect((await host.services.show('docker.service')).active).toBe('active')
   })
 
   test('does not move if Docker runs containers of others, and nothing has changed then', async () => {

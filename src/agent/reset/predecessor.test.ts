@@ -236,5 +236,26 @@ describe('a host of an adopted cluster', () => {
     await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
       code: 'PREDECESSOR_DATA_TWICE',
     })
+    // Its pod was not ended, so the host still runs etcd.
+    expect((await host.files.read(manifest))?.toString()).toBe('kind: Pod')
+  })
+
+  test('refuses to return after the commit, and removes nothing', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    await applyAndListOps(host, buildAdoptedPlan(false))
+    await expect(runReturn({ ...runOptions, host })).rejects.toMatchObject({ code: 'ADOPT_COMMITTED' })
+    expect((await host.services.show('etcd.service')).active).toBe('active')
+    expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual([])
+  })
+
+  test('a plan from before the commit does not make the way back look possible again', async () => {
+    await applyAndListOps(host, buildAdoptedPlan())
+    await applyAndListOps(host, buildAdoptedPlan(false))
+    await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({ code: 'ADOPT_COMMITTED' })
+    const resources = (await readLedger(host))?.resources ?? []
+    expect(resources.flatMap((one) => (one.target === 'predecessor' ? [one.kept] : []))).toEqual([
+      false,
+      false,
+    ])
   })
 })

@@ -49,6 +49,15 @@ function isShim({ argv }: HostProcess, runtimes: readonly string[]): boolean {
   return posix.basename(argv[0] ?? '').startsWith('containerd-shim') && runtimes.includes(address ?? '')
 }
 
+/** True if containers of Docker run. They may outlive Docker, for example after it has crashed. */
+export async function runsDockerContainers({ processes }: Pick<LinuxHost, 'processes'>): Promise<boolean> {
+  return (await processes.list()).some(
+    ({ argv }) =>
+      posix.basename(argv[0] ?? '').startsWith('containerd-shim') &&
+      argv[argv.indexOf('-namespace') + 1] === 'moby',
+  )
+}
+
 const namespaceDirectory = '/run/netns'
 
 /** Unmounts everything below the prefixes. Returns the paths that were mounted. */

@@ -6,6 +6,7 @@ import type {
 } from '../../contract/predecessor.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { DockerContainer, LinuxHost } from '../host/host.ts'
+import { runsDockerContainers } from './containers.ts'
 import { inspectTakenData, notThere, recordData, returnData, takeData } from './predecessor-data.ts'
 import {
   type MakeContext,
@@ -54,10 +55,12 @@ export function noDocker(container: string, component?: string): HyperkubeError 
     `Docker does not respond, so the container ${container} can neither stop nor start`,
     {
       ...(component === undefined ? {} : { component }),
-      hint: 'on the host: systemctl start docker; then run the same command again',
+      hint: startDockerHint,
     },
   )
 }
+
+const startDockerHint = 'on the host: systemctl start docker; then run the same command again'
 
 /** A container cannot run without Docker, so a stopped Docker is no drift. */
 export async function inspectReplacedContainer(
@@ -93,13 +96,22 @@ export async function replaceContainer(
 
 /**
  * Stops a container for good. The restart policy changes first, so a restart of Docker in between cannot start
- * the container again. Returns false if it did not run.
+ * the container again. Returns false if it did not run. Throws if Docker does not respond but its containers
+ * still run, because hyperkube would start its component beside the container.
  */
 export async function stopContainer(
-  { host: { docker }, component, signal }: MakeContext<LinuxHost>,
+  { host, component, signal }: MakeContext<LinuxHost>,
   container: string,
 ): Promise<boolean> {
+  const { docker } = host
   const found = await docker.find(container)
+  if (found === 'unavailable' && (await runsDockerContainers(host))) {
+    throw new HyperkubeError(
+      'PREDECESSOR_NO_DOCKER',
+      `Docker does not respond, but its containers still run, so ${container} cannot stop`,
+      { component: component.name, hint: startDockerHint },
+    )
+  }
   if (typeof found !== 'object' || !(found.running || mayRestart(found))) return false
   await docker.setRestartPolicy(container, neverRestart)
   await docker.stop(container, signal)

@@ -17,13 +17,17 @@ export async function removeWrittenFiles({ files }: LinuxHost, program: string):
   }
 }
 
-/** Reads the owner of the data of a predecessor. Returns undefined if the data does not exist. */
+/**
+ * Reads the owner of the data of a predecessor. Returns undefined if the data does not exist. Throws if there is
+ * other data at its new path, because nothing has ended yet.
+ */
 export async function recordData(
   { files }: Pick<LinuxHost, 'files'>,
   data: TakenData | undefined,
 ): Promise<TakenDataRecord | undefined> {
   if (data === undefined) return undefined
   const facts = await files.stat(data.from)
+  if (facts !== undefined && (await files.stat(data.to)) !== undefined) throw twoCopies(data.from, data.to)
   return facts && { ...data, uid: facts.uid, gid: facts.gid }
 }
 
@@ -54,7 +58,7 @@ export async function inspectTakenData(
 
 /** Moves the data to its new path, and gives it to its new owner. */
 export async function takeData(
-  { host, component }: MakeContext<LinuxHost>,
+  { host }: MakeContext<LinuxHost>,
   data: TakenDataRecord | undefined,
 ): Promise<boolean> {
   if (data === undefined) return false
@@ -64,7 +68,7 @@ export async function takeData(
   if (ids === undefined) throw new Error(`there is no user ${owner}`)
   const isPending = (await files.stat(from)) !== undefined
   if (isPending) {
-    if ((await files.stat(to)) !== undefined) throw twoCopies(from, to, component.name)
+    if ((await files.stat(to)) !== undefined) throw twoCopies(from, to)
     if ((await files.stat(dirname(to))) === undefined)
       await files.makeDirectory(dirname(to), { ...ids, mode: 0o700 })
     await files.rename(from, to)
@@ -74,10 +78,9 @@ export async function takeData(
   return isPending || needsOwner
 }
 
-function twoCopies(from: string, to: string, component: string): HyperkubeError {
+function twoCopies(from: string, to: string): HyperkubeError {
   return new HyperkubeError('PREDECESSOR_DATA_TWICE', `both ${from} and ${to} exist`, {
-    component,
-    hint: `one of them is old: compare them on the host, then move the old one away: mv ${to} ${to}.old`,
+    hint: 'one of them is old: compare them on the host, move the old one to another name, then run the same command again',
   })
 }
 
@@ -89,11 +92,19 @@ async function changeOwner(host: LinuxHost, path: string, ids: UserIds): Promise
   if (facts !== undefined && facts.kind !== 'link') await files.setAccess(path, { ...ids, mode: facts.mode })
 }
 
-/** Gives the data back to its previous path and owner. The component has already stopped. */
+/**
+ * Gives the data back to its previous path and owner. The component has already stopped. Throws if there is other
+ * data at the previous path: the predecessor would continue with that data, without the newest writes.
+ */
 export async function returnData(host: LinuxHost, data: TakenDataRecord | undefined): Promise<void> {
   const { files } = host
-  if (data === undefined || (await files.stat(data.from)) !== undefined) return
-  if ((await files.stat(data.to)) !== undefined) {
+  if (data === undefined) return
+  const isTaken = (await files.stat(data.to)) !== undefined
+  if ((await files.stat(data.from)) !== undefined) {
+    if (isTaken) throw twoCopies(data.from, data.to)
+    return
+  }
+  if (isTaken) {
     await changeOwner(host, data.to, { uid: data.uid, gid: data.gid })
     await files.rename(data.to, data.from)
   }

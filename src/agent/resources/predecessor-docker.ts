@@ -30,6 +30,11 @@ const runtimeData = '/var/lib/containerd'
 const keptData = join(runtimeData, 'before-hyperkube')
 /** The same directory until all data is there. */
 const unfinishedData = `${keptData}.new`
+/**
+ * Containers of RKE1 that only some hosts have. RKE1 takes snapshots of etcd with this one. It runs by default on
+ * etcd members, and ends with Docker.
+ */
+const optionalContainers = ['etcd-rolling-snapshots']
 /** Directory in which CNI plugins record the addresses of pods. */
 const cniState = '/var/lib/cni'
 
@@ -61,21 +66,16 @@ export async function recordDocker(
   context: MakeContext<LinuxHost>,
 ): Promise<DockerRecord> {
   const { host, component } = context
-  const others = await host.docker.listOthers(containers)
-  if (kept && others === 'unavailable') throw noDocker('docker', component.name)
-  if (others !== 'unavailable' && others.length > 0) {
-    throw new HyperkubeError(
-      'PREDECESSOR_OTHER_CONTAINERS',
-      `Docker also runs containers that would end with it: ${others.join(', ')}`,
-      {
-        component: component.name,
-        hint: `move them to another host, or stop them: docker stop ${others.join(' ')}; then run the same command again`,
-      },
-    )
-  }
+  const responds = await checkOtherContainers(host, [...containers, ...optionalContainers])
+  if (kept && !responds) throw noDocker('docker', component.name)
   const units = await host.services.showAll(dockerUnits)
+  const [, service] = units
+  if (kept && service?.active !== 'active') throw noDockerUnit(component.name)
   const states = []
   for (const container of containers) states.push(await readContainerState(container, context, kept))
+  for (const container of optionalContainers)
+    if (typeof (await host.docker.find(container)) === 'object')
+      states.push(await readContainerState(container, context, kept))
   const entries = (await host.files.list(runtimeData)) ?? []
   return {
     kind: 'docker',
@@ -88,6 +88,34 @@ export async function recordDocker(
     runtime: await recordUnit(runtimeUnit, context),
     data: entries.map(({ name }) => name).toSorted(),
   }
+}
+
+/**
+ * Throws if Docker runs containers that end with it and that nothing replaces. Returns false if Docker does not
+ * respond.
+ */
+async function checkOtherContainers({ docker }: LinuxHost, names: readonly string[]): Promise<boolean> {
+  const others = await docker.listOthers(names)
+  if (others === 'unavailable') return false
+  if (others.length === 0) return true
+  throw new HyperkubeError(
+    'PREDECESSOR_OTHER_CONTAINERS',
+    `Docker also runs containers that would end with it: ${others.join(', ')}`,
+    {
+      hint: `move them to another host, or stop them: docker stop ${others.join(' ')}; then run the same command again`,
+    },
+  )
+}
+
+function noDockerUnit(component: string): HyperkubeError {
+  return new HyperkubeError(
+    'PREDECESSOR_NO_DOCKER',
+    'Docker responds, but it is not the service docker.service, so it can neither stop nor start',
+    {
+      component,
+      hint: 'on the host: systemctl status docker; only a Docker with this service can be replaced, for example that of the distribution',
+    },
+  )
 }
 
 export async function inspectReplacedDocker(
@@ -116,12 +144,13 @@ export async function replaceDocker(
   const { host, signal } = context
   const { services, docker } = host
   const isActive = await isDockerActive(host)
+  await checkOtherContainers(
+    host,
+    containers.map(({ container }) => container),
+  )
+  for (const { container } of containers) await stopContainer(context, container)
+  await docker.removePods(signal)
   if (isActive) {
-    if ((await docker.listOthers([])) !== 'unavailable') {
-      for (const { container } of containers) await stopContainer(context, container)
-      // Docker does not tell CNI plugins that these pods have ended, so their addresses are released here.
-      if ((await docker.removePods(signal)) > 0) await emptyDirectory(host, cniState)
-    }
     for (const unit of dockerUnits) {
       await services.disable(unit)
       await stopUnit(context, unit)
@@ -131,6 +160,8 @@ export async function replaceDocker(
   if (isPending) {
     // This is still the containerd of Docker. Later the unit is that of hyperkube.
     await stopUnit(context, runtimeUnit)
+    // Docker does not tell CNI plugins that its pods have ended, so their addresses are released here.
+    await emptyDirectory(host, cniState)
     await keepData(host, data)
   }
   const isHidden = await replaceUnit(host, runtime, isKept)

@@ -1,4 +1,5 @@
-import { namePredecessor, type Predecessor } from '../../contract/predecessor.ts'
+import { namePredecessor, type Predecessor, type PredecessorRecord } from '../../contract/predecessor.ts'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { LinuxHost } from '../host/host.ts'
 import {
   inspectReplacedContainer,
@@ -22,14 +23,11 @@ import {
 } from './predecessor-static-pod.ts'
 import {
   type MakeContext,
-  type ManagedResource,
   type RemoveResult,
   type ResourceHandler,
   type ResourceObservation,
   wasAbsent,
 } from './resource-handler.ts'
-
-type PredecessorRecord = ManagedResource<'predecessor'>['record']
 
 /**
  * Handler for what another tool ran before a component. Making the resource ends the predecessor and keeps
@@ -50,6 +48,8 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
   }),
 
   async make(spec, context, previous) {
+    // The way back was given up. What it needed is gone, so it must not look possible again.
+    if (previous !== undefined && !previous.kept && spec.kept) throw wayBackEnded()
     const record = previous?.record ?? (await readRecord(spec, context))
     const changed = await replace(context, record, spec.kept)
     return { changed, resource: { ...context.head, target: 'predecessor', record, kept: spec.kept } }
@@ -60,6 +60,15 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
     if (record.kind === 'unit') return revealPackageDropIns(host, record)
     return record.kind === 'docker' ? revealPackageDropIns(host, record.runtime) : wasAbsent
   },
+}
+
+/** Builds the error for a host that cannot return, although an older identity file says that it can. */
+export function wayBackEnded(): HyperkubeError {
+  return new HyperkubeError(
+    'ADOPT_COMMITTED',
+    'the host cannot return any more, because hyperkube adopt commit has changed it',
+    { hint: 'use the cluster.identity that adopt commit has written: another operator may have it' },
+  )
 }
 
 async function readRecord(spec: Predecessor, context: MakeContext<LinuxHost>): Promise<PredecessorRecord> {

@@ -37,6 +37,7 @@ export const commitAdoptionCommand: LeafCommand = {
       findings,
       identity: { ...identity, adoption },
       beforeCommit: true,
+      commits: true,
       onConnected: (connected) => (unreachable = [...connected.unreachable.keys()]),
       async persist() {
         if (unreachable.length > 0) throw notReachable(unreachable)

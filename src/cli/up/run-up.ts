@@ -19,7 +19,14 @@ import { upFlags } from './up-flags.ts'
 
 export interface UpInputs extends Pick<
   UpOptions,
-  'renew' | 'plan' | 'provisional' | 'previousHosts' | 'untrustedHosts' | 'persist' | 'onConnected'
+  | 'renew'
+  | 'commits'
+  | 'plan'
+  | 'provisional'
+  | 'previousHosts'
+  | 'untrustedHosts'
+  | 'persist'
+  | 'onConnected'
 > {
   /** Command without flags, for example `node add w1`. The log file of the run is named after it. */
   readonly command: string

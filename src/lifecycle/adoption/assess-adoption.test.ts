@@ -170,6 +170,209 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
   ],
 ]
 
+/** The same clusters, managed by RKE1. Its first host is a control plane, its last one a worker. */
+const unsuitableRke1: typeof unsuitable = [
+  [
+    'unsupported CNI',
+    'ADOPT_CNI',
+    /the pod network is Weave Net/,
+    (one) =>
+      changeApi(
+        {
+          ...one,
+          hosts: one.hosts.map((host) => ({
+            ...host,
+            cni: [{ file: '/etc/cni/net.d/10-weave.conflist', name: 'weave', types: ['weave-net'] }],
+          })),
+        },
+        () => ({ daemonSets: [{ namespace: 'kube-system', name: 'weave-net', images: [] }] }),
+      ),
+  ],
+  [
+    'Cilium beside the DaemonSet of canal',
+    'ADOPT_CNI',
+    /the pod network is Cilium/,
+    (one) => ({
+      ...one,
+      hosts: one.hosts.map((host) => ({
+        ...host,
+        cni: [{ file: '/etc/cni/net.d/05-cilium.conflist', name: 'cilium', types: ['cilium-cni'] }],
+      })),
+    }),
+  ],
+  [
+    'external etcd',
+    'ADOPT_EXTERNAL_ETCD',
+    /outside of the cluster, at https:\/\/10\.9\.9\.9:2379/,
+    (one) =>
+      changeArgs(
+        {
+          ...one,
+          hosts: one.hosts.map((host) => ({
+            ...host,
+            components: host.components.filter(({ name }) => name !== 'etcd'),
+          })),
+        },
+        'kube-apiserver',
+        { 'etcd-servers': 'https://10.9.9.9:2379' },
+      ),
+  ],
+  [
+    'expired certificates',
+    'ADOPT_CERTIFICATE_EXPIRED',
+    /kube-proxy\.pem \(2026-11-17\)/,
+    (one) =>
+      changeHost(one, 1, ({ certificates }) => ({
+        certificates: [
+          ...certificates,
+          buildCertificate('/etc/kubernetes/ssl/kube-proxy.pem', {
+            notAfter: new Date('2026-11-17T00:00:00Z'),
+          }),
+        ],
+      })),
+  ],
+  [
+    'lost etcd member',
+    'ADOPT_ETCD_MEMBER_LOST',
+    /etcd-cp9/,
+    (one) => ({
+      ...one,
+      etcd: {
+        confirmed: true,
+        members: [
+          ...(one.etcd?.members ?? []),
+          { name: 'etcd-cp9', peerUrls: ['https://10.0.0.9:2380'], learner: false, healthy: false },
+        ],
+      },
+    }),
+  ],
+  [
+    'cloud provider',
+    'ADOPT_CLOUD_PROVIDER',
+    /cloud provider external/,
+    (one) => changeArgs(one, 'kubelet', { 'cloud-provider': 'external' }),
+  ],
+  [
+    'ids of a cloud provider',
+    'ADOPT_CLOUD_PROVIDER',
+    /nodes have ids of a cloud provider: cp1/,
+    (one) =>
+      changeApi(one, ({ nodes }) => ({
+        nodes: nodes.map((node) => (node.name === 'cp1' ? { ...node, providerId: 'aws:///i-1' } : node)),
+      })),
+  ],
+  [
+    'swapped names',
+    'ADOPT_NAMES_SWAPPED',
+    /calls itself w1, but that node is another machine/,
+    (one) =>
+      changeHost(
+        changeHost(one, 0, () => ({ nodeName: 'w1' })),
+        1,
+        () => ({ nodeName: 'cp1' }),
+      ),
+  ],
+  [
+    'dirty host',
+    'ADOPT_HOST_DIRTY',
+    /a static pod kube-scheduler/,
+    (one) =>
+      changeHost(one, 1, ({ components }) => ({
+        components: [
+          ...components,
+          ...one.hosts
+            .flatMap((host) => host.components.filter(({ name }) => name === 'kube-scheduler'))
+            .map((scheduler) => ({ ...scheduler, runsAs: 'static-pod' as const, running: true })),
+        ],
+      })),
+  ],
+  [
+    'kubelet beside the container',
+    'ADOPT_HOST_DIRTY',
+    /the service kubelet/,
+    (one) => changeHost(one, 1, ({ services }) => ({ services: [...services, 'kubelet'] })),
+  ],
+  [
+    'containers of others',
+    'ADOPT_HOST_DIRTY',
+    /the container database in Docker/,
+    (one) => changeHost(one, 1, () => ({ dockerContainers: ['kubelet', 'nginx-proxy', 'database'] })),
+  ],
+  [
+    'stopped component',
+    'ADOPT_HOST_DIRTY',
+    /the stopped container kube-proxy/,
+    (one) =>
+      changeHost(one, 1, ({ components }) => ({
+        components: components.map((component) =>
+          component.name === 'kube-proxy' ? { ...component, running: false } : component,
+        ),
+      })),
+  ],
+  [
+    'too old version',
+    'ADOPT_VERSION',
+    /Kubernetes 1\.26\.15; hyperkube knows 1\.32 to 1\.37/,
+    (one) => changeApi(one, () => ({ version: '1.26.15' })),
+  ],
+  ['Windows hosts', 'ADOPT_WINDOWS', /win1/, (one) => ({ ...one, windowsHosts: ['win1'] })],
+  [
+    'Docker as another service',
+    'ADOPT_RUNTIME',
+    /Docker is not the service docker\.service/,
+    (one) => changeHost(one, 1, () => ({ services: ['snap.docker.dockerd', 'containerd'] })),
+  ],
+  [
+    'custom paths',
+    'ADOPT_CUSTOM_PATH',
+    /the data directory of etcd is \/opt\/rke\/var\/lib\/etcd\/? instead of \/var\/lib\/etcd/,
+    (one) =>
+      changeHost(one, 0, ({ components }) => ({
+        components: components.map((component) =>
+          component.name === 'etcd'
+            ? { ...component, mounts: [{ host: '/opt/rke/var/lib/etcd', path: '/var/lib/rancher/etcd/' }] }
+            : component,
+        ),
+      })),
+  ],
+]
+
+/** Custom paths that would lose data or keys: a part of the message, and the change. */
+const customPaths: readonly (readonly [message: RegExp, change: Change])[] = [
+  [
+    /the data directory of etcd is \/var\/lib\/etcd\/shop/,
+    (one) => changeArgs(one, 'etcd', { 'data-dir': '/var/lib/etcd/shop' }),
+  ],
+  [/the write-ahead log of etcd is \/wal/, (one) => changeArgs(one, 'etcd', { 'wal-dir': '/wal' })],
+  [
+    /the CA of clients is \/etc\/kubernetes\/pki\/own\.crt/,
+    (one) => changeArgs(one, 'kube-apiserver', { 'client-ca-file': '/etc/kubernetes/pki/own.crt' }),
+  ],
+  [
+    /the CA of etcd is \/etc\/etcd\/ca\.crt/,
+    (one) => changeArgs(one, 'kube-apiserver', { 'etcd-cafile': '/etc/etcd/ca.crt' }),
+  ],
+  [
+    /the CA of the front proxy is \/srv\/proxy\.crt/,
+    (one) => changeArgs(one, 'kube-apiserver', { 'requestheader-client-ca-file': '/srv/proxy.crt' }),
+  ],
+  [
+    /the directory of the kubelet is \/data\/kubelet/,
+    (one) =>
+      changeHost(one, 3, ({ kubelet }) => ({
+        kubelet: { ...kubelet, args: { ...kubelet.args, 'root-dir': '/data/kubelet' } },
+      })),
+  ],
+  [
+    /the configuration of the kubelet is \/etc\/kubelet\.yaml/,
+    (one) => changeHost(one, 3, () => ({ kubelet: { args: { config: '/etc/kubelet.yaml' }, config: {} } })),
+  ],
+  [
+    /the data directory of containerd is \/data\/containerd/,
+    (one) => changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, root: '/data/containerd' } })),
+  ],
+]
+
 test('a healthy kubeadm cluster can be adopted', async () => {
   const report = assess(buildKubeadmObservation())
   expect(isPrevented(report)).toBe(false)
@@ -203,6 +406,36 @@ test.each(unsuitable)('%s: refused with %s, a reason and a next step', (_, code,
   expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))
   expect(refusals[0]?.message).toMatch(message)
   for (const { next } of refusals) expect(next).toBeTruthy()
+})
+
+test.each(unsuitableRke1)(
+  'RKE1: %s: refused with %s, a reason and a next step',
+  (_, code, message, change) => {
+    const refusals = listRefusals(change(buildRke1Observation()))
+    expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))
+    expect(refusals[0]?.message).toMatch(message)
+    for (const { next } of refusals) expect(next).toBeTruthy()
+  },
+)
+
+test.each(customPaths)('custom path: %s', (message, change) => {
+  const refusals = listRefusals(change(buildKubeadmObservation()))
+  expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(['ADOPT_CUSTOM_PATH']))
+  expect(refusals[0]?.message).toMatch(message)
+  expect(refusals[0]?.next).toBeTruthy()
+})
+
+test('standard paths may be written out', () => {
+  const written = changeArgs(buildKubeadmObservation(), 'etcd', {
+    'data-dir': '/var/lib/etcd/',
+    'wal-dir': '/var/lib/etcd/member/wal',
+  })
+  expect(listRefusals(written)).toEqual([])
+})
+
+test('the containers that RKE1 starts by default are expected', () => {
+  const names = ['kubelet', 'kube-proxy', 'etcd', 'kube-apiserver', 'etcd-rolling-snapshots', 'nginx-proxy']
+  expect(listRefusals(changeHost(buildRke1Observation(), 0, () => ({ dockerContainers: names })))).toEqual([])
 })
 
 test('each problem is reported, whatever else is wrong', () => {
@@ -242,6 +475,11 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
         ),
       },
     }),
+  ],
+  [
+    'containerd as another service',
+    'ADOPT_RUNTIME',
+    (one) => changeHost(one, 3, () => ({ services: ['kubelet', 'own-containerd'] })),
   ],
   [
     'CA of its own',

@@ -20,8 +20,8 @@ export const checkedPaths = [
 ] as const
 
 /**
- * Components that run as static pods or as containers of RKE1. Other containers are not read, because they may
- * have passwords in their arguments.
+ * Components that run as static pods or as containers of RKE1. Of other containers only the names are read, because
+ * they may have passwords in their arguments.
  */
 export const componentNames: readonly string[] = [
   'etcd',
@@ -56,6 +56,7 @@ kubeconfigs() {
 }
 existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
+containerd_root() { containerd config dump | sed -n '/^root = /p'; }
 output hostname hostname
 output machine-id cat /etc/machine-id
 output arch uname -m
@@ -66,8 +67,10 @@ output vxlan ip -d -o link show type vxlan
 output services systemctl list-units --type=service --state=active --plain --no-legend --no-pager
 output kubelet command_line kubelet.service
 output containerd containerd --version
+output containerd-root containerd_root
 output docker docker version --format '{{.Server.Version}}'
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
+output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}
 files /etc/kubernetes/manifests/*.yaml /etc/kubernetes/manifests/*.yml /etc/kubernetes/manifests/*.json
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json

@@ -52,7 +52,14 @@ export interface AdoptedHost {
   readonly services: readonly string[]
   /** Paths that exist on the host, out of those that the script checks. */
   readonly paths: readonly string[]
-  readonly runtime: { readonly containerd?: string; readonly docker?: string }
+  readonly runtime: {
+    readonly containerd?: string
+    readonly docker?: string
+    /** Data directory of containerd. */
+    readonly root?: string
+  }
+  /** Names of the running containers of Docker that belong to no pod. */
+  readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */
   readonly encryption?: readonly EncryptionRule[]
 }

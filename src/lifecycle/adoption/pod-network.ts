@@ -25,13 +25,18 @@ const names: Readonly<Record<string, string>> = {
   'azure-vnet': 'the Azure CNI',
 }
 
+/** CNI plugins that canal configures on hosts. A DaemonSet of canal alone may be a remainder. */
+const canalPlugins: ReadonlySet<string> = new Set(['calico', 'flannel', 'bridge'])
+
 /** Finds out which pod network a cluster has, from files and links of hosts and from DaemonSets. */
 export function describePodNetwork({ hosts, api }: Pick<AdoptionObservation, 'hosts' | 'api'>): PodNetwork {
   const active = hosts.flatMap(({ cni: [first] }) => first ?? [])
   const daemonSets = api?.daemonSets ?? []
   const hasDaemonSet = (name: RegExp): boolean => daemonSets.some((one) => name.test(one.name))
   const isService = hosts.length > 0 && hosts.every(({ services }) => services.includes('flanneld'))
-  const isCanal = hasDaemonSet(/^(?:rke2?-)?canal$/) || active.some(({ file }) => file.includes('canal'))
+  const isCanal =
+    (hasDaemonSet(/^(?:rke2?-)?canal$/) || active.some(({ file }) => file.includes('canal'))) &&
+    active.every(({ types: [first = ''] }) => canalPlugins.has(first))
   const isFlannel =
     isCanal ||
     (active.length > 0 &&

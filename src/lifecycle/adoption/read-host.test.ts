@@ -32,7 +32,9 @@ const sections = {
     'containerd.service loaded active running containerd\nkubelet.service loaded active running kubelet\n',
   'output kubelet': '/usr/bin/kubelet\n--config=/var/lib/kubelet/config.yaml\n--node-ip=10.0.0.4\n',
   'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
+  'output containerd-root': "root = '/data/containerd'\n",
   'output docker': '',
+  'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
   'file /etc/cni/net.d/10-flannel.conflist':
@@ -55,7 +57,8 @@ test('the output of the script becomes the observation of a host', () => {
     services: ['containerd', 'kubelet'],
     kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },
     cni: [{ types: ['flannel', 'portmap'] }, { types: ['loopback'] }],
-    runtime: { containerd: '2.1.4' },
+    runtime: { containerd: '2.1.4', root: '/data/containerd' },
+    dockerContainers: ['kubelet', 'nginx-proxy'],
   })
   expect(host?.certificates.map(({ commonName, isCa }) => [commonName, isCa])).toEqual([
     ['system:node:w1.example.com', false],

@@ -11,7 +11,7 @@ import type { CountMissingPods } from '../addons/addon-status.ts'
 import type { AddonProposal, AddonProposalInput } from '../addons/proposal.ts'
 import type { ClusterObjectChange } from '../cluster-objects/changes.ts'
 import type { Node } from '../cluster-objects/node.ts'
-import type { ClusterWaitOptions, KnownEtcdMember } from '../etcd/membership.ts'
+import type { ClusterWaitOptions, KnownEtcdMember, NextEtcd } from '../etcd/membership.ts'
 import type { SmokeTestPods } from '../smoke-test/smoke-test-pods.ts'
 
 /** Why a component or node is not ready yet; undefined if it is ready. */
@@ -65,7 +65,7 @@ export interface ClusterClient extends Disposable {
   promote(host: string, wait: ClusterWaitOptions): Promise<void>
   removeEtcdMember(host: string): Promise<void>
   /** Prepares the etcd member of a host for a version of etcd, if the upgrade needs it. */
-  prepareEtcdUpgrade(host: string, version: string, wait: ClusterWaitOptions): Promise<void>
+  prepareEtcdUpgrade(host: string, next: NextEtcd, wait: ClusterWaitOptions): Promise<void>
   /** Transfers etcd leadership to another ready voter if the member of this host leads. */
   releaseEtcdLeadership(host: string): Promise<void>
   /** Evicts the pods of a host. For a lost host only the pod objects are deleted. */

@@ -130,8 +130,8 @@ export async function createClusterClient(
     joinEtcd: async (host, wait) => joinEtcd(etcd, toMember(host), wait),
     promote: async (host, wait) => promoteLearner(etcd, toMember(host), wait),
     removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host).address),
-    prepareEtcdUpgrade: async (host, version, wait) =>
-      prepareEtcdUpgrade(etcd, { ...toMember(host), version }, membersWithSnapshot, wait),
+    prepareEtcdUpgrade: async (host, next, wait) =>
+      prepareEtcdUpgrade(etcd, { ...toMember(host), ...next }, membersWithSnapshot, wait),
     releaseEtcdLeadership: async (host) => releaseEtcdLeadership(etcd, toMember(host).address),
     async drain(host, { lost, waiting, timeoutMs, now: clock, signal: until }) {
       const since = clock().toISOString()

@@ -107,7 +107,12 @@ test('before an upgrade to etcd 3.7 all members save a raft snapshot once', asyn
   const etcd = await fakeEtcd(ca, stack, ...members)
   const [client, saved, reasons]: [EtcdClient, Set<string>, string[]] = [clientFor(etcd), new Set(), []]
   for (const address of ['a', 'b', 'c'])
-    await prepareEtcdUpgrade(client, { address, version: '3.7.3' }, saved, waitOptions(reasons))
+    await prepareEtcdUpgrade(
+      client,
+      { address, version: '3.7.3', canReturn: false },
+      saved,
+      waitOptions(reasons),
+    )
   expect(etcd.countDeletions()).toBe(3000)
   expect(saved).toEqual(new Set(['a', 'b', 'c']))
   expect(reasons).toEqual(['etcd saves a raft snapshot'])
@@ -115,7 +120,12 @@ test('before an upgrade to etcd 3.7 all members save a raft snapshot once', asyn
 
 test('the writes for a raft snapshot reuse eight connections', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a', version: version36 })
-  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, new Set(), waitOptions([]))
+  await prepareEtcdUpgrade(
+    clientFor(etcd),
+    { address: 'a', version: '3.7.3', canReturn: false },
+    new Set(),
+    waitOptions([]),
+  )
   const connections = new Set(etcd.servers.flatMap(({ requests }) => requests.map((one) => one.connection)))
   expect(connections.size).toBeLessThan(12)
 })
@@ -123,10 +133,15 @@ test('the writes for a raft snapshot reuse eight connections', async () => {
 test('an upgrade fails if etcd becomes unreachable before the raft snapshot', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a', version: version36 })
   const stopEtcd = { waiting: () => etcd.stop('a') }
-  const upgrade = prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, new Set(), {
-    ...waitOptions([]),
-    ...stopEtcd,
-  })
+  const upgrade = prepareEtcdUpgrade(
+    clientFor(etcd),
+    { address: 'a', version: '3.7.3', canReturn: false },
+    new Set(),
+    {
+      ...waitOptions([]),
+      ...stopEtcd,
+    },
+  )
   await expect(upgrade).rejects.toMatchObject({ code: 'ETCD_UNREACHABLE' })
 })
 
@@ -140,7 +155,12 @@ test('a member that was unreachable saves its own raft snapshot later', async ()
     { id: 'c', ...others },
   )
   const saved = new Set<string>()
-  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version: '3.7.3' }, saved, waitOptions([]))
+  await prepareEtcdUpgrade(
+    clientFor(etcd),
+    { address: 'a', version: '3.7.3', canReturn: false },
+    saved,
+    waitOptions([]),
+  )
   expect(saved).toEqual(new Set(['a', 'b']))
 })
 
@@ -150,6 +170,27 @@ test.each([
   ['3.7.3', '3.7.4'],
 ])('an upgrade from etcd %s to %s needs no raft snapshot', async (current, version) => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a', version: current })
-  await prepareEtcdUpgrade(clientFor(etcd), { address: 'a', version }, new Set(), waitOptions([]))
+  await prepareEtcdUpgrade(
+    clientFor(etcd),
+    { address: 'a', version, canReturn: false },
+    new Set(),
+    waitOptions([]),
+  )
   expect(etcd.countDeletions()).toBe(0)
+})
+
+test('a host that can return to another tool keeps the minor of etcd', async () => {
+  const etcd = await fakeEtcd(ca, stack, { id: 'a', version: '3.5.35' })
+  const prepare = async (version: string): Promise<void> =>
+    prepareEtcdUpgrade(
+      clientFor(etcd),
+      { address: 'a', version, canReturn: true },
+      new Set(),
+      waitOptions([]),
+    )
+  await expect(prepare('3.6.16')).rejects.toMatchObject({
+    code: 'ADOPT_ETCD_VERSION',
+    hint: expect.stringContaining('cluster.lock'),
+  })
+  await expect(prepare('3.5.36')).resolves.toBeUndefined()
 })

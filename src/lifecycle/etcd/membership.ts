@@ -92,23 +92,47 @@ export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): 
   if (member !== undefined) await transferLeadershipFrom(member, etcd, observed)
 }
 
+/** The etcd that a member will run. */
+export interface NextEtcd {
+  readonly version: string
+  /** True if the host can still return to the etcd of another tool, which cannot read data of a newer minor. */
+  readonly canReturn: boolean
+}
+
 /**
  * Prepares the member of a host for another version of etcd. `saved` has the ids of members that have saved a
- * raft snapshot in this run; members that save one are added.
+ * raft snapshot in this run; members that save one are added. Throws if the version would end the way back of an
+ * adopted host.
  */
 export async function prepareEtcdUpgrade(
   etcd: EtcdClient,
-  { address, version }: { readonly address: string; readonly version: string },
+  { address, version, canReturn }: NextEtcd & { readonly address: string },
   saved: Set<string>,
   { waiting, now, signal }: ClusterWaitOptions,
 ): Promise<void> {
   const { members, statuses } = await observeEtcd(etcd, { signal })
   const member = members.find(hasPeerAddress(address))
   const current = member === undefined ? undefined : statuses.get(member.id)?.version
-  if (member === undefined || current === undefined || saved.has(member.id)) return
+  if (member === undefined || current === undefined) return
+  if (canReturn && toMinor(current) !== toMinor(version)) throw otherMinor(member, current, version)
+  if (saved.has(member.id)) return
   if (!needsRaftSnapshot(current, version)) return
   waiting('etcd saves a raft snapshot', now().toISOString())
   for (const id of await saveRaftSnapshots(etcd, members, [member.id], { signal })) saved.add(id)
+}
+
+function otherMinor({ name }: EtcdMember, current: string, version: string): HyperkubeError {
+  return new HyperkubeError(
+    'ADOPT_ETCD_VERSION',
+    `etcd ${version} would replace ${current} of ${name}, and the host could not return to the other tool then`,
+    {
+      hint: 'restore the cluster.lock that hyperkube adopt wrote, or give up the way back: hyperkube adopt commit',
+    },
+  )
+}
+
+function toMinor(version: string): string {
+  return version.replace(/^v/, '').split('.').slice(0, 2).join('.')
 }
 
 /** Transfers leadership to a ready voter if this member leads and there is such a voter. */

@@ -93,9 +93,10 @@ export async function runApplyStep(
   }
   if (step.disruptive && step.stages.includes('etcd')) {
     for (const host of step.hosts) {
-      const version = stepInputs.plans.get(host)?.components.find(({ name }) => name === 'etcd')?.version
-      if (version === undefined) continue
-      await client.prepareEtcdUpgrade(host, version, buildWaitOptions(joinTimeoutMs, options, host))
+      const etcd = stepInputs.plans.get(host)?.components.find(({ name }) => name === 'etcd')
+      if (etcd?.version === undefined) continue
+      const next = { version: etcd.version, canReturn: canReturn([etcd]) }
+      await client.prepareEtcdUpgrade(host, next, buildWaitOptions(joinTimeoutMs, options, host))
     }
     // A failed transfer does not fail the step: etcd transfers leadership itself when it stops.
     await settleAll(step.hosts.map(async (host) => client.releaseEtcdLeadership(host).catch(() => undefined)))

@@ -18,6 +18,7 @@ const state: AdoptedClusterState = {
   removed: [],
   desiredVersion: '1.36.4',
   versions: ['1.36.4'],
+  commits: true,
 }
 
 const check = (changes: Partial<AdoptedClusterState>) =>
@@ -43,6 +44,31 @@ test('after the commit both may change, but no host may be left behind', () => {
   expect(checkAdoptedCluster({ ...state, ...changes })).toMatchObject([
     { code: 'ADOPT_HOSTS_PENDING', severity: 'error', host: 'cp1' },
   ])
+})
+
+test('a host whose move was interrupted prevents the commit', () => {
+  const began: Op = { ...pending, action: 'change' }
+  const service = (action: Op['action'], because: string[] = []): Op => ({
+    ...{ component: 'kubelet', stage: 'node', action, target: 'service', name: 'kubelet.service', because },
+  })
+  const changes = (op: Op) => ({ identity: { adoption: committed }, ops: new Map([['cp1', [began, op]]]) })
+  for (const op of [service('create'), service('start'), service('restart', ['kubelet.service'])])
+    expect(check(changes(op))).toEqual([
+      'ADOPT_HOSTS_PENDING the host has not moved completely, so nothing can be committed',
+    ])
+  expect(check(changes(service('restart', ['/etc/hyperkube/kubelet/config.yaml'])))).toEqual([])
+})
+
+test('after the commit, up installs hosts again that were reset or replaced', () => {
+  expect(check({ identity: { adoption: committed }, commits: false })).toEqual([])
+})
+
+test('until the commit, no host may be added', () => {
+  expect(check({ ops: new Map([...state.ops, ['w9', [{ ...pending, target: 'service' }]]]) })).toEqual([
+    'ADOPT_NOT_COMMITTED w9 would be added, and the other tool would not know it',
+  ])
+  const { hosts: _, ...allHosts } = adoption
+  expect(check({ identity: { adoption: allHosts }, ops: new Map([['w9', [pending]]]) })).toEqual([])
 })
 
 test('other clusters have no such rules', () => {

@@ -14,19 +14,27 @@ export interface AdoptedClusterState {
   readonly desiredVersion: string
   /** Versions of the running API servers. */
   readonly versions: readonly string[]
+  /** True for `adopt commit`. */
+  readonly commits: boolean
 }
 
 /**
  * Checks changes of an adopted cluster. Until `adopt commit`, nothing may change that the other tool could not
- * continue with. Afterwards no host may still run what the other tool installed.
+ * continue with. The commit itself requires that all hosts have moved. Afterwards hosts may be installed again,
+ * for example after a reset.
  */
 export function checkAdoptedCluster(state: AdoptedClusterState): Finding[] {
   const { adoption } = state.identity
   if (adoption === undefined) return []
-  return adoption.committed === undefined ? checkBeforeCommit(state) : checkMoved(state.ops)
+  if (adoption.committed === undefined) return checkBeforeCommit(state, adoption.hosts)
+  return state.commits ? checkMoved(state.ops) : []
 }
 
-function checkBeforeCommit({ removed, desiredVersion, versions }: AdoptedClusterState): Finding[] {
+function checkBeforeCommit(
+  { ops, removed, desiredVersion, versions }: AdoptedClusterState,
+  adopted: readonly string[] | undefined,
+): Finding[] {
+  const added = [...ops.keys()].filter((host) => adopted?.includes(host) === false)
   const other = versions.find((version) => version !== desiredVersion)
   const refuse = (message: string): Finding => ({
     code: 'ADOPT_NOT_COMMITTED',
@@ -35,6 +43,9 @@ function checkBeforeCommit({ removed, desiredVersion, versions }: AdoptedCluster
     hint: 'undo this change of cluster.yml, or give up the way back first: hyperkube adopt commit',
   })
   return [
+    ...(added.length === 0
+      ? []
+      : [refuse(`${joinNames(added)} would be added, and the other tool would not know it`)]),
     ...(removed.length === 0
       ? []
       : [refuse(`${joinNames(removed)} would be removed, but could not return to the other tool then`)]),
@@ -48,16 +59,28 @@ function checkBeforeCommit({ removed, desiredVersion, versions }: AdoptedCluster
   ]
 }
 
-/** Finds hosts that still run what the other tool installed. */
+/** Finds hosts that still run something that the other tool installed. */
 function checkMoved(ops: AdoptedClusterState['ops']): Finding[] {
-  const isPending = ({ target, action }: Op): boolean => target === 'predecessor' && action === 'create'
-  return [...ops]
-    .filter(([, hostOps]) => hostOps.some(isPending))
-    .map(([host]) => ({
-      code: 'ADOPT_HOSTS_PENDING',
-      severity: 'error',
-      message: 'the host still runs what the other tool installed, so nothing can be committed',
-      hint: 'move it first: hyperkube up',
-      host,
-    }))
+  return [...ops].flatMap(([host, hostOps]): Finding[] => {
+    const isUntouched = hostOps.some(({ target, action }) => target === 'predecessor' && action === 'create')
+    if (!isUntouched && !hostOps.some(isUnfinished)) return []
+    const what = isUntouched
+      ? 'the host still runs what the other tool installed'
+      : 'the host has not moved completely'
+    return [
+      {
+        code: 'ADOPT_HOSTS_PENDING',
+        severity: 'error',
+        message: `${what}, so nothing can be committed`,
+        hint: 'move it first: hyperkube up',
+        host,
+      },
+    ]
+  })
+}
+
+/** True for the start of a service that never ran. The commit itself only restarts services for other files. */
+function isUnfinished({ target, action, name, because }: Op): boolean {
+  if (target !== 'service') return false
+  return action === 'create' || action === 'start' || (action === 'restart' && because.includes(name))
 }

@@ -42,6 +42,8 @@ export interface ProposalOptions {
   readonly renew?: boolean
   /** Hosts whose etcd data was restored and whose etcd has not been started after the restore. */
   readonly restored?: readonly string[]
+  /** True for `adopt commit`, which requires that all hosts have moved. */
+  readonly commits?: boolean
   /** Predicts the ops that a host will have when the proposal is executed, for example after a restore. */
   readonly expected?: ((plan: NodePlan, ops: readonly Op[]) => readonly Op[]) | undefined
   /** Connects to hosts that must be removed. Returns the sessions of the reachable ones. */
@@ -66,6 +68,7 @@ export async function buildProposal(
     fileContents = false,
     renew = false,
     restored = [],
+    commits = false,
     expected,
     connectRemoved,
   }: ProposalOptions,
@@ -133,6 +136,7 @@ export async function buildProposal(
         removed: hostsToRemove.map(({ host }) => host),
         desiredVersion: cluster.spec.kubernetes,
         versions: apiState?.versions ?? [],
+        commits,
       }),
       ...observed.filter(createIgnoreFilter(ignored)),
     ],

@@ -1,5 +1,7 @@
 import { oldestKubernetes } from '../../../spec/scalars.ts'
+import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { caPaths } from '../existing-keys.ts'
 import { listWorkerVersions } from '../host-settings.ts'
 import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import { toHostPath } from '../read-components.ts'
@@ -79,19 +81,22 @@ export const checkCloudProvider: AdoptionCheck = ({ hosts, api }) => {
   ]
 }
 
-/** Directories that an adopted host must have. */
+/** Paths that an adopted host must have. */
 const standardPaths = {
   rootDir: '/var/lib/kubelet',
+  kubeletConfig: '/var/lib/kubelet/config.yaml',
   etcd: '/var/lib/etcd',
+  writeAheadLog: '/var/lib/etcd/member/wal',
   manifests: '/etc/kubernetes/manifests',
+  containerd: '/var/lib/containerd',
 }
 
-/** Finds directories that the tool's operator has changed. */
+/** Finds directories and files that the tool's operator has changed. */
 export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
   const certificates = from === 'kubeadm' ? '/etc/kubernetes/pki' : '/etc/kubernetes/ssl'
   const found = hosts.flatMap((host) =>
-    listUsedPaths(host, certificates)
-      .filter(({ path, standard }) => path !== standard && !path.startsWith(`${standard}/`))
+    listUsedPaths(host, from)
+      .filter(({ path, standard }) => path.replace(/\/+$/, '') !== standard)
       .map(({ what, path, standard }) =>
         buildPathItem(`${what} is ${path} instead of ${standard}`, host.address),
       ),
@@ -108,33 +113,50 @@ interface UsedPath {
   readonly standard: string
 }
 
-function listUsedPaths(host: AdoptedHost, certificates: string): UsedPath[] {
+function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
   const { args, config } = host.kubelet
-  const [server, etcd] = [findComponent(host, 'kube-apiserver'), findComponent(host, 'etcd')]
-  const { manifests, rootDir } = standardPaths
+  const { manifests, rootDir, kubeletConfig } = standardPaths
   const staticPodPath = config['staticPodPath']
-  const dataDirectory = etcd?.args['data-dir']
-  const caFile = server?.args['client-ca-file']
+  const { root } = host.runtime
+  const { kubernetes, etcd, frontProxy } = caPaths[from]
   return [
     { what: 'the directory of the kubelet', path: args['root-dir'] ?? rootDir, standard: rootDir },
+    {
+      what: 'the configuration of the kubelet',
+      path: args['config'] ?? kubeletConfig,
+      standard: kubeletConfig,
+    },
     ...(typeof staticPodPath === 'string'
       ? [{ what: 'the directory of static pods', path: staticPodPath, standard: manifests }]
       : []),
-    ...(etcd === undefined || dataDirectory === undefined
+    // Docker's containerd is replaced with its data, but that of kubeadm goes on with the data of its pods.
+    ...(root === undefined || from === 'rke1'
       ? []
-      : [
-          {
-            what: 'the data directory of etcd',
-            path: toHostPath(etcd, dataDirectory),
-            standard: standardPaths.etcd,
-          },
-        ]),
-    ...(server === undefined || caFile === undefined
-      ? []
-      : [
-          { what: 'the directory of certificates', path: toHostPath(server, caFile), standard: certificates },
-        ]),
+      : [{ what: 'the data directory of containerd', path: root, standard: standardPaths.containerd }]),
+    ...listFlagPaths(host, 'etcd', [
+      ['data-dir', 'the data directory of etcd', standardPaths.etcd],
+      ['wal-dir', 'the write-ahead log of etcd', standardPaths.writeAheadLog],
+    ]),
+    ...listFlagPaths(host, 'kube-apiserver', [
+      ['client-ca-file', 'the CA of clients', kubernetes.certificate],
+      ['etcd-cafile', 'the CA of etcd', etcd.certificate],
+      ['requestheader-client-ca-file', 'the CA of the front proxy', frontProxy.certificate],
+    ]),
   ]
+}
+
+/** Lists the paths on the host that flags of a component name. Flags that are not set have their defaults. */
+function listFlagPaths(
+  host: AdoptedHost,
+  name: string,
+  flags: readonly (readonly [flag: string, what: string, standard: string])[],
+): UsedPath[] {
+  const component = findComponent(host, name)
+  if (component === undefined) return []
+  return flags.flatMap(([flag, what, standard]) => {
+    const path = component.args[flag] ?? ''
+    return path === '' ? [] : [{ what, path: toHostPath(component, path), standard }]
+  })
 }
 
 function buildPathItem(message: string, host?: string): AdoptionItem {

@@ -1,6 +1,7 @@
 import { formatNames, quoteShellIfNeeded } from '../../../kit/text.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { type AdoptedHost, findComponent, findNode } from '../observation.ts'
+import { componentNames } from '../host-script.ts'
 import { type AdoptionCheck, toolNames } from './check.ts'
 
 /** Finds hosts that could not be read. */
@@ -110,12 +111,31 @@ export const checkDirt: AdoptionCheck = ({ hosts, from }) =>
       ),
       ...host.services.filter((name) => foreignServices.has(name)).map((name) => `the service ${name}`),
       ...listOtherParts(host, from === 'kubeadm' ? 'container' : 'static-pod'),
+      ...(from === 'rke1' ? listForeignToRke1(host) : []),
     ]
     if (found.length === 0) return []
     const message = `the host also has ${found.join(', ')}: it is not clear what ${toolNames[from]} manages`
     const next = 'remove what does not belong to this cluster, then run the same command again'
     return [prevents('ADOPT_HOST_DIRTY', message, next, host.address)]
   })
+
+/** Containers of RKE1 besides its components. It takes snapshots of etcd with the second one by default. */
+const rke1Containers: readonly string[] = ['nginx-proxy', 'etcd-rolling-snapshots']
+
+/**
+ * Lists what a host of RKE1 must not have: a kubelet that systemd runs, containers that would end with Docker, and
+ * components that have ended.
+ */
+function listForeignToRke1({ components, dockerContainers, services }: AdoptedHost): string[] {
+  const known = new Set([...componentNames, ...rke1Containers])
+  return [
+    ...(services.includes('kubelet') ? ['the service kubelet'] : []),
+    ...dockerContainers.filter((name) => !known.has(name)).map((name) => `the container ${name} in Docker`),
+    ...components
+      .filter(({ running }) => running === false)
+      .map(({ name }) => `the stopped container ${name}`),
+  ]
+}
 
 function listOtherParts({ components }: AdoptedHost, runsAs: 'static-pod' | 'container'): string[] {
   const kind = runsAs === 'container' ? 'container' : 'static pod'

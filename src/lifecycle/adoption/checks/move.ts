@@ -1,22 +1,22 @@
 import { joinNames } from '../../../kit/text.ts'
 import { caCommonNames } from '../../../pki/ca.ts'
-import { prevents } from '../adoption-report.ts'
+import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { caPaths } from '../existing-keys.ts'
-import { findNode, listAdoptedControlPlanes } from '../observation.ts'
+import { type AdoptedHost, findNode, listAdoptedControlPlanes } from '../observation.ts'
 import { type AdoptionCheck, toolNames } from './check.ts'
 
 const containerdSocket = 'unix:///run/containerd/containerd.sock'
 
-/** Finds hosts whose containers hyperkube's containerd could not take over. */
+/** Finds hosts whose containers hyperkube's containerd could not take over or end. */
 export const checkRuntime: AdoptionCheck = (observation) => {
-  if (observation.from !== 'kubeadm') return []
+  if (observation.from !== 'kubeadm') return observation.hosts.flatMap(checkDocker)
   return observation.hosts.flatMap((host) => {
     const runtime = findNode(observation, host)?.runtime
     const { args, config } = host.kubelet
     const endpoint = config['containerRuntimeEndpoint'] ?? args['container-runtime-endpoint']
     const isOther = runtime !== undefined && !runtime.startsWith('containerd://')
     const socket = typeof endpoint === 'string' && endpoint !== '' ? endpoint : containerdSocket
-    if (!isOther && socket === containerdSocket) return []
+    if (!isOther && socket === containerdSocket) return checkContainerdUnit(host)
     return [
       prevents(
         'ADOPT_RUNTIME',
@@ -26,6 +26,36 @@ export const checkRuntime: AdoptionCheck = (observation) => {
       ),
     ]
   })
+}
+
+/** The unit is replaced and restored by its name. */
+function checkContainerdUnit({ services, address }: AdoptedHost): AdoptionItem[] {
+  if (services.includes('containerd')) return []
+  return [
+    prevents(
+      'ADOPT_RUNTIME',
+      'containerd is not the service containerd.service, so it could neither be stopped nor started',
+      'install containerd as this service first: drain the node, then restart the host with it',
+      address,
+    ),
+  ]
+}
+
+/** Docker and its containerd must be services with these names, because they are stopped and disabled by name. */
+function checkDocker({ services, address }: AdoptedHost): AdoptionItem[] {
+  const missing = [
+    ...(services.includes('docker') ? [] : ['Docker is not the service docker.service']),
+    ...(services.includes('containerd') ? [] : ['its containerd is not the service containerd.service']),
+  ]
+  if (missing.length === 0) return []
+  return [
+    prevents(
+      'ADOPT_RUNTIME',
+      `${joinNames(missing)}, so it could neither be stopped nor started`,
+      'install the Docker of the distribution or of docker.com, then run rke up again',
+      address,
+    ),
+  ]
 }
 
 /**

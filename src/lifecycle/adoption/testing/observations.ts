@@ -139,7 +139,8 @@ function buildHost(name: string, address: string): AdoptedHost {
     vxlan: [{ name: 'flannel.1', vni: 1, port: 8472 }],
     services: ['containerd', 'kubelet', 'ssh'],
     paths: isControlPlane ? kubeadmPaths : ['/etc/kubernetes/manifests', '/var/lib/kubelet/config.yaml'],
-    runtime: { containerd: '2.1.4' },
+    runtime: { containerd: '2.1.4', root: '/var/lib/containerd' },
+    dockerContainers: [],
   }
 }
 
@@ -252,6 +253,7 @@ export function buildRke1Observation(): AdoptionObservation {
             ]
           : [],
         runtime: { docker: '20.10.24' },
+        dockerContainers: ['kubelet', 'kube-proxy', ...(isControlPlane ? ['etcd'] : ['nginx-proxy'])],
         ...(isControlPlane
           ? { encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }] }
           : {}),
