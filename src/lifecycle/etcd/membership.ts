@@ -1,3 +1,4 @@
+import { toMinor } from '../../catalog/version.ts'
 import { needsRaftSnapshot } from '../../catalog/etcd-path.ts'
 import { memberAddLearner, memberPromote, memberRemove, transferLeadership } from '../../etcd/changes.ts'
 import type { EtcdClient } from '../../etcd/client.ts'
@@ -114,11 +115,15 @@ export async function prepareEtcdUpgrade(
   const member = members.find(hasPeerAddress(address))
   const current = member === undefined ? undefined : statuses.get(member.id)?.version
   if (member === undefined || current === undefined) return
-  if (canReturn && toMinor(current) !== toMinor(version)) throw otherMinor(member, current, version)
+  if (canReturn && readMinor(current) !== readMinor(version)) throw otherMinor(member, current, version)
   if (saved.has(member.id)) return
   if (!needsRaftSnapshot(current, version)) return
   waiting('etcd saves a raft snapshot', now().toISOString())
   for (const id of await saveRaftSnapshots(etcd, members, [member.id], { signal })) saved.add(id)
+}
+
+function readMinor(version: string): string {
+  return toMinor(version.replace(/^v/, ''))
 }
 
 function otherMinor({ name }: EtcdMember, current: string, version: string): HyperkubeError {
@@ -129,10 +134,6 @@ function otherMinor({ name }: EtcdMember, current: string, version: string): Hyp
       hint: 'restore the cluster.lock that hyperkube adopt wrote, or give up the way back: hyperkube adopt commit',
     },
   )
-}
-
-function toMinor(version: string): string {
-  return version.replace(/^v/, '').split('.').slice(0, 2).join('.')
 }
 
 /** Transfers leadership to a ready voter if this member leads and there is such a voter. */

@@ -1,3 +1,4 @@
+import { toMinor } from '../../../catalog/version.ts'
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
@@ -39,7 +40,7 @@ export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
             ),
           ]
     const unknown = [...versions].flatMap(([version, who]): AdoptionItem[] => {
-      const minor = version.split('.').slice(0, 2).join('.')
+      const minor = toMinor(version)
       if (minors.includes(minor)) return []
       const isOld = compareMinors(minor, oldestKubernetes) < 0
       const message = `${who} has Kubernetes ${version}; hyperkube knows ${minors.at(-1)} to ${minors[0]}`

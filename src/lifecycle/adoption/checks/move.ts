@@ -1,3 +1,4 @@
+import { toMinor } from '../../../catalog/version.ts'
 import { joinNames } from '../../../kit/text.ts'
 import { caCommonNames } from '../../../pki/ca.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
@@ -131,7 +132,3 @@ const etcdChanges = {
     'change etcd with kubeadm first: set etcd.local.imageTag in its configuration, then kubeadm upgrade apply',
   rke1: 'change etcd with RKE1 first: set system_images.etcd in its cluster.yml, then rke up',
 } as const
-
-function toMinor(version: string): string {
-  return version.split('.').slice(0, 2).join('.')
-}
