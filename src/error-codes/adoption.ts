@@ -214,6 +214,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'Keep the cluster with its tool, or create a new cluster with `spec.network.plugin: none` and move the workloads.',
   },
+  ADOPT_IPV6_FIRST: {
+    summary: 'The first network of Services is an IPv6 network.',
+    meaning: 'etcd and API servers of such a cluster use IPv6 addresses. hyperkube connects them over IPv4.',
+    remedy: 'Keep the cluster with its tool, or create a new cluster and move the workloads.',
+  },
   ADOPT_KUBE_PROXY_MISSING: {
     summary: 'The cluster has no kube-proxy.',
     remedy: 'Install kube-proxy first, or keep the cluster with its tool.',

@@ -31,6 +31,12 @@ export const ejectCodes: ErrorCodeEntries = {
     remedy:
       'Set `spec.api.endpoint` to a load balancer, or `spec.api.virtualIP`. Run `hyperkube up`, then run the same command again.',
   },
+  EJECT_IPV6_FIRST: {
+    summary: 'The first network of pods and Services is an IPv6 network.',
+    meaning:
+      'API servers then advertise an IPv6 address, while etcd uses IPv4. kubeadm has one address of each host for both.',
+    remedy: 'Keep this cluster with hyperkube, or move the workloads to a new cluster of kubeadm.',
+  },
   EJECT_HELD_UPGRADE: {
     summary: 'An upgrade is held, so control planes emulate the previous version.',
     remedy: 'Confirm the upgrade or roll it back first.',

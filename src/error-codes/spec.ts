@@ -129,14 +129,15 @@ export const specCodes: ErrorCodeEntries = {
   SPEC_DUAL_STACK: {
     summary: 'The settings of a dual-stack cluster do not fit together.',
     meaning:
-      'Pods and services need an IPv4 and an IPv6 network each, in this order. Nodes need an IPv4 address for other hosts. Windows hosts support only IPv4.',
+      'Pods and services need an IPv4 and an IPv6 network each, in the same order. Nodes need an IPv4 address for other hosts. Windows hosts support only IPv4.',
     remedy:
       'Fix the value from the message. For a cluster with IPv4 only, set one network each for `spec.network.pods` and `spec.network.services`.',
   },
   SPEC_IPV6: {
-    summary: 'The first network of pods or services is an IPv6 network.',
-    meaning: 'Clusters without IPv4, and clusters that prefer IPv6, are not supported.',
-    remedy: 'Set an IPv4 network, such as `10.244.0.0/16`, and add the IPv6 network as the second one.',
+    summary: 'Pods or services have no IPv4 network.',
+    meaning: 'Clusters without IPv4 are not supported.',
+    remedy:
+      'Add an IPv4 network, such as `10.244.0.0/16`. The first network of the list decides which family is primary.',
   },
   SPEC_NOT_A_NETWORK: {
     summary: 'The value is a host address, not a network address.',

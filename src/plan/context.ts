@@ -7,6 +7,7 @@ import type { ManagerSettings } from '../contract/manager-settings.ts'
 import type { PublicIdentity } from '../identity/public-identity.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
+import { isIpv6First } from '../spec/network.ts'
 import type { Topology } from './topology.ts'
 
 /** Input for planning a cluster. */
@@ -46,7 +47,7 @@ export interface PlanContext<System extends Facts['system'] = Facts['system']>
   readonly system: System
   /** Address at which other hosts reach this host. */
   readonly address: string
-  /** Second address of a node in a dual-stack cluster. */
+  /** IPv6 address of a node in a dual-stack cluster. */
   readonly ipv6Address?: string | undefined
 }
 
@@ -60,6 +61,16 @@ export function isControlPlane({ host }: Pick<PlanContext, 'host'>): boolean {
 /** True if the host runs hyperkube-controller-manager. */
 export function isManager({ host, cluster }: Pick<PlanContext, 'host' | 'cluster'>): boolean {
   return isControlPlane({ host }) && cluster.spec.manager !== 'none'
+}
+
+/** Lists the addresses of a node, the primary one first. Kubernetes prefers the primary one. */
+export function listNodeAddresses({
+  cluster,
+  address,
+  ipv6Address,
+}: Pick<PlanContext, 'cluster' | 'address' | 'ipv6Address'>): readonly [string, ...string[]] {
+  if (ipv6Address === undefined) return [address]
+  return isIpv6First(cluster.spec.network) ? [ipv6Address, address] : [address, ipv6Address]
 }
 
 /** True if the host is a Kubernetes node, not only an etcd member. */

@@ -1,4 +1,4 @@
-import { isDualStack } from '../spec/network.ts'
+import { findNetwork, isDualStack } from '../spec/network.ts'
 import type { PlanContext } from './context.ts'
 
 /** Bytes by which the headers of VXLAN over IPv6 are longer than those of VXLAN over IPv4. */
@@ -16,7 +16,7 @@ export function renderFlannelNetwork(
   { nftables }: { readonly nftables: boolean },
 ): string {
   const { network } = context.cluster.spec
-  const [pods, podsIpv6] = network.pods
+  const [pods, podsIpv6] = [findNetwork(network.pods, 4), findNetwork(network.pods, 6)]
   const { backend, vni, port } = network.flannel
   const mtu = selectMtu(context)
   const config = {

@@ -177,6 +177,15 @@ describe('the golden difference to an ordinary host', () => {
     await expect(patch).toMatchFileSnapshot(golden('differences/dual-stack.diff'))
   })
 
+  test('with IPv6 first', async () => {
+    const text = readFileSync(join(examples, 'dual-stack.yml'), 'utf8')
+    const first = text.replaceAll(/(pods|services): \[(.*), (.*)\]/g, '$1: [$3, $2]')
+    expect(first).not.toBe(text)
+    const [ipv4First, ipv6First] = [text, first].map((one) => planText(parseTestCluster(one), 'cp1'))
+    const patch = difference(ipv4First ?? '', ipv6First ?? '')
+    await expect(patch).toMatchFileSnapshot(golden('differences/ipv6-first.diff'))
+  })
+
   test('behind a proxy with a login, with a private registry', async () => {
     const secrets = ['proxy-environment', 'proxy-login', 'registry-login/registry.corp.example:5000']
     const corporate = parseTestCluster(`${readFileSync(join(examples, 'single.yml'), 'utf8')}

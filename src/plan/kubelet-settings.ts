@@ -1,5 +1,5 @@
 import { type Args, type JsonObject, mergeArgs, mergeConfig, tlsCipherSuites } from './args.ts'
-import type { PlanContext } from './context.ts'
+import { listNodeAddresses, type PlanContext } from './context.ts'
 import { canNodeSetLabel, planNode } from './node.ts'
 import { computeReservedResources } from './reserved-resources.ts'
 
@@ -20,7 +20,7 @@ export function buildKubeletArgs(
   { config, kubeconfig }: KubeletFiles,
   platform: Args,
 ): Args {
-  const { cluster, host, address, ipv6Address } = context
+  const { cluster, host } = context
   const node = planNode(context)
   const labels = Object.entries(node?.labels ?? {}).filter(([key]) => canNodeSetLabel(key))
   return mergeArgs(
@@ -28,7 +28,7 @@ export function buildKubeletArgs(
       config,
       kubeconfig,
       'hostname-override': node?.name ?? host.name,
-      'node-ip': ipv6Address === undefined ? address : `${address},${ipv6Address}`,
+      'node-ip': listNodeAddresses(context).join(','),
       ...(labels.length === 0
         ? {}
         : { 'node-labels': labels.map(([key, value]) => `${key}=${value}`).join(',') }),

@@ -33,12 +33,18 @@ test('an IPv4 and an IPv6 network for pods and services are valid', () => {
   expect(formatFindings({ network: dual, host: ", internalAddressIPv6: 'fd00::11'" })).toEqual([])
 })
 
+test('IPv6 can be first, in both lists', () => {
+  const reversed =
+    "pods: ['fd00:10:244::/56', 10.244.0.0/16], services: ['fd00:10:96::/112', 10.96.0.0/16], flannel: { mtu: 1350 }"
+  expect(formatFindings({ network: reversed })).toEqual([])
+})
+
 test.each<readonly [string, string, string]>([
   ["pods: 'fd00:10:244::/56'", 'SPEC_IPV6 6:20', 'a cluster without IPv4 is not supported'],
   [
     `pods: ['fd00:10:244::/56', 10.244.0.0/16], ${services}`,
-    'SPEC_IPV6 6:20',
-    'the first network must be an IPv4 network',
+    'SPEC_DUAL_STACK 6:67',
+    'the first network has another address family than that of spec.network.pods',
   ],
   [
     `pods: [10.244.0.0/16, 10.245.0.0/16], ${services}`,

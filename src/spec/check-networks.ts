@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
-import { isDualStack } from './network.ts'
+import { findNetwork, isDualStack, isIpv6First } from './network.ts'
 import { type ClusterRule, problem, type Problem } from './problem.ts'
 
 /** Rules for the networks of pods and services, and for addresses of hosts in them. */
@@ -17,22 +17,25 @@ export const networkRules: readonly ClusterRule[] = [
 
 const networkNames = ['pods', 'services'] as const
 
-/** A cluster has IPv4 networks, or an IPv4 and an IPv6 network for pods and for services. */
+/** A cluster has IPv4 networks, or networks of both families for pods and for services, in the same order. */
 function addressFamilies({ spec }: Cluster): Problem[] {
   const { pods, services } = spec.network
   const found = networkNames.flatMap((name) => {
     const path = ['spec', 'network', name]
-    const families = spec.network[name].map((text) => toRange(text).family).join(' and ')
-    if (families === '4' || families === '4 and 6') return []
-    if (families === '6 and 4') {
-      const hint = 'put the IPv4 network first'
-      return [problem('SPEC_IPV6', path, 'the first network must be an IPv4 network', hint)]
-    }
-    return families === '6'
-      ? [problem('SPEC_IPV6', path, 'a cluster without IPv4 is not supported', 'add an IPv4 network')]
-      : [problem('SPEC_DUAL_STACK', path, 'both networks have the same address family', example[name])]
+    const families = spec.network[name].map((text) => toRange(text).family)
+    if (families.join() === '6')
+      return [problem('SPEC_IPV6', path, 'a cluster without IPv4 is not supported', 'add an IPv4 network')]
+    return families[0] === families[1]
+      ? [problem('SPEC_DUAL_STACK', path, 'both networks have the same address family', example[name])]
+      : []
   })
-  if (found.length > 0 || pods.length === services.length) return found
+  if (found.length > 0) return found
+  if (pods.length === services.length) {
+    if (isIpv6First({ services: pods }) === isIpv6First(spec.network)) return []
+    const message = 'the first network has another address family than that of spec.network.pods'
+    const hint = 'list both networks in the order of spec.network.pods'
+    return [problem('SPEC_DUAL_STACK', ['spec', 'network', 'services'], message, hint)]
+  }
   const [more, less] = isDualStack(spec.network) ? networkNames : (['services', 'pods'] as const)
   const message = `spec.network.${more} has an IPv6 network, but spec.network.${less} has none`
   return [problem('SPEC_DUAL_STACK', ['spec', 'network', less], message, example[less])]
@@ -43,7 +46,7 @@ const example = {
   services: "services: [10.96.0.0/16, 'fd00:10:96::/112']",
 } as const
 
-/** In a dual-stack cluster each node has an IPv4 and an IPv6 address. The first one is the IPv4 address. */
+/** In a dual-stack cluster each node has an IPv4 and an IPv6 address. Hosts reach each other at the IPv4 address. */
 function dualStackHosts({ spec }: Cluster): Problem[] {
   return spec.hosts.flatMap((host, index) => {
     const path = ['spec', 'hosts', index]
@@ -77,9 +80,10 @@ const minVxlanMtu = 1280 + 70
 function ipv6Sizes({ spec }: Cluster): Problem[] {
   const { pods, services, nodePrefixIPv6, flannel, plugin } = spec.network
   const wrong = (path: Path, message: string): Problem => problem('SPEC_WRONG_VALUE', path, message)
-  const findIpv6 = (texts: readonly string[]): number | undefined =>
-    texts.map(toRange).find(({ family }) => family === 6)?.prefix
-  const [podPrefix, servicePrefix] = [findIpv6(pods), findIpv6(services)]
+  const [podPrefix, servicePrefix] = [pods, services].map((list) => {
+    const network = findNetwork(list, 6)
+    return network === undefined ? undefined : toRange(network).prefix
+  })
   const shortest = nodePrefixIPv6 - maxNodeBits
   return [
     ...(podPrefix !== undefined && podPrefix < shortest

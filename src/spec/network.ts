@@ -44,10 +44,11 @@ export const networkSchema = z
         'none: no kube-proxy on any node, because your network plugin replaces it. Only with `plugin: none`.',
     }),
     pods: networks.prefault('10.244.0.0/16').meta({
-      description: 'Pod network. A list of an IPv4 and an IPv6 network makes the cluster dual-stack.',
+      description:
+        'Pod network. A list of an IPv4 and an IPv6 network makes the cluster dual-stack. The family of the first one is primary.',
     }),
     services: networks.prefault('10.96.0.0/16').meta({
-      description: 'Service network. It has the same address families as `pods`.',
+      description: 'Service network. It has the same address families as `pods`, in the same order.',
     }),
     nodePrefix: z
       .int()
@@ -74,9 +75,19 @@ export const networkSchema = z
   })
 export type Network = z.infer<typeof networkSchema>
 
-/** True if pods and services have addresses of both families. The IPv4 network is the first one. */
+/** True if pods and services have addresses of both families. */
 export function isDualStack({ pods }: Pick<Network, 'pods'>): boolean {
   return pods.length > 1
+}
+
+/** True if the primary address of nodes, pods and Services is an IPv6 address. */
+export function isIpv6First({ services: [first = ''] }: Pick<Network, 'services'>): boolean {
+  return first.includes(':')
+}
+
+/** Returns the network of one address family, of networks as `pods` and `services` list them. */
+export function findNetwork(list: readonly string[], family: 4 | 6): string | undefined {
+  return list.find((network) => network.includes(':') === (family === 6))
 }
 
 /** True if Linux hosts run kube-router. With another pod network, its own programs enforce policies. */

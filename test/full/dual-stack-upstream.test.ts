@@ -7,7 +7,7 @@ import { setDualStack } from '../support/dual-stack.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
 import { runUpstreamTests, type UpstreamTest } from '../support/upstream-tests.ts'
 
-const shape = '1+2'
+const shape = process.env['DUAL_STACK_SHAPE'] ?? '3+2'
 const evidence = join(import.meta.dirname, '../../docs/evidence/dual-stack-upstream.md')
 /** Regular expression of the tests to run. Without it, all that the lab's kernel supports run. */
 const focus = process.env['DUAL_STACK_FOCUS']

@@ -12,11 +12,19 @@ export const dualStackNetworks = {
   services: ['10.96.0.0/16', 'fd00:10:96::/112'],
 }
 
+/** Address families of a dual-stack cluster, the primary one first. */
+export type Families = readonly [4, 6] | readonly [6, 4]
+export const ipv4First: Families = [4, 6]
+export const ipv6First: Families = [6, 4]
+
 /** Makes the cluster of an operator dual-stack. */
-export async function setDualStack({ edit }: Pick<Operator, 'edit'>): Promise<void> {
+export async function setDualStack(
+  { edit }: Pick<Operator, 'edit'>,
+  families: Families = ipv4First,
+): Promise<void> {
   await edit((document) => {
     for (const [name, networks] of Object.entries(dualStackNetworks))
-      document.setIn(['spec', 'network', name], networks)
+      document.setIn(['spec', 'network', name], families[0] === 4 ? networks : networks.toReversed())
   })
 }
 
@@ -25,7 +33,12 @@ export interface DualStackPod extends ProbePod {
   readonly ipv6Address: string
 }
 
-export async function readDualStackPod(api: KubeApi, pod: ProbePod): Promise<DualStackPod> {
+/** Reads the addresses of a pod, and expects the primary one to be of the first family. */
+export async function readDualStackPod(
+  api: KubeApi,
+  pod: ProbePod,
+  families: Families = ipv4First,
+): Promise<DualStackPod> {
   const { status } = await api.get<{ status: { podIPs?: readonly { ip: string }[] } }>(
     `/api/v1/namespaces/default/pods/${pod.name}`,
   )
@@ -33,8 +46,9 @@ export async function readDualStackPod(api: KubeApi, pod: ProbePod): Promise<Dua
   expect(
     addresses.map((address) => isIP(address)),
     pod.name,
-  ).toEqual([4, 6])
-  return { ...pod, ipv6Address: addresses[1] ?? '' }
+  ).toEqual(families)
+  const find = (family: number): string => addresses.find((address) => isIP(address) === family) ?? ''
+  return { ...pod, address: find(4), ipv6Address: find(6) }
 }
 
 const servicePath = '/api/v1/namespaces/default/services'
@@ -43,6 +57,7 @@ const serviceName = 'probe-dual'
 /** Creates a Service of the probe pods that prefers dual-stack. Returns its addresses and its node port. */
 export async function createDualStackService(
   api: KubeApi,
+  families: Families = ipv4First,
 ): Promise<{ readonly addresses: readonly string[]; readonly nodePort: number }> {
   await api.ensure(servicePath, {
     apiVersion: 'v1',
@@ -58,7 +73,7 @@ export async function createDualStackService(
   const { spec } = await api.get<{ spec: { clusterIPs: string[]; ports: { nodePort: number }[] } }>(
     `${servicePath}/${serviceName}`,
   )
-  expect(spec.clusterIPs.map((address) => isIP(address))).toEqual([4, 6])
+  expect(spec.clusterIPs.map((address) => isIP(address))).toEqual(families)
   return { addresses: spec.clusterIPs, nodePort: spec.ports[0]?.nodePort ?? 0 }
 }
 
@@ -95,8 +110,11 @@ export async function expectBothFamilies(
   }
 }
 
-/** Expects that each node has an address and a pod network of each family. */
-export async function expectDualStackNodes({ api, hosts }: UpCluster): Promise<void> {
+/** Expects that each node has an address and a pod network of each family, in this order. */
+export async function expectDualStackNodes(
+  { api, hosts }: UpCluster,
+  families: Families = ipv4First,
+): Promise<void> {
   const { items } = await api.get<NodeList>('/api/v1/nodes')
   expect(items).toHaveLength(hosts.length)
   for (const { metadata, spec, status } of items) {
@@ -104,11 +122,11 @@ export async function expectDualStackNodes({ api, hosts }: UpCluster): Promise<v
     expect(
       addresses.map(({ address }) => isIP(address)),
       metadata.name,
-    ).toEqual([4, 6])
+    ).toEqual(families)
     expect(
       spec.podCIDRs.map((network) => isIP(network.split('/')[0] ?? '')),
       metadata.name,
-    ).toEqual([4, 6])
+    ).toEqual(families)
   }
 }
 

@@ -13,6 +13,7 @@ import { rehearseUpgrade, type RehearsalPrograms, type RehearsalReport } from '.
 import { addSnapshotExtension, buildSnapshotName } from '../../snapshot/store.ts'
 import { extractSnapshot } from '../../snapshot/verify.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { findNetwork } from '../../spec/network.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
 import { formatFindings, printResult } from '../command/print.ts'
@@ -97,7 +98,8 @@ export async function runRehearsal(
     current,
     path: next,
     encryption,
-    serviceRange: services[0] ?? '',
+    // The temporary API server has an IPv4 address, which needs an IPv4 service network.
+    serviceRange: findNetwork(services, 4) ?? '',
     args: selectApiArgs(cluster),
     now: context.now,
     report: (line) => progress.writeLine(line),

@@ -170,6 +170,17 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
   ],
 ]
 
+/** Unsuitable clusters of other kinds. */
+const otherUnsuitable: typeof unsuitable = [
+  [
+    'IPv6 first',
+    'ADOPT_IPV6_FIRST',
+    /the first service network is fd00:10:96::\/112/,
+    (one) =>
+      changeArgs(one, 'kube-apiserver', { 'service-cluster-ip-range': 'fd00:10:96::/112,10.96.0.0/16' }),
+  ],
+]
+
 /** The same clusters, managed by RKE1. Its first host is a control plane, its last one a worker. */
 const unsuitableRke1: typeof unsuitable = [
   [
@@ -401,12 +412,15 @@ test('an RKE1 cluster with another minor of etcd cannot be adopted', () => {
   ])
 })
 
-test.each(unsuitable)('%s: refused with %s, a reason and a next step', (_, code, message, change) => {
-  const refusals = listRefusals(change(buildKubeadmObservation()))
-  expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))
-  expect(refusals[0]?.message).toMatch(message)
-  for (const { next } of refusals) expect(next).toBeTruthy()
-})
+test.each([...unsuitable, ...otherUnsuitable])(
+  '%s: refused with %s, a reason and a next step',
+  (_, code, message, change) => {
+    const refusals = listRefusals(change(buildKubeadmObservation()))
+    expect(refusals.map((item) => item.code)).toEqual(refusals.map(() => code))
+    expect(refusals[0]?.message).toMatch(message)
+    for (const { next } of refusals) expect(next).toBeTruthy()
+  },
+)
 
 test.each(unsuitableRke1)(
   'RKE1: %s: refused with %s, a reason and a next step',

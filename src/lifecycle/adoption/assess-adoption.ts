@@ -21,7 +21,7 @@ import {
   checkWindows,
 } from './checks/hosts.ts'
 import { buildEtcdVersionCheck, checkCaNames, checkCgroupDriver, checkRuntime } from './checks/move.ts'
-import { checkKubeProxy, checkPodNetwork } from './checks/network.ts'
+import { checkAddressFamily, checkKubeProxy, checkPodNetwork } from './checks/network.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
 import { listEffects } from './effects.ts'
 import { type AdoptionObservation, findNode } from './observation.ts'
@@ -44,6 +44,7 @@ const checks: readonly AdoptionCheck[] = [
   checkExternalEtcd,
   checkMembers,
   checkPodNetwork,
+  checkAddressFamily,
   checkKubeProxy,
   checkRuntime,
   checkCgroupDriver,

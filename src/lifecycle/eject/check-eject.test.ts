@@ -47,6 +47,17 @@ test('several control planes need a common address', () => {
   expect(listCodes({ ...rest, spec: { ...spec, api: { ...api, virtualIP: '192.168.1.10' } } })).toEqual([])
 })
 
+test('a cluster with IPv6 first is refused', () => {
+  const { spec, ...rest } = one
+  const network = {
+    ...spec.network,
+    pods: ['fd00:10:244::/56', '10.244.0.0/16'],
+    services: ['fd00:10:96::/112', '10.96.0.0/16'],
+  }
+  const hosts = spec.hosts.map((host) => ({ ...host, internalAddressIPv6: 'fd00::1' }))
+  expect(listCodes({ ...rest, spec: { ...spec, network, hosts } })).toEqual(['EJECT_IPV6_FIRST'])
+})
+
 test('Windows hosts are refused', () => {
   expect(listCodes(readExample('windows'))).toContain('EJECT_WINDOWS')
 })

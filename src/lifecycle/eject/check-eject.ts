@@ -1,6 +1,7 @@
 import type { Finding } from '../../contract/finding.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { joinNames } from '../../kit/text.ts'
+import { isIpv6First } from '../../spec/network.ts'
 import { type EjectInput, isControlPlanePlan, selectControlPlaneEndpoint } from './eject-context.ts'
 import { buildKubeProxyConfig } from './kube-proxy.ts'
 import { findPlannedComponent, readServiceArgs } from './service-args.ts'
@@ -10,6 +11,7 @@ export function checkEject(input: EjectInput, identity: Identity): readonly Find
   return [
     ...checkHosts(input),
     ...checkEndpoint(input),
+    ...checkAddressFamily(input),
     ...checkVersions(input),
     ...checkRotation(identity),
     ...checkKubeProxy(input),
@@ -52,6 +54,20 @@ function checkEndpoint(input: EjectInput): Finding[] {
       severity: 'error',
       message: `no address reaches all of ${joinNames(controlPlanes.map(({ host }) => host))}; nodes use hyperkube's proxy, which ends`,
       hint: 'set spec.api.endpoint or spec.api.virtualIP in cluster.yml, then run: hyperkube up',
+    },
+  ]
+}
+
+/** Static pods of API servers would advertise an IPv6 address, but etcd and kubeconfigs use the IPv4 address. */
+function checkAddressFamily({ cluster }: EjectInput): Finding[] {
+  if (!isIpv6First(cluster.spec.network)) return []
+  return [
+    {
+      code: 'EJECT_IPV6_FIRST',
+      severity: 'error',
+      message:
+        'IPv6 is first in spec.network.services; kubeadm has one address of a host for etcd and the API',
+      hint: 'keep this cluster with hyperkube; move workloads to a new cluster of kubeadm instead',
     },
   ]
 }

@@ -38,6 +38,25 @@ test('an etcd member and its node are removed as one host, a worker by its node'
   ])
 })
 
+test('with IPv6 first, an etcd member and its node are one host too, and a worker has its IPv4 address', () => {
+  const withIpv6 = (one: Node, address: string): Node => ({
+    ...one,
+    status: {
+      conditions: [],
+      addresses: [{ type: 'InternalIP', address }, ...(one.status?.addresses ?? [])],
+    },
+  })
+  const members = [member('cp1', '10.0.0.1'), member('cp2', '10.0.0.2')]
+  const nodes = [
+    withIpv6(node('second', '10.0.0.2', controlPlane), 'fd00::2'),
+    withIpv6(node('w2', '10.0.0.5'), 'fd00::5'),
+  ]
+  expect(findHostsToRemove(endpoints, members, nodes)).toEqual([
+    { host: 'cp2', address: '10.0.0.2', etcd: true, api: true, node: 'second' },
+    { host: 'w2', address: '10.0.0.5', etcd: false, api: false, node: 'w2' },
+  ])
+})
+
 test('a member that never started is removed by its address, and foreign nodes are ignored', () => {
   const foreign = { ...node('theirs', '10.0.0.9'), metadata: { name: 'theirs' } }
   expect(findHostsToRemove(endpoints, [member('', '10.0.0.3', true)], [foreign])).toEqual([

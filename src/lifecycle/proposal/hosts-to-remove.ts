@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import type { RemovedHost } from '../../rollout/input.ts'
 import { nodeSettingsAnnotation } from '../cluster-objects/node-settings.ts'
 import type { Node } from '../cluster-objects/node.ts'
@@ -26,7 +27,9 @@ export function findHostsToRemove(
     return address === undefined || desiredAddresses.has(address) ? [] : [{ name: member.name, address }]
   })
   const nodesToRemove = nodes.filter((node) => isManaged(node) && !desiredNodes.has(node.metadata.name))
-  const byAddress = new Map(nodesToRemove.map((node) => [internalAddress(node), node]))
+  const byAddress = new Map(
+    nodesToRemove.flatMap((node) => listAddresses(node).map((address) => [address, node] as const)),
+  )
   const withEtcd = membersToRemove.map(({ name, address }): HostToRemove => {
     const node = byAddress.get(address)
     return {
@@ -39,9 +42,11 @@ export function findHostsToRemove(
   })
   const addresses = new Set(membersToRemove.map(({ address }) => address))
   const others = nodesToRemove.flatMap((node): HostToRemove[] => {
-    const address = internalAddress(node)
-    if (address !== undefined && addresses.has(address)) return []
+    const own = listAddresses(node)
+    if (own.some((address) => addresses.has(address))) return []
     const { name } = node.metadata
+    // Hosts reach each other at IPv4 addresses, also if IPv6 is first.
+    const address = own.find((one) => isIPv4(one)) ?? own[0]
     const os = node.metadata.labels?.['kubernetes.io/os'] === 'windows' ? { os: 'windows' as const } : {}
     return [
       { host: name, address: address ?? name, etcd: false, api: isControlPlane(node), node: name, ...os },
@@ -68,6 +73,7 @@ function isControlPlane({ metadata }: Node): boolean {
   return 'node-role.kubernetes.io/control-plane' in (metadata.labels ?? {})
 }
 
-function internalAddress({ status }: Node): string | undefined {
-  return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+/** Lists the addresses of a node: two in a dual-stack cluster. */
+function listAddresses({ status }: Node): readonly string[] {
+  return (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []))
 }

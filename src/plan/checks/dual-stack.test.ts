@@ -11,9 +11,13 @@ const network =
 const routes = { defaultInterface: 'eth0', routerAdvertisements: [] }
 
 /** Checks a control plane, an etcd member without IPv6 and a worker with these settings and facts. */
-function check(host: string, linux: Partial<LinuxSystemFacts>): readonly Finding[] {
+function check(
+  host: string,
+  linux: Partial<LinuxSystemFacts>,
+  networks: string = network,
+): readonly Finding[] {
   return checkCase({
-    spec: [network],
+    spec: [networks],
     hosts: [
       '- { name: cp1, address: 10.0.0.11, roles: [control-plane] }',
       '- { name: etcd1, address: 10.0.0.12, roles: [etcd] }',
@@ -78,6 +82,15 @@ test('a node that reports the IPv6 address of another is refused', () => {
 test('a host without an IPv6 default route gets a warning', () => {
   expect(check('', { ipv6: { routerAdvertisements: [] } })).toMatchObject([
     { code: 'HOST_NO_IPV6_ROUTE', severity: 'warning', host: 'w1' },
+  ])
+})
+
+test('with IPv6 first, a host without an IPv6 default route is refused', () => {
+  const reversed =
+    "network: { policy: none, pods: ['fd00:10:244::/56', 10.244.0.0/16], services: ['fd00:10:96::/112', 10.96.0.0/16] }"
+  expect(check('', {}, reversed)).toEqual([])
+  expect(check('', { ipv6: { routerAdvertisements: [] } }, reversed)).toMatchObject([
+    { code: 'HOST_NO_IPV6_ROUTE', severity: 'error', host: 'w1' },
   ])
 })
 

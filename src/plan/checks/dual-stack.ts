@@ -1,6 +1,6 @@
 import type { Finding } from '../../contract/finding.ts'
 import { truncateList } from '../../kit/text.ts'
-import { isDualStack } from '../../spec/network.ts'
+import { isDualStack, isIpv6First } from '../../spec/network.ts'
 import { isNode } from '../context.ts'
 import { listIpv6Candidates } from '../topology.ts'
 import { hostError, hostWarning, type LinuxCheck, type SystemSubject } from './check.ts'
@@ -76,7 +76,8 @@ export const checkIpv6Network: LinuxCheck = (subject) => {
       : []),
     ...(system.ipv6?.defaultInterface === undefined
       ? [
-          hostWarning(
+          // With IPv6 first, the service of the API has only an IPv6 address.
+          (isIpv6First(network) ? hostError : hostWarning)(
             subject,
             'HOST_NO_IPV6_ROUTE',
             'the host has no IPv6 default route: its own programs cannot reach IPv6 addresses of services',

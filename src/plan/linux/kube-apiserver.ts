@@ -9,6 +9,7 @@ import {
   type ComponentPlanner,
   isControlPlane,
   isEtcdMember,
+  listNodeAddresses,
   type LinuxPlanContext,
 } from '../context.ts'
 import { planSecretFile, planTextFile } from '../files.ts'
@@ -117,13 +118,15 @@ export const planKubeApiserver: ComponentPlanner<LinuxPlanContext> = (context) =
 }
 
 function buildArgs(context: LinuxPlanContext, program: PlannedProgram): Args {
-  const { cluster, address, topology } = context
+  const { cluster, topology } = context
   const { api, network, security, components } = cluster.spec
+  // kube-apiserver demands an address of the same family as its first service network.
+  const [advertised] = listNodeAddresses(context)
   // OIDC flags are left out, because the authentication file already contains their values.
   const userArgs = Object.entries(components.apiServer.args).filter(([flag]) => !isOidcFlag(flag))
   return mergeArgs(
     {
-      'advertise-address': address,
+      'advertise-address': advertised,
       // Network and storage pods need privileges. Pod Security decides who may create such pods.
       'allow-privileged': 'true',
       'secure-port': String(api.port),

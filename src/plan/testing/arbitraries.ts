@@ -1,4 +1,4 @@
-import { type Arbitrary, boolean, constantFrom, nat, record, subarray, tuple } from 'fast-check'
+import { type Arbitrary, constantFrom, nat, record, subarray, tuple } from 'fast-check'
 import { listDefaultVersions } from '../../catalog/catalog.ts'
 import { shippedCatalog } from '../../catalog/shipped-catalog.ts'
 import { type Cluster, clusterSchema } from '../../spec/cluster.ts'
@@ -92,32 +92,39 @@ const settings = record({
   ),
 })
 
-export const arbitraryClusters: Arbitrary<Cluster> = tuple(clusterShapes, settings, boolean()).map(
-  ([shape, { proxy, network, ...spec }, dualStack]) =>
-    clusterSchema.parse({
-      apiVersion: 'hyperkube.dev/v1',
-      kind: 'Cluster',
-      metadata: { name: 'random' },
-      spec: {
-        ...spec,
-        ...(proxy === undefined ? {} : { proxy }),
-        // Windows hosts cannot join a dual-stack cluster.
-        ...(dualStack && shape.windows === 0
-          ? { network: addIpv6Networks(network), hosts: buildHosts(shape).map(addIpv6Address) }
-          : { network, hosts: buildHosts(shape) }),
-      },
-    }),
+export const arbitraryClusters: Arbitrary<Cluster> = tuple(
+  clusterShapes,
+  settings,
+  constantFrom('IPv4', 'IPv4 first', 'IPv6 first'),
+).map(([shape, { proxy, network, ...spec }, families]) =>
+  clusterSchema.parse({
+    apiVersion: 'hyperkube.dev/v1',
+    kind: 'Cluster',
+    metadata: { name: 'random' },
+    spec: {
+      ...spec,
+      ...(proxy === undefined ? {} : { proxy }),
+      // Windows hosts cannot join a dual-stack cluster.
+      ...(families !== 'IPv4' && shape.windows === 0
+        ? { network: addIpv6Networks(network, families), hosts: buildHosts(shape).map(addIpv6Address) }
+        : { network, hosts: buildHosts(shape) }),
+    },
+  }),
 )
 
-function addIpv6Networks({
-  pods = '10.244.0.0/16',
-  services = '10.96.0.0/16',
-  ...network
-}: {
-  readonly pods?: string
-  readonly services?: string
-}): object {
-  return { ...network, pods: [pods, 'fd00:10:244::/56'], services: [services, 'fd00:10:96::/112'] }
+function addIpv6Networks(
+  {
+    pods = '10.244.0.0/16',
+    services = '10.96.0.0/16',
+    ...network
+  }: { readonly pods?: string; readonly services?: string },
+  order: 'IPv4 first' | 'IPv6 first',
+): object {
+  const [podNetworks, serviceNetworks] = [
+    [pods, 'fd00:10:244::/56'],
+    [services, 'fd00:10:96::/112'],
+  ].map((one) => (order === 'IPv4 first' ? one : one.toReversed()))
+  return { ...network, pods: podNetworks, services: serviceNetworks }
 }
 
 function addIpv6Address(host: object, index: number): object {

@@ -1,6 +1,8 @@
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { findKubeProxyMode } from '../observation.ts'
 import { describePodNetwork } from '../pod-network.ts'
+import { isIpv6First } from '../../../spec/network.ts'
+import { readNetworks } from '../network-settings.ts'
 import type { AdoptionCheck } from './check.ts'
 
 export const checkPodNetwork: AdoptionCheck = (observation) => {
@@ -12,6 +14,19 @@ export const checkPodNetwork: AdoptionCheck = (observation) => {
       'ADOPT_CNI',
       `the pod network is ${found.name}; only flannel and canal can be adopted`,
       'keep this cluster with its tool, or create a new cluster with spec.network.plugin: none and move workloads',
+    ),
+  ]
+}
+
+/** hyperkube connects etcd members and API servers over IPv4. Other tools use the first address family. */
+export const checkAddressFamily: AdoptionCheck = (observation) => {
+  const { services } = readNetworks(observation)
+  if (!isIpv6First({ services: [...services] })) return []
+  return [
+    prevents(
+      'ADOPT_IPV6_FIRST',
+      `the first service network is ${services[0]}; only clusters with IPv4 first can be adopted`,
+      'keep this cluster with its tool, or create a new cluster with the networks in this order and move workloads',
     ),
   ]
 }
