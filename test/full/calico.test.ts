@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ProbePod } from '../../lab/bench/workload.ts'
 import { conformanceParts } from '../../lab/components/parts.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
-import { useCalico } from '../support/calico.ts'
+import { prepareCalicoHosts, useCalico } from '../support/calico.ts'
 import { expectThirtyTestsPass } from '../support/conformance-tests.ts'
 import { openFreshLab } from '../support/lab.ts'
 import { startDnsServer } from '../support/test-dns-server.ts'
@@ -35,10 +35,7 @@ beforeAll(async () => {
     // The address of the gateway exists as soon as the hosts run.
     async prepare({ hosts }) {
       stack.use(await startDnsServer(lab.gateway))
-      // systemd mounts it on machines, but not in the containers of the lab. Calico would, and keep it.
-      // Machines also have a directory of kernel modules, which Calico's pods mount.
-      for (const host of hosts)
-        await host.script('mkdir -p /lib/modules; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf')
+      await prepareCalicoHosts(hosts)
     },
   })
   stack.defer(async () => cluster.close())

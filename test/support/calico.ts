@@ -6,6 +6,7 @@ import { cacheDirectory } from '../../lab/cache.ts'
 import { buildComponents } from '../../lab/components/build.ts'
 import { selectParts } from '../../lab/components/parts.ts'
 import { hashFile } from '../../src/kit/files.ts'
+import type { Host } from '../../lab/hosts/host.ts'
 import { silentReport } from '../../lab/report.ts'
 import type { Operator } from './operator.ts'
 
@@ -23,6 +24,15 @@ const exampleSchema = z.object({
     ]),
   }),
 })
+
+/**
+ * Creates on each host what machines have, and the containers of the lab do not: the file system of eBPF, and
+ * a directory of kernel modules. Calico's pods mount both, and would keep what they create.
+ */
+export async function prepareCalicoHosts(hosts: readonly Pick<Host, 'script'>[]): Promise<void> {
+  for (const host of hosts)
+    await host.script('mkdir -p /lib/modules; mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf')
+}
 
 /**
  * Writes the network and the addon of examples/calico.yml into cluster.yml. The lab has no internet access,

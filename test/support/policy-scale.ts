@@ -10,6 +10,31 @@ export const runningPods = 90
 const addressNode = 'addresses'
 const concurrency = 8
 
+/** A program that enforces NetworkPolicy, and how its suite finds its process and its rules. */
+export interface PolicyEngine {
+  readonly name: string
+  /** Shell command that prints the process id. */
+  readonly findPid: string
+  /** Shell command that prints the number of rules, and that of sets. */
+  readonly countRules: string
+}
+
+export const kubeRouter: PolicyEngine = {
+  name: 'kube-router',
+  findPid: 'systemctl show -P MainPID kube-router',
+  countRules: `iptables-save | grep -c -- '^-A KUBE-'; ipset list -name | wc -l`,
+}
+
+export const felix: PolicyEngine = {
+  name: 'felix',
+  findPid: "pgrep -o -f 'calico-node -felix'",
+  // Rules are the lines of chains, apart from their declarations.
+  countRules: `nft list table ip calico > /tmp/rules
+awk '/^\tchain/ { inside = 1; next } /^\t}/ { inside = 0 } inside && !/type .* hook/' /tmp/rules | wc -l
+grep -cE '^\t(set|map) ' /tmp/rules
+rm /tmp/rules`,
+}
+
 /** Creates the namespaces, and a node without a kubelet for the pods that exist only as objects. */
 export async function prepareScale(api: KubeApi): Promise<void> {
   for (let index = 0; index < namespaceCount; index++)
@@ -119,8 +144,11 @@ async function countRunning(api: KubeApi, node: string, expected: number): Promi
 }
 
 /** Counts the rules and sets of addresses on a host. */
-export async function countRules(host: Host): Promise<{ readonly rules: number; readonly sets: number }> {
-  const { stdout } = await host.script(`iptables-save | grep -c -- '^-A KUBE-'; ipset list -name | wc -l`)
+export async function countRules(
+  host: Host,
+  { countRules: script }: PolicyEngine,
+): Promise<{ readonly rules: number; readonly sets: number }> {
+  const { stdout } = await host.script(script)
   const [rules = 0, sets = 0] = stdout.trim().split('\n').map(Number)
   return { rules, sets }
 }

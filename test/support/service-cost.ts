@@ -22,15 +22,18 @@ export interface ServiceCost {
   readonly cpuShare: number
 }
 
+/** Shell command that prints the process id of a service, whose name is in the variable `service`. */
+const findMainPid = 'systemctl show -P MainPID $service'
+
 /**
  * Builds a script that prints name, pid, PSS in kB and processor time in clock ticks of each service. The
  * process name may contain spaces, so fields are counted after it. Fields 12 to 15 are times of the process
  * and its children.
  */
-function buildScript(services: readonly string[]): string {
+function buildScript(services: readonly string[], findPid: string): string {
   return `getconf CLK_TCK
 for service in ${services.join(' ')}; do
-  pid=$(systemctl show -P MainPID $service)
+  pid=$(${findPid})
   pss=$(sed -n 's/^Pss: *\\([0-9]*\\) kB$/\\1/p' /proc/$pid/smaps_rollup)
   ticks=$(sed 's/.*) //' /proc/$pid/stat | cut -d ' ' -f 12-15 | tr ' ' '+')
   echo $service $pid $pss $(($ticks))
@@ -38,8 +41,12 @@ done`
 }
 
 /** Reads what services of a host use. Throws if one of them does not run. */
-export async function readServiceUsage(host: Host, services: readonly string[]): Promise<ServiceUsage[]> {
-  const { stdout } = await host.script(buildScript(services))
+export async function readServiceUsage(
+  host: Host,
+  services: readonly string[],
+  findPid = findMainPid,
+): Promise<ServiceUsage[]> {
+  const { stdout } = await host.script(buildScript(services, findPid))
   const [ticksPerSecond = '', ...lines] = stdout.trim().split('\n')
   const usages = lines.map((line): ServiceUsage => {
     const [service = '', pid = '', pss = '', ticks = ''] = line.split(' ')
@@ -58,12 +65,16 @@ export async function readServiceUsage(host: Host, services: readonly string[]):
 export async function measureServices(
   host: Host,
   services: readonly string[],
-  { durationMs, samples }: { readonly durationMs: number; readonly samples: number },
+  {
+    durationMs,
+    samples,
+    findPid,
+  }: { readonly durationMs: number; readonly samples: number; readonly findPid?: string },
 ): Promise<ServiceCost[]> {
   const all: { readonly at: number; readonly usages: readonly ServiceUsage[] }[] = []
   for (let sample = 0; sample <= samples; sample++) {
     if (sample > 0) await sleep(durationMs / samples)
-    all.push({ at: performance.now(), usages: await readServiceUsage(host, services) })
+    all.push({ at: performance.now(), usages: await readServiceUsage(host, services, findPid) })
   }
   return services.map((service, index) => {
     const [first, last] = [all[0]?.usages[index], all.at(-1)?.usages[index]]
