@@ -121,9 +121,11 @@ export const fleetCodes: ErrorCodeEntries = {
     remedy: 'Run `hyperkube fleet publish` for the cluster, then raise `spec.attempt` of the Rollout.',
   },
   FLEET_DOCUMENT_REPLACED: {
-    summary: 'A new document was published while a cluster was being changed.',
-    meaning: 'The rollout had permitted the previous document, so the cluster applies neither.',
-    remedy: 'Raise `spec.attempt` of the Rollout. It continues with the new document.',
+    summary: 'A new document of a cluster was published after its rollout began.',
+    meaning:
+      'A rollout applies the documents that were the newest at its begin, because earlier waves tested those. The cluster applies neither document.',
+    remedy:
+      'Create a new Rollout to test the new documents in all waves. Or raise `spec.attempt`: the rollout continues with the new documents.',
   },
   FLEET_DOCUMENT_SIGNATURE: {
     summary: 'A managed cluster refused a document that its operator did not sign.',

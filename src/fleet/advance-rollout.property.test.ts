@@ -194,6 +194,20 @@ test('a document that is replaced during the change fails the cluster', () => {
   expect(fleet.status.clusters['c000']?.failure?.code).toBe('FLEET_DOCUMENT_REPLACED')
 })
 
+test('a document that is published after the rollout began stops it before a later wave; an attempt accepts it', () => {
+  const fleet = new SimulatedFleet(3, { waves: [1, '100%'] })
+  for (const name of fleet.advance()) fleet.apply(name)
+  fleet.change('c001', { desired: 3 })
+  fleet.finish()
+  expect(fleet.status.state).toBe('stopped')
+  expect(fleet.status.clusters['c001']?.failure?.code).toBe('FLEET_DOCUMENT_REPLACED')
+  expect(fleet.reports.get('c001')?.permitted).toBeUndefined()
+  fleet.spec = { ...fleet.spec, attempt: 2 }
+  fleet.finish()
+  expect(fleet.status.state).toBe('done')
+  expect(fleet.reports.get('c001')?.applied).toBe(3)
+})
+
 test('long failures of clusters do not make the status of the rollout too large to be stored', () => {
   const count = 1000
   const fleet = new SimulatedFleet(count, { parallel: count, maxFailed: count, waves: ['100%'] })

@@ -35,13 +35,17 @@ export interface RolloutAdvance {
   readonly permits: readonly { readonly cluster: string; readonly generation: number }[]
 }
 
-/** Plans the waves of a new rollout. Later changes of the set or its clusters do not change them. */
+/**
+ * Plans the waves of a new rollout, and the document of each cluster. Later changes of the set, its clusters or
+ * their documents do not change them: a document of a later wave is as old as those that the first wave tests.
+ */
 export function startRollout(
   spec: RolloutSpec,
-  members: readonly Pick<ClusterReport, 'name' | 'labels'>[],
+  members: readonly Pick<ClusterReport, 'name' | 'labels' | 'desired'>[],
   now: Date,
 ): RolloutStatus {
   const ordered = members.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const desired = new Map(ordered.map((report) => [report.name, report]))
   const at = now.toISOString()
   return {
     state: 'running',
@@ -50,8 +54,24 @@ export function startRollout(
     startedAt: at,
     updatedAt: at,
     waves: planWaves(ordered, spec).map(({ title, clusters }) => ({ title, clusters: [...clusters] })),
-    clusters: Object.fromEntries(ordered.map(({ name }) => [name, { state: 'pending' }])),
+    clusters: pinDocuments(
+      Object.fromEntries(ordered.map(({ name }) => [name, { state: 'pending' }])),
+      desired,
+    ),
   }
+}
+
+/** Sets the generation of clusters that have not started to that of their newest document. */
+function pinDocuments(
+  clusters: RolloutStatus['clusters'],
+  reports: ReadonlyMap<string, Pick<ClusterReport, 'desired'>>,
+): RolloutStatus['clusters'] {
+  return Object.fromEntries(
+    Object.entries(clusters).map(([name, run]) => {
+      const generation = reports.get(name)?.desired
+      return [name, run.state !== 'pending' || generation === undefined ? run : { ...run, generation }]
+    }),
+  )
 }
 
 /**
@@ -59,7 +79,7 @@ export function startRollout(
  * stored status and the same reports give the same result.
  */
 export function advanceRollout(previous: RolloutStatus, input: AdvanceInput): RolloutAdvance {
-  const resumed = resume(previous, input.spec)
+  const resumed = resume(previous, input)
   if (resumed.state === 'stopped' || resumed.state === 'done') return { status: previous, permits: [] }
   const advanced = runSteps({ ...resumed, clusters: readProgress(resumed, input) }, input)
   const isChanged = !isDeepStrictEqual(advanced, previous)
@@ -67,9 +87,10 @@ export function advanceRollout(previous: RolloutStatus, input: AdvanceInput): Ro
   return { status, permits: listMissingPermits(status, input) }
 }
 
-function resume(status: RolloutStatus, { attempt }: RolloutSpec): RolloutStatus {
+function resume(status: RolloutStatus, { spec: { attempt }, reports }: AdvanceInput): RolloutStatus {
   if (attempt <= status.attempt) return status
-  return { ...status, attempt, state: 'running', message: '', clusters: resetClusters(status.clusters) }
+  const clusters = pinDocuments(resetClusters(status.clusters), reports)
+  return { ...status, attempt, state: 'running', message: '', clusters }
 }
 
 /** Updates the clusters that are being changed from their reports. */
@@ -118,8 +139,8 @@ const noDocument: ClusterFailure = {
 }
 const replaced: ClusterFailure = {
   code: 'FLEET_DOCUMENT_REPLACED',
-  message: 'another document was published while the cluster was being changed',
-  hint: 'to continue with the new document, raise spec.attempt of the Rollout',
+  message: 'another document was published after the rollout began',
+  hint: 'to test the new documents in all waves, create a new Rollout; to continue, raise spec.attempt',
 }
 const timedOut: ClusterFailure = {
   code: 'FLEET_CLUSTER_SILENT',
@@ -180,6 +201,7 @@ function startCluster(
   })
   if (report === undefined) return fail(notJoined)
   if (report.desired === undefined) return fail(noDocument)
+  if (run?.generation !== undefined && run.generation !== report.desired) return fail(replaced)
   const generation = report.desired
   if (report.applied === generation)
     return { state: 'changed', before, startedAt, endedAt: startedAt, changes: 0, generation }

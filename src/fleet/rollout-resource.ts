@@ -43,7 +43,7 @@ export const rolloutSpec = z.object({
 export type RolloutSpec = z.infer<typeof rolloutSpec>
 
 const managedClusterRun = clusterRun.extend({
-  /** Generation that the cluster was permitted to apply. */
+  /** Generation that the cluster applies. It is chosen when the rollout or its last attempt begins. */
   generation: documentGeneration.optional(),
 })
 export type ManagedClusterRun = z.infer<typeof managedClusterRun>
