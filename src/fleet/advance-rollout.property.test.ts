@@ -208,6 +208,18 @@ test('a document that is published after the rollout began stops it before a lat
   expect(fleet.reports.get('c001')?.applied).toBe(3)
 })
 
+test('a report that is older than the begin of the rollout does not fail the cluster', () => {
+  const fleet = new SimulatedFleet(1)
+  fleet.change('c000', { desired: 1 })
+  expect(fleet.advance()).toEqual(['c000'])
+  expect(fleet.advance()).toEqual([])
+  fleet.change('c000', { desired: 2 })
+  fleet.apply('c000')
+  fleet.finish()
+  expect(fleet.status.state).toBe('done')
+  expect(fleet.reports.get('c000')?.applied).toBe(2)
+})
+
 test('long failures of clusters do not make the status of the rollout too large to be stored', () => {
   const count = 1000
   const fleet = new SimulatedFleet(count, { parallel: count, maxFailed: count, waves: ['100%'] })

@@ -116,9 +116,14 @@ function readClusterProgress(
     const { code, message, hint } = report.failed
     return fail({ code, message: shorten(message), ...(hint === undefined ? {} : { hint: shorten(hint) }) })
   }
-  if (report.desired !== run.generation) return fail(replaced)
+  if (isReplaced(run, report)) return fail(replaced)
   const startedAt = Date.parse(run.startedAt ?? endedAt)
   return now.getTime() - startedAt > spec.timeoutSeconds * 1000 ? fail(timedOut) : run
+}
+
+/** True if a newer document was published. A lower number only means that the report is older than the rollout. */
+function isReplaced(run: ManagedClusterRun | undefined, { desired = 0 }: ClusterReport): boolean {
+  return run?.generation !== undefined && desired > run.generation
 }
 
 /** The status of a Rollout is one object for all clusters. The whole text is in the Cluster object. */
@@ -201,8 +206,8 @@ function startCluster(
   })
   if (report === undefined) return fail(notJoined)
   if (report.desired === undefined) return fail(noDocument)
-  if (run?.generation !== undefined && run.generation !== report.desired) return fail(replaced)
-  const generation = report.desired
+  if (isReplaced(run, report)) return fail(replaced)
+  const generation = run?.generation ?? report.desired
   if (report.applied === generation)
     return { state: 'changed', before, startedAt, endedAt: startedAt, changes: 0, generation }
   return { state: 'running', before, startedAt, generation }

@@ -2,6 +2,8 @@ import { advanceRollout, type ClusterReport, startRollout } from '../../fleet/ad
 import type { RolloutStatus } from '../../fleet/rollout-resource.ts'
 import { selectMembers } from '../../fleet/select-clusters.ts'
 import { mapWithConcurrency } from '../../kit/concurrency.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { listObjectPages } from '../../kube/read-objects.ts'
 import { patchObject, replaceObject } from '../../kube/write-objects.ts'
 import { type ControllerContext, type ControllerDefinition, createReconciler } from '../controller.ts'
 import { Heartbeats } from '../heartbeats.ts'
@@ -45,7 +47,8 @@ export const fleetRollout: ControllerDefinition = {
         const { spec, resourceVersion } = rollout
         const set = sets.get(spec.clusterSet)
         if (rollout.status === undefined && set === undefined) return { requeueAfter: recheckMs }
-        const all = reports()
+        const isBeginning = rollout.status === undefined || spec.attempt > rollout.status.attempt
+        const all = isBeginning ? await addNewestDocuments(client, reports()) : reports()
         const before =
           rollout.status ?? startRollout(spec, selectMembers(set?.selector ?? {}, all.values()), now())
         const approvedWaves = new Set(
@@ -85,6 +88,27 @@ export const fleetRollout: ControllerDefinition = {
       await replaceObject(client, { apiVersion, kind, metadata, spec, status }, { subresource: 'status' })
     }
   },
+}
+
+/** Page size of a list of Cluster objects. Each contains a document of up to 900,000 bytes. */
+const clustersPerPage = 20
+
+/**
+ * Adds the generations of the newest documents from the API. The informer may not know yet which documents were
+ * published immediately before the rollout was created.
+ */
+async function addNewestDocuments(
+  client: KubeClient,
+  reports: ReadonlyMap<string, ClusterReport>,
+): Promise<ReadonlyMap<string, ClusterReport>> {
+  const newest = new Map(reports)
+  for await (const { items } of listObjectPages(client, managedClusterKind, {}, clustersPerPage)) {
+    for (const { metadata, spec } of items) {
+      const report = newest.get(metadata.name)
+      if (report !== undefined) newest.set(metadata.name, { ...report, desired: spec.desired?.generation })
+    }
+  }
+  return newest
 }
 
 function listen(context: ControllerContext) {
