@@ -33,7 +33,7 @@ export const fleetRollout: ControllerDefinition = {
   byDefault: false,
   watches: [managedClusterWatch, clusterSetWatch, rolloutWatch, approvalWatch],
   rules: [
-    { apiGroups: [fleetGroup], resources: ['clusters'], verbs: ['patch'] },
+    { apiGroups: [fleetGroup], resources: ['clusters'], verbs: ['list', 'patch'] },
     { apiGroups: [fleetGroup], resources: ['rollouts/status'], verbs: ['update'] },
   ],
   crds: fleetCrds,
