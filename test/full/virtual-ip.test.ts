@@ -4,13 +4,14 @@ import { networkName } from '../../lab/hosts/names.ts'
 import { hardwareAddress } from '../../lab/hosts/network.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
+import type { HostFault } from '../support/host-faults.ts'
 import type { Operator } from '../support/operator.ts'
-import { createRandom, shuffle } from '../support/random.ts'
+import { createRandom, repeatShuffled } from '../support/random.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
 import { expectResetLeavesNothing } from '../support/up-expectations.ts'
 import { countHolders, findHolders, measureOutage, watchVirtualIp } from '../support/virtual-ip-client.ts'
 import { type VirtualIpRound, writeVirtualIpEvidence } from '../support/virtual-ip-evidence.ts'
-import { type VirtualIpFault, virtualIpFaults } from '../support/virtual-ip-faults.ts'
+import { virtualIpFaults } from '../support/virtual-ip-faults.ts'
 
 const seed = Number(process.env['VIRTUAL_IP_SEED'] ?? 28)
 /** A lower number saves time while the suite is developed. */
@@ -82,18 +83,15 @@ test('reset restores the initial state of every host', async () => {
 
 interface PlannedRound {
   readonly turn: number
-  readonly fault: VirtualIpFault
+  readonly fault: HostFault
 }
 
-/** Repeats the faults, each time in another random order. */
 function planRounds(): readonly PlannedRound[] {
-  const random = createRandom(seed)
-  const faults: VirtualIpFault[] = []
-  while (faults.length < roundCount) faults.push(...shuffle(virtualIpFaults, random))
-  return faults.slice(0, roundCount).map((fault, index) => ({ turn: index + 1, fault }))
+  const faults = repeatShuffled(virtualIpFaults, roundCount, createRandom(seed))
+  return faults.map((fault, index) => ({ turn: index + 1, fault }))
 }
 
-async function runRound(fault: VirtualIpFault): Promise<VirtualIpRound> {
+async function runRound(fault: HostFault): Promise<VirtualIpRound> {
   const { lab, hosts, identity } = clusterNow()
   const address = readAddress('5')
   await waitForOneHolder()

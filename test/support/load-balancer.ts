@@ -6,6 +6,7 @@ import { hardwareAddress } from '../../lab/hosts/network.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import { fetchPodName, isStable, measureLongestGap, measureOutage, watchAddress } from './address-watch.ts'
+import { type HostFault, shutdown, waitUntilOff } from './host-faults.ts'
 import type { UpCluster } from './up-cluster.ts'
 
 const [firstInPool, lastInPool] = [200, 219]
@@ -90,13 +91,14 @@ export async function findServingHost(cluster: UpCluster, address: string): Prom
 
 /** What happened to an address when the node that served it failed. */
 export interface FailoverRound {
-  readonly fault: LoadBalancerFault
+  /** Name of the fault. */
+  readonly fault: string
   readonly policy: TrafficPolicy
   readonly address: string
   readonly failed: string
   /** Milliseconds from the fault until requests succeed for good. */
   readonly outageMs: number
-  /** Hosts that respond to ARP requests while the failed one is off. */
+  /** Hosts that respond to ARP requests during the fault. */
   readonly responders: readonly string[]
   /** Longest time in milliseconds between two responses while the failed host returns. */
   readonly returnGapMs: number
@@ -104,12 +106,11 @@ export interface FailoverRound {
   readonly respondersAfter: readonly string[]
 }
 
-export type LoadBalancerFault = 'power cut' | 'crash'
-
 /** Lets the host that serves an address fail, and measures how long clients outside get no response. */
 export async function runFailoverRound(
   cluster: UpCluster,
-  { address, policy, fault }: Pick<FailoverRound, 'address' | 'policy' | 'fault'>,
+  { address, policy }: Pick<FailoverRound, 'address' | 'policy'>,
+  fault: HostFault,
 ): Promise<FailoverRound> {
   const [owner] = await listArpResponders(cluster, address)
   const host = cluster.hosts.find(({ name }) => name === owner)
@@ -122,18 +123,20 @@ export async function runFailoverRound(
   }
   await waitUntilStable(`${address} before the fault`, 1000)
   const faultAt = performance.now()
-  await (fault === 'power cut' ? host.powerCut() : host.crash())
+  const others = cluster.hosts.filter(({ name }) => name !== host.name)
+  await fault.inject(cluster.lab, host, others)
   await pollUntil(
-    `a failed request to ${address}`,
-    async () => watch.samples().some(({ at, pod }) => at >= faultAt && pod === undefined),
-    { timeoutMs: 10_000 },
+    `another host than ${host.name} to respond for ${address}`,
+    async () => (await listArpResponders(cluster, address)).some((name) => name !== host.name),
+    { timeoutMs: 120_000 },
   )
+  if (fault === shutdown) await waitUntilOff(host)
   await waitUntilStable(`${address} after the fault`, policy === 'Local' ? 4000 : 8000)
   const outageMs = measureOutage(watch.samples(), faultAt)
   if (outageMs === undefined) throw new Error(`${address} does not respond`)
   const responders = await listArpResponders(cluster, address)
   const returnAt = performance.now()
-  await cluster.lab.start(host.name)
+  await fault.recover(cluster.lab, host)
   await waitForNode(cluster, host.name)
   // The election prefers the same host again, so the address returns to it.
   await pollUntil(
@@ -143,7 +146,7 @@ export async function runFailoverRound(
   )
   await waitUntilStable(`${address} after the return`, 2000)
   return {
-    ...{ fault, policy, address, failed: host.name, outageMs, responders },
+    ...{ fault: fault.name, policy, address, failed: host.name, outageMs, responders },
     returnGapMs: measureLongestGap(watch.samples(), returnAt),
     respondersAfter: await listArpResponders(cluster, address),
   }

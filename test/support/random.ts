@@ -16,3 +16,10 @@ export function shuffle<T>(values: readonly T[], random: () => number): T[] {
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ value }) => value)
 }
+
+/** Returns `count` values: all of them again and again, each time in another random order. */
+export function repeatShuffled<T>(values: readonly T[], count: number, random: () => number): T[] {
+  const repeated: T[] = []
+  while (repeated.length < count) repeated.push(...shuffle(values, random))
+  return repeated.slice(0, count)
+}

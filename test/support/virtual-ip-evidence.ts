@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findMedian, formatSeconds } from './evidence-units.ts'
 
 const file = join(import.meta.dirname, '../../docs/evidence/virtual-ip.md')
 
@@ -52,12 +53,6 @@ ${each.join('\n')}
   )
 }
 
-function findMedian(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length / 2
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2
-}
-
 function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`
+  return `${formatSeconds(milliseconds)} s`
 }

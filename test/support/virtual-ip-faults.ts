@@ -1,13 +1,5 @@
 import type { Host } from '../../lab/hosts/host.ts'
-import type { Lab } from '../../lab/hosts/lab.ts'
-import { pollUntil } from '../../src/kit/poll.ts'
-
-/** A fault of the control plane that has the virtual IP. */
-export interface VirtualIpFault {
-  readonly name: string
-  inject(lab: Lab, holder: Host, others: readonly Host[]): Promise<void>
-  recover(lab: Lab, holder: Host): Promise<void>
-}
+import { cutOff, type HostFault, powerCut, shutdown } from './host-faults.ts'
 
 const service = 'kube-apiserver.service'
 const keepalived = 'hyperkube-keepalived.service'
@@ -18,30 +10,11 @@ async function signal(host: Host, name: string, unit: string): Promise<void> {
   await host.exec(['systemctl', 'kill', `--signal=${name}`, '--kill-who=all', unit])
 }
 
-export const virtualIpFaults: readonly VirtualIpFault[] = [
-  {
-    name: 'power cut',
-    inject: async (_lab, holder) => holder.powerCut(),
-    recover: async (lab, { name }) => void (await lab.start(name)),
-  },
-  {
-    name: 'cut off from the other control planes',
-    inject: async (lab, holder, others) => lab.partition(holder, others),
-    recover: async (lab) => lab.rejoin(),
-  },
-  {
-    name: 'shutdown',
-    async inject(_lab, holder) {
-      await holder.exec(['systemctl', 'poweroff', '--no-block'])
-    },
-    async recover(lab, holder) {
-      await pollUntil('the host to be off', async () => !(await holder.isRunning()), {
-        timeoutMs: 180_000,
-        intervalMs: 500,
-      })
-      await lab.start(holder.name)
-    },
-  },
+/** Faults of the control plane that has the virtual IP. */
+export const virtualIpFaults: readonly HostFault[] = [
+  powerCut,
+  { ...cutOff, name: 'cut off from the other control planes' },
+  shutdown,
   {
     name: 'API server stopped',
     async inject(_lab, holder) {
