@@ -206,8 +206,8 @@ test(
         async () => {
           const clusters = await Promise.all(members.map(readCluster))
           return clusters.every(
-            ({ spec, status }) =>
-              spec.desired?.generation === older.desired?.generation &&
+            ({ spec, status }, index) =>
+              spec.desired?.generation === older[index]?.spec.desired?.generation &&
               (status.accepted?.generation ?? 0) > (spec.desired?.generation ?? 0),
           )
         },
