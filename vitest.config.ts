@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites of the projects e2e and full. Each file reads its size with `inject('size')`. */
 const suitesOfBothSizes = ['test/e2e/{etcd,up,watch}.test.ts']
-/** Suites that mostly wait for timeouts and have no limits on measured times. Two of them may run at once. */
-const waitingSuites = ['test/e2e/{etcd,faults,kube,watch,windows-workers}.test.ts']
+/** Suites without limits on measured times, most of which wait for timeouts. Two of them may run at once. */
+const waitingSuites = ['test/e2e/{etcd,faults,kube,release-upgrade,watch,windows-workers}.test.ts']
 
 /** Examples import the package by its name, and run from its sources here. */
 const alias = [

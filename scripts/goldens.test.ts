@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listGoldens, renderGoldens } from './goldens.ts'
+import { listGoldens, renderGoldens, requireUnreleased } from './goldens.ts'
 
 test('the list contains files of every kind of format', () => {
   const paths = listGoldens()
@@ -16,4 +16,10 @@ test('the list contains files of every kind of format', () => {
 test('sha256sum can check the list', async () => {
   const list = await renderGoldens(['src/identity/testdata/v1.key'])
   expect(list).toMatch(/^[0-9a-f]{64} {2}src\/identity\/testdata\/v1\.key\n$/)
+})
+
+test('the list of a released version cannot be written again', () => {
+  const released = [{ version: '0.1.0', commit: 'a'.repeat(40) }]
+  expect(() => requireUnreleased('0.1.0', released)).toThrow('hyperkube 0.1.0 is released')
+  requireUnreleased('0.2.0', released)
 })

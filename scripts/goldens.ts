@@ -3,6 +3,7 @@ import { globSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import packageFile from '../package.json' with { type: 'json' }
+import { type ReleasedVersion, readReleasedVersions } from './release/released.ts'
 
 /**
  * Golden files are documents as a release wrote them. Their names contain the version of the format, such as
@@ -28,7 +29,14 @@ export async function renderGoldens(paths: readonly string[]): Promise<string> {
   return (await Promise.all(lines)).join('')
 }
 
+/** Throws if the golden files of a version are frozen. */
+export function requireUnreleased(version: string, released: readonly ReleasedVersion[]): void {
+  if (released.some((one) => one.version === version))
+    throw new Error(`hyperkube ${version} is released; set the next version in package.json`)
+}
+
 if (import.meta.main) {
+  requireUnreleased(packageFile.version, readReleasedVersions())
   const directory = join(root, 'scripts/goldens')
   const file = join(directory, `${packageFile.version}.sha256`)
   await mkdir(directory, { recursive: true })

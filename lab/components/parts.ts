@@ -277,6 +277,13 @@ export const parts: readonly Part[] = [
     { stamps: { 'main.Version': 'v1.8.0' }, onRequest: true },
   ),
   kubeBench(),
+  // cosign can also sign the checksums of a release.
+  definePart(
+    'cosign',
+    'v3.1.3',
+    [{ name: 'cosign', from: 'github.com/sigstore/cosign/v3/cmd/cosign', ask: ['version'] }],
+    { stamps: { 'sigs.k8s.io/release-utils/version.gitVersion': 'v3.1.3' }, onRequest: true },
+  ),
   calico(),
   ...rke1(),
   ...kubernetesVersions.map((version) => kubernetesForWindows(version)),

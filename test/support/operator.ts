@@ -19,17 +19,11 @@ import { type PlanDocument, planFormat } from '../../src/lifecycle/proposal/plan
 import { type EventCommand, startEventCommand } from './event-command.ts'
 import { openLabMirror } from './lab-mirror.ts'
 
-/**
- * An operator with the shipped executable, cluster.yml, identity and lock file. Hosts do not change before a
- * test runs a command.
- */
-export interface Operator {
-  readonly hosts: readonly Machine[]
-  /** Directory of cluster.yml and its companion files. */
-  readonly directory: string
+/** Commands of one hyperkube program on the files of an operator. */
+interface OperatorCommands {
   readonly hyperkube: (...args: readonly string[]) => Promise<CommandResult>
   /** Runs a command. Fails unless it exits with this code. */
-  must(code: number, ...args: readonly string[]): Promise<CommandResult>
+  readonly must: (code: number, ...args: readonly string[]) => Promise<CommandResult>
   /** Starts a command that can be interrupted. */
   start(...args: readonly string[]): EventCommand
   /** Starts a command with JSON progress and calls `onEvent` for each event. */
@@ -38,6 +32,18 @@ export interface Operator {
   startUp(onEvent: (event: Event) => void, ...args: readonly string[]): EventCommand
   /** Runs `plan`, which must find changes, and stores the plan in `planFile`. */
   plan(): Promise<PlanDocument>
+}
+
+/**
+ * An operator with an executable, cluster.yml, identity and lock file. Hosts do not change before a test runs
+ * a command.
+ */
+export interface Operator extends OperatorCommands {
+  readonly hosts: readonly Machine[]
+  /** Directory of cluster.yml and its companion files. */
+  readonly directory: string
+  /** Returns the same operator with another hyperkube program. */
+  withProgram(program: string): Operator
   readonly planFile: string
   /** Changes cluster.yml. */
   readonly edit: (change: (document: Document) => void) => Promise<void>
@@ -47,6 +53,8 @@ export interface Operator {
 }
 
 export interface OperatorOptions extends ClusterDocumentOptions {
+  /** The hyperkube program. Default: the executable that was built for this test run. */
+  readonly program?: string
   /** Upstream components (parts) that the mirror serves in addition to the default ones. */
   readonly parts?: readonly string[]
   /** Directory with files that the mirror serves instead of its own. */
@@ -61,8 +69,9 @@ export async function createOperator(
   lab: Lab,
   hosts: readonly Machine[],
   kubernetes: string,
-  { parts = [], overrides, mirror: access = {}, beforeLock, ...options }: OperatorOptions = {},
+  options: OperatorOptions = {},
 ): Promise<Operator> {
+  const { program = inject('executable'), parts = [], overrides, mirror: access = {}, beforeLock } = options
   const mirror = await openLabMirror(lab, {
     parts: [...(parts.length === 0 ? [] : selectParts(parts)), ...selectParts()],
     ...(overrides === undefined ? {} : { overrides }),
@@ -77,14 +86,7 @@ export async function createOperator(
   }
   const planFile = join(directory, 'cluster.plan')
   try {
-    const program = inject('executable')
-    const hyperkube: Operator['hyperkube'] = async (...args) =>
-      runProgram([program, ...args], { env, allowFailure: true })
-    const must: Operator['must'] = async (code, ...args) => {
-      const result = await hyperkube(...args)
-      if (result.code === code) return result
-      throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
-    }
+    const { must } = buildCommands(program, env, planFile)
     await writeFile(file, stringify(buildClusterDocument(kubernetes, mirror.address, hosts, options)))
     // The file contains all hosts of the lab, because tests may add hosts to the cluster later.
     await writeKnownHosts(directory, [...hosts, ...(await lab.hosts())])
@@ -96,30 +98,44 @@ export async function createOperator(
     await must(0, 'init')
     await beforeLock?.({ directory, must, edit })
     await must(0, 'lock')
-    return {
-      hosts,
-      directory,
-      planFile,
-      hyperkube,
-      must,
-      start: (...args) => startEventCommand([program, ...args], env, () => undefined),
-      startWithEvents: (onEvent, ...args) =>
-        startEventCommand([program, ...args, '--progress', 'json'], env, onEvent),
-      startUp: (onEvent, ...args) =>
-        startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args], env, onEvent),
-      async plan() {
-        await must(3, 'plan', '--out', planFile)
-        return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))
-      },
-      edit,
+    const withProgram: Operator['withProgram'] = (other) => ({
+      ...buildCommands(other, env, planFile),
+      ...{ hosts, directory, withProgram, planFile, edit, close },
       async identity() {
         const key = await readKeyFile(privateFiles(), join(directory, 'hyperkube/keys/lab.key'))
         return readIdentity(privateFiles(), join(directory, 'cluster.identity'), key)
       },
-      close,
-    }
+    })
+    return withProgram(program)
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+function buildCommands(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  planFile: string,
+): OperatorCommands {
+  const hyperkube: Operator['hyperkube'] = async (...args) =>
+    runProgram([program, ...args], { env, allowFailure: true })
+  const must: Operator['must'] = async (code, ...args) => {
+    const result = await hyperkube(...args)
+    if (result.code === code) return result
+    throw new Error(`${args.join(' ')} ended with ${result.code}: ${result.stderr}${result.stdout}`)
+  }
+  return {
+    hyperkube,
+    must,
+    start: (...args) => startEventCommand([program, ...args], env, () => undefined),
+    startWithEvents: (onEvent, ...args) =>
+      startEventCommand([program, ...args, '--progress', 'json'], env, onEvent),
+    startUp: (onEvent, ...args) =>
+      startEventCommand([program, 'up', '--yes', '--progress', 'json', ...args], env, onEvent),
+    async plan() {
+      await must(3, 'plan', '--out', planFile)
+      return readVersioned(planFormat, JSON.parse(await readFile(planFile, 'utf8')))
+    },
   }
 }

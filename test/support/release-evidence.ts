@@ -33,7 +33,7 @@ directories of one machine, one after the other. The builds took ${seconds.map((
 ${passed.map((text) => `- ${text}`).join('\n')}
 
 Not run: macOS executables (only their format was checked), the Windows executable (Node 24 does not start in Wine 8), a build on another
-machine or Debian version, rpm packages on a distribution that uses them, cosign, and the arm64 executable on real hardware.
+machine or Debian version, rpm packages on a distribution that uses them, and the arm64 executable on real hardware.
 
 | file | SHA-256, first 16 digits |
 |---|---|
