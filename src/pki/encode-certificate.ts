@@ -95,7 +95,7 @@ function listExtensions(
   const { AsnConvert, KeyUsageFlags } = asn1
   const encode = (extnID: string, value: object, critical = false) =>
     buildExtension(asn1, extnID, AsnConvert.serialize(value), critical)
-  // The key identifier is no signature. RFC 5280 recommends this hash, and authorities of other tools use it.
+  // The key identifier is no signature. RFC 5280 recommends this hash.
   const subjectKeyId = createHash('sha1').update(new Uint8Array(publicKeyBits)).digest()
   return [
     encode(asn1.id_ce_basicConstraints, new asn1.BasicConstraints({ cA: false }), true),
