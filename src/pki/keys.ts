@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPair, randomBytes, type webcrypto } from 'node:crypto'
+import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes, type webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import { HyperkubeError } from '../kit/errors.ts'
 import { Secret } from './secret.ts'
@@ -31,44 +31,59 @@ export function makeEncryptionKey(random: Random = systemRandom): Secret {
   return new Secret('encryption key', random.bytes(32))
 }
 
+/** The algorithm of the signatures of a key. */
+export interface SignatureAlgorithm {
+  /** Object identifier in X.509. */
+  readonly oid: string
+  /** Parameters in X.509. An algorithm with RSA has the parameter NULL, an algorithm with ECDSA has none. */
+  readonly parameters: { readonly parameters?: null }
+  readonly hash: 'SHA-256' | 'SHA-384' | 'SHA-512'
+  readonly webCrypto: { readonly name: string; readonly namedCurve?: string; readonly hash: string }
+}
+
+const ecdsa = (namedCurve: string, oid: string, hash: SignatureAlgorithm['hash']): SignatureAlgorithm => ({
+  ...{ oid, parameters: {}, hash },
+  webCrypto: { name: 'ECDSA', namedCurve, hash },
+})
+
+const rsa: SignatureAlgorithm = {
+  ...{ oid: '1.2.840.113549.1.1.11', parameters: { parameters: null }, hash: 'SHA-256' },
+  webCrypto: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+}
+
+const curves: Readonly<Record<string, SignatureAlgorithm>> = {
+  prime256v1: ecdsa('P-256', '1.2.840.10045.4.3.2', 'SHA-256'),
+  secp384r1: ecdsa('P-384', '1.2.840.10045.4.3.3', 'SHA-384'),
+  secp521r1: ecdsa('P-521', '1.2.840.10045.4.3.4', 'SHA-512'),
+}
+
 /** A WebCrypto key that can only sign, and the algorithm of its signatures. */
 export interface SigningKey {
   readonly key: webcrypto.CryptoKey
-  readonly algorithm: { readonly name: string; readonly hash: string }
+  readonly algorithm: SignatureAlgorithm['webCrypto']
 }
 
-const curves: Readonly<Record<string, { readonly namedCurve: string; readonly hash: string }>> = {
-  prime256v1: { namedCurve: 'P-256', hash: 'SHA-256' },
-  secp384r1: { namedCurve: 'P-384', hash: 'SHA-384' },
-  secp521r1: { namedCurve: 'P-521', hash: 'SHA-512' },
+/** Converts a private key to a key of WebCrypto that can only sign. */
+export function loadSigningKey(privateKey: Secret): SigningKey {
+  const key = createPrivateKey(privateKey.revealText())
+  const { webCrypto: algorithm } = findSignatureAlgorithm(key, privateKey.name)
+  return { key: key.toCryptoKey(algorithm, false, ['sign']), algorithm }
 }
 
 /**
- * Converts a private key to a key that can only sign. hyperkube creates P-256 keys. CAs of adopted clusters
- * usually have RSA keys.
+ * Returns how a private key signs. hyperkube creates P-256 keys. CAs of adopted clusters usually have RSA keys.
+ * `keyName` is the name of the key in messages.
  */
-export function loadSigningKey(privateKey: Secret): SigningKey {
-  const key = createPrivateKey(privateKey.revealText())
+export function findSignatureAlgorithm(key: KeyObject, keyName: string): SignatureAlgorithm {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key
-  if (type === 'rsa') {
-    const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
-    return { key: key.toCryptoKey(algorithm, false, ['sign']), algorithm }
-  }
+  if (type === 'rsa') return rsa
   const curve = type === 'ec' ? curves[details?.namedCurve ?? ''] : undefined
   if (curve === undefined) {
-    throw new HyperkubeError(
-      'PKI_KEY_TYPE',
-      `${privateKey.name}: keys of this type cannot sign certificates`,
-      {
-        hint: 'hyperkube signs with RSA keys and with ECDSA keys on P-256, P-384 and P-521',
-      },
-    )
+    throw new HyperkubeError('PKI_KEY_TYPE', `${keyName}: keys of this type cannot sign certificates`, {
+      hint: 'hyperkube signs with RSA keys and with ECDSA keys on P-256, P-384 and P-521',
+    })
   }
-  const { namedCurve, hash } = curve
-  return {
-    key: key.toCryptoKey({ name: 'ECDSA', namedCurve }, false, ['sign']),
-    algorithm: { name: 'ECDSA', hash },
-  }
+  return curve
 }
 
 /** Source of cryptographically secure random bytes. */

@@ -4,10 +4,11 @@ import { HyperkubeError } from '../kit/errors.ts'
 import type { Ca } from './ca.ts'
 import { checkRequest } from './check-request.ts'
 import { inspectCertificate } from './certificates.ts'
-import { loadSigningKey, makeKeyPair, type Random, systemRandom } from './keys.ts'
+import { encodeCertificate, loadAsn1 } from './encode-certificate.ts'
+import { findSignatureAlgorithm, makeKeyPair, type Random, systemRandom } from './keys.ts'
 import { intersectValidity, isValid, validityFrom } from './lifetime.ts'
 import type { Secret } from './secret.ts'
-import { buildX509Name, loadX509, namesExtension, serialNumber, type X509 } from './x509.ts'
+import { loadX509, namesExtension, serialNumber } from './x509.ts'
 
 /**
  * Signs the key of a certificate signing request and returns the certificate as PEM. All other content comes
@@ -70,37 +71,27 @@ export async function issueCertificate(
 type SignKey = (publicKey: Uint8Array<ArrayBuffer>, spec: CertificateSpec) => Promise<string>
 
 async function createKeySigner(ca: Ca, now: Date, random: Random): Promise<SignKey> {
-  const issuer = checkCa(ca, now)
-  const x509 = await loadX509()
-  const issuerName = new x509.X509Certificate(ca.certificate).subjectName
-  const issuerKey = loadSigningKey(ca.privateKey)
-  return async (publicKey, spec) => {
-    const certificate = await x509.X509CertificateGenerator.create({
-      serialNumber: serialNumber(random),
-      subject: buildX509Name(x509, spec.subject),
-      issuer: issuerName,
-      ...intersectValidity(validityFrom(now, spec.lifetime), issuer),
-      publicKey,
-      signingKey: issuerKey.key,
-      signingAlgorithm: issuerKey.algorithm,
-      extensions: [
-        new x509.BasicConstraintsExtension(false, undefined, true),
-        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension(spec.usages.map((usage) => purpose(x509, usage))),
-        await x509.SubjectKeyIdentifierExtension.create(publicKey),
-        // Old CAs of other tools may have no key id.
-        ...(issuer.subjectKeyId === undefined
-          ? []
-          : [new x509.AuthorityKeyIdentifierExtension(issuer.subjectKeyId)]),
-        ...namesExtension(x509, spec.names),
-      ],
+  const { issuer, certificate, key } = checkCa(ca, now)
+  const asn1 = await loadAsn1()
+  const signer = {
+    certificate,
+    keyId: issuer.subjectKeyId,
+    key,
+    algorithm: findSignatureAlgorithm(key, ca.privateKey.name),
+  }
+  return async (publicKey, { subject, names, usages, lifetime }) => {
+    const der = await encodeCertificate(asn1, signer, {
+      serial: serialNumber(random),
+      ...{ subject, usages, publicKey },
+      validity: intersectValidity(validityFrom(now, lifetime), issuer),
+      extensions: hasNames(names) ? namesExtension(await loadX509(), names) : [],
     })
-    return `${certificate.toString('pem')}\n`
+    return new X509Certificate(der).toString()
   }
 }
 
-function purpose({ ExtendedKeyUsage }: X509, usage: CertificateSpec['usages'][number]): string {
-  return usage === 'server' ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth
+function hasNames({ dns, ip }: CertificateSpec['names']): boolean {
+  return dns.length + ip.length > 0
 }
 
 function checkSpec(spec: CertificateSpec): void {
@@ -115,19 +106,21 @@ function checkSpec(spec: CertificateSpec): void {
   )
 }
 
-function checkCa({ name, certificate, privateKey }: Ca, now: Date) {
-  const issuer = inspectCertificate(certificate)
+/** Returns the content of a CA's certificate and its private key. Throws if the CA cannot sign now. */
+function checkCa({ name, certificate: pem, privateKey }: Ca, now: Date) {
+  const issuer = inspectCertificate(pem)
   if (!isValid(issuer, now)) {
     const period = `from ${issuer.notBefore.toISOString()} to ${issuer.notAfter.toISOString()}`
     throw new HyperkubeError('PKI_CA_NOT_VALID', `the CA ${name} is only valid ${period}`, {
       hint: `the clock of this machine shows ${now.toISOString()}; correct the clock, or rotate the CA: hyperkube certs rotate-ca ${name}`,
     })
   }
-  const fits = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey.revealText()))
-  if (!issuer.isCa || !fits) {
+  const certificate = new X509Certificate(pem)
+  const key = createPrivateKey(privateKey.revealText())
+  if (!issuer.isCa || !certificate.checkPrivateKey(key)) {
     throw new HyperkubeError('PKI_CA_BROKEN', `certificate and key of the CA ${name} do not match`, {
       hint: 'restore cluster.identity from a backup',
     })
   }
-  return issuer
+  return { issuer, certificate: certificate.raw, key }
 }

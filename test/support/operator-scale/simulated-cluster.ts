@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import ssh2 from 'ssh2'
 import { compareStages } from '../../../src/contract/component-plan.ts'
 import type { Identity } from '../../../src/identity/identity.ts'
@@ -102,7 +102,10 @@ export function serveSsh(
       channel.pipe(socket).pipe(channel)
     })
   })
-  server.listen(port, '0.0.0.0', onListening)
+  // The library writes a packet in three parts. Without noDelay, the second part of a response waits 40 ms for
+  // the acknowledgement of the first. sshd writes a packet at once.
+  const listener = createServer({ noDelay: true }, (socket) => server.injectSocket(socket))
+  listener.listen(port, '0.0.0.0', onListening)
 }
 
 /** Simulates the few commands that an operator runs over ssh on a host whose agent is installed. */
