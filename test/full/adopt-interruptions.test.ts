@@ -126,7 +126,8 @@ describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`
       const { events, seconds } = await countEvents(cluster, command)
       process.stderr.write(`${command} without an interruption: ${events} events, ${seconds.toFixed(0)} s\n`)
       eventCounts.set(command, events)
-      expect(await findProblems(command === 'up')).toEqual([])
+      const problems = await findProblems(command === 'up')
+      if (problems.length > 0) throw new Error(`after ${command}: ${problems.join('\n')}`)
     }
   }, timeout)
   afterAll(async () => {

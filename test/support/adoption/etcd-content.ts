@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type Credentials, KubeApi } from '../../../lab/cluster/kube-api.ts'
 import type { Host } from '../../../lab/hosts/host.ts'
+import { namespace } from './workload-objects.ts'
 
 const rangeResponse = z.object({
   kvs: z.array(z.object({ key: z.base64(), value: z.base64().default('') })).default([]),
@@ -17,8 +18,8 @@ export interface EtcdContent {
   readonly members: string
   /** Digests of the values, by key. */
   readonly digests: ReadonlyMap<string, string>
-  /** Number of Secrets whose values are not encrypted. */
-  readonly plainSecrets: number
+  /** Keys of the workload's Secrets whose values are not encrypted. */
+  readonly plainSecrets: readonly string[]
 }
 
 /** Reads all keys through the JSON gateway of one member. */
@@ -43,10 +44,11 @@ export async function readEtcdContent(
       digests: new Map(
         decoded.map(({ key, value }) => [key, createHash('sha256').update(value).digest('hex')]),
       ),
-      plainSecrets: decoded.filter(
-        ({ key, value }) =>
-          key.startsWith('/registry/secrets/') && !value.toString('latin1').startsWith('k8s:enc:'),
-      ).length,
+      plainSecrets: decoded.flatMap(({ key, value }) =>
+        key.startsWith(`/registry/secrets/${namespace}/`) && !value.toString('latin1').startsWith('k8s:enc:')
+          ? [key]
+          : [],
+      ),
     }
   } finally {
     member.close()

@@ -61,6 +61,9 @@ export async function dumpObjects(api: KubeApi, before?: ObjectDump): Promise<Ob
   return { versions, objects }
 }
 
+/** Paths that every write or every controller changes. */
+const ignoredPaths = /^(?:status|metadata\.(?:resourceVersion|managedFields))(?:\.|$)/
+
 async function listAll(
   api: KubeApi,
   path: string,
@@ -68,10 +71,9 @@ async function listAll(
 ): Promise<[string, ReadonlyMap<string, string>][]> {
   try {
     const { items } = objectList.parse(await api.get(path))
-    return items.map(({ status: _, ...object }) => {
-      const { resourceVersion: _version, managedFields: _fields, ...metadata } = object.metadata
-      const key = [resource, metadata.namespace ?? '', metadata.name].join(' ')
-      return [key, new Map(flatten({ ...object, metadata }))]
+    return items.map((object) => {
+      const key = [resource, object.metadata.namespace ?? '', object.metadata.name].join(' ')
+      return [key, new Map(flatten(object).filter(([valuePath]) => !ignoredPaths.test(valuePath)))]
     })
   } catch (error) {
     // Some resources have the verb `list` but no list, for example of metrics.

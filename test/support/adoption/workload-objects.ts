@@ -231,9 +231,10 @@ const vault: readonly WorkloadObject[] = [
 
 /**
  * Program of the StatefulSet: appends a number and the time to a file every second, and continues with the last
- * number of the file.
+ * number of the file. A power cut may leave a line without its end.
  */
-const counter = `number=$(tail -n 1 /data/log 2>/dev/null | cut -d ' ' -f 1)
+const counter = `if [ -s /data/log ] && [ "$(tail -c 1 /data/log | wc -l)" -eq 0 ]; then sed -i '$d' /data/log; fi
+number=$(tail -n 1 /data/log 2>/dev/null | cut -d ' ' -f 1)
 number=\${number:-0}
 trap 'exit 0' TERM
 while true; do

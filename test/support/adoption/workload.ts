@@ -125,8 +125,22 @@ export class Workload {
       ...logs.flatMap(({ problems }, index) => problems.map((problem) => `store-${index}: ${problem}`)),
       ...(await findWrongSecrets(api)),
       ...(await findWrongWidgets(api)),
-      ...(await this.#findWrongPolicies(api)),
+      ...(await this.#waitForPolicies(api)),
     ]
+  }
+
+  /** Waits for the engine of policies, which follows new pods with a delay. Lists what is still wrong. */
+  async #waitForPolicies(api: KubeApi): Promise<readonly string[]> {
+    let wrong: readonly string[] = []
+    await pollUntil(
+      'the NetworkPolicy to be enforced',
+      async () => {
+        wrong = await this.#findWrongPolicies(api)
+        return wrong.length === 0
+      },
+      { timeoutMs: 60_000, intervalMs: 1000 },
+    ).catch(() => undefined)
+    return wrong
   }
 
   /** Reads the names of all pods, and how often their containers started again. */
