@@ -21,6 +21,7 @@ test('a restart of a container changes nothing that is compared', () => {
     'etcd HostConfig.Binds.0 = "/a:/b"',
     'etcd HostConfig.Devices = []',
     'etcd HostConfig.RestartPolicy.Name = "always"',
+    'etcd Mounts = []',
     'etcd State.Running = true',
   ])
 })
@@ -29,4 +30,11 @@ test('another restart policy, and a container that does not run, are differences
   const before = listInspectedValues(inspect({}))
   expect(listInspectedValues(inspect({}, 'no'))).not.toEqual(before)
   expect(listInspectedValues(inspect({ Running: false }))).not.toEqual(before)
+})
+
+test('mounts may be in any order', () => {
+  const list = (...sources: readonly string[]) =>
+    listInspectedValues(JSON.stringify([{ Name: '/kubelet', Mounts: sources.map((Source) => ({ Source })) }]))
+  expect(list('/a', '/b')).toEqual(list('/b', '/a'))
+  expect(list('/a', '/b')).not.toEqual(list('/a'))
 })

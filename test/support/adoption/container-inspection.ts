@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const inspections = z.array(z.looseObject({ Name: z.string() }))
+const inspections = z.array(z.looseObject({ Name: z.string(), Mounts: z.array(z.unknown()).default([]) }))
 
 /**
  * Paths in the output of `docker inspect` that differ after each start of a container: process id, times, and
@@ -13,8 +13,9 @@ export const volatileInspection =
 export function listInspectedValues(json: string): readonly string[] {
   return inspections
     .parse(JSON.parse(json))
-    .flatMap(({ Name, ...values }) =>
-      flatten(values)
+    .flatMap(({ Name, Mounts, ...values }) =>
+      // Docker lists mounts in any order.
+      flatten({ ...values, Mounts: Mounts.map((mount) => JSON.stringify(mount)).toSorted() })
         .filter((line) => !volatileInspection.test(`${line} `))
         .map((line) => `${Name.replace(/^\//, '')} ${line}`),
     )

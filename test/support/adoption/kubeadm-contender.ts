@@ -26,9 +26,11 @@ export const kubeadmContender: Contender = {
   ) => `kubeadm ${version}, ${shape} hosts of the lab, flannel and kube-router as services of the hosts, kube-proxy as a
 DaemonSet, Secrets encrypted at rest.`,
   states: { ...settingsStates, 'programs of components': programs },
-  ignored: /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated/,
-  notCompared: `files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, and the data of etcd, kubelets, containerd and
-systemd`,
+  // Files that programs rewrite, and the directory of CNI plugins, which has a file per pod.
+  ignored:
+    /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated| \/var\/lib\/cni\//,
+  notCompared: `files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, and the data of etcd, kubelets, containerd, CNI
+plugins and systemd`,
   movedScript:
     'systemctl is-active hyperkube-agent kubelet containerd; ls /etc/kubernetes/manifests 2>/dev/null || true',
   movedOutput: 'active\nactive\nactive\n',

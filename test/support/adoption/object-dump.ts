@@ -19,6 +19,9 @@ const objectList = z.object({
   ),
 })
 
+/** Resource whose objects the API server computes from probes of other programs. */
+const computedResource = 'componentstatuses'
+
 /** All objects of a cluster. */
 export interface ObjectDump {
   /** Version in which the objects of each resource were read, by resource and group. */
@@ -52,7 +55,8 @@ export async function dumpObjects(api: KubeApi, before?: ObjectDump): Promise<Ob
         const resource = group === '' ? name : `${name}.${group}`
         const wanted = before?.versions.get(resource)
         const isOther = wanted !== undefined && served.includes(wanted) && wanted !== groupVersion
-        if (name.includes('/') || !verbs.includes('list') || versions.has(resource) || isOther) continue
+        const isStored = !name.includes('/') && verbs.includes('list') && name !== computedResource
+        if (!isStored || versions.has(resource) || isOther) continue
         versions.set(resource, groupVersion)
         for (const [key, value] of await listAll(api, `${root}/${name}`, resource)) objects.set(key, value)
       }
