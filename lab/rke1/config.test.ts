@@ -46,3 +46,13 @@ test('every program of an image belongs to the part or to one that it includes',
   const used = rke1 === undefined ? [] : listImages(rke1).flatMap(({ programs }) => Object.keys(programs))
   expect(used.filter((name) => !files.has(name))).toEqual([])
 })
+
+test('Secrets are encrypted only on request', () => {
+  const hosts = { controlPlanes: [createHost('cp1', '10.210.0.2')], workers: [] }
+  const read = (yaml: string): unknown =>
+    z.looseObject({ services: z.looseObject({}) }).parse(parse(yaml)).services
+  expect(read(renderRkeConfig(hosts, { encrypted: true }))).toMatchObject({
+    'kube-api': { secrets_encryption_config: { enabled: true } },
+  })
+  expect(read(renderRkeConfig(hosts))).not.toHaveProperty('kube-api')
+})

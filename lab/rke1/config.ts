@@ -10,11 +10,16 @@ const knownVersion = 'v1.32.6-rancher1-1'
 
 type RkeHost = Pick<Host, 'name' | 'address' | 'ssh'>
 
+export interface RkeConfigOptions {
+  /** Whether API servers encrypt Secrets in etcd, with a key of RKE1. */
+  readonly encrypted?: boolean
+}
+
 /** Renders the cluster.yml of RKE1. */
-export function renderRkeConfig({
-  controlPlanes,
-  workers,
-}: Readonly<Record<keyof ClusterHosts, readonly RkeHost[]>>): string {
+export function renderRkeConfig(
+  { controlPlanes, workers }: Readonly<Record<keyof ClusterHosts, readonly RkeHost[]>>,
+  { encrypted = false }: RkeConfigOptions = {},
+): string {
   const { kubernetes, tools, etcd, pause, coredns, flannel, flannelCni } = rke1ImageNames
   return stringify({
     cluster_name: 'lab',
@@ -30,6 +35,7 @@ export function renderRkeConfig({
     monitoring: { provider: 'none' },
     services: {
       etcd: { snapshot: false },
+      ...(encrypted ? { 'kube-api': { secrets_encryption_config: { enabled: true } } } : {}),
       kubelet: {
         // Lab hosts share the disk of the machine, which may be nearly full.
         extra_args: {

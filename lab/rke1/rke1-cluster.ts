@@ -10,9 +10,15 @@ import { selectParts } from '../components/parts.ts'
 import type { Host } from '../hosts/host.ts'
 import type { Lab } from '../hosts/lab.ts'
 import type { Report } from '../report.ts'
-import { renderDockerConfig, renderRkeConfig, runcWrapper, runcWrapperPath } from './config.ts'
+import {
+  renderDockerConfig,
+  renderRkeConfig,
+  type RkeConfigOptions,
+  runcWrapper,
+  runcWrapperPath,
+} from './config.ts'
 
-export interface Rke1ClusterOptions {
+export interface Rke1ClusterOptions extends RkeConfigOptions {
   readonly shape: string
   /** Address of a mirror that has the images of RKE1. */
   readonly mirror: string
@@ -46,7 +52,7 @@ export async function startRke1Cluster(lab: Lab, options: Rke1ClusterOptions): P
   const directory = join(lab.directory, 'rke1')
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'cluster.yml')
-  await writeFile(file, renderRkeConfig(assignRoles(shape, hosts)), { mode: 0o600 })
+  await writeFile(file, renderRkeConfig(assignRoles(shape, hosts), options), { mode: 0o600 })
   const rke: Rke1Cluster['rke'] = async (command) =>
     report.step(`rke ${command}, ${options.shape}`, async (note) =>
       runProgram([join(built.directory, 'rke'), command, '--config', file, '--disable-port-check'], {

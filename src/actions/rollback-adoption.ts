@@ -4,7 +4,14 @@ import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
 import { passGate } from '../lifecycle/execute/gate.ts'
 import { returnHost } from '../lifecycle/execute/remove-host.ts'
+import {
+  buildReturnSteps,
+  findBrokenHosts,
+  type HostToReturn,
+  type ReturnStep,
+} from '../lifecycle/execute/return-steps.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
+import { rolloutCordonReason } from '../lifecycle/cluster-objects/node.ts'
 import { listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
 import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
 import { type Cluster, etcdHosts } from '../spec/cluster.ts'
@@ -36,7 +43,7 @@ const gateTimeoutMs = 300_000
 
 /**
  * Returns hosts of an adopted cluster to what the other tool installed. Phases: connect, check, show, confirm,
- * return one host at a time under the operator lock.
+ * return one host at a time under the operator lock, while etcd keeps its quorum.
  */
 export async function rollbackAdoption(
   context: WorkspaceContext,
@@ -93,7 +100,10 @@ interface RollbackDeps extends Pick<
   readonly run: ActionRun
 }
 
-/** Orders hosts against the order in which they moved: workers first, then control planes. */
+/**
+ * Orders hosts against the order in which they moved: workers first, then control planes. Hosts that do not
+ * respond come before them.
+ */
 function orderHosts(cluster: Cluster, limit: readonly string[] | undefined): readonly string[] {
   const hosts = limitHosts(cluster, limit).toReversed()
   const isWorker = ({ roles }: { readonly roles: readonly string[] }): boolean => roles.join() === 'worker'
@@ -115,25 +125,34 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         signal: deferredSignal,
       })
       const reporting = { emit: run.emit, signal }
+      const toReturn = describeHosts(inputs.cluster, hosts)
+      const members = etcdHosts(inputs.cluster).map(({ name }) => name)
+      const steps = buildReturnSteps(toReturn, members, await findBrokenHosts(toReturn, client))
+      const passGates = async (gates: ReturnStep['before']): Promise<void> => {
+        for (const gate of gates)
+          await passGate(gate, client, run.emit, { timeoutMs: gateTimeoutMs, now: context.now, signal })
+      }
       run.emit({
         type: 'steps-planned',
-        steps: hosts.map((host) => ({
+        steps: steps.map(({ host }) => ({
           step: toStep(host),
           title: `return ${host} to ${inputs.identity.adoption?.from ?? 'its previous tool'}`,
           hosts: [host],
         })),
       })
-      for (const host of hosts) {
+      for (const { host, before, after, checked } of steps) {
         const session = connected.sessions.get(host)
         if (session === undefined) continue
         signal.throwIfAborted()
         const step = toStep(host)
         run.emit({ type: 'step-started', step })
         await reportStep(reporting, { step }, async () => {
+          await passGates(before)
           await returnHost(session, claim, run.emit)
           forgetHost(host)
-          for (const gate of listGates(inputs.cluster, host))
-            await passGate(gate, client, run.emit, { timeoutMs: gateTimeoutMs, now: context.now, signal })
+          await passGates(after)
+          // An interrupted `up` may have drained these hosts.
+          for (const name of checked) await client.uncordon(name, rolloutCordonReason)
         })
         options.onReturned(host)
       }
@@ -141,15 +160,14 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
   )
 }
 
-/** Lists what must hold before the next host returns. */
-function listGates(cluster: Cluster, host: string): readonly Parameters<typeof passGate>[0][] {
-  const members = etcdHosts(cluster).map(({ name }) => name)
-  const isControlPlane = cluster.spec.hosts.some(
-    ({ name, roles }) => name === host && roles.includes('control-plane'),
+function describeHosts(cluster: Cluster, names: readonly string[]): readonly HostToReturn[] {
+  const members = new Set(etcdHosts(cluster).map(({ name }) => name))
+  const controlPlanes = new Set(
+    cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane')).map(({ name }) => name),
   )
-  return [
-    { kind: 'etcd-healthy', members },
-    ...(isControlPlane ? [{ kind: 'api-ready', hosts: [host] } as const] : []),
-    { kind: 'nodes-ready', hosts: [host] },
-  ]
+  return names.map((name) => ({
+    name,
+    isMember: members.has(name),
+    isControlPlane: controlPlanes.has(name),
+  }))
 }

@@ -1,4 +1,5 @@
 import type { Identity, ReplacementPhase } from '../identity/identity.ts'
+import { HyperkubeError } from '../kit/errors.ts'
 import { advanceReplacement, findReplacementPhase, type KeyName } from '../identity/replace-key.ts'
 import type { ActionStatus } from './phases/action-run.ts'
 
@@ -39,6 +40,7 @@ export interface KeyRotationResult {
 export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResult> {
   const { keys, load, save, applyIdentity, finishPhase, reportPhases, dryRun, now } = deps
   let identity = await load()
+  if (keys.includes('encryption')) requireOwnEncryption(identity)
   const started = keys.filter((key) => findReplacementPhase(identity, key) !== undefined)
   const activeKeys = started.length > 0 ? started : keys
   const buildResult = (status: ActionStatus): KeyRotationResult => ({ status, keys: activeKeys })
@@ -63,6 +65,19 @@ export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResu
     // Loads the identity again, because another process may have changed it during the rollout.
     identity = await advanceAll(await load(), [...phases.keys()], now())
   }
+}
+
+/**
+ * Throws if API servers use the encryption configuration of another tool. Its keys are in that configuration, so a
+ * new key of hyperkube would encrypt nothing.
+ */
+function requireOwnEncryption({ adoption }: Identity): void {
+  if (adoption?.encryptionConfiguration === undefined) return
+  throw new HyperkubeError(
+    'KEYS_ENCRYPTION_IMPORTED',
+    `API servers encrypt with the configuration of ${adoption.from}, whose keys hyperkube cannot replace; nothing was changed`,
+    { hint: 'rotate the other keys: hyperkube certs rotate-ca all' },
+  )
 }
 
 /** Takes the host keys from disk, because host keys may have been added after the identity was read. */

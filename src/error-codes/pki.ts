@@ -131,6 +131,13 @@ export const keyRotationCodes: ErrorCodeEntries = {
     remedy:
       'Run the same command again after the time in the message. Delete and recreate the Secrets that it names. To invalidate all tokens now, add `--ignore KEYS_TOKENS_ALIVE`.',
   },
+  KEYS_ENCRYPTION_IMPORTED: {
+    summary: 'The encryption keys of an adopted cluster cannot be rotated.',
+    meaning:
+      'The cluster had an encryption configuration of its own when it was adopted, and keeps it. A new key of hyperkube would not be in that configuration, so it would encrypt nothing.',
+    remedy:
+      'Rotate the other keys. To change the encryption key as well, replace it with the previous tool before you adopt the cluster.',
+  },
   KEYS_STILL_ENCRYPTED: {
     summary: 'Objects in etcd are still encrypted with the previous key.',
     meaning: 'They could not be decrypted without that key, so hyperkube keeps it.',

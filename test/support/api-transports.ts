@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { hasCode } from '../../src/kit/errors.ts'
 
-export const loadTarget = z.strictObject({
-  host: z.string(),
-  port: z.int(),
+const endpoint = z.strictObject({ host: z.string(), port: z.int() })
+export type Endpoint = z.infer<typeof endpoint>
+
+export const loadTarget = endpoint.extend({
   credentials: z.strictObject({ ca: z.string(), certificate: z.string(), key: z.string() }),
+  /** Endpoints for connections that the first one does not accept, in this order. */
+  others: z.array(endpoint).optional(),
 })
 export type LoadTarget = z.infer<typeof loadTarget>
 

@@ -1,10 +1,10 @@
-import type { KubeApi } from '../../lab/cluster/kube-api.ts'
+import type { Credentials, KubeApi } from '../../lab/cluster/kube-api.ts'
 import { testImage } from '../../lab/cluster/artifacts.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import { ApiLoad, type LoadFigures } from './api-load.ts'
+import type { Endpoint } from './api-transports.ts'
 import { CountedWrites, findLostWrites, type WriteFigures } from './counted-writes.ts'
-import type { parseKubeconfig } from './kubeconfig.ts'
 import { LoadProcess } from './load-process.ts'
 import { waitForRequests } from './proxied-api.ts'
 import { ServiceLoad, type ServiceFigures } from './service-load.ts'
@@ -30,16 +30,32 @@ const recordedRates: BusyRates = { api: 50, service: 100, writes: 5 }
 /** CI uses less, because all hosts of a cluster share two cores that may be slow. */
 export const ciRates: BusyRates = { api: 20, service: 40, writes: 5 }
 
+/** How clients reach the cluster. */
+export interface BusyTarget {
+  /** Endpoints of the API, as `clientHost` reaches them. Connections go to the first one that accepts them. */
+  readonly endpoints: readonly [Endpoint, ...Endpoint[]]
+  /** Address of the Service, which must be in the service network. */
+  readonly service: string
+  /** Whether the pods have a disruption budget. With one worker, it would block each drain. */
+  readonly budget: boolean
+}
+
+const ownTarget: BusyTarget = {
+  endpoints: [{ host: '127.0.0.1', port: 6444 }],
+  service: '10.96.88.88',
+  budget: true,
+}
+
 const services = '/api/v1/namespaces/default/services'
-const [name, address] = ['shop', '10.96.88.88'] as const
+const name = 'shop'
 const labels = { app: name }
 
 /**
  * Creates the Service unless it exists. `ensure` would fail, because the API reports an occupied address
  * instead of an existing name.
  */
-async function ensureService(api: KubeApi): Promise<void> {
-  await api.create(services, service).catch(async (error: unknown) => {
+async function ensureService(api: KubeApi, address: string): Promise<void> {
+  await api.create(services, buildService(address)).catch(async (error: unknown) => {
     await api.get(`${services}/${name}`).catch(() => Promise.reject(error))
   })
 }
@@ -50,10 +66,15 @@ export class BusyCluster {
   readonly #service: ServiceLoad
   readonly #writes: CountedWrites
 
-  private constructor(clientHost: Host, credentials: ReturnType<typeof parseKubeconfig>, rates: BusyRates) {
-    const target = { host: '127.0.0.1', port: 6444, credentials }
+  private constructor(
+    clientHost: Host,
+    credentials: Credentials,
+    rates: BusyRates,
+    { endpoints: [first, ...others], service }: BusyTarget,
+  ) {
+    const target = { ...first, others, credentials }
     this.#load = new LoadProcess(clientHost, target, rates.api)
-    this.#service = new ServiceLoad(clientHost, address, rates.service)
+    this.#service = new ServiceLoad(clientHost, { address: service }, rates.service)
     this.#writes = new CountedWrites(clientHost, target, rates.writes)
   }
 
@@ -61,21 +82,22 @@ export class BusyCluster {
   static async open(
     api: KubeApi,
     clientHost: Host,
-    credentials: ReturnType<typeof parseKubeconfig>,
+    credentials: Credentials,
     rates = recordedRates,
+    target = ownTarget,
   ): Promise<BusyCluster> {
     await ApiLoad.prepare(api)
     await api.ensure('/apis/apps/v1/namespaces/default/deployments', deployment)
-    await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
-    await ensureService(api)
+    if (target.budget) await api.ensure('/apis/policy/v1/namespaces/default/poddisruptionbudgets', budget)
+    await ensureService(api, target.service)
     await pollUntil('the shop to open', async () => (await countAvailable(api)) === 4, { timeoutMs: 120_000 })
     // kube-proxy on the client host may write its rules some time after the API reports the pods as
     // available.
-    await pollUntil('the way to the shop', async () => isServiceReachable(clientHost), {
+    await pollUntil('the way to the shop', async () => isServiceReachable(clientHost, target.service), {
       timeoutMs: 60_000,
       intervalMs: 100,
     })
-    return new BusyCluster(clientHost, credentials, rates)
+    return new BusyCluster(clientHost, credentials, rates, target)
   }
 
   /**
@@ -115,7 +137,7 @@ export function formatBusyFigures({ api, service: serviceFigures, writes, lost }
   ].join('; ')
 }
 
-async function isServiceReachable(clientHost: Host): Promise<boolean> {
+async function isServiceReachable(clientHost: Host, address: string): Promise<boolean> {
   const command = ['curl', '-sf', '-o', '/dev/null', '-m', '2', `http://${address}/`] as const
   return (await clientHost.exec(command, { allowFailure: true })).code === 0
 }
@@ -169,9 +191,11 @@ const budget = {
   spec: { minAvailable: 3, selector: { matchLabels: labels } },
 }
 
-const service = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { name },
-  spec: { clusterIP: address, selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+function buildService(address: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { clusterIP: address, selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+  }
 }

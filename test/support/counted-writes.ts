@@ -1,21 +1,23 @@
 import { z } from 'zod'
 import { KubeApi } from '../../lab/cluster/kube-api.ts'
-import type { Host } from '../../lab/hosts/host.ts'
 import { loadTarget, type LoadTarget } from './api-transports.ts'
-import { runInNetwork, readOptions } from './network-process.ts'
+import { openTarget } from './endpoint-relay.ts'
+import { type ClientNetwork, runInNetwork, readOptions } from './network-process.ts'
 
-const optionsSchema = z.strictObject({ target: loadTarget, perSecond: z.number() })
+const optionsSchema = z.strictObject({ target: loadTarget, perSecond: z.number(), namespace: z.string() })
 const figuresSchema = z.strictObject({ acknowledged: z.array(z.string()), refused: z.int() })
 export type WriteFigures = z.infer<typeof figuresSchema>
 
-const collection = '/api/v1/namespaces/default/configmaps'
+function formatCollection(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/configmaps`
+}
 
 /** Creates objects at a constant rate and records the names that the API acknowledged. */
 export class CountedWrites {
   readonly #process: ReturnType<typeof runInNetwork>
 
-  constructor(host: Host, target: LoadTarget, perSecond: number) {
-    this.#process = runInNetwork(host, import.meta.filename, { target, perSecond })
+  constructor(network: ClientNetwork, target: LoadTarget, perSecond: number, namespace = 'default') {
+    this.#process = runInNetwork(network, import.meta.filename, { target, perSecond, namespace })
   }
 
   async stop(): Promise<WriteFigures> {
@@ -24,9 +26,13 @@ export class CountedWrites {
 }
 
 /** Lists objects whose creation the API acknowledged but that the API does not have. */
-export async function findLostWrites(api: KubeApi, { acknowledged }: WriteFigures): Promise<string[]> {
+export async function findLostWrites(
+  api: KubeApi,
+  { acknowledged }: WriteFigures,
+  namespace = 'default',
+): Promise<string[]> {
   const { items } = await api.get<{ items: { metadata: { name: string } }[] }>(
-    `${collection}?labelSelector=counted`,
+    `${formatCollection(namespace)}?labelSelector=counted`,
   )
   const stored = new Set(items.map(({ metadata }) => metadata.name))
   return acknowledged.filter((name) => !stored.has(name))
@@ -35,7 +41,10 @@ export async function findLostWrites(api: KubeApi, { acknowledged }: WriteFigure
 /** Entry point of the child process. */
 async function main(): Promise<void> {
   const { options, ended } = await readOptions(optionsSchema)
-  const { target, perSecond } = options
+  const { perSecond } = options
+  const collection = formatCollection(options.namespace)
+  using opened = await openTarget(options.target)
+  const { target } = opened
   const api = new KubeApi(`https://${target.host}:${target.port}`, target.credentials)
   const acknowledged: string[] = []
   let [refused, number] = [0, 0]

@@ -18,8 +18,12 @@ export async function startOneHost(lab: Lab, name: string, options: UpOptions = 
 }
 
 /** Starts hosts that can survive a power cut: their files are synced to disk. */
-export async function startHostsOnDisk(lab: Lab, names: readonly string[]): Promise<Host[]> {
-  const hosts = await lab.up(names, { disk: 'loop', diskGigabytes: 8 })
+export async function startHostsOnDisk(
+  lab: Lab,
+  names: readonly string[],
+  options: Omit<UpOptions, 'disk'> = {},
+): Promise<Host[]> {
+  const hosts = await lab.up(names, { diskGigabytes: 8, ...options, disk: 'loop' })
   await settleAll(hosts.map(async (host) => host.exec(['sync', '-f', '/'])))
   return hosts
 }

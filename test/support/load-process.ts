@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline'
 import type { Writable } from 'node:stream'
 import { z } from 'zod'
-import type { Host } from '../../lab/hosts/host.ts'
 import { ApiLoad, type Load, type LoadFigures, loadFigures } from './api-load.ts'
 import { type LoadTarget, loadTarget } from './api-transports.ts'
-import { readOptions, spawnInNetwork } from './network-process.ts'
+import { openTarget } from './endpoint-relay.ts'
+import { type ClientNetwork, readOptions, spawnInNetwork } from './network-process.ts'
 
 /**
  * Options, which the process reads from the first line of its input. The process stops when its input ends.
@@ -23,8 +23,8 @@ export class LoadProcess implements Load {
   readonly #input: Writable
   readonly #figures = Promise.withResolvers<LoadFigures>()
 
-  constructor(host: Host, target: LoadTarget, perSecond: number) {
-    const child = spawnInNetwork(host, import.meta.filename)
+  constructor(network: ClientNetwork, target: LoadTarget, perSecond: number) {
+    const child = spawnInNetwork(network, import.meta.filename)
     this.#input = child.stdin
     child.stdin.on('error', () => undefined)
     child.stdin.write(`${JSON.stringify({ target, perSecond })}\n`)
@@ -50,9 +50,10 @@ export class LoadProcess implements Load {
 /** Entry point of the child process. */
 async function main(): Promise<void> {
   const { options, ended } = await readOptions(optionsSchema)
-  const { target, perSecond } = options
+  const { perSecond } = options
+  using opened = await openTarget(options.target)
   const printLine = (output: LoadOutput): void => void process.stdout.write(`${JSON.stringify(output)}\n`)
-  const load = new ApiLoad(target, perSecond)
+  const load = new ApiLoad(opened.target, perSecond)
   load.start()
   const timer = setInterval(() => printLine({ requests: load.requests }), 200)
   await ended

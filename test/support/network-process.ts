@@ -5,21 +5,33 @@ import type { Readable, Writable } from 'node:stream'
 import { z } from 'zod'
 import type { Host } from '../../lab/hosts/host.ts'
 
+/** Where a client runs: on a host of the lab, or on the machine that runs the lab and never fails. */
+export type ClientNetwork = Host | 'machine'
+
 /**
  * Starts a program in the network namespace of a host. `ip netns exec` would also create a mount namespace,
  * which would keep the disks of all labs mounted.
  */
-export function spawnInNetwork(host: Host, program: string): ChildProcessByStdio<Writable, Readable, null> {
-  const argv = [`--net=/run/netns/${host.hostId}`, process.execPath, program]
-  return spawn('nsenter', argv, { stdio: ['pipe', 'pipe', 'inherit'] })
+export function spawnInNetwork(
+  network: ClientNetwork,
+  program: string,
+): ChildProcessByStdio<Writable, Readable, null> {
+  const argv = [process.execPath, program] as const
+  const [file, ...args] =
+    network === 'machine' ? argv : (['nsenter', `--net=/run/netns/${network.hostId}`, ...argv] as const)
+  return spawn(file, args, { stdio: ['pipe', 'pipe', 'inherit'] })
 }
 
 /**
  * Starts a program in the network namespace of a host. The program reads one line with its options, works
  * until its input ends, and prints one result line.
  */
-export function runInNetwork(host: Host, program: string, options: object): { stop(): Promise<unknown> } {
-  const child = spawnInNetwork(host, program)
+export function runInNetwork(
+  network: ClientNetwork,
+  program: string,
+  options: object,
+): { stop(): Promise<unknown> } {
+  const child = spawnInNetwork(network, program)
   const result = Promise.withResolvers<unknown>()
   // Prevents an unhandled rejection. `stop` awaits the same promise and gets its error.
   result.promise.catch(() => undefined)

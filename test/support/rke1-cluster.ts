@@ -1,18 +1,20 @@
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parse, parseDocument } from 'yaml'
-import { z } from 'zod'
 import { cacheDirectory } from '../../lab/cache.ts'
 import { selectVersions } from '../../lab/cluster/artifacts.ts'
 import type { Credentials } from '../../lab/cluster/kube-api.ts'
+import { listHostNames, parseShape } from '../../lab/cluster/shape.ts'
 import { rke1Versions, selectParts } from '../../lab/components/parts.ts'
+import type { Lab } from '../../lab/hosts/lab.ts'
 import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import { openMirror } from '../../lab/mirror/open-mirror.ts'
 import { silentReport } from '../../lab/report.ts'
 import { type Rke1Cluster as LabCluster, rke1Part, startRke1Cluster } from '../../lab/rke1/rke1-cluster.ts'
-import { type CommandResult, runProgram } from '../../src/kit/command.ts'
-import { openFreshLab } from './lab.ts'
+import type { CommandResult } from '../../src/kit/command.ts'
+import { type AdoptingOperator, createAdoptingOperator } from './adoption/adopting-operator.ts'
+import { parseKubeconfig } from './kubeconfig.ts'
+import { openFreshLab, startHostsOnDisk } from './lab.ts'
 
 export interface Rke1ClusterOptions {
   /** Name of the lab. */
@@ -20,29 +22,40 @@ export interface Rke1ClusterOptions {
   readonly shape: string
   /** Path of the hyperkube executable. */
   readonly executable: string
+  /** Parts that the mirror serves in addition to those of the adopted cluster. */
+  readonly parts?: readonly string[]
+  /** Whether API servers encrypt Secrets in etcd, with a key of RKE1. */
+  readonly encrypted?: boolean
+  /** True if hosts must survive a power cut. */
+  readonly survivesPowerCut?: boolean
 }
 
 /** A cluster that RKE1 created, and an operator with hyperkube. */
-export interface Rke1Cluster extends LabCluster, AsyncDisposable {
+export interface Rke1Cluster extends AdoptingOperator, Omit<LabCluster, 'directory'>, AsyncDisposable {
+  readonly lab: Lab
+  /** Address of the mirror. */
+  readonly mirror: string
   readonly api: Credentials
-  readonly path: (name: string) => string
-  readonly hyperkube: (...args: readonly string[]) => Promise<CommandResult>
   /** Runs `adopt --from-rke`. */
   readonly adopt: (...args: readonly string[]) => Promise<CommandResult>
-  /** Lets the written cluster.yml use the mirror of the lab, and writes its lock. */
-  readonly lock: () => Promise<CommandResult>
 }
+
+/** Size of the disk of a host. It has the images of RKE1 twice, in Docker and in containerd. */
+const diskGigabytes = 16
 
 export async function createRke1Cluster({
   name,
   shape,
   executable,
+  parts: moreParts = [],
+  encrypted = false,
+  survivesPowerCut = false,
 }: Rke1ClusterOptions): Promise<Rke1Cluster> {
   const { etcd, pause, kubernetes } = selectVersions(rke1Versions.kubernetes)
   // Parts that RKE1 and the lock of the adopted cluster need.
   const parts = selectParts([
     ...[rke1Part, `kubernetes@${kubernetes}`, `etcd@${etcd}`, `pause@${pause}`, 'containerd', 'runc'],
-    ...['cni-plugins', 'flannel', 'kube-router', 'crictl'],
+    ...['cni-plugins', 'flannel', 'kube-router', 'crictl', ...moreParts],
   ])
   const lab = await openFreshLab(name)
   const directory = await mkdtemp(join(tmpdir(), `${name}-`))
@@ -54,32 +67,36 @@ export async function createRke1Cluster({
     await rm(directory, { recursive: true, force: true })
   }
   try {
-    const options = { shape, mirror: mirror.address, cache, report: silentReport }
-    const cluster = await startRke1Cluster(lab, { ...options, signal: new AbortController().signal })
-    const path = (file: string): string => join(directory, file)
-    for (const [from, to] of Object.entries(rkeFiles)) await copyFile(join(cluster.directory, from), path(to))
-    await writeKnownHosts(directory, cluster.hosts)
-    const hyperkube: Rke1Cluster['hyperkube'] = async (...args) => {
-      const env = { XDG_CONFIG_HOME: directory, XDG_STATE_HOME: directory, HOME: directory }
-      return runProgram([executable, ...args], { env, allowFailure: true })
-    }
-    const file = path('cluster.yml')
+    // rke uses the hosts that already run.
+    if (survivesPowerCut)
+      await startHostsOnDisk(lab, listHostNames(parseShape(shape)), { docker: true, diskGigabytes })
+    const options = { shape, encrypted, mirror: mirror.address, cache, report: silentReport }
+    const {
+      hosts,
+      rke,
+      directory: rkeDirectory,
+    } = await startRke1Cluster(lab, {
+      ...options,
+      signal: new AbortController().signal,
+    })
+    const operator = createAdoptingOperator({
+      directory,
+      executable,
+      mirror: mirror.address,
+      clusterName: 'lab',
+    })
+    const { path } = operator
+    for (const [from, to] of Object.entries(rkeFiles)) await copyFile(join(rkeDirectory, from), path(to))
+    await writeKnownHosts(directory, hosts)
     return {
-      ...cluster,
-      api: readCredentials(await readFile(path('kube_config_rke.yml'), 'utf8')),
-      path,
-      hyperkube,
-      adopt: async (...args) => hyperkube('adopt', '--from-rke', path('rke.yml'), '-f', file, ...args),
-      async lock() {
-        const document = parseDocument(await readFile(file, 'utf8'))
-        document.setIn(['spec', 'artifacts'], { mirror: mirror.address, digests: 'mirror' })
-        document.setIn(
-          ['spec', 'registries'],
-          ['registry.k8s.io', 'docker.io'].map((host) => ({ host, mirrors: [mirror.address] })),
-        )
-        await writeFile(file, document.toString())
-        return hyperkube('lock', '-f', file)
-      },
+      ...operator,
+      lab,
+      mirror: mirror.address,
+      hosts,
+      rke,
+      api: parseKubeconfig(await readFile(path('kube_config_rke.yml'), 'utf8')),
+      adopt: async (...args) =>
+        operator.hyperkube('adopt', '--from-rke', path('rke.yml'), '-f', path('cluster.yml'), ...args),
       [Symbol.asyncDispose]: dispose,
     }
   } catch (error) {
@@ -94,28 +111,3 @@ const rkeFiles = {
   'cluster.rkestate': 'rke.rkestate',
   'kube_config_cluster.yml': 'kube_config_rke.yml',
 } as const
-
-const kubeconfig = z.looseObject({
-  clusters: z.tuple([
-    z.looseObject({ cluster: z.looseObject({ 'certificate-authority-data': z.string() }) }),
-  ]),
-  users: z.tuple([
-    z.looseObject({
-      user: z.looseObject({ 'client-certificate-data': z.string(), 'client-key-data': z.string() }),
-    }),
-  ]),
-})
-
-/** Reads the credentials of the administrator from the kubeconfig that RKE1 wrote. */
-function readCredentials(text: string): Credentials {
-  const {
-    clusters: [{ cluster }],
-    users: [{ user }],
-  } = kubeconfig.parse(parse(text))
-  const decode = (value: string): string => Buffer.from(value, 'base64').toString()
-  return {
-    ca: decode(cluster['certificate-authority-data']),
-    certificate: decode(user['client-certificate-data']),
-    key: decode(user['client-key-data']),
-  }
-}

@@ -1,9 +1,16 @@
 import { Agent, request } from 'node:http'
 import { z } from 'zod'
-import type { Host } from '../../lab/hosts/host.ts'
-import { runInNetwork, readOptions } from './network-process.ts'
+import { type ClientNetwork, runInNetwork, readOptions } from './network-process.ts'
 
-const optionsSchema = z.strictObject({ address: z.string(), perSecond: z.number() })
+const serviceTarget = z.strictObject({
+  address: z.string(),
+  port: z.int().default(80),
+  /** Name of the host in requests, for example that of an Ingress. */
+  name: z.string().optional(),
+})
+type ServiceTarget = z.output<typeof serviceTarget>
+
+const optionsSchema = z.strictObject({ target: serviceTarget, perSecond: z.number() })
 
 /**
  * Results of the load on a service. Failed requests are not retried, except on a kept connection that the
@@ -28,8 +35,8 @@ const timeoutMs = 5000
 export class ServiceLoad {
   readonly #process: ReturnType<typeof runInNetwork>
 
-  constructor(host: Host, address: string, perSecond: number) {
-    this.#process = runInNetwork(host, import.meta.filename, { address, perSecond })
+  constructor(network: ClientNetwork, target: z.input<typeof serviceTarget>, perSecond: number) {
+    this.#process = runInNetwork(network, import.meta.filename, { target, perSecond })
   }
 
   async stop(): Promise<ServiceFigures> {
@@ -40,7 +47,7 @@ export class ServiceLoad {
 /** Entry point of the child process. */
 async function main(): Promise<void> {
   const { options, ended } = await readOptions(optionsSchema)
-  const { address, perSecond } = options
+  const { target, perSecond } = options
   const agent = new Agent({ keepAlive: true })
   const failed: string[] = []
   const pods = new Set<string>()
@@ -49,7 +56,7 @@ async function main(): Promise<void> {
   const sendOne = async (keepAlive: boolean): Promise<void> => {
     const began = performance.now()
     try {
-      pods.add(await sendRequest(address, keepAlive ? agent : undefined))
+      pods.add(await sendRequest(target, keepAlive ? agent : undefined))
     } catch (error) {
       failed.push(`${new Date().toISOString()} ${String(error)}`)
     }
@@ -58,11 +65,11 @@ async function main(): Promise<void> {
   const started = performance.now()
   let due = 0
   const timer = setInterval(() => {
-    const target = Math.floor(((performance.now() - started) / 1000) * perSecond)
+    const dueNow = Math.floor(((performance.now() - started) / 1000) * perSecond)
     // If this process falls behind, only the last ten requests that are due are sent, and older ones are
     // skipped.
-    due = Math.max(due, target - 10)
-    for (; due < target; due++) {
+    due = Math.max(due, dueNow - 10)
+    for (; due < dueNow; due++) {
       requests++
       const pendingRequest: Promise<void> = sendOne(due % 2 === 0).finally(() =>
         pending.delete(pendingRequest),
@@ -78,9 +85,18 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 }
 
-async function sendRequest(address: string, agent: Agent | undefined): Promise<string> {
+async function sendRequest(target: ServiceTarget, agent: Agent | undefined): Promise<string> {
+  const { address, port, name } = target
   return new Promise((resolve, reject) => {
-    const options = { host: address, port: 80, path: '/hostname', agent: agent ?? false, timeout: timeoutMs }
+    const headers = name === undefined ? {} : { host: name }
+    const options = {
+      host: address,
+      port,
+      path: '/hostname',
+      headers,
+      agent: agent ?? false,
+      timeout: timeoutMs,
+    }
     const outgoing = request(options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -94,7 +110,7 @@ async function sendRequest(address: string, agent: Agent | undefined): Promise<s
     outgoing.on('error', (error) => {
       // Retries once, as HTTP clients do: the server had closed the kept connection before the request.
       if (outgoing.reusedSocket && 'code' in error && error.code === 'ECONNRESET') {
-        resolve(sendRequest(address, undefined))
+        resolve(sendRequest(target, undefined))
       } else reject(error)
     })
     outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)))

@@ -15,6 +15,7 @@ import { resolveDownloadRoute } from '../resources/download-route.ts'
 import { deleteDelivered, downloadArtifact, type RemoteArtifact } from '../resources/download.ts'
 import { openJournal } from '../records/journal.ts'
 import { LedgerStore, withCurrentOwners } from '../records/ledger.ts'
+import { orderPredecessors } from './order-predecessors.ts'
 import { deleteTemporaryFiles } from './orphans.ts'
 import { replacementFileCheck } from '../resources/replace-files.ts'
 import { type EmitRunEvent, journalRun, runOp, toRunError } from '../records/run-op.ts'
@@ -71,7 +72,10 @@ async function applyStages(options: ApplyPlanOptions): Promise<void> {
     const newUnits = await showNewServices(host, ops, through)
     const selfRestarts = await runOps(
       { ...run, newUnits },
-      ops.filter(({ stage }) => compareStages(stage, through) <= 0),
+      orderPredecessors(
+        ops.filter(({ stage }) => compareStages(stage, through) <= 0),
+        plan,
+      ),
     )
     await ledgerStore.save(currentOwnersOrSame(run))
     signal.throwIfAborted()

@@ -45,7 +45,9 @@ function buildAdoptedPlan(kept = true): NodePlan {
   )
 }
 
-let host: LinuxHost & Pick<TemporaryHost, 'toLocalPath' | 'services' | 'users' | 'clock'> & AsyncDisposable
+let host: LinuxHost &
+  Pick<TemporaryHost, 'toLocalPath' | 'services' | 'users' | 'clock' | 'remoteFiles'> &
+  AsyncDisposable
 /** Number of queries after which the kubelet has ended the pod. */
 let remainingQueries = 2
 
@@ -135,6 +137,33 @@ describe('a host of an adopted cluster', () => {
       text: expect.stringContaining('/opt/hyperkube/kubelet-1'),
     })
     expect(await applyAndListOps(host, buildAdoptedPlan())).toEqual([])
+  })
+
+  test('ends the API server before its etcd, so that no request waits for etcd', async () => {
+    const program = 'kube-apiserver'
+    const pod = {
+      kind: 'static-pod',
+      manifest: `/etc/kubernetes/manifests/${program}.yaml`,
+      program,
+    } as const
+    const server = runningComponent(program, '1', {
+      stage: 'api',
+      needs: ['etcd'],
+      replaces: { ...pod, kept: true },
+    })
+    const [hostPart, etcd, ...others] = buildAdoptedPlan().components
+    if (hostPart === undefined || etcd === undefined) throw new Error('the plan has no etcd')
+    const plan = { ...buildAdoptedPlan(), components: [hostPart, etcd, server, ...others] }
+    publishPrograms(host, plan)
+    await writeFile(host.toLocalPath(pod.manifest), 'kind: Pod')
+    const ops = await applyAndListOps(host, plan)
+    const ended = ops.filter((op) => op.startsWith('create predecessor /etc/kubernetes/manifests'))
+    expect(ended.map((op) => op.split('/').at(-1))).toEqual([
+      expect.stringContaining('kube-apiserver.yaml'),
+      expect.stringContaining('etcd.yaml'),
+    ])
+    const indexOf = (start: string): number => ops.findIndex((op) => op.startsWith(start))
+    expect(indexOf('start service etcd')).toBeLessThan(indexOf('start service kube-apiserver'))
   })
 
   test('returns: everything is as before, and the previous kubelet runs', async () => {

@@ -144,7 +144,7 @@ export async function createClusterClient(
         signal: until,
       })
     },
-    uncordon: async (host) => uncordon(api, nodeName(host)),
+    uncordon: async (host, reason) => uncordon(api, nodeName(host), { reason }),
     async removeNode(host) {
       const name = nodeName(host)
       // If a host of cluster.yml has this node name, the API must continue to accept its writes.

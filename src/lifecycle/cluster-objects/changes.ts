@@ -69,7 +69,12 @@ function toObjectReference(change: ClusterObjectChange): Pick<ObjectReference, '
 
 function describeChange(change: ClusterObjectChange): string {
   if (change.kind === 'readmission') return `API access of ${change.node}, a name that was removed before`
-  if (change.kind === 'node') return `labels and taints of node ${change.settings.name}`
+  if (change.kind === 'node') {
+    const { name, uncordon } = change.settings
+    return uncordon === true
+      ? `labels, taints and the cordon of node ${name}`
+      : `labels and taints of node ${name}`
+  }
   if (change.kind === 'smoke-test') return `interrupted smoke test of ${change.host}`
   if (change.kind === 'orphan') return `${describeReference(change.object)} (removed)`
   const { kind, metadata } = change.manifest

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Node } from './node.ts'
+import { describeObjectChanges } from './changes.ts'
+import { cordonOwnerAnnotation, type Node, rolloutCordonReason } from './node.ts'
 import { computeNodeSettings } from './node-settings.ts'
 
 const role = 'node-role.kubernetes.io/control-plane'
@@ -50,4 +51,42 @@ test('with an invalid annotation no label or taint is removed', () => {
   const now = node({ ...others, old: 'x' }, [notReady], 'garbage')
   const settings = computeNodeSettings({ name: 'cp1', labels: {}, taints: [] }, now)
   expect(settings).toEqual({ name: 'cp1', labels: {}, annotations: expect.any(Object) })
+})
+
+/** A node with all settings that is cordoned for a reason. */
+function cordonedNode(reason: string | undefined, ready: boolean): Node {
+  const upToDate = node({ ...others, [role]: '', zone: 'a' }, [taint], appliedSettings)
+  const { metadata } = upToDate
+  const annotations = {
+    ...metadata.annotations,
+    ...(reason === undefined ? {} : { [cordonOwnerAnnotation]: reason }),
+  }
+  return {
+    ...upToDate,
+    metadata: { ...metadata, annotations },
+    spec: { taints: [taint], unschedulable: true },
+    status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  }
+}
+
+test('a cordon that an interrupted rollout has left on a ready node is removed', () => {
+  const settings = computeNodeSettings(spec, cordonedNode(rolloutCordonReason, true))
+  expect(settings).toEqual({
+    name: 'cp1',
+    labels: {},
+    annotations: { 'hyperkube.dev/node-settings': appliedSettings, [cordonOwnerAnnotation]: null },
+    uncordon: true,
+  })
+  if (settings === undefined) throw new Error('no settings')
+  expect(describeObjectChanges([{ kind: 'node', settings }])).toEqual([
+    'labels, taints and the cordon of node cp1',
+  ])
+})
+
+test.each([
+  ['of an operator', 'me@here: hyperkube node drain', true],
+  ['of another program', undefined, true],
+  ['of a node that is not ready', rolloutCordonReason, false],
+])('the cordon %s stays', (_, reason, ready) => {
+  expect(computeNodeSettings(spec, cordonedNode(reason, ready))).toBeUndefined()
 })

@@ -5,16 +5,26 @@ import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { listObjects } from '../../kube/read-objects.ts'
 import { patchObject } from '../../kube/write-objects.ts'
-import { type Node, nodeKind, type Taint } from './node.ts'
+import {
+  cordonOwnerAnnotation,
+  explainNotReady,
+  type Node,
+  nodeKind,
+  rolloutCordonReason,
+  type Taint,
+} from './node.ts'
 
 type NodeSpec = NonNullable<NodePlan['node']>
 
-/** Changes to labels, annotations and taints of a node. */
+/** Changes to labels, annotations, taints and the cordon of a node. */
 export interface NodeSettings {
   readonly name: string
   /** A null value removes the label. */
   readonly labels: Readonly<Record<string, string | null>>
-  readonly annotations: Readonly<Record<string, string>>
+  /** A null value removes the annotation. */
+  readonly annotations: Readonly<Record<string, string | null>>
+  /** True if the node has the cordon of a rollout that was interrupted after its changes of the node. */
+  readonly uncordon?: true
   /**
    * The complete new taint list; undefined if no taint changes. The patch requires that the node still has
    * this resourceVersion, because other programs change taints too.
@@ -47,13 +57,30 @@ export function computeNodeSettings(spec: NodeSpec, node: Node): NodeSettings | 
   const taints = taintsAfter(currentTaints, spec.taints, new Set(before.taints))
   const areSame = JSON.stringify(taints) === JSON.stringify(currentTaints)
   const isKnown = annotations[nodeSettingsAnnotation] === JSON.stringify(after)
-  if (obsolete.length + missing.length === 0 && areSame && isKnown) return undefined
+  const isCordonLeft = hasLeftoverCordon(node)
+  if (obsolete.length + missing.length === 0 && areSame && isKnown && !isCordonLeft) return undefined
   return {
     name: spec.name,
     labels: Object.fromEntries([...obsolete.map((key) => [key, null] as const), ...missing]),
-    annotations: { [nodeSettingsAnnotation]: JSON.stringify(after) },
+    annotations: {
+      [nodeSettingsAnnotation]: JSON.stringify(after),
+      ...(isCordonLeft ? { [cordonOwnerAnnotation]: null } : {}),
+    },
+    ...(isCordonLeft ? { uncordon: true } : {}),
     ...(areSame ? {} : { taints: { all: taints, resourceVersion } }),
   }
+}
+
+/**
+ * True if a rollout has cordoned the node and was interrupted before it removed the cordon. A node that is not ready
+ * keeps its cordon, because a failed rollback may have left it.
+ */
+function hasLeftoverCordon(node: Node): boolean {
+  return (
+    node.spec?.unschedulable === true &&
+    node.metadata.annotations?.[cordonOwnerAnnotation] === rolloutCordonReason &&
+    explainNotReady(node) === undefined
+  )
 }
 
 /** Computes the new taint list. Taints that other programs have set stay in place. */
@@ -124,9 +151,13 @@ export async function syncNodeLabels(api: KubeClient, plans: readonly NodePlan[]
 
 async function patchNodeSettings(
   api: KubeClient,
-  { name, labels, annotations, taints }: NodeSettings,
+  { name, labels, annotations, uncordon: removesCordon, taints }: NodeSettings,
 ): Promise<void> {
   const resourceVersion = taints?.resourceVersion
-  const spec = taints === undefined ? {} : { spec: { taints: taints.all } }
-  await patchObject(api, nodeKind, { name }, { metadata: { labels, annotations, resourceVersion }, ...spec })
+  const spec = {
+    ...(taints === undefined ? {} : { taints: taints.all }),
+    ...(removesCordon === true ? { unschedulable: null } : {}),
+  }
+  const patch = { metadata: { labels, annotations, resourceVersion }, spec }
+  await patchObject(api, nodeKind, { name }, patch)
 }

@@ -35,6 +35,15 @@ export type Node = z.infer<typeof schema>
 
 export const nodeKind: Kind<Node> = { apiVersion: 'v1', kind: 'Node', schema }
 
+/**
+ * Annotation with the operator who cordoned a node and the reason. If a cordoned node lacks it, hyperkube did
+ * not set the cordon.
+ */
+export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
+
+/** Reason of a cordon that a rollout sets, and that it removes at its end. */
+export const rolloutCordonReason = 'hyperkube moves its pods away'
+
 /** Explains why some of the wanted nodes are not ready; undefined if all of them are ready. */
 export function explainNotReadyNodes(nodes: readonly Node[], wanted: readonly string[]): string | undefined {
   const known = new Map(nodes.map((node) => [node.metadata.name, node]))

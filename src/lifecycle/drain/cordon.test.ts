@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { cordon, cordonOwnerAnnotation, readCordon, uncordon } from './cordon.ts'
+import { cordonOwnerAnnotation } from '../cluster-objects/node.ts'
+import { cordon, readCordon, uncordon } from './cordon.ts'
 import { createNodeApiServer, DrainedNode } from './testing/drained-node.ts'
 
 let ca: TestCa
@@ -37,6 +38,15 @@ test('the cordon of an administrator stays unless uncordon is forced', async () 
   await uncordon(client, 'w1')
   expect(cordoned(api)).toBe('others')
   await uncordon(client, 'w1', { force: true })
+  expect(cordoned(api)).toBe('none')
+})
+
+test('with a reason, only a cordon with this reason is removed', async () => {
+  const { api, client } = await setup()
+  await cordon(client, 'w1', 'me@here: hyperkube node drain')
+  await uncordon(client, 'w1', { reason: 'upgrade' })
+  expect(cordoned(api)).toBe('ours')
+  await uncordon(client, 'w1', { reason: 'me@here: hyperkube node drain' })
   expect(cordoned(api)).toBe('none')
 })
 

@@ -4,13 +4,7 @@ import { isKubeError } from '../../kube/kube-error.ts'
 import { findObject } from '../../kube/read-objects.ts'
 import type { KubeCallOptions } from '../../kube/request.ts'
 import { patchObject } from '../../kube/write-objects.ts'
-import { type Node, nodeKind } from '../cluster-objects/node.ts'
-
-/**
- * Annotation with the operator who cordoned a node and the reason. If a cordoned node lacks it, hyperkube did
- * not set the cordon.
- */
-export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
+import { cordonOwnerAnnotation, type Node, nodeKind } from '../cluster-objects/node.ts'
 
 /** Who has cordoned a node: `ours` means hyperkube, `others` any other user or program. */
 export type Cordon = 'none' | 'ours' | 'others'
@@ -35,16 +29,19 @@ export async function cordon(
 export interface UncordonOptions extends KubeCallOptions {
   /** True to remove the cordon even if hyperkube did not set it. */
   readonly force?: boolean
+  /** Removes only a cordon with this reason. */
+  readonly reason?: string | undefined
 }
 
 /** Removes the cordon that hyperkube has set. A cordon of an administrator stays unless `force` is set. */
 export async function uncordon(
   api: KubeClient,
   name: string,
-  { force = false, ...options }: UncordonOptions = {},
+  { force = false, reason, ...options }: UncordonOptions = {},
 ): Promise<void> {
   await patchNode(api, name, options, (node) => {
-    const isOurs = node.metadata.annotations?.[cordonOwnerAnnotation] !== undefined
+    const owner = node.metadata.annotations?.[cordonOwnerAnnotation]
+    const isOurs = owner !== undefined && owner === (reason ?? owner)
     return isOurs || (force && readCordon(node) === 'others')
       ? { annotation: null, unschedulable: null }
       : undefined

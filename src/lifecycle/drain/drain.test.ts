@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { HttpsTestServer } from '../../kit/testing/https-test-server.ts'
-import { cordonOwnerAnnotation, readCordon } from './cordon.ts'
+import { cordonOwnerAnnotation } from '../cluster-objects/node.ts'
+import { readCordon } from './cordon.ts'
 import { drain, type DrainOptions } from './drain.ts'
 import { buildBudget, createNodeApiServer, buildPod, DrainedNode } from './testing/drained-node.ts'
 

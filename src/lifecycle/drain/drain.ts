@@ -4,7 +4,7 @@ import { formatDuration } from '../../kit/time-format.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
 import { objectExists } from '../../kube/read-objects.ts'
-import { nodeKind } from '../cluster-objects/node.ts'
+import { nodeKind, rolloutCordonReason } from '../cluster-objects/node.ts'
 import { cordon } from './cordon.ts'
 import { findDrainBlockers } from './drain-blockers.ts'
 import { Evictions, type RemainingPod } from './evictions.ts'
@@ -47,7 +47,7 @@ export async function drain(api: KubeClient, node: string, options: DrainOptions
   const end = now().getTime() + deadline
   await listPodsToEvict(api, node, options)
   if (!lost || (await objectExists(api, nodeKind, { name: node }, { signal }))) {
-    await cordon(api, node, options.cordonReason ?? 'hyperkube moves its pods away', { signal })
+    await cordon(api, node, options.cordonReason ?? rolloutCordonReason, { signal })
   }
   const evictions = new Evictions(api, { lost, now, signal })
   let first: ReadonlySet<string> | undefined

@@ -75,7 +75,7 @@ export function programBytes(name: string, version: string): Uint8Array {
 }
 
 /** Serves the programs of a plan from the fake network of its host. */
-export function publishPrograms({ remoteFiles }: TemporaryHost, plan: NodePlan): void {
+export function publishPrograms({ remoteFiles }: Pick<TemporaryHost, 'remoteFiles'>, plan: NodePlan): void {
   for (const artifact of plan.components.flatMap(({ artifacts }) => artifacts)) {
     if (artifact.from === 'url' && artifact.unpack.kind === 'program') {
       remoteFiles.set(artifact.url, programBytes(artifact.name, artifact.version))

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { journeyDifferences, listMoveDifferences } from './expected-differences.ts'
+import { type ObjectDifference, sortDifferences } from './object-dump.ts'
+
+const changed = (object: string, path: string): ObjectDifference => ({ object, path, change: 'changed' })
+
+test.each([
+  changed('nodes  w1', 'spec.podCIDR'),
+  changed('nodes  w1', 'spec.unschedulable'),
+  changed('secrets workload word-1', 'data.word'),
+  changed('deployments.apps workload web', 'spec.replicas'),
+  { object: 'hosts.hyperkube.dev  cp1', path: '', change: 'removed' } as const,
+])('$object $path: no rule expects it when a host moves', (difference) => {
+  const rules = listMoveDifferences({ recreatesPods: true })
+  expect(sortDifferences([difference], rules).unexpected).toHaveLength(1)
+})
+
+test('pods may change only if their nodes create them again', () => {
+  const pod = changed('pods workload store-0', 'metadata.uid')
+  expect(sortDifferences([pod], listMoveDifferences({ recreatesPods: true })).unexpected).toEqual([])
+  expect(sortDifferences([pod], listMoveDifferences({ recreatesPods: false })).unexpected).toHaveLength(1)
+})
+
+test('rotations and upgrades change default rules, restarted workloads and the published CA', () => {
+  const differences = [
+    changed('clusterroles.rbac.authorization.k8s.io  system:node', 'rules.3.verbs.0'),
+    changed('roles.rbac.authorization.k8s.io kube-system system::leader-locking-x', 'rules.0.verbs.0'),
+    changed('configmaps workload kube-root-ca.crt', 'data.ca.crt'),
+    changed(
+      'deployments.apps workload web',
+      'spec.template.metadata.annotations.kubectl.kubernetes.io/restartedAt',
+    ),
+    changed('statefulsets.apps workload store', 'metadata.generation'),
+    { object: 'servicecidrs.networking.k8s.io  kubernetes', path: '', change: 'added' } as const,
+  ]
+  expect(sortDifferences(differences, journeyDifferences).unexpected).toEqual([])
+  const rule = changed('clusterroles.rbac.authorization.k8s.io  workload-ingress', 'rules.0.verbs.0')
+  expect(sortDifferences([rule], journeyDifferences).unexpected).toHaveLength(1)
+})
