@@ -41,7 +41,8 @@ interface Stored {
 }
 
 beforeAll(async () => {
-  fleet = stack.use(await createSimulatedFleet([inject('executable')], 0))
+  // The simulated cluster of this fleet is never selected.
+  fleet = stack.use(await createSimulatedFleet([inject('executable')], 1))
   lab = await openFreshLab('plane')
   stack.defer(async () => lab.down())
   const mirror = await openLabMirror(lab)
@@ -54,7 +55,7 @@ beforeAll(async () => {
   await edit(plane, ['spec', 'manager', 'controllers'], ['*', 'fleet-rollout', 'fleet-status'])
   for (const member of members) await edit(member, ['spec', 'manager', 'controllers'], ['*', 'fleet-member'])
   await setWord('first')
-  await run(0, 'fleet', 'up', '--yes', '--waves', '100%')
+  await run(0, 'fleet', 'up', '--yes', '--waves', '100%', '--select', 'region!=eu')
   for (const cluster of [plane, ...members]) {
     const { stdout } = await run(0, 'kubeconfig', '-f', cluster.file)
     const api = new KubeApi(`https://${cluster.host.address}:6443`, parseKubeconfig(stdout))
