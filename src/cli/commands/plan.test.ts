@@ -57,7 +57,8 @@ test('plan prints the changes of each host and the order of the steps', async ()
 
 test('plan --wide --limit prints each op of the selected host', async () => {
   const { stdout } = await plan('--wide --limit w1')
-  expect(stdout).toMatchInlineSnapshot(`
+  // The version of hyperkube changes with each release.
+  expect(stdout.replace(/hyperkube-\d+\.\d+\.\d+/, 'hyperkube-VERSION')).toMatchInlineSnapshot(`
     "production: Kubernetes 1.37.1 on 5 hosts
 
     w1 (worker)
@@ -82,7 +83,7 @@ test('plan --wide --limit prints each op of the selected host', async () => {
       hyperkube-agent
         + directory /etc/hyperkube/agent
         + directory /var/lib/hyperkube/agent
-        + binary hyperkube-0.1.0
+        + binary hyperkube-VERSION
         + service hyperkube-agent.service
         ▸ start service hyperkube-agent.service
       containerd
