@@ -154,6 +154,18 @@ export async function curlFromHost(host: Host, address: string, port: number): P
   return stdout.trim()
 }
 
+/** Waits until a host reaches a pod. Returns the name of the pod. */
+export async function waitForPodFromHost(host: Host, address: string, port: number): Promise<string> {
+  return pollUntil(
+    `a response of ${address}`,
+    async () => curlFromHost(host, address, port).catch(() => ''),
+    {
+      timeoutMs: 180_000,
+      intervalMs: 250,
+    },
+  )
+}
+
 /** Expects that two pods exchange packets of the largest size over IPv6, without fragments. */
 export async function expectLargeIpv6Packets(api: KubeApi, from: ProbePod, to: DualStackPod): Promise<void> {
   const body = 'x'.repeat(8000)

@@ -104,12 +104,18 @@ export interface PacketTable {
   readonly name: string
 }
 
+/** A network link, and the bridge that it is a port of. */
+export interface NetworkLink {
+  readonly name: string
+  readonly bridge: string | undefined
+}
+
 /**
  * Network links and packet filter rules of a host. If the program that manages them is not installed, results
  * are empty.
  */
 export interface Packets {
-  links(): Promise<readonly string[]>
+  links(): Promise<readonly NetworkLink[]>
   removeLink(name: string): Promise<void>
   /** Removes all routes with this protocol number, of both families. Returns them. */
   removeRoutes(protocol: number): Promise<readonly string[]>

@@ -138,7 +138,7 @@ function listOwnNetwork(resources: LedgerNames['resources']): Partial<Leftovers>
 }
 
 /** The part of a ledger that determines the leftovers. */
-interface LedgerNames {
+export interface LedgerNames {
   readonly resources: readonly (Pick<Ledger['resources'][number], 'target' | 'name'> & {
     /** Permissions of a directory that existed before hyperkube. */
     readonly before?: unknown

@@ -1,13 +1,12 @@
-import type { Ledger } from '../../contract/ledger.ts'
 import type { LinuxHost } from '../host/host.ts'
 import { killContainerProcesses, unmountBelow } from '../resources/containers.ts'
 import { removeChains, removeSets, removeTables } from '../resources/packet-rules.ts'
 import { emptyDirectory, removeIfEmpty } from '../resources/resource-paths.ts'
 import { waitFor } from '../resources/wait-for.ts'
-import { type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
+import { type LedgerNames, type LeftoverStep, type LinuxLeftoverStep, listLeftovers } from './leftovers.ts'
 
 /** Lists the steps, in order, that remove what programs created on a Linux host. */
-export function listLinuxLeftoverSteps(host: LinuxHost, ledger: Ledger): readonly LeftoverStep[] {
+export function listLinuxLeftoverSteps(host: LinuxHost, ledger: LedgerNames): readonly LeftoverStep[] {
   const leftovers = listLeftovers(ledger)
   const steps: readonly (readonly [name: string, step: LinuxLeftoverStep])[] = [
     ['containers', killContainers],
@@ -81,11 +80,17 @@ const removeLeftoverChains: LinuxLeftoverStep = async (host, { chains }) => remo
 /** Removes ipsets. This step comes after the chains, because rules refer to sets. */
 const removeLeftoverSets: LinuxLeftoverStep = async (host, { sets }, signal) => removeSets(host, sets, signal)
 
-/** Removes network links of pods and the routes through them. */
+/**
+ * Removes network links of pods and the routes through them. The ports of a bridge are links to pods whose network
+ * namespaces are gone. The kernel removes these links too, but on a busy host it does so seconds later.
+ */
 const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {
-  const podLinks = (await packets.links()).filter((name) => links.some((pattern) => pattern.test(name)))
-  for (const name of podLinks) await packets.removeLink(name)
-  return podLinks
+  const isLeftover = (name: string): boolean => links.some((pattern) => pattern.test(name))
+  const present = await packets.links()
+  const ports = present.filter(({ bridge }) => bridge !== undefined && isLeftover(bridge))
+  const removed = [...ports, ...present.filter(({ name }) => isLeftover(name))].map(({ name }) => name)
+  for (const name of removed) await packets.removeLink(name)
+  return removed
 }
 
 /** Removes routes that do not go through links of pods, such as those that discard packets. */

@@ -24,3 +24,18 @@ test('routes of a protocol are removed in the families that have some', async ()
     'ip -6 route show proto 80',
   ])
 })
+
+test('links have the bridge that they are a port of', async () => {
+  const stdout = [
+    '1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN mode DEFAULT group default qlen 1000\\    link/loopback',
+    '4: cni0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1430 qdisc noqueue state UP mode DEFAULT group default qlen 1000\\    link/ether',
+    '5: veth5f57a2b8@if2: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1430 qdisc noqueue master cni0 state UP mode DEFAULT\\    link/ether',
+    '',
+  ].join('\n')
+  const packets = createLinuxPackets(async () => ({ code: 0, stdout, stderr: '' }))
+  expect(await packets.links()).toEqual([
+    { name: 'lo', bridge: undefined },
+    { name: 'cni0', bridge: undefined },
+    { name: 'veth5f57a2b8', bridge: 'cni0' },
+  ])
+})

@@ -11,6 +11,7 @@ import {
   type HostProcess,
   type Kernel,
   type Mounts,
+  type NetworkLink,
   type Packets,
   type PacketTable,
   type Processes,
@@ -161,7 +162,7 @@ export function createLinuxPackets(command: RunCommand): Packets {
   return {
     async links() {
       const text = await runIfPresent(['ip', '-o', 'link', 'show'])
-      return text.split('\n').flatMap((line) => /^\d+: ([^:@]+)[:@]/.exec(line)?.[1] ?? [])
+      return text.split('\n').flatMap(parseLink)
     },
     async removeLink(name) {
       // Exit code 1: the link does not exist any more.
@@ -205,4 +206,10 @@ export function createLinuxPackets(command: RunCommand): Packets {
 
 function isHeading(part: Readonly<Record<string, unknown>>): boolean {
   return 'metainfo' in part || 'table' in part
+}
+
+/** Parses a line of `ip -o link show`. Other lines have no link. */
+function parseLink(line: string): NetworkLink[] {
+  const name = /^\d+: ([^:@]+)[:@]/.exec(line)?.[1]
+  return name === undefined ? [] : [{ name, bridge: / master (\S+) /.exec(line)?.[1] }]
 }
