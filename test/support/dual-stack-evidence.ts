@@ -10,7 +10,7 @@ export interface DualStackFigures {
   readonly serviceAddresses: readonly string[]
   /** Seconds from the loss of the IPv6 rules of kube-router until policies are enforced again. */
   readonly policySeconds: number
-  /** Seconds from the loss of the IPv6 routes between nodes until pods reach each other again. */
+  /** Seconds from the loss of the IPv6 routes between nodes until a host reaches pods of other nodes again. */
   readonly routeSeconds: number
 }
 
@@ -54,7 +54,7 @@ export async function writeDualStackEvidence({
     ),
     row(
       'IPv6 routes to other nodes removed',
-      ({ routeSeconds }) => `pods reach each other again after ${routeSeconds.toFixed(1)} s`,
+      ({ routeSeconds }) => `a host reaches pods of other nodes again after ${routeSeconds.toFixed(1)} s`,
     ),
     row('`reset`', () => 'files, users, units, links, routes, tables, rules and settings as before'),
   ]
