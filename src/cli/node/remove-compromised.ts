@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { removeHost } from '../../actions/change-hosts.ts'
-import { type KeyName, keyNames } from '../../identity/replace-key.ts'
-import { joinNames } from '../../kit/text.ts'
 import { listExposedSecrets } from '../../lifecycle/key-rotation/exposed-secrets.ts'
 import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
-import type { Cluster } from '../../spec/cluster.ts'
 import { buildIdentityPath } from '../../workspace/cluster-paths.ts'
 import { limitHosts } from '../../workspace/limit-hosts.ts'
+import { openIdentity } from '../../workspace/load-identity.ts'
 import { openApi } from '../../workspace/open-cluster.ts'
 import { performRotation } from '../certs/rotate-keys.ts'
 import { exitCodes } from '../command/command.ts'
@@ -17,6 +15,13 @@ import { withValidChange } from '../up/run-changed-up.ts'
 import { performUp } from '../up/run-up.ts'
 import { upFlags } from '../up/up-flags.ts'
 import { type NodeAction, resolveNodeName } from './action.ts'
+import {
+  formatIntent,
+  formatResult,
+  formatUnfinishedRotations,
+  listRegistries,
+  readExposure,
+} from './exposure.ts'
 
 const flags = upFlags.extend({ restartPods: z.boolean().default(false) })
 
@@ -33,7 +38,8 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
   return withValidChange(context, async () => {
     const change = await removeHost({ context, file: options.file, cluster }, name)
     // The changed cluster no longer contains the host, so the connection cannot use its API server.
-    const exposed = await readExposure(host?.roles ?? [], async () => {
+    const { adoption } = await openIdentity(context, options, cluster.metadata.name)
+    const exposed = await readExposure(host?.roles ?? [], adoption, async () => {
       await using opened = await openApi(context, options, change.cluster, forgetHostKey)
       return await listExposedSecrets(opened.api, node, context.signal)
     })
@@ -48,7 +54,7 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
       return removal.code
     }
     if (removal.code !== exitCodes.ok) {
-      context.stderr.write(formatUnfinished(exposed, restartPods, clusterFlags))
+      context.stderr.write(formatUnfinishedRotations(exposed, restartPods, clusterFlags))
       return removal.code
     }
     // The operator has confirmed the rotation together with the removal, so `yes` prevents another prompt.
@@ -56,7 +62,7 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
     for (const keys of exposed.rotations) {
       const { code } = await performRotation(confirmed, command, keys)
       if (code === exitCodes.ok) continue
-      context.stderr.write(formatUnfinished(exposed, restartPods, clusterFlags))
+      context.stderr.write(formatUnfinishedRotations(exposed, restartPods, clusterFlags))
       return code
     }
     const registries = listRegistries(cluster)
@@ -75,88 +81,4 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
     )
     return exitCodes.ok
   })
-}
-
-/** What an attacker on the host could read. */
-interface Exposure {
-  /** Groups of keys to rotate, one group after the other. */
-  readonly rotations: readonly (readonly KeyName[])[]
-  /** Secrets as NAMESPACE/NAME; undefined if the host could read all Secrets of the cluster. */
-  readonly secrets: readonly string[] | undefined
-}
-
-/**
- * Finds what an attacker on a host with these roles could read. A worker has certificates of the Kubernetes
- * CA. A control plane or etcd host has the keys of all CAs and the content of etcd. The token signing key is
- * rotated last, because its rotation may have to wait for tokens.
- */
-async function readExposure(
-  roles: readonly string[],
-  listSecrets: () => Promise<readonly string[]>,
-): Promise<Exposure> {
-  if (roles.every((role) => role === 'worker'))
-    return { rotations: [['kubernetes']], secrets: await listSecrets() }
-  const tokenKey: KeyName = 'service-account'
-  return { rotations: [keyNames.filter((key) => key !== tokenKey), [tokenKey]], secrets: undefined }
-}
-
-function listRegistries({ spec }: Cluster): string[] {
-  return spec.registries.flatMap(({ host, password }) => (password === undefined ? [] : [host]))
-}
-
-function formatIntent(name: string, { rotations }: Exposure): string {
-  return [
-    `${name} counts as hostile: hyperkube does not connect to ${name} and does not reset it\n`,
-    `after the removal, hyperkube rotates these keys with three rollouts: ${joinNames(rotations.flat())}\n`,
-  ].join('')
-}
-
-/**
- * Formats the commands that finish an incomplete removal. The same command cannot be repeated, because
- * cluster.yml no longer contains the host.
- */
-function formatUnfinished(
-  { rotations }: Exposure,
-  restartPods: boolean,
-  clusterFlags: readonly string[],
-): string {
-  const restart = restartPods ? ['--restart-pods'] : []
-  const commands = rotations.flat().includes('etcd')
-    ? [
-        ['certs rotate-ca all', ...restart],
-        ['certs rotate-key encryption'],
-        ['certs rotate-key service-account'],
-      ]
-    : [['certs rotate-ca kubernetes', ...restart]]
-  const lines = [['up'], ...commands].map((words) => `  hyperkube ${[...words, ...clusterFlags].join(' ')}\n`)
-  return `not all keys are rotated: the host may still have valid certificates. To finish, run in this order:\n${lines.join('')}`
-}
-
-function formatResult(
-  name: string,
-  { rotations, secrets }: Exposure,
-  registries: readonly string[],
-  identityFile: string,
-): string {
-  const secretText =
-    secrets === undefined
-      ? ['all Secrets of the cluster, and everything else in etcd']
-      : [
-          ...secrets.map((secret) => `Secret ${secret}`),
-          'Secrets of pods that ran there earlier; the API does not know them',
-        ]
-  const lines = [
-    ...secretText,
-    ...registries.map((host) => `the password of registry ${host}`),
-    'images, volumes and logs on its disks',
-    'passwords that were typed on the host, or sent to it by ssh or sudo',
-  ]
-  return [
-    `${name} is removed; rotated: ${joinNames(rotations.flat())}; certificates of ${name} are no longer valid\n`,
-    'earlier kubeconfigs no longer work; create new ones: hyperkube kubeconfig\n',
-    `an attacker on ${name} could read the following, and no rotation takes that back; replace each of them:\n`,
-    ...lines.map((line) => `  ${line}\n`),
-    `keep ${name} off the network; before it is used again, reinstall it from trusted media\n`,
-    `${identityFile} has changed: commit it\n`,
-  ].join('')
 }
