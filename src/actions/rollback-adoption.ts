@@ -6,8 +6,8 @@ import { passGate } from '../lifecycle/execute/gate.ts'
 import { returnHost } from '../lifecycle/execute/remove-host.ts'
 import {
   buildReturnSteps,
-  findBrokenHosts,
   type HostToReturn,
+  readReturnState,
   type ReturnStep,
 } from '../lifecycle/execute/return-steps.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
@@ -127,7 +127,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
       const reporting = { emit: run.emit, signal }
       const toReturn = describeHosts(inputs.cluster, hosts)
       const members = etcdHosts(inputs.cluster).map(({ name }) => name)
-      const steps = buildReturnSteps(toReturn, members, await findBrokenHosts(toReturn, client))
+      const steps = buildReturnSteps(toReturn, members, await readReturnState(toReturn, members, client))
       const passGates = async (gates: ReturnStep['before']): Promise<void> => {
         for (const gate of gates)
           await passGate(gate, client, run.emit, { timeoutMs: gateTimeoutMs, now: context.now, signal })

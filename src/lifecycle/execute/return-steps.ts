@@ -1,7 +1,6 @@
-import { settleAll } from '../../kit/concurrency.ts'
 import { formatError } from '../../kit/errors.ts'
 import type { Gate } from '../../rollout/step.ts'
-import type { ClusterClient } from '../cluster-client/cluster-client.ts'
+import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
 
 export interface HostToReturn {
   readonly name: string
@@ -19,29 +18,43 @@ export interface ReturnStep {
   readonly checked: readonly string[]
 }
 
+/** Which parts of an interrupted move do not respond. */
+export interface ReturnState {
+  /** Hosts whose etcd member is not healthy. */
+  readonly brokenMembers: ReadonlySet<string>
+  /** Hosts whose API server is not ready. */
+  readonly brokenServers: ReadonlySet<string>
+  /** False if no etcd member is healthy. A member needs the quorum to be healthy. */
+  readonly hasQuorum: boolean
+}
+
 /**
- * Builds the steps in which hosts return, one after the other and in the given order. Broken hosts come first:
- * their move was interrupted, and without them no gate of another host can pass. They return without waiting for
- * each other, because none of their etcd members is healthy before a majority is.
+ * Builds the steps in which hosts return, one after the other. Broken hosts come first: their move was interrupted,
+ * and without them gates of other hosts may not pass. Hosts with a broken etcd member precede those whose member is
+ * still needed for the quorum. Other hosts keep the given order. Without a quorum, members return without waiting
+ * for each other, because none of them is healthy before a majority is.
  */
 export function buildReturnSteps(
   hosts: readonly HostToReturn[],
   members: readonly string[],
-  broken: ReadonlySet<string>,
+  { brokenMembers, brokenServers, hasQuorum }: ReturnState,
 ): readonly ReturnStep[] {
-  const first = hosts.filter(({ name }) => broken.has(name))
+  const rank = ({ name }: HostToReturn): number =>
+    brokenMembers.has(name) ? 0 : brokenServers.has(name) ? 1 : 2
+  const ordered = hosts.toSorted((a, b) => rank(a) - rank(b))
+  const together = hasQuorum ? [] : ordered.filter((host) => rank(host) === 0)
   return [
-    ...first.map(({ name }, index): ReturnStep => {
-      const isLast = index === first.length - 1
+    ...together.map(({ name }, index): ReturnStep => {
+      const isLast = index === together.length - 1
       return {
         host: name,
         before: [],
-        after: isLast ? buildHealthGates(first) : [],
-        checked: isLast ? first.map((one) => one.name) : [],
+        after: isLast ? buildHealthGates(together) : [],
+        checked: isLast ? together.map((one) => one.name) : [],
       }
     }),
-    ...hosts
-      .filter(({ name }) => !broken.has(name))
+    ...ordered
+      .filter((host) => !together.includes(host))
       .map((host): ReturnStep => ({
         host: host.name,
         before:
@@ -66,19 +79,24 @@ function buildHealthGates(hosts: readonly HostToReturn[]): Gate[] {
   ]
 }
 
-/** Finds hosts whose etcd member or API server does not respond. */
-export async function findBrokenHosts(
+/** Reads which etcd members and which API servers of the hosts do not respond. `members` are all etcd members. */
+export async function readReturnState(
   hosts: readonly HostToReturn[],
+  members: readonly string[],
   client: Pick<ClusterClient, 'etcdHealthy' | 'apiReady'>,
+): Promise<ReturnState> {
+  const servers = hosts.filter(({ isControlPlane }) => isControlPlane).map(({ name }) => name)
+  const [brokenMembers, brokenServers] = await Promise.all([
+    findBroken(members, async (name) => client.etcdHealthy([name])),
+    findBroken(servers, async (name) => client.apiReady([name])),
+  ])
+  return { brokenMembers, brokenServers, hasQuorum: brokenMembers.size < members.length }
+}
+
+async function findBroken(
+  names: readonly string[],
+  check: (name: string) => Promise<NotReadyReason>,
 ): Promise<ReadonlySet<string>> {
-  const broken = await settleAll(
-    hosts.map(async ({ name, isMember, isControlPlane }) => {
-      const reasons = await Promise.all([
-        isMember ? client.etcdHealthy([name]).catch(formatError) : undefined,
-        isControlPlane ? client.apiReady([name]).catch(formatError) : undefined,
-      ])
-      return reasons.some((reason) => reason !== undefined) ? [name] : []
-    }),
-  )
-  return new Set(broken.flat())
+  const reasons = await Promise.all(names.map(async (name) => check(name).catch(formatError)))
+  return new Set(names.filter((_, index) => reasons[index] !== undefined))
 }
