@@ -11,7 +11,6 @@ import {
   type ReturnStep,
 } from '../lifecycle/execute/return-steps.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
-import { rolloutCordonReason } from '../lifecycle/cluster-objects/node.ts'
 import { listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
 import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
 import { type Cluster, etcdHosts } from '../spec/cluster.ts'
@@ -152,7 +151,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
           forgetHost(host)
           await passGates(after)
           // An interrupted `up` may have drained these hosts.
-          for (const name of checked) await client.uncordon(name, rolloutCordonReason)
+          for (const name of checked) await client.uncordon(name)
         })
         options.onReturned(host)
       }

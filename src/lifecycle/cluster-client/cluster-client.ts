@@ -70,8 +70,8 @@ export interface ClusterClient extends Disposable {
   releaseEtcdLeadership(host: string): Promise<void>
   /** Evicts the pods of a host. For a lost host only the pod objects are deleted. */
   drain(host: string, wait: ClusterWaitOptions & { readonly lost: boolean }): Promise<void>
-  /** Removes the cordon that hyperkube has set. With `reason`, removes only a cordon with this reason. */
-  uncordon(host: string, reason?: string): Promise<void>
+  /** Removes the cordon that a rollout has set. A cordon of `node drain` stays. */
+  uncordon(host: string): Promise<void>
   removeNode(host: string): Promise<void>
 
   /** Applies the RBAC rules and objects that hyperkube and its users need. */

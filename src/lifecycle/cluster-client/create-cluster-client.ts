@@ -22,7 +22,7 @@ import {
   findObjectChanges,
   removeHostObjects,
 } from '../cluster-objects/object-changes.ts'
-import { uncordon } from '../drain/cordon.ts'
+import { uncordonAfterRollout } from '../drain/cordon.ts'
 import { drain } from '../drain/drain.ts'
 import { forecastDrains } from '../drain/forecast.ts'
 import {
@@ -144,7 +144,7 @@ export async function createClusterClient(
         signal: until,
       })
     },
-    uncordon: async (host, reason) => uncordon(api, nodeName(host), { reason }),
+    uncordon: async (host) => uncordonAfterRollout(api, nodeName(host)),
     async removeNode(host) {
       const name = nodeName(host)
       // If a host of cluster.yml has this node name, the API must continue to accept its writes.

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { cordonOwnerAnnotation } from '../cluster-objects/node.ts'
-import { cordon, readCordon, uncordon } from './cordon.ts'
+import { cordonOwnerAnnotation, rolloutCordonReason } from '../cluster-objects/node.ts'
+import { cordon, readCordon, uncordon, uncordonAfterRollout } from './cordon.ts'
 import { createNodeApiServer, DrainedNode } from './testing/drained-node.ts'
 
 let ca: TestCa
@@ -47,6 +47,18 @@ test('with a reason, only a cordon with this reason is removed', async () => {
   await uncordon(client, 'w1', { reason: 'upgrade' })
   expect(cordoned(api)).toBe('ours')
   await uncordon(client, 'w1', { reason: 'me@here: hyperkube node drain' })
+  expect(cordoned(api)).toBe('none')
+})
+
+test('after a rollout, its own cordon is removed, and that of an earlier node drain stays', async () => {
+  const { api, client } = await setup()
+  await cordon(client, 'w1', 'me@here: hyperkube node drain')
+  await cordon(client, 'w1', rolloutCordonReason)
+  await uncordonAfterRollout(client, 'w1')
+  expect(cordoned(api)).toBe('ours')
+  await uncordon(client, 'w1')
+  await cordon(client, 'w1', rolloutCordonReason)
+  await uncordonAfterRollout(client, 'w1')
   expect(cordoned(api)).toBe('none')
 })
 

@@ -4,7 +4,7 @@ import { isKubeError } from '../../kube/kube-error.ts'
 import { findObject } from '../../kube/read-objects.ts'
 import type { KubeCallOptions } from '../../kube/request.ts'
 import { patchObject } from '../../kube/write-objects.ts'
-import { cordonOwnerAnnotation, type Node, nodeKind } from '../cluster-objects/node.ts'
+import { cordonOwnerAnnotation, type Node, nodeKind, rolloutCordonReason } from '../cluster-objects/node.ts'
 
 /** Who has cordoned a node: `ours` means hyperkube, `others` any other user or program. */
 export type Cordon = 'none' | 'ours' | 'others'
@@ -46,6 +46,15 @@ export async function uncordon(
       ? { annotation: null, unschedulable: null }
       : undefined
   })
+}
+
+/** Removes the cordon of a rollout. A cordon of `node drain` stays: its operator removes it. */
+export async function uncordonAfterRollout(
+  api: KubeClient,
+  name: string,
+  options: KubeCallOptions = {},
+): Promise<void> {
+  await uncordon(api, name, { ...options, reason: rolloutCordonReason })
 }
 
 interface NodeChange {
