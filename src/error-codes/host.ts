@@ -33,9 +33,9 @@ export const hostCodes: ErrorCodeEntries = {
       'Give the interface an IPv6 address, or set `internalAddressIPv6` of the host. `ip -6 -br address` on the host shows its addresses.',
   },
   HOST_NO_IPV6_ROUTE: {
-    summary: 'A node of a dual-stack cluster has no IPv6 default route. This is a warning.',
+    summary: 'A node of a dual-stack cluster has no IPv6 default route.',
     meaning:
-      'Pods reach IPv6 addresses of services. Programs of the host itself do not, because the kernel finds no route before kube-proxy can replace the address.',
+      'Pods reach IPv6 addresses of services. Programs of the host itself do not, because the kernel finds no route before kube-proxy can replace the address. This is a warning with IPv4 first. With IPv6 first it is an error, because the service of the API has only an IPv6 address.',
     remedy: 'Set an IPv6 default route on the host, in the configuration of its network.',
   },
   HOST_ADDRESS_NOT_THERE: {
