@@ -62,6 +62,16 @@ test('after a rollout, its own cordon is removed, and that of an earlier node dr
   expect(cordoned(api)).toBe('none')
 })
 
+test('an operator who drains a node takes over the cordon that a rollout has left', async () => {
+  const { api, client } = await setup()
+  await cordon(client, 'w1', rolloutCordonReason)
+  await cordon(client, 'w1', 'me@here: hyperkube node drain')
+  expect(cordoned(api)).toBe('ours')
+  expect(api.node?.metadata.annotations).toEqual({
+    [cordonOwnerAnnotation]: 'me@here: hyperkube node drain',
+  })
+})
+
 test('a cordon that an administrator has removed is set again', async () => {
   const { api, client } = await setup()
   await cordon(client, 'w1', 'first')

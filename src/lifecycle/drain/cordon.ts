@@ -14,16 +14,21 @@ export function readCordon({ metadata, spec }: Node): Cordon {
   return metadata.annotations?.[cordonOwnerAnnotation] === undefined ? 'others' : 'ours'
 }
 
-/** Cordons a node. An already cordoned node stays unchanged. */
+/**
+ * Cordons a node. An already cordoned node stays unchanged, except that an operator takes over the cordon of a
+ * rollout. Otherwise `up` would remove it as a cordon that an interrupted rollout has left.
+ */
 export async function cordon(
   api: KubeClient,
   name: string,
   reason: string,
   options: KubeCallOptions = {},
 ): Promise<void> {
-  await patchNode(api, name, options, (node) =>
-    readCordon(node) === 'none' ? { annotation: reason, unschedulable: true } : undefined,
-  )
+  await patchNode(api, name, options, (node) => {
+    const owner = node.metadata.annotations?.[cordonOwnerAnnotation]
+    const isFree = readCordon(node) === 'none' || (owner === rolloutCordonReason && owner !== reason)
+    return isFree ? { annotation: reason, unschedulable: true } : undefined
+  })
 }
 
 export interface UncordonOptions extends KubeCallOptions {
