@@ -9,10 +9,9 @@ export function renderControllersReference(): string {
 Made by \`npm run reference\` from the table in src/manager; do not edit. \`hyperkube controller-manager list\` prints the same,
 \`hyperkube controller-manager rbac\` prints the RBAC rules as objects.
 
-They run on every control plane as the service \`hyperkube-controller-manager\`, and work where it leads. Which are on says
-[\`spec.manager.controllers\`](cluster.md#manager); how to write one, [a guide](../how-to/add-a-controller.md). Each acts under an identity of its own,
-\`${formatControllerUser({ name: 'NAME' })}\`, by which audit logs name it. All of them learn of objects through watches that they share, under
-\`${informersUser}\`.
+The service \`hyperkube-controller-manager\` on each control plane runs them. They work on the control plane that is the leader.
+[\`spec.manager.controllers\`](cluster.md#manager) selects them, and [a guide](../how-to/add-a-controller.md) explains how to write one. Each acts as its
+own user, \`${formatControllerUser({ name: 'NAME' })}\`, which audit logs name. They share watches of objects, as the user \`${informersUser}\`.
 
 | controller | by default | what it does |
 |---|---|---|

@@ -283,7 +283,7 @@ function renderAdoption(): string {
         const from = steps[index]
         return from === undefined ? [] : [link(from, to, 'down')]
       }),
-      ...[before, moving].flatMap((group, index) => {
+      ...[before.slice(0, 2), [...before.slice(2), ...moving]].flatMap((group, index) => {
         const to = ways[index]
         return to === undefined ? [] : group.map((from) => link(from, to, 'right'))
       }),

@@ -6,10 +6,8 @@ import { formatAnchor } from './anchor.ts'
 export function renderErrorsReference(): string {
   return `# Error codes
 
-Made by \`npm run reference\` from src/error-codes; do not edit. These are the codes of all errors and warnings. A code keeps its meaning from release to release, so it can be
-searched for, and a program can rely on it: with \`-o json\` it stands in \`code\` of each finding. What a message says of the
-case at hand, above all its hint, goes before what is said here. What a command's end means is in
-[exit codes](exit-codes.md).
+Made by \`npm run reference\` from src/error-codes; do not edit. These are the codes of all errors and warnings. A code keeps its meaning from release to release.
+Programs can use it: with \`-o json\` it is the field \`code\` of each finding. If a message has a hint, follow the hint first. The exit codes of commands are on [another page](exit-codes.md).
 
 ${errorCodeAreas.map(({ title }) => `- [${title}](#${formatAnchor(title)})`).join('\n')}
 

@@ -8,27 +8,28 @@ export function renderTroubleshooting(): string {
 
 Made by \`npm run reference\` from src/error-codes; do not edit.
 
-\`hyperkube doctor\` says what is wrong with a cluster that runs: the cause first, what was seen of it, what it means, and what to type. It
-works when the API is down and when hosts are. Every message of every command has a code, and
-[the errors reference](reference/errors.md) says of each what it means and what to do. Here is the way in from what you see. Nothing
-below is made worse by typing the same command again: what is done already is not done twice.
+\`hyperkube doctor\` lists the problems of a running cluster, cause first: the evidence, the meaning, and the command to run. It works
+while the API or hosts are down. Every message of every command has a code, and [the errors reference](reference/errors.md) explains each.
+This page begins with what you see. You can run each command of this page again: it does not repeat what is done.
 
 ${symptoms.map(([, { title }]) => `- [${title}](#${formatAnchor(title)})`).join('\n')}
 - [You want to stop](#you-want-to-stop)
-- [Nothing of this](#nothing-of-this)
+- [Your problem is not listed](#your-problem-is-not-listed)
 
 ${symptoms.map(([id, { title, first, more }]) => renderSection(id, title, first, more)).join('\n')}
 ## You want to stop
 
-Ctrl-C once: hosts finish what they are at, the claim is given back, exit code 130; \`hyperkube up\` goes on from there. Twice: the
-command ends at once, hosts finish by themselves, and the next command from the same machine takes the claim over; from another
-machine it is free after a minute.
+Press Ctrl-C once. Hosts finish their current operations, the operator lock is released, and the exit code is 130. \`hyperkube up\`
+continues from there.
 
-## Nothing of this
+After a second Ctrl-C the command ends at once, and hosts finish by themselves. The next command from the same machine takes over the operator lock. For
+other machines it is free after a minute.
 
-\`hyperkube status\` says how every host and part is, \`hyperkube logs COMPONENT\` what a component says on all hosts, merged by time. The log
-of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, one event a line. \`hyperkube support-bundle\` makes a bundle without secrets for
-the people who help you. [Exit codes](reference/exit-codes.md) are for scripts.
+## Your problem is not listed
+
+\`hyperkube status\` shows the health of every host and component. \`hyperkube logs COMPONENT\` shows the log of a component on all hosts, merged by time. The log
+of the last run is the newest file in \`~/.local/state/hyperkube/runs/CLUSTER/\`, with one event per line. \`hyperkube support-bundle\` collects diagnostics
+without secrets for the people who help you. [Exit codes](reference/exit-codes.md) are for scripts.
 `
 }
 

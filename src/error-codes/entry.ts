@@ -36,7 +36,7 @@ when the host is reachable. An error means that too many hosts, or a required on
     more: `While it waits for an addon it names the object that is not ready. \`kubectl -n kube-system get pods\` shows the rest;
 \`hyperkube addon list\` shows the status of every addon.
 
-- **traefik** needs ports 80 and 443 of every node. \`HOST_PORT_TAKEN\` names the process that uses them; set other ports in \`spec.ingress\`, or \`none\`.
+- **traefik** needs ports 80 and 443 of every control plane. \`HOST_PORT_TAKEN\` names the process that uses them; set other ports in \`spec.ingress\`, or \`none\`.
 - **coredns** is not ready while it cannot reach the API: check kube-proxy of its node with \`hyperkube doctor\`.
 - **metrics-server** needs half a minute to scrape every kubelet twice.`,
   },

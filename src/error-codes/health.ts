@@ -87,7 +87,7 @@ export const healthCodes: ErrorCodeEntries = {
     meaning:
       'The API refuses its certificate or its permissions. The rules stay as they are: new policies and new pods are not enforced.',
     remedy:
-      '`hyperkube up` restores the RBAC rules. If it persists, check the certificate: `hyperkube certs status`.',
+      '`hyperkube up` restores the RBAC rules. If it persists, check the certificate: `hyperkube certs list`.',
   },
   SANDBOX_NOT_JOINED: {
     summary: 'A new pod on a node cannot be connected to the network.',

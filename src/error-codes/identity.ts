@@ -75,7 +75,7 @@ export const identityCodes: ErrorCodeEntries = {
     meaning:
       'A user with this key and `cluster.identity` controls the cluster. hyperkube does not use such a key.',
     remedy:
-      'Run the `chmod` command from the hint. If an untrusted user could read the file, replace all keys with `hyperkube certs rotate`.',
+      'Run the `chmod` command from the hint. If an untrusted user could read the file, replace its keys: `hyperkube certs rotate-key identity`, then `hyperkube certs rotate-ca` and the other keys of `hyperkube certs rotate-key`.',
     symptoms: ['not-started'],
   },
   IDENTITY_KEY_NOT_WRITTEN: {

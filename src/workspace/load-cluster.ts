@@ -152,19 +152,21 @@ function checkFlags(catalog: Catalog, cluster: Cluster): Problem[] {
   ]
 }
 
+/** The hint of an error about a missing cluster.yml of RKE1. */
+export const missingRke1File = 'name the cluster.yml of RKE1 after --from-rke'
+
 /** Reads the text of cluster.yml. Throws an error with a hint if it cannot be read. */
 export async function readClusterSource(
   { readFile }: Pick<LocalFiles, 'readFile'>,
   file: string,
+  missingHint = 'run the command in the directory of cluster.yml, or add -f FILE; for a new cluster: hyperkube init',
 ): Promise<SourceText> {
   try {
     return { file, text: await readFile(file) }
   } catch (cause) {
     const isMissing = hasCode(cause, 'ENOENT')
     throw new HyperkubeError('SPEC_NOT_READ', `${file} ${isMissing ? 'does not exist' : 'cannot be read'}`, {
-      hint: isMissing
-        ? 'run the command in the directory of cluster.yml, or add -f FILE; for a new cluster: hyperkube init'
-        : `check the permissions: ls -l ${file}`,
+      hint: isMissing ? missingHint : `check the permissions: ls -l ${file}`,
       ...(isMissing ? {} : { cause }),
     })
   }

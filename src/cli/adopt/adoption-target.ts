@@ -8,7 +8,7 @@ import { parseRke1State } from '../../lifecycle/adoption/rke1-state.ts'
 import { clusterSchema } from '../../spec/cluster.ts'
 import { address as addressSchema } from '../../spec/scalars.ts'
 import { readRke1 } from '../../spec/rke1/read-rke1.ts'
-import { readClusterSource } from '../../workspace/load-cluster.ts'
+import { missingRke1File, readClusterSource } from '../../workspace/load-cluster.ts'
 import type { CommandContext } from '../command/command.ts'
 import { formatFinding } from '../command/print.ts'
 
@@ -71,7 +71,7 @@ export async function readRke1Target(
   file: string,
   { sshKey, state }: { readonly sshKey?: string | undefined; readonly state?: string | undefined },
 ): Promise<Rke1Target | undefined> {
-  const { cluster: translated, findings } = readRke1(await readClusterSource(context, file))
+  const { cluster: translated, findings } = readRke1(await readClusterSource(context, file, missingRke1File))
   const parsed = clusterSchema.safeParse(translated)
   for (const finding of findings)
     if (finding.severity === 'error' || !parsed.success) context.stderr.write(formatFinding(finding))

@@ -11,10 +11,10 @@ import { runUp } from '../up/run-up.ts'
 
 export const commitAdoptionCommand: LeafCommand = {
   examples: [
-    ['hyperkube adopt commit --dry-run', 'show what the hosts would lose'],
+    ['hyperkube adopt commit --dry-run', 'show what would be deleted on each host'],
     [
       'hyperkube adopt commit',
-      'prompt, then remove what hosts need to return to the previous tool; new Secrets are encrypted from now on',
+      'prompt, then delete what hosts need to return to kubeadm or RKE1; new Secrets are encrypted from then on',
     ],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],

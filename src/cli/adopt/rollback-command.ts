@@ -24,9 +24,9 @@ export const rollbackAdoptionCommand: LeafCommand = {
     ['hyperkube adopt rollback --dry-run', 'show what would be removed from each host'],
     [
       'hyperkube adopt rollback',
-      'prompt, then return all hosts to the previous tool, workers first and one by one',
+      'prompt, then return all hosts to kubeadm or RKE1, workers first and one by one',
     ],
-    ['hyperkube adopt rollback w2', 'return one host'],
+    ['hyperkube adopt rollback w2', 'return one host; the others stay with hyperkube'],
   ],
   sharedFlags: ['file', 'key', 'output', 'confirm'],
   configure(command) {

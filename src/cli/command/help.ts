@@ -1,6 +1,12 @@
 import { Command } from 'commander'
 import { toPrintable } from '../../kit/text.ts'
-import type { CommandContext, CommandGroup, LeafCommand, Subcommand } from './command.ts'
+import {
+  type CommandContext,
+  type CommandGroup,
+  isCommandGroup,
+  type LeafCommand,
+  type Subcommand,
+} from './command.ts'
 import { addSharedFlags } from './shared-flags.ts'
 
 export const program = 'hyperkube'
@@ -41,7 +47,7 @@ export function buildSilentCommand(named: NamedCommand): Command {
   return buildCommand(named, { stdout: output, stderr: output })
 }
 
-function formatExamples(definition: LeafCommand): string {
+function formatExamples(definition: Pick<LeafCommand, 'examples'>): string {
   return listExampleLines(definition)
     .map((line) => `  ${line}\n`)
     .join('')
@@ -53,9 +59,16 @@ export function listExampleLines({ examples }: Pick<LeafCommand, 'examples'>): s
   return examples.map(([command, explanation]) => `${command.padEnd(width)}  # ${explanation}`)
 }
 
-/** Formats the help of a group of subcommands. */
+/** Number of examples in the help of a group. */
+const maxGroupExamples = 3
+
+/** Formats the help of a group of subcommands. It begins with the first example of the first subcommands. */
 export function formatGroupHelp(name: string, summary: string, { subcommands }: CommandGroup): string {
-  return `Usage: ${program} ${name} SUBCOMMAND [options]
+  const examples = subcommands
+    .flatMap(({ definition }) => (isCommandGroup(definition) ? [] : definition.examples.slice(0, 1)))
+    .slice(0, maxGroupExamples)
+  return `${formatExamples({ examples })}
+Usage: ${program} ${name} SUBCOMMAND [options]
 
 ${summary}.
 

@@ -63,13 +63,22 @@ const readCommand: LeafCommand = {
       'hyperkube adopt --from-kubeadm --host root@10.0.0.1 --host root@10.0.0.2',
       'prompt, then write cluster.yml, cluster.lock and the identity with its keys',
     ],
-    ['hyperkube up', 'then move the hosts of the cluster, one by one'],
-    ['hyperkube adopt rollback', 'return hosts to the previous tool; see its own --help'],
-    ['hyperkube adopt commit', 'stay with hyperkube and end the way back; see its own --help'],
-    ['hyperkube adopt --from-rke rke/cluster.yml --dry-run', 'read the hosts of an RKE1 cluster'],
+    [
+      'hyperkube adopt --from-rke rke/cluster.yml --dry-run',
+      'read an RKE1 cluster and report whether it can be adopted; its hosts are in the file',
+    ],
     [
       'hyperkube adopt --from-rke rke/cluster.yml --state rke/cluster.rkestate',
-      'the same, write the files, and take the keys from the state file of RKE1',
+      'prompt, then write the files, with the keys from the state file of RKE1',
+    ],
+    ['hyperkube up', 'afterwards: move the hosts to hyperkube, one by one'],
+    [
+      'hyperkube adopt rollback',
+      'return hosts to kubeadm or RKE1; hyperkube adopt rollback --help explains it',
+    ],
+    [
+      'hyperkube adopt commit',
+      'or stay with hyperkube: hosts cannot return from then on; hyperkube adopt commit --help explains it',
     ],
   ],
   sharedFlags: ['new-file', 'key', 'output', 'confirm'],
@@ -115,7 +124,7 @@ export const adoptCommand: CommandGroup = {
     },
     {
       name: 'commit',
-      summary: 'Stay with hyperkube: end the way back of an adopted cluster',
+      summary: 'Make the adoption of a cluster final',
       definition: commitAdoptionCommand,
     },
   ],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type CommandGroup, exitCodes, type LeafCommand } from '../command/command.ts'
 import { backupWork, buildUpgradeWork, certsWork, upWork } from '../fleet/cluster-work.ts'
-import { addRolloutFlags, addSelectFlags } from '../fleet/fleet-flags.ts'
+import { addClusterTimeoutFlag, addRolloutFlags, addSelectFlags } from '../fleet/fleet-flags.ts'
 import { showFleetPlan } from '../fleet/fleet-plan.ts'
 import { defaultReadParallel, showFleetStatus } from '../fleet/fleet-status.ts'
 import { prepareJoin } from '../fleet/join-clusters.ts'
@@ -19,7 +19,7 @@ const statusLeaf: LeafCommand = {
     ['hyperkube fleet status -o wide', 'include labels, files and the first certificate that expires'],
   ],
   sharedFlags: ['fleet-file', 'output'],
-  configure: (command) => addSelectFlags(command, String(defaultReadParallel)),
+  configure: (command) => addClusterTimeoutFlag(addSelectFlags(command, String(defaultReadParallel)), '30s'),
   run: async (context, { options }) => showFleetStatus(context, options),
 }
 
@@ -29,7 +29,7 @@ const planLeaf: LeafCommand = {
     ['hyperkube fleet plan --select region=eu -o json', 'print the plans of some clusters as JSON'],
   ],
   sharedFlags: ['fleet-file', 'output'],
-  configure: (command) => addSelectFlags(command, String(defaultReadParallel)),
+  configure: (command) => addClusterTimeoutFlag(addSelectFlags(command, String(defaultReadParallel)), '5m'),
   run: async (context, { options }) => showFleetPlan(context, options),
 }
 
@@ -59,7 +59,7 @@ const upgradeFlags = z.looseObject({
 
 const upgradeLeaf: LeafCommand = {
   examples: [
-    ['hyperkube fleet upgrade --to 1.37.1 --dry-run', 'show the waves'],
+    ['hyperkube fleet upgrade --to 1.37.1 --dry-run', 'show the waves only'],
     ['hyperkube fleet upgrade --to 1.37.1', 'prompt, then upgrade the clusters in waves'],
     ['hyperkube fleet upgrade --to 1.37.1 --resume', 'continue after a stop or an interruption'],
   ],
@@ -95,9 +95,10 @@ const certsLeaf: LeafCommand = {
 
 const backupLeaf: LeafCommand = {
   examples: [
+    ['hyperkube fleet backup', 'prompt, then save an etcd snapshot of each cluster, in waves'],
     [
       'hyperkube fleet backup --yes --waves 100%',
-      'save an etcd snapshot of each cluster to the stores of its cluster.yml',
+      'the same for all clusters in one wave, without a prompt; snapshots go to the stores of each cluster.yml',
     ],
   ],
   sharedFlags: ['fleet-file', 'output', 'confirm'],
@@ -114,7 +115,7 @@ const joinLeaf: LeafCommand = {
     ],
     [
       'hyperkube fleet join --management plane.kubeconfig --select name=berlin',
-      'prompt, then give one cluster a credential for its own Cluster object',
+      'prompt, then connect one cluster: it gets a credential for its own object in the management plane',
     ],
     [
       'hyperkube fleet join --management plane.kubeconfig --server https://plane.example.com:6443',

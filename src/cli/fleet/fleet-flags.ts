@@ -29,12 +29,20 @@ export function addSelectFlags(command: Command, parallel: string): Command {
   return command
     .option('--select <labels>', 'clusters with these labels: stage=canary,region!=eu (default: all)')
     .option('--parallel <number>', `clusters at the same time (default: ${parallel})`, parseParallelFlag)
-    .option('--cluster-timeout <duration>', 'longest time for one cluster: 30s, 1h', parseDurationFlag)
+}
+
+/** Adds the flag that limits the time for each cluster. `defaultText` is its default, for example `5m`. */
+export function addClusterTimeoutFlag(command: Command, defaultText: string): Command {
+  return command.option(
+    '--cluster-timeout <duration>',
+    `longest time for one cluster: 30s, 1h (default: ${defaultText})`,
+    parseDurationFlag,
+  )
 }
 
 /** Adds the flags of every command that changes clusters in waves. */
 export function addRolloutFlags(command: Command): Command {
-  return addSelectFlags(command, 'spec.rollout.parallel')
+  return addClusterTimeoutFlag(addSelectFlags(command, 'spec.rollout.parallel'), '2h')
     .option(
       '--waves <sizes>',
       'clusters that are changed when each wave ends: 1,10%,100% (default: spec.rollout.waves)',

@@ -8,7 +8,7 @@ import {
   type KeyVerdict,
   keyVerdicts,
 } from '../../spec/rke1/rule.ts'
-import { readClusterSource } from '../../workspace/load-cluster.ts'
+import { missingRke1File, readClusterSource } from '../../workspace/load-cluster.ts'
 import type { CommandContext } from '../command/command.ts'
 import { formatFinding } from '../command/print.ts'
 import { addFileHeader } from './file-header.ts'
@@ -25,7 +25,7 @@ const headings: Readonly<Record<KeyVerdict, string>> = {
  * if the file does not describe a cluster.
  */
 export async function translateRke1(context: CommandContext, from: string): Promise<string | undefined> {
-  const { cluster, report, findings } = readRke1(await readClusterSource(context, from))
+  const { cluster, report, findings } = readRke1(await readClusterSource(context, from, missingRke1File))
   for (const verdict of keyVerdicts) context.stderr.write(formatGroup(report, verdict))
   for (const finding of findings) context.stderr.write(formatFinding(finding))
   if (report.length > 0) context.stderr.write(`${formatTotals(report)}\n`)

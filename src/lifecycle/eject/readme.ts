@@ -37,7 +37,7 @@ ${rows.join('\n')}
 
 ## Before
 
-1. Take a snapshot: \`hyperkube etcd snapshot\`. After the first host has moved, do not run hyperkube commands that
+1. Take a snapshot: \`hyperkube etcd snapshot save\`. After the first host has moved, do not run hyperkube commands that
    change hosts, unless you return all hosts with \`--undo\`.
 2. Install kubeadm, kubelet and kubectl ${versions.join(', ')} on every host, without starting the kubelet. The script finds the
    kubelet in PATH.

@@ -103,7 +103,7 @@ export const kubeletPodRules: readonly WeakeningSetting[] = [
     weak: true,
     safe: false,
     consequence:
-      'the kubelet keeps a certificate of its own, also after `hyperkube certs rotate` replaced the CA',
+      'the kubelet keeps a certificate of its own, also after `hyperkube certs rotate-ca` replaced the CA',
   }),
   flagRule('kubelet', 'feature-gates', {
     severity: 'warning',
