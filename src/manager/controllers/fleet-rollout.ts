@@ -17,7 +17,7 @@ import {
 } from '../fleet/watch-specs.ts'
 
 /** Milliseconds for which reports of clusters are collected before a rollout continues. */
-const batchMs = 250
+const batchMs = 1_000
 /** Milliseconds until a rollout that waits for clusters or for a pause is checked again. */
 const recheckMs = 10_000
 const maxConcurrentPatches = 16
