@@ -96,6 +96,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/operator-scale',
     'evidence/fleet',
     'evidence/fleet-hosts',
+    'evidence/fleet-scale',
     'evidence/conformance',
     'evidence/attacks',
     'evidence/network-policy',

@@ -171,7 +171,7 @@ function formatEvidence(): string {
 Written by \`npx vitest run --project full test/full/fleet-scale.test.ts\` on ${new Date().toISOString().slice(0, 10)}: kube-apiserver ${kubernetes} and
 etcd ${etcdVersion} as processes on a machine with ${availableParallelism()} cores and ${Math.round(totalmem() / 2 ** 30)} GiB, and the controllers fleet-rollout and fleet-status in a process of
 their own. The managed clusters are simulated in one more process: each runs the real managed side with its own token and connections, and
-reports ten nodes; only its own API is in memory. All processes share the cores.
+reports ten nodes; only its own API is in memory. All processes share the cores, also with other work.
 
 ${renderTable(
   [
