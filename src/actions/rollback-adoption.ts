@@ -2,11 +2,12 @@ import { hasErrors } from '../contract/finding.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
-import { passGate } from '../lifecycle/execute/gate.ts'
 import { returnHost } from '../lifecycle/execute/remove-host.ts'
 import {
   buildReturnSteps,
   type HostToReturn,
+  listLostMembers,
+  passReturnGate,
   readReturnState,
   type ReturnStep,
 } from '../lifecycle/execute/return-steps.ts'
@@ -126,10 +127,16 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
       const reporting = { emit: run.emit, signal }
       const toReturn = describeHosts(inputs.cluster, hosts)
       const members = etcdHosts(inputs.cluster).map(({ name }) => name)
-      const steps = buildReturnSteps(toReturn, members, await readReturnState(toReturn, members, client))
+      const state = await readReturnState(toReturn, members, client)
+      const steps = buildReturnSteps(toReturn, members, state)
+      const gateOptions = {
+        timeoutMs: gateTimeoutMs,
+        now: context.now,
+        signal,
+        lostMembers: listLostMembers(state, (host) => connected.sessions.has(host)),
+      }
       const passGates = async (gates: ReturnStep['before']): Promise<void> => {
-        for (const gate of gates)
-          await passGate(gate, client, run.emit, { timeoutMs: gateTimeoutMs, now: context.now, signal })
+        for (const gate of gates) await passReturnGate(gate, client, run.emit, gateOptions)
       }
       run.emit({
         type: 'steps-planned',

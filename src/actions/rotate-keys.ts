@@ -69,14 +69,20 @@ export async function rotateKeys(deps: KeyRotationDeps): Promise<KeyRotationResu
 
 /**
  * Throws if API servers use the encryption configuration of another tool. Its keys are in that configuration, so a
- * new key of hyperkube would encrypt nothing.
+ * new key of hyperkube would encrypt nothing. The same holds for a rotation that hyperkube 0.1.0 started: plans do not
+ * contain its keys, so it stays in the identity without an effect.
  */
-function requireOwnEncryption({ adoption }: Identity): void {
+function requireOwnEncryption(identity: Identity): void {
+  const { adoption } = identity
   if (adoption?.encryptionConfiguration === undefined) return
+  const started =
+    findReplacementPhase(identity, 'encryption') === undefined
+      ? ''
+      : 'ignore the rotation that an earlier release started: it has no effect and prevents nothing; '
   throw new HyperkubeError(
     'KEYS_ENCRYPTION_IMPORTED',
     `API servers encrypt with the configuration of ${adoption.from}, whose keys hyperkube cannot replace; nothing was changed`,
-    { hint: 'rotate the other keys: hyperkube certs rotate-ca all' },
+    { hint: `${started}rotate the other keys: hyperkube certs rotate-ca all` },
   )
 }
 

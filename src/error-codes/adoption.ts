@@ -23,6 +23,13 @@ export const adoptionCodes: ErrorCodeEntries = {
     meaning: 'Nothing was changed. The command line decides which hosts should return; by default all.',
     remedy: 'Check the network between this machine and the hosts, then run the same command again.',
   },
+  ADOPT_MEMBER_LOST: {
+    summary: '`hyperkube adopt rollback` cannot return a control plane, because another one is lost.',
+    meaning:
+      'While a host returns, its etcd member does not run. Of three members, one is lost, so etcd would lose its quorum. Until `hyperkube adopt commit`, `hyperkube node remove` is refused.',
+    remedy:
+      'Start the lost host and run the same command again. If it is lost for good, remove its etcd member and delete it from cluster.yml: [A control plane is lost](../how-to/adopt.md#a-control-plane-is-lost) has the commands.',
+  },
   ADOPT_NOT_ADOPTED: {
     summary: 'The cluster was not adopted, so it has nothing to commit and no way back.',
     remedy: 'Check that `-f` names the right cluster.yml.',

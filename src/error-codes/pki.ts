@@ -134,9 +134,9 @@ export const keyRotationCodes: ErrorCodeEntries = {
   KEYS_ENCRYPTION_IMPORTED: {
     summary: 'The encryption keys of an adopted cluster cannot be rotated.',
     meaning:
-      'The cluster had an encryption configuration of its own when it was adopted, and keeps it. A new key of hyperkube would not be in that configuration, so it would encrypt nothing.',
+      'The cluster had an encryption configuration of its own when it was adopted, and keeps it. A new key of hyperkube would not be in that configuration, so it would encrypt nothing. A rotation that hyperkube 0.1.0 started has no effect and prevents nothing.',
     remedy:
-      'Rotate the other keys. To change the encryption key as well, replace it with the previous tool before you adopt the cluster.',
+      'Rotate the other keys, and leave a started rotation of this key as it is. To change the encryption key as well, replace it with the previous tool before you adopt the cluster.',
   },
   KEYS_STILL_ENCRYPTED: {
     summary: 'Objects in etcd are still encrypted with the previous key.',

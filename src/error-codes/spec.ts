@@ -247,6 +247,13 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'A Service only gets addresses of the families of `spec.network.services`.',
     remedy: 'Remove these addresses from `spec.loadBalancer.addresses`.',
   },
+  SPEC_LOAD_BALANCER_PRIMARY: {
+    summary: 'By default, Services of the type LoadBalancer get no address.',
+    meaning:
+      'A Service has one address, of the family that is first in `spec.network.services`. The address pool has none of this family. BGP announces only IPv4.',
+    remedy:
+      'Add addresses of this family to `spec.loadBalancer.addresses`. Or set `ipFamilies` to the other family in each Service of the type LoadBalancer.',
+  },
   SPEC_STORAGE_PATH: {
     summary: 'Volumes would be in a directory that is deleted without confirmation.',
     meaning:

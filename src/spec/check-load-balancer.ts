@@ -3,11 +3,13 @@ import { parseEndpointHost } from './api.ts'
 import { type AddressSpan, isNetwork, parseAddressSpan, rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { LoadBalancerSettings } from './load-balancer.ts'
-import { problem, type Problem, type ClusterRule } from './problem.ts'
+import { isIpv6First } from './network.ts'
+import { problem, type Problem, type ClusterRule, warningProblem } from './problem.ts'
 
 export const loadBalancerRules: readonly ClusterRule[] = [
   poolNetworks,
   poolFamilies,
+  primaryFamily,
   poolOverlaps,
   reservedAddresses,
   usableAddresses,
@@ -50,6 +52,29 @@ function poolFamilies({ spec }: Cluster): Problem[] {
     }
     return hasBgp && family === 6 ? [problem(code, path, `${text} is IPv6, and BGP announces only IPv4`)] : []
   })
+}
+
+/**
+ * Reports a pool from which Services get no address by default. A Service has one address of the primary family,
+ * unless it asks for another family.
+ */
+function primaryFamily({ spec }: Cluster): Problem[] {
+  const { loadBalancer, network } = spec
+  const entries = listPoolEntries(spec)
+  const [primary, other] = isIpv6First(network) ? ([6, 4] as const) : ([4, 6] as const)
+  const isKnown = network.services.some((text) => toRange(text).family === other)
+  if (loadBalancer === 'none' || !isKnown || entries.length === 0) return []
+  if (entries.some(({ span }) => span.family === primary)) return []
+  const message = `the pool has no IPv${primary} address, and by default Services are IPv${primary}: they stay pending`
+  const hint = `set ipFamilies: [IPv${other}] in each Service of the type LoadBalancer`
+  return [
+    warningProblem(
+      'SPEC_LOAD_BALANCER_PRIMARY',
+      ['spec', 'loadBalancer', 'addresses'],
+      message,
+      loadBalancer.bgp === undefined ? `add IPv${primary} addresses, or ${hint}` : hint,
+    ),
+  ]
 }
 
 /** Reports addresses that the cluster uses for something else. */

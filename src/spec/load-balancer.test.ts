@@ -94,3 +94,32 @@ describe('an address pool', () => {
     ])
   })
 })
+
+describe('in a dual-stack cluster', () => {
+  const ipv4First =
+    "  network: { pods: [10.244.0.0/16, 'fd00:1::/56'], services: [10.96.0.0/16, 'fd00:2::/112'] }\n"
+  const ipv6First =
+    "  network: { pods: ['fd00:1::/56', 10.244.0.0/16], services: ['fd00:2::/112', 10.96.0.0/16] }\n"
+  const [ipv4, ipv6] = ['192.168.1.240/29', 'fd00:3::/124']
+  const bgp = `{ addresses: [${ipv4}], bgp: { asn: 64512, peers: [{ address: 192.168.1.1, asn: 64513 }] } }`
+
+  test.each([
+    [pool(ipv4), ipv4First],
+    [pool(ipv4, ipv6), ipv4First],
+    [pool(ipv6), ipv6First],
+    [pool(ipv4, ipv6), ipv6First],
+    [bgp, ipv4First],
+  ])('%s has addresses of the primary family', (loadBalancer, network) => {
+    expect(check(loadBalancer, network)).toEqual([])
+  })
+
+  test.each([
+    [pool(ipv4), ipv6First, 6],
+    [bgp, ipv6First, 6],
+    [pool(ipv6), ipv4First, 4],
+  ])('%s has no addresses of the primary family', (loadBalancer, network, family) => {
+    expect(check(loadBalancer, network)).toEqual([
+      `warning SPEC_LOAD_BALANCER_PRIMARY the pool has no IPv${family} address, and by default Services are IPv${family}: they stay pending`,
+    ])
+  })
+})

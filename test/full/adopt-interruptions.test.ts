@@ -35,6 +35,7 @@ import {
   planMoveInterruptions,
 } from '../support/adoption/move-interruption.ts'
 import { waitForNodes } from '../support/adoption/nodes.ts'
+import { SuiteSetup } from '../support/adoption/suite-setup.ts'
 import { Workload } from '../support/adoption/workload.ts'
 import { CountedWrites, findLostWrites } from '../support/counted-writes.ts'
 
@@ -56,6 +57,7 @@ interface Result extends InterruptedMove {
 }
 
 describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`, () => {
+  const setup = new SuiteSetup()
   let cluster: AdoptedCluster
   let api: KubeApi
   let workload: Workload
@@ -108,14 +110,17 @@ describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`
 
   beforeAll(async () => {
     process.stderr.write(`ADOPT_SEED=${seed}\n`)
-    cluster = await contender.create({
-      name: 'adopt-interrupt',
-      shape,
-      executable: inject('executable'),
-      parts: ['agnhost', 'traefik'],
-      survivesPowerCut: true,
-    })
+    cluster = setup.use(
+      await contender.create({
+        name: 'adopt-interrupt',
+        shape,
+        executable: inject('executable'),
+        parts: ['agnhost', 'traefik'],
+        survivesPowerCut: true,
+      }),
+    )
     api = openApi(cluster, cluster.credentials)
+    setup.defer(() => api.close())
     workload = await Workload.create(cluster, api)
     await waitForNodes(api, cluster, [])
     await adoptCluster(cluster)
@@ -129,12 +134,15 @@ describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`
       const problems = await findProblems(command === 'up')
       if (problems.length > 0) throw new Error(`after ${command}: ${problems.join('\n')}`)
     }
+    setup.complete()
   }, timeout)
-  afterAll(async () => {
-    await writeEvidence(formatPageName('adopt-interruptions', contender, shape), formatEvidence())
-    api.close()
-    await cluster[Symbol.asyncDispose]()
-  }, timeout)
+  afterAll(
+    async () =>
+      setup.end(async () =>
+        writeEvidence(formatPageName('adopt-interruptions', contender, shape), formatEvidence()),
+      ),
+    timeout,
+  )
 
   test.each(rounds)(
     'round $round: $interruption.run.command, $interruption.kind, then $interruption.run.next',

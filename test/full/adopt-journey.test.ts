@@ -34,6 +34,7 @@ import {
   type ObjectDump,
   sortDifferences,
 } from '../support/adoption/object-dump.ts'
+import { SuiteSetup } from '../support/adoption/suite-setup.ts'
 import { Workload } from '../support/adoption/workload.ts'
 import { issueClientCertificate } from '../support/client-certificate.ts'
 import { parseKubeconfig } from '../support/kubeconfig.ts'
@@ -45,6 +46,7 @@ const chain = listChain(contender.version)
 const to: KubernetesVersion = chain.at(-1) ?? contender.version
 
 describe(`${contender.title}, ${shape}: adopted, committed, keys rotated, and upgraded to ${to}`, () => {
+  const setup = new SuiteSetup()
   let cluster: AdoptedCluster
   let api: KubeApi
   let credentials: Credentials
@@ -72,24 +74,30 @@ describe(`${contender.title}, ${shape}: adopted, committed, keys rotated, and up
   const allNames = (): readonly string[] => cluster.hosts.map(({ name }) => name)
 
   beforeAll(async () => {
-    cluster = await contender.create({
-      name: 'adopt-journey',
-      shape,
-      executable: inject('executable'),
-      parts: ['agnhost', 'traefik', ...listChainParts(chain)],
-    })
+    cluster = setup.use(
+      await contender.create({
+        name: 'adopt-journey',
+        shape,
+        executable: inject('executable'),
+        parts: ['agnhost', 'traefik', ...listChainParts(chain)],
+      }),
+    )
     ;({ credentials } = cluster)
     api = openApi(cluster, credentials)
+    setup.defer(() => api.close())
     workload = await Workload.create(cluster, api)
     await expectHealthy([])
     before = await dumpObjects(api)
     clusterId = await readClusterId(api)
+    setup.complete()
   }, timeout)
-  afterAll(async () => {
-    await writeEvidence(formatPageName('adopt-journey', contender, shape), formatEvidence())
-    api.close()
-    await cluster[Symbol.asyncDispose]()
-  }, timeout)
+  afterAll(
+    async () =>
+      setup.end(async () =>
+        writeEvidence(formatPageName('adopt-journey', contender, shape), formatEvidence()),
+      ),
+    timeout,
+  )
 
   test('it is adopted, its hosts move, and the move is committed', { timeout }, async () => {
     await measure('`hyperkube adopt` and `lock`', async () => adoptCluster(cluster))

@@ -38,6 +38,7 @@ import {
   type ObjectDump,
   sortDifferences,
 } from '../support/adoption/object-dump.ts'
+import { SuiteSetup } from '../support/adoption/suite-setup.ts'
 import { Workload } from '../support/adoption/workload.ts'
 
 const timeout = 3_600_000
@@ -67,6 +68,7 @@ const stages: readonly Stage[] = [
 ]
 
 describe(`the way back of ${contender.title}, ${shape}, ${contender.version}`, () => {
+  const setup = new SuiteSetup()
   let cluster: AdoptedCluster
   let api: KubeApi
   let workload: Workload
@@ -93,23 +95,24 @@ describe(`the way back of ${contender.title}, ${shape}, ${contender.version}`, (
   }
 
   beforeAll(async () => {
-    cluster = await contender.create({
-      name: 'adopt-rollback',
-      shape,
-      executable: inject('executable'),
-      parts: ['agnhost', 'traefik'],
-    })
+    cluster = setup.use(
+      await contender.create({
+        name: 'adopt-rollback',
+        shape,
+        executable: inject('executable'),
+        parts: ['agnhost', 'traefik'],
+      }),
+    )
     api = openApi(cluster, cluster.credentials)
+    setup.defer(() => api.close())
     workload = await Workload.create(cluster, api)
     await measure('nothing, for comparison', async () => sleep(quietMs))
     await expectHealthy([])
     await adoptCluster(cluster)
     before = await readBefore()
+    setup.complete()
   }, timeout)
-  afterAll(async () => {
-    api.close()
-    await cluster[Symbol.asyncDispose]()
-  }, timeout)
+  afterAll(async () => setup.end(), timeout)
 
   test.each(stages)(
     'after $title moved, rollback makes the cluster what it was',

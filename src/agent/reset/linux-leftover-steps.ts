@@ -80,15 +80,23 @@ const removeLeftoverChains: LinuxLeftoverStep = async (host, { chains }) => remo
 /** Removes ipsets. This step comes after the chains, because rules refer to sets. */
 const removeLeftoverSets: LinuxLeftoverStep = async (host, { sets }, signal) => removeSets(host, sets, signal)
 
+/** Names of links to pods, as the CNI plugins create them. */
+const podLink = /^veth[0-9a-f]{8}$/
+
 /**
- * Removes network links of pods and the routes through them. The ports of a bridge are links to pods whose network
- * namespaces are gone. The kernel removes these links too, but on a busy host it does so seconds later.
+ * Removes network links of pods and the routes through them. Links to pods are ports of a bridge, and the network
+ * namespaces of the pods are gone. The kernel removes these links too, but on a busy host it does so seconds later.
+ * Other ports stay: an administrator added them, and physical interfaces cannot be removed.
  */
 const removeLinks: LinuxLeftoverStep = async ({ packets }, { links }) => {
   const isLeftover = (name: string): boolean => links.some((pattern) => pattern.test(name))
   const present = await packets.links()
-  const ports = present.filter(({ bridge }) => bridge !== undefined && isLeftover(bridge))
-  const removed = [...ports, ...present.filter(({ name }) => isLeftover(name))].map(({ name }) => name)
+  const ports = present.filter(
+    ({ name, bridge }) => bridge !== undefined && isLeftover(bridge) && podLink.test(name),
+  )
+  // A link may be a port and match a pattern.
+  const leftovers = new Set([...ports, ...present.filter(({ name }) => isLeftover(name))])
+  const removed = [...leftovers].map(({ name }) => name)
   for (const name of removed) await packets.removeLink(name)
   return removed
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { removeHost } from '../../actions/change-hosts.ts'
+import type { KeyName } from '../../identity/replace-key.ts'
 import { listExposedSecrets } from '../../lifecycle/key-rotation/exposed-secrets.ts'
 import { buildPlanDocument } from '../../lifecycle/proposal/plan-approval.ts'
 import { buildIdentityPath } from '../../workspace/cluster-paths.ts'
@@ -7,7 +8,7 @@ import { limitHosts } from '../../workspace/limit-hosts.ts'
 import { openIdentity } from '../../workspace/load-identity.ts'
 import { openApi } from '../../workspace/open-cluster.ts'
 import { performRotation } from '../certs/rotate-keys.ts'
-import { exitCodes } from '../command/command.ts'
+import { type ExitCode, exitCodes } from '../command/command.ts'
 import { printResult } from '../command/print.ts'
 import { listClusterFlags } from '../command/typed-command.ts'
 import { resultNames } from '../run/run-with-progress.ts'
@@ -16,6 +17,7 @@ import { performUp } from '../up/run-up.ts'
 import { upFlags } from '../up/up-flags.ts'
 import { type NodeAction, resolveNodeName } from './action.ts'
 import {
+  type Exposure,
   formatIntent,
   formatResult,
   formatUnfinishedRotations,
@@ -59,12 +61,12 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
     }
     // The operator has confirmed the rotation together with the removal, so `yes` prevents another prompt.
     const confirmed = { context, options: { ...options, yes: true as const }, ...change }
-    for (const keys of exposed.rotations) {
-      const { code } = await performRotation(confirmed, command, keys)
-      if (code === exitCodes.ok) continue
-      context.stderr.write(formatUnfinishedRotations(exposed, restartPods, clusterFlags))
-      return code
-    }
+    const code = await rotateInOrder(
+      exposed.rotations,
+      async (keys) => (await performRotation(confirmed, command, keys)).code,
+      () => context.stderr.write(formatUnfinishedRotations(exposed, restartPods, clusterFlags)),
+    )
+    if (code !== exitCodes.ok) return code
     const registries = listRegistries(cluster)
     const document = {
       apiVersion: 'hyperkube.dev/v1',
@@ -81,4 +83,25 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
     )
     return exitCodes.ok
   })
+}
+
+/**
+ * Rotates groups of keys one after the other. Calls `onUnfinished` if a group fails or throws, because the operator
+ * must then finish the rotation.
+ */
+export async function rotateInOrder(
+  groups: Exposure['rotations'],
+  rotate: (keys: readonly KeyName[]) => Promise<ExitCode>,
+  onUnfinished: () => void,
+): Promise<ExitCode> {
+  for (const keys of groups) {
+    const code = await rotate(keys).catch((error: unknown) => {
+      onUnfinished()
+      throw error
+    })
+    if (code === exitCodes.ok) continue
+    onUnfinished()
+    return code
+  }
+  return exitCodes.ok
 }

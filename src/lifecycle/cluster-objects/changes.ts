@@ -1,10 +1,10 @@
 import { describeReference, type ObjectReference, toReference } from '../../addons/reference.ts'
 import { controllerUserPrefix, managerUser } from '../../contract/manager-settings.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { truncateList } from '../../kit/text.ts'
+import { joinNames, truncateList } from '../../kit/text.ts'
 import type { KubeObject, Manifest } from '../../kube/object.ts'
 import { findOwningHost } from './managed-objects.ts'
-import { listChangedSettings, type NodeSettings } from './node-settings.ts'
+import { listChangedSettings, type NodeSettings, nodeSettingsAnnotation } from './node-settings.ts'
 import type { Node } from './node.ts'
 
 /** A change that `up` makes through the Kubernetes API and not with an op on a host. */
@@ -69,16 +69,21 @@ function toObjectReference(change: ClusterObjectChange): Pick<ObjectReference, '
 
 function describeChange(change: ClusterObjectChange): string {
   if (change.kind === 'readmission') return `API access of ${change.node}, a name that was removed before`
-  if (change.kind === 'node') {
-    const { name, uncordon } = change.settings
-    return uncordon === true
-      ? `labels, taints and the cordon of node ${name}`
-      : `labels and taints of node ${name}`
-  }
+  if (change.kind === 'node') return describeNodeChange(change.settings)
   if (change.kind === 'smoke-test') return `interrupted smoke test of ${change.host}`
   if (change.kind === 'orphan') return `${describeReference(change.object)} (removed)`
   const { kind, metadata } = change.manifest
   return `${kind} ${metadata.name}`
+}
+
+/** Describes a change of a node. Without another change, only the record of earlier labels and taints changes. */
+function describeNodeChange({ name, labels, taints, uncordon }: NodeSettings): string {
+  const parts = [
+    ...(Object.keys(labels).length > 0 ? ['labels'] : []),
+    ...(taints === undefined ? [] : ['taints']),
+    ...(uncordon === true ? ['the cordon'] : []),
+  ]
+  return `${parts.length > 0 ? joinNames(parts) : `annotation ${nodeSettingsAnnotation}`} of node ${name}`
 }
 
 /** Finds changes to labels and taints of registered nodes. */

@@ -53,6 +53,10 @@ test('with an invalid annotation no label or taint is removed', () => {
   expect(settings).toEqual({ name: 'cp1', labels: {}, annotations: expect.any(Object) })
 })
 
+function buildSpec(labels: Record<string, string>): typeof spec {
+  return { ...spec, labels: { ...spec.labels, ...labels } }
+}
+
 /** A node with all settings that is cordoned for a reason. */
 function cordonedNode(reason: string | undefined, ready: boolean): Node {
   const upToDate = node({ ...others, [role]: '', zone: 'a' }, [taint], appliedSettings)
@@ -77,10 +81,19 @@ test('a cordon that an interrupted rollout has left on a ready node is removed',
     annotations: { 'hyperkube.dev/node-settings': appliedSettings, [cordonOwnerAnnotation]: null },
     uncordon: true,
   })
+})
+
+test.each([
+  ['the cordon of node cp1', spec, cordonedNode(rolloutCordonReason, true)],
+  ['labels and the cordon of node cp1', buildSpec({ zone: 'b' }), cordonedNode(rolloutCordonReason, true)],
+  ['labels of node cp1', buildSpec({ zone: 'b' }), node({ [role]: '', zone: 'a' }, [taint], appliedSettings)],
+  ['taints of node cp1', spec, node({ [role]: '', zone: 'a' }, [], appliedSettings)],
+  ['labels and taints of node cp1', spec, node({}, [])],
+  ['annotation hyperkube.dev/node-settings of node cp1', spec, node({ [role]: '', zone: 'a' }, [taint])],
+])('the plan names only what changes: %s', (text, desired, current) => {
+  const settings = computeNodeSettings(desired, current)
   if (settings === undefined) throw new Error('no settings')
-  expect(describeObjectChanges([{ kind: 'node', settings }])).toEqual([
-    'labels, taints and the cordon of node cp1',
-  ])
+  expect(describeObjectChanges([{ kind: 'node', settings }])).toEqual([text])
 })
 
 test.each([

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import type { Gate } from '../../rollout/step.ts'
 import { createFakeClusterClient } from '../testing/fake-cluster-client.ts'
-import { buildReturnSteps, type HostToReturn, readReturnState, type ReturnState } from './return-steps.ts'
+import {
+  buildReturnSteps,
+  type HostToReturn,
+  listLostMembers,
+  passReturnGate,
+  readReturnState,
+  type ReturnState,
+} from './return-steps.ts'
 
 const controlPlane = (name: string): HostToReturn => ({ name, isMember: true, isControlPlane: true })
 const worker = (name: string): HostToReturn => ({ name, isMember: false, isControlPlane: false })
@@ -88,4 +96,34 @@ test('etcd members and API servers are checked one by one, and the quorum also f
   expect(onlyFirst).toMatchObject({ brokenServers: new Set(), hasQuorum: true })
   const lost = createFakeClusterClient({ etcdHealthy: async () => 'etcdserver: request timed out' })
   expect(await readReturnState(hosts, members, lost)).toMatchObject({ hasQuorum: false })
+})
+
+/** Waits for a gate that cannot pass, because cp3 does not respond. */
+async function failGate(gate: Gate, lostMembers: readonly string[]): Promise<unknown> {
+  const client = createFakeClusterClient({
+    etcdHealthy: async ([host]) => (host === 'cp3' ? 'it does not respond' : undefined),
+    apiReady: async () => 'it does not respond',
+  })
+  const options = { timeoutMs: 1, now: () => new Date(), signal: new AbortController().signal, lostMembers }
+  return passReturnGate(gate, client, () => undefined, options).catch((error: unknown) => error)
+}
+
+test('if a control plane is lost, the error tells how to return without it', async () => {
+  const lost = listLostMembers(broken(['cp2', 'cp3']), (host) => host !== 'cp3')
+  expect(lost).toEqual(['cp3'])
+  const quorumGate = { kind: 'etcd-quorum-without', host: 'cp1', members } as const
+  expect(await failGate(quorumGate, lost)).toMatchObject({
+    code: 'ADOPT_MEMBER_LOST',
+    message: 'cp1 cannot return: etcd would lose its quorum, because cp3 does not respond',
+    hint: expect.stringContaining(
+      'on cp1 run etcdctl member remove ID for cp3, delete cp3 from cluster.yml, then run the same command again',
+    ),
+  })
+  expect(await failGate(quorumGate, [])).toMatchObject({ code: 'GATE_NOT_PASSED' })
+  expect(await failGate({ kind: 'api-ready', hosts: ['cp1'] }, lost)).toMatchObject({
+    code: 'GATE_NOT_PASSED',
+  })
+  // Without the lost host in cluster.yml, the others can return.
+  const [step] = buildReturnSteps([controlPlane('cp1')], ['cp1', 'cp2'], broken([]))
+  for (const gate of step?.before ?? []) expect(await failGate(gate, [])).toBeUndefined()
 })

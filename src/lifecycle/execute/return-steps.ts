@@ -1,6 +1,9 @@
-import { formatError } from '../../kit/errors.ts'
+import { formatError, hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { joinNames } from '../../kit/text.ts'
 import type { Gate } from '../../rollout/step.ts'
+import type { EmitEvent } from '../agents/event-stream.ts'
 import type { ClusterClient, NotReadyReason } from '../cluster-client/cluster-client.ts'
+import { type GateClient, type GateOptions, passGate } from './gate.ts'
 
 export interface HostToReturn {
   readonly name: string
@@ -99,4 +102,42 @@ async function findBroken(
 ): Promise<ReadonlySet<string>> {
   const reasons = await Promise.all(names.map(async (name) => check(name).catch(formatError)))
   return new Set(names.filter((_, index) => reasons[index] !== undefined))
+}
+
+/**
+ * Lists hosts whose etcd member does not respond and which ssh does not reach. If they are lost for good, no other
+ * of three members can return: etcd would lose its quorum.
+ */
+export function listLostMembers(
+  { brokenMembers }: ReturnState,
+  isReachable: (host: string) => boolean,
+): readonly string[] {
+  return [...brokenMembers].filter((host) => !isReachable(host))
+}
+
+/**
+ * Polls until the condition of a gate holds. If etcd has no quorum without the next host because of lost members, the
+ * error tells how to remove them. Until the commit, `node remove` is refused.
+ */
+export async function passReturnGate(
+  gate: Gate,
+  client: GateClient,
+  emit: EmitEvent,
+  { lostMembers, ...options }: GateOptions & { readonly lostMembers: readonly string[] },
+): Promise<void> {
+  try {
+    await passGate(gate, client, emit, options)
+  } catch (error) {
+    const isQuorumGate = gate.kind === 'etcd-quorum-without'
+    if (!isQuorumGate || lostMembers.length === 0 || !hasCode(error, 'GATE_NOT_PASSED')) throw error
+    const names = joinNames(lostMembers)
+    throw new HyperkubeError(
+      'ADOPT_MEMBER_LOST',
+      `${gate.host} cannot return: etcd would lose its quorum, because ${names} ${lostMembers.length === 1 ? 'does' : 'do'} not respond`,
+      {
+        hint: `start ${names} and run the same command again. If lost for good: on ${gate.host} run etcdctl member remove ID for ${names}, delete ${names} from cluster.yml, then run the same command again`,
+        cause: error,
+      },
+    )
+  }
 }

@@ -1,9 +1,10 @@
+import { isIP } from 'node:net'
 import type { Finding } from '../../contract/finding.ts'
 import type { NetworkProbeOutcome } from '../../contract/network-probe.ts'
 import { formatNames } from '../../kit/text.ts'
 import { firewallCommands } from '../../plan/checks/packet-filter.ts'
 import type { RequiredPort } from '../../plan/checks/ports.ts'
-import type { Peer } from './required-connections.ts'
+import type { Peer, RequiredConnection } from './required-connections.ts'
 import { type ConnectionResult, countHeaderBytes } from './probe-connections.ts'
 
 /** Converts probe results to findings: one for each kind of problem and host. */
@@ -105,7 +106,7 @@ const outcomeTexts: Readonly<Record<NetworkProbeOutcome, string>> = {
 /** Describes which connections fail. Ports with the same failing hosts are listed together. */
 function describeConnections({ side, results }: FailureGroup): string {
   const other = side === 'to' ? 'from' : 'to'
-  const problems = [...Map.groupBy(results, ({ connection }) => formatPort(connection.port))].map(
+  const problems = [...Map.groupBy(results, ({ connection }) => formatPort(connection))].map(
     ([port, matching]) => ({
       port,
       others: unique(matching.map(({ connection }) => connection[other].host)),
@@ -121,15 +122,20 @@ function describeConnections({ side, results }: FailureGroup): string {
 }
 
 function formatPorts({ results }: FailureGroup): string {
-  return formatPortLabels(unique(results.map(({ connection }) => formatPort(connection.port))))
+  return formatPortLabels(unique(results.map(({ connection }) => formatPort(connection))))
 }
 
 function formatPortLabels(labels: readonly string[]): string {
   return `${labels.length > 1 ? 'ports' : 'port'} ${formatNames(labels, 6)}`
 }
 
-function formatPort({ port, protocol, component }: RequiredPort): string {
-  return `${port}/${protocol} (${component})`
+function formatPort(connection: RequiredConnection): string {
+  return `${formatTransport(connection)} (${connection.port.component})`
+}
+
+/** Formats a port and how it is reached. IPv4 is not named, because most connections use it. */
+function formatTransport({ to, port: { port, protocol } }: RequiredConnection): string {
+  return `${port}/${protocol}${isIP(to.address) === 6 ? ' over IPv6' : ''}`
 }
 
 function toComponentField({ results }: FailureGroup): Pick<Finding, 'component'> {
@@ -146,7 +152,7 @@ function buildFirewallHint({ side, host, results }: FailureGroup): string {
   const ports = [
     ...new Map(results.map(({ connection: { port } }) => [`${port.port}/${port.protocol}`, port])).values(),
   ]
-  const portTexts = ports.map(({ port, protocol }) => `${port}/${protocol}`)
+  const portTexts = unique(results.map(({ connection }) => formatTransport(connection)))
   const [first] = results
   if (side === 'from' || first === undefined) {
     const others = [...new Set(results.map(({ connection }) => connection.to.host))]

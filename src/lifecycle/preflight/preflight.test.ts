@@ -24,11 +24,12 @@ afterEach(async () => {
 async function run(
   respond: (host: string, request: RequestBody) => ResponseBody | undefined = () => undefined,
   {
-    newHosts = listPeerNames(peers),
+    tested = peers,
+    newHosts = listPeerNames(tested),
     unreachable = [],
-  }: { newHosts?: ReadonlySet<string>; unreachable?: readonly string[] } = {},
+  }: { tested?: typeof peers; newHosts?: ReadonlySet<string>; unreachable?: readonly string[] } = {},
 ) {
-  for (const { host } of peers.filter((peer) => !unreachable.includes(peer.host))) {
+  for (const { host } of tested.filter((peer) => !unreachable.includes(peer.host))) {
     const hostRequests: RequestBody[] = []
     requests.set(host, hostRequests)
     const silent = async function* () {}
@@ -41,7 +42,7 @@ async function run(
       }),
     )
   }
-  return runPreflight(sessions, peers, { newHosts, now: () => new Date() })
+  return runPreflight(sessions, tested, { newHosts, now: () => new Date() })
 }
 
 /** Types of the requests that a host received after the handshake. */
@@ -116,6 +117,56 @@ test('clock skew and blocked ports become findings', async () => {
       message: 'cp2 and w1 cannot reach its port 6443/tcp (kube-apiserver): no response',
     },
   ])
+})
+
+const eth0 = { interface: 'eth0', prefix: 24, mtu: 1500 }
+const buildAddresses = (ipv4: string, ipv6: string) => ({
+  linux: {
+    addresses: [
+      { ...eth0, address: ipv4 },
+      { ...eth0, address: ipv6 },
+    ],
+  },
+})
+const ipv4Networks = ['10.128.0.0/10', '10.96.0.0/16']
+const ipv6Networks = ['fd00:10:244::/48', 'fd00:10:96::/112']
+
+/** A control plane and a worker with addresses of both families. */
+function buildDualStackPeers(first: readonly string[], second: readonly string[]) {
+  const [pods, services] = [0, 1].map((index) => `['${first[index]}', '${second[index]}']`)
+  return buildPeers({
+    workers: 1,
+    spec: [`network: { pods: ${pods}, services: ${services} }`],
+    facts: { cp1: buildAddresses('10.1.0.1', 'fd00::11'), w1: buildAddresses('10.3.0.1', 'fd00::21') },
+  })
+}
+
+test('with IPv6 first, control planes must also reach kubelets over IPv6', async () => {
+  const dropIpv6 = (_: string, request: RequestBody): ResponseBody | undefined => {
+    if (request.type !== 'probe') return undefined
+    const results = request.targets.map(({ address }) => {
+      const outcome = address.includes(':') ? ('timeout' as const) : ('ok' as const)
+      return { outcome, milliseconds: 1 }
+    })
+    return { type: 'probed', results }
+  }
+  const findings = await run(dropIpv6, { tested: buildDualStackPeers(ipv6Networks, ipv4Networks) })
+  expect(probes('w1').map(({ address }) => address)).not.toContain('fd00::11')
+  expect(probes('cp1')).toContainEqual(
+    expect.objectContaining({ address: 'fd00::21', port: 10_250, token: expect.any(String) }),
+  )
+  expect(findings).toMatchObject([
+    {
+      code: 'PEER_PORT_BLOCKED',
+      host: 'w1',
+      message: 'cp1 cannot reach its port 10250/tcp over IPv6 (kubelet): no response',
+    },
+  ])
+})
+
+test('with IPv4 first, kubelets are reached over IPv4', async () => {
+  await run(undefined, { tested: buildDualStackPeers(ipv4Networks, ipv6Networks) })
+  expect(probes('cp1').filter(({ address }) => address.includes(':'))).toEqual([])
 })
 
 test('unreachable hosts are not probed', async () => {

@@ -2,8 +2,8 @@ import type { Finding } from '../../contract/finding.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import { findNetworkProblems } from './network-problems.ts'
-import { listRequiredConnections, type Peer } from './required-connections.ts'
-import { type ProbeAgents, probeConnections } from './probe-connections.ts'
+import { listKubeletPeers, listRequiredConnections, type Peer } from './required-connections.ts'
+import { type ConnectionResult, type ProbeAgents, probeConnections } from './probe-connections.ts'
 
 export interface PreflightOptions {
   /** Hosts that get a component which other hosts must reach. If the set is empty, nothing is checked. */
@@ -24,12 +24,13 @@ export async function runPreflight(
   if (!present.some(({ host }) => newHosts.has(host))) return []
   // Clocks are read first, while agents are idle, because a busy agent would respond late.
   const clocks = checkClockSkew(await readClocks(agents, now))
-  return [
-    ...clocks,
-    ...findNetworkProblems(
-      await probeConnections(agents, listRequiredConnections(present, newHosts), newHosts),
-    ),
-  ]
+  const results: ConnectionResult[] = []
+  // An agent listens at one address at a time.
+  for (const group of [present, listKubeletPeers(present)]) {
+    const connections = listRequiredConnections(group, newHosts)
+    results.push(...(await probeConnections(agents, connections, newHosts)))
+  }
+  return [...clocks, ...findNetworkProblems(results)]
 }
 
 async function readClocks(agents: ProbeAgents, now: () => Date): Promise<readonly ClockReading[]> {

@@ -2,8 +2,9 @@ import type { Facts } from '../../contract/facts.ts'
 import type { Op } from '../../contract/op.ts'
 import { listRequiredPorts, type RequiredPort } from '../../plan/checks/ports.ts'
 import { isControlPlane, isEtcdMember, isNode } from '../../plan/context.ts'
-import { buildTopology, resolveInternalAddress } from '../../plan/topology.ts'
+import { buildTopology, resolveInternalAddress, resolveIpv6Address } from '../../plan/topology.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { isIpv6First } from '../../spec/network.ts'
 
 export type PeerRole = 'etcd' | 'control-plane' | 'node'
 /** Firewall managers for which hyperkube knows the command that opens a port. */
@@ -13,6 +14,8 @@ export type HostFirewall = 'firewalld' | 'ufw'
 export interface Peer {
   readonly host: string
   readonly address: string
+  /** Address at which API servers reach the kubelet, if it is not `address`: that of a node with IPv6 first. */
+  readonly kubeletAddress?: string
   readonly os: 'linux' | 'windows'
   readonly roles: ReadonlySet<PeerRole>
   /** Ports that other hosts must reach. */
@@ -41,11 +44,16 @@ export function listPeers(cluster: Cluster, facts: ReadonlyMap<string, Facts>): 
         ...(isControlPlane(context) ? (['control-plane'] as const) : []),
         ...(isNode(context) ? (['node'] as const) : []),
       ]
+      const kubeletAddress =
+        isNode(context) && isIpv6First(cluster.spec.network)
+          ? resolveIpv6Address(cluster, host, hostFacts)
+          : undefined
       const { mtu = defaultMtu } = system.addresses.find((candidate) => candidate.address === address) ?? {}
       return [
         {
           host: host.name,
           address,
+          ...(kubeletAddress === undefined ? {} : { kubeletAddress }),
           os: host.os,
           roles: new Set(roles),
           ports: listRequiredPorts(context).filter(({ from }) => from === 'hosts'),
@@ -55,6 +63,20 @@ export function listPeers(cluster: Cluster, facts: ReadonlyMap<string, Facts>): 
       ]
     })
     .toSorted((a, b) => (a.host < b.host ? -1 : 1))
+}
+
+/**
+ * Returns nodes with the address at which API servers reach their kubelets, and with the port of the kubelet. Nodes
+ * whose kubelets are reached at the address of all other ports are left out.
+ */
+export function listKubeletPeers(peers: readonly Peer[]): readonly Peer[] {
+  return peers.flatMap((peer) => {
+    const { kubeletAddress, ports } = peer
+    if (kubeletAddress === undefined) return []
+    return [
+      { ...peer, address: kubeletAddress, ports: ports.filter(({ component }) => component === 'kubelet') },
+    ]
+  })
 }
 
 /** A port of one host that another host must reach. */

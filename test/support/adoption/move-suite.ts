@@ -24,6 +24,7 @@ import {
 } from './adoption-suite.ts'
 import type { AdoptedCluster, Contender } from './contender.ts'
 import { waitForNodes } from './nodes.ts'
+import { SuiteSetup } from './suite-setup.ts'
 import { Workload } from './workload.ts'
 
 const timeout = 2_400_000
@@ -31,6 +32,7 @@ const timeout = 2_400_000
 /** Moves a cluster there, back and there again under load, then commits. */
 export function describeMoves(contender: Contender, shape: string, suite: string): void {
   describe(`moving the hosts of ${contender.title}, ${shape}, ${contender.version}`, () => {
+    const setup = new SuiteSetup()
     let cluster: AdoptedCluster
     let api: KubeApi
     let workload: Workload
@@ -61,22 +63,23 @@ export function describeMoves(contender: Contender, shape: string, suite: string
     }
 
     beforeAll(async () => {
-      cluster = await contender.create({
-        name: suite,
-        shape,
-        executable: inject('executable'),
-        parts: ['agnhost', 'traefik'],
-      })
+      cluster = setup.use(
+        await contender.create({
+          name: suite,
+          shape,
+          executable: inject('executable'),
+          parts: ['agnhost', 'traefik'],
+        }),
+      )
       api = openApi(cluster, cluster.credentials)
+      setup.defer(() => api.close())
       workload = await Workload.create(cluster, api)
       await waitForNodes(api, cluster, [])
       before = await readHosts(cluster)
       podsBefore = await workload.readPods(api)
+      setup.complete()
     }, timeout)
-    afterAll(async () => {
-      api.close()
-      await cluster[Symbol.asyncDispose]()
-    }, timeout)
+    afterAll(async () => setup.end(), timeout)
 
     test('the cluster can be adopted, which changes no host', { timeout }, async () => {
       await adoptCluster(cluster)

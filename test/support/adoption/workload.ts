@@ -7,6 +7,7 @@ import type { Endpoint } from '../api-transports.ts'
 import { CountedWrites, findLostWrites, type WriteFigures } from '../counted-writes.ts'
 import { ServiceLoad, type ServiceFigures } from '../service-load.ts'
 import { type AdoptedCluster, listControlPlanes, listWorkers, selectClientHost } from './contender.ts'
+import { dial, type DialResult, findPolicyProblems } from './dial.ts'
 import { measureGapSince, parseStoreLog } from './store-log.ts'
 import {
   buildGuard,
@@ -190,12 +191,9 @@ export class Workload {
     const address = vault?.status.podIP
     if (friend === undefined || other === undefined || address === undefined)
       return ['pods have no addresses']
-    const isAllowed = await dialsFrom(api, friend.metadata.name, address)
-    const isBlocked = !(await dialsFrom(api, other.metadata.name, address))
-    return [
-      ...(isAllowed ? [] : ['the NetworkPolicy blocks what it allows']),
-      ...(isBlocked || !this.#cluster.contender.enforcesPolicies ? [] : ['the NetworkPolicy blocks nothing']),
-    ]
+    const allowed = await dialFrom(api, friend.metadata.name, address)
+    const forbidden = await dialFrom(api, other.metadata.name, address)
+    return findPolicyProblems(allowed, forbidden, this.#cluster.contender.enforcesPolicies)
   }
 }
 
@@ -291,13 +289,9 @@ async function findWrongWidgets(api: KubeApi): Promise<readonly string[]> {
   ]
 }
 
-const dialResponse = z.object({ responses: z.array(z.string()).optional() })
-
-/** Returns whether a pod reaches another one. */
-async function dialsFrom(api: KubeApi, pod: string, address: string): Promise<boolean> {
+/** Connects from a pod to another one. */
+async function dialFrom(api: KubeApi, pod: string, address: string): Promise<DialResult> {
   const query = `dial?host=${address}&port=${podPort}&request=hostname&protocol=http&tries=1`
   const path = `/api/v1/namespaces/${namespace}/pods/${pod}:${podPort}/proxy/${query}`
-  // A blocked connection ends with a timeout, in the pod or here.
-  const response = await api.get(path).catch(() => ({}))
-  return (dialResponse.parse(response).responses ?? []).length > 0
+  return dial(async () => api.get(path))
 }
