@@ -7,7 +7,7 @@ export function renderErrorsReference(): string {
   return `# Error codes
 
 Made by \`npm run reference\` from src/error-codes; do not edit. These are the codes of all errors and warnings. A code keeps its meaning from release to release.
-Programs can use it: with \`-o json\` it is the field \`code\` of each finding. If a message has a hint, follow the hint first. The exit codes of commands are on [another page](exit-codes.md).
+Programs can use it: with \`-o json\` it is the field \`code\` of each finding. If a message has a hint, follow the hint first. \`hyperkube explain CODE\` prints the entry of a code without a network. The exit codes of commands are on [another page](exit-codes.md).
 
 ${errorCodeAreas.map(({ title }) => `- [${title}](#${formatAnchor(title)})`).join('\n')}
 

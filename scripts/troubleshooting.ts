@@ -10,6 +10,7 @@ Made by \`npm run reference\` from src/error-codes; do not edit.
 
 \`hyperkube doctor\` lists the problems of a running cluster, cause first: the evidence, the meaning, and the command to run. It works
 while the API or hosts are down. Every message of every command has a code, and [the errors reference](reference/errors.md) explains each.
+\`hyperkube explain CODE\` prints the explanation of one code.
 This page begins with what you see. You can run each command of this page again: it does not repeat what is done.
 
 ${symptoms.map(([, { title }]) => `- [${title}](#${formatAnchor(title)})`).join('\n')}

@@ -133,7 +133,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         timeoutMs: gateTimeoutMs,
         now: context.now,
         signal,
-        lostMembers: listLostMembers(state, (host) => connected.sessions.has(host)),
+        lostMembers: listLostMembers(state, connected.unreachable),
       }
       const passGates = async (gates: ReturnStep['before']): Promise<void> => {
         for (const gate of gates) await passReturnGate(gate, client, run.emit, gateOptions)

@@ -94,6 +94,12 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/doctor.ts')).doctorCommand,
   },
   {
+    name: 'explain',
+    aliases: [],
+    summary: 'Explain the code of an error or a finding',
+    load: async () => (await import('./commands/explain.ts')).explainCommand,
+  },
+  {
     name: 'logs',
     aliases: [],
     summary: 'Show component logs of all hosts',

@@ -30,6 +30,7 @@ test('hyperkube without arguments prints a summary and all commands', async () =
       fleet           Show and change many clusters, in waves
       ui              Show clusters in the browser of this machine
       doctor          Diagnose problems and suggest fixes
+      explain         Explain the code of an error or a finding
       logs            Show component logs of all hosts
       runs            List recorded runs and show their timelines
       support-bundle  Collect a support bundle without secrets

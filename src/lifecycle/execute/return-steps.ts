@@ -110,9 +110,9 @@ async function findBroken(
  */
 export function listLostMembers(
   { brokenMembers }: ReturnState,
-  isReachable: (host: string) => boolean,
+  unreachable: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): readonly string[] {
-  return [...brokenMembers].filter((host) => !isReachable(host))
+  return [...brokenMembers].filter((host) => unreachable.has(host))
 }
 
 /**
@@ -135,7 +135,7 @@ export async function passReturnGate(
       'ADOPT_MEMBER_LOST',
       `${gate.host} cannot return: etcd would lose its quorum, because ${names} ${lostMembers.length === 1 ? 'does' : 'do'} not respond`,
       {
-        hint: `start ${names} and run the same command again. If lost for good: on ${gate.host} run etcdctl member remove ID for ${names}, delete ${names} from cluster.yml, then run the same command again`,
+        hint: `start ${names} and run the same command again. If lost for good: on a moved control plane run etcdctl member remove ID for ${names}, delete ${names} from cluster.yml, then run the same command again`,
         cause: error,
       },
     )
