@@ -32,6 +32,10 @@ directories of one machine, one after the other. The builds took ${seconds.map((
 
 ${passed.map((text) => `- ${text}`).join('\n')}
 
+In CI, \`test/host/release.test.ts\` checks every file tampered with, \`install.sh\` with minisign and with openssl, and rpm install, verify and erase, with a
+small program in place of the executable. \`test/full/cosign.test.ts\` signs and verifies the checksums with a key of cosign. \`npm audit\` got no
+answer: the registry that was available here refuses its requests (405).
+
 Not run: macOS executables (only their format was checked), the Windows executable (Node 24 does not start in Wine 8), a build on another
 machine or Debian version, rpm packages on a distribution that uses them, and the arm64 executable on real hardware.
 

@@ -10,6 +10,7 @@ export const commandsWithoutFile: readonly string[] = [
   'completion',
   'controller-manager',
   'etcd snapshot unpack',
+  'explain',
   'facts',
   'fleet',
   'help',
