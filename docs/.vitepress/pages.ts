@@ -97,6 +97,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/fleet',
     'evidence/fleet-hosts',
     'evidence/fleet-scale',
+    'evidence/management-plane',
     'evidence/conformance',
     'evidence/attacks',
     'evidence/network-policy',
