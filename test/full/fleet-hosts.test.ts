@@ -194,5 +194,21 @@ ${renderTable(
     String(lost.length),
   ]),
 )}
+
+${formatFailures(figures)}
 `
+}
+
+/** Lists the errors of failed requests, with the number of requests for each. */
+function formatFailures(figures: readonly ClusterLoadFigures[]): string {
+  const errors = Object.entries(
+    Object.groupBy(
+      figures.flatMap(({ api }) => api.failed),
+      (error) => error,
+    ),
+  )
+  if (errors.length === 0) return 'No request failed.'
+  return `Errors of failed requests:\n\n${errors
+    .map(([error, requests]) => `- ${requests?.length ?? 0}: \`${error}\``)
+    .join('\n')}`
 }
