@@ -103,9 +103,10 @@ const maxBufferedBytes = 16_384
 
 /**
  * `established`: the connection stays at this server. `elsewhere`: the buffered data can be replayed to
- * another server. `gone`: the client has disconnected.
+ * another server. `refused`: the same, because the server closed the connection. `gone`: the client has
+ * disconnected.
  */
-export type HandshakeResult = 'established' | 'elsewhere' | 'gone'
+export type HandshakeResult = 'established' | 'elsewhere' | 'refused' | 'gone'
 
 /**
  * Phase of a connection from the client's first data to the server's first data. TLS sends no request before
@@ -150,7 +151,7 @@ export class ConnectionHandshake implements ClientConnection {
     }
     const onClientEnd = (): void => this.#settle('established')
     const onClientClose = (): void => this.#settle('gone')
-    const onServerClose = (): void => this.#settle('elsewhere')
+    const onServerClose = (): void => this.#settle('refused')
 
     this.#settle = (outcome) => {
       client.off('data', onClientData).off('end', onClientEnd).off('close', onClientClose).pause()

@@ -84,6 +84,8 @@ export class ProxyListener {
     client.on('error', () => client.destroy())
     const buffered: Buffer[] = []
     const tried = new Set<string>()
+    // A server that closes each connection must not keep a client forever.
+    const giveUpAt = performance.now() + this.#timing.restartTime
     const listeners: DialListeners = {
       onUnreachable: (name, observation, startedAt) => {
         tried.add(name)
@@ -96,40 +98,46 @@ export class ProxyListener {
       },
     }
     while (!client.destroyed) {
-      await this.#waitForRestart(client)
+      if (await this.#waitForRestart(client, giveUpAt)) tried.clear()
       const untried = this.#pool.order(performance.now()).filter((name) => !tried.has(name))
       const reached = await dial(untried, this.#timing, listeners, this.#closing.signal)
       if (reached === undefined) {
-        if (this.#isRestarting()) {
-          tried.clear()
-          continue
-        }
+        if (this.#isRestarting(giveUpAt)) continue
         this.unserved++
         client.destroy()
         return
       }
       tried.add(reached.server)
+      const reachedAt = performance.now()
       const server = this.#pool.findOrAdd(reached.server, performance.now())
       const outcome = await this.#handshake(client, reached.socket, server, buffered)
       if (outcome === 'established') this.#connect(client, reached.socket, server)
       if (outcome === 'gone') client.destroy()
-      if (outcome !== 'elsewhere') return
-      server.totals.misses++
+      if (outcome === 'refused') listeners.onUnreachable(reached.server, closedUnserved, reachedAt)
+      else if (outcome === 'elsewhere') server.totals.misses++
+      else return
     }
   }
 
-  #isRestarting(): boolean {
-    return !this.#closing.signal.aborted && performance.now() < this.#pool.findRestartDeadline()
+  #findDeadline(giveUpAt: number): number {
+    return Math.min(giveUpAt, this.#pool.findRestartDeadline())
+  }
+
+  #isRestarting(giveUpAt: number): boolean {
+    return !this.#closing.signal.aborted && performance.now() < this.#findDeadline(giveUpAt)
   }
 
   /**
    * Waits while no server is ready, so that the restart of the only API server does not fail requests. A
-   * server that starts accepts connections before it can serve them, so only a probe ends the wait.
+   * server that starts accepts connections before it can serve them, so only a probe ends the wait. Returns
+   * true if the client had to wait.
    */
-  async #waitForRestart(client: Socket): Promise<void> {
-    while (!client.destroyed && this.#isRestarting()) {
+  async #waitForRestart(client: Socket, giveUpAt: number): Promise<boolean> {
+    let hasWaited = false
+    while (!client.destroyed && this.#isRestarting(giveUpAt)) {
+      hasWaited = true
       const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, this.#pool.findRestartDeadline() - performance.now())
+      const timer = setTimeout(resolve, this.#findDeadline(giveUpAt) - performance.now())
       const removeListener = this.#pool.onceResponding(resolve)
       const onAbort = (): void => resolve()
       client.once('close', resolve)
@@ -140,6 +148,7 @@ export class ProxyListener {
       client.off('close', resolve)
       this.#closing.signal.removeEventListener('abort', onAbort)
     }
+    return hasWaited
   }
 
   async #handshake(
@@ -166,6 +175,15 @@ export class ProxyListener {
     server.connections.add(connection)
   }
 }
+
+/**
+ * An API server that stops closes its listening socket. The kernel then resets connections that it had
+ * accepted for the server.
+ */
+const closedUnserved = {
+  kind: 'refused',
+  reason: 'closes connections without a response',
+} as const satisfies UpstreamObservation
 
 interface DialResult {
   readonly server: string

@@ -105,6 +105,33 @@ describe('a new connection', () => {
     expect(proxy.status().unserved).toBe(0)
   })
 
+  test('waits if its only server closes the connection without a response', async () => {
+    const server = await bed.apiServer()
+    const proxy = await bed.proxy(bed.settings([server.name]))
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    server.mode = 'closing'
+    const waiting = bed.client(proxy.port).get()
+    // Prevents an unhandled rejection. The same promise is awaited below.
+    waiting.catch(() => undefined)
+    await pollUntil(
+      'a closed connection',
+      async () => (proxy.status().servers[0]?.totals.misses ?? 0) > 0 || proxy.status().unserved > 0,
+      { timeoutMs: 10_000, intervalMs: 5 },
+    )
+    server.mode = 'ready'
+    expect(await waiting).toBe(server.name)
+    expect(proxy.status().unserved).toBe(0)
+  })
+
+  test('is closed if its only server closes all connections for too long', async () => {
+    const server = await bed.apiServer()
+    const proxy = await bed.proxy(bed.settings([server.name]), { restartTime: 100 })
+    await waitForHealth(proxy, { [server.name]: 'healthy' })
+    server.mode = 'closing'
+    await expect(bed.client(proxy.port).get()).rejects.toThrow(/socket|ECONNRESET/)
+    expect(proxy.status().unserved).toBe(1)
+  })
+
   test('is closed if its only server does not return in time', async () => {
     const server = await bed.apiServer()
     const proxy = await bed.proxy(bed.settings([server.name]), { restartTime: 100 })

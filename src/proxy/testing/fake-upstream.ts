@@ -7,9 +7,9 @@ import type { OpensslTestCa } from './openssl-test-ca.ts'
 
 /**
  * `draining`, `unready`: responds, but reports that it is not ready. `mute`: accepts connections and never
- * responds. `strict`: requires a client certificate.
+ * responds. `strict`: requires a client certificate. `closing`: closes new connections without a response.
  */
-export type FakeUpstreamMode = 'ready' | 'draining' | 'unready' | 'mute' | 'strict'
+export type FakeUpstreamMode = 'ready' | 'draining' | 'unready' | 'mute' | 'strict' | 'closing'
 
 /**
  * A TLS server behind the proxy. It serves the two paths that the proxy itself requests: readiness and the
@@ -50,6 +50,7 @@ export class FakeUpstream {
     const fake = new FakeUpstream(https, `127.0.0.1:${port}`)
     https.on('request', (request, response) => fake.#respond(request, response))
     https.on('connection', (socket: Socket) => {
+      if (fake.mode === 'closing') socket.destroy()
       fake.connections.add(socket)
       socket.on('close', () => fake.connections.delete(socket))
     })
