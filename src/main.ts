@@ -1,10 +1,11 @@
-import { homedir } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import { isSea } from 'node:sea'
 import { styleText } from 'node:util'
 import { createTerminalPrompts } from './cli/command/terminal-prompts.ts'
 import { createCommandLogStore } from './cli/environment/command-log.ts'
 import { findStateDirectory } from './cli/environment/operator-directories.ts'
 import { runForeground } from './cli/environment/run-foreground.ts'
+import { startHelper } from './cli/environment/start-helper.ts'
 import { createWorkspaceContext } from './cli/environment/workspace-context.ts'
 import { runCommandLine } from './cli/run-command-line.ts'
 import { formatError } from './kit/errors.ts'
@@ -51,6 +52,9 @@ runCommandLine(programPath, process.argv.slice(2), {
     return () => clearInterval(timer)
   },
   runForeground: async (argv, variables) => runForeground(argv, { ...env, ...variables }),
+  // A process group, which ends with its first process, does not exist on Windows.
+  startHelper: isSea() && platform !== 'win32' ? startHelper : undefined,
+  processors: availableParallelism(),
   commandLogs: createCommandLogStore(() => findStateDirectory({ platform, env, home: homedir })),
   stateDirectory: () => findStateDirectory({ platform, env, home: homedir }),
   // Loaded only when needed, because every service starts this program and few commands need the key.

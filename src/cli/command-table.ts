@@ -234,6 +234,13 @@ export const commandTable: readonly CommandEntry[] = [
     load: async () => (await import('./commands/agent.ts')).agentCommand,
   },
   {
+    name: 'fleet-observer',
+    aliases: [],
+    summary: 'Observe clusters for another process of hyperkube',
+    runBy: 'service',
+    load: async () => (await import('./commands/fleet-observer.ts')).fleetObserverCommand,
+  },
+  {
     name: 'agent-call',
     aliases: [],
     summary: 'Forward requests to the agent of this host',

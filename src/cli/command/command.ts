@@ -3,6 +3,7 @@ import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import type { Prompts } from './prompts.ts'
 import type { Event } from '../../contract/event.ts'
 import type { Argv } from '../../kit/command.ts'
+import type { Channel } from '../../ssh/transport.ts'
 
 /** Exit codes of commands. Documented in docs/reference/exit-codes.md. */
 export const exitCodes = {
@@ -38,6 +39,10 @@ export interface CommandContext extends WorkspaceContext {
   readonly commandLogs: CommandLogStore
   /** Runs a program with the terminal of this process until it exits, and returns its exit code. */
   readonly runForeground: (argv: Argv, env: Readonly<Record<string, string>>) => Promise<number>
+  /** Starts this program again, with other arguments; undefined if hyperkube runs from its sources. */
+  readonly startHelper: StartHelper | undefined
+  /** Number of processors of this machine. */
+  readonly processors: number
   /** The operator's state directory. Throws if the operator has no home directory. */
   readonly stateDirectory: () => string
   /** Returns the public key of releases; undefined if this program is not of a signed release. */
@@ -51,6 +56,10 @@ export interface CommandContext extends WorkspaceContext {
    */
   readonly openPrompts: ((signal: AbortSignal) => Prompts) | undefined
 }
+
+/** Input and output of another process of this program. */
+export type HelperProcess = Pick<Channel, 'stdin' | 'stdout' | 'stderr' | 'kill'>
+export type StartHelper = (args: readonly string[]) => HelperProcess
 
 /** Settings of the process that replace flags. */
 export interface CommandEnvironment {

@@ -14,6 +14,7 @@ import { formatTable, type TableCell, type TableColumn } from '../command/table.
 import { showPending } from '../status/pending.ts'
 import { selectFlags } from './fleet-flags.ts'
 import { type FleetClusterStatus, observeFleetCluster } from './observe-fleet-cluster.ts'
+import { ObserverPool } from './observer-pool.ts'
 import { loadSelectedFleet, shareKnownHosts } from './select-fleet.ts'
 
 /** Clusters that are observed at the same time. Each has its own ssh connections. */
@@ -29,8 +30,16 @@ export async function showFleetStatus(
   if (fleet === undefined) return exitCodes.failure
   const { parallel = defaultReadParallel, clusterTimeout = defaultTimeoutMs } = selectFlags.parse(options)
   const shared = shareKnownHosts(context)
+  using pool = new ObserverPool({
+    startHelper: context.startHelper,
+    processors: context.processors,
+    clusterCount: fleet.selected.length,
+    timeoutMs: clusterTimeout,
+    signal: context.signal,
+    observeHere: async (cluster) => observeFleetCluster(shared, cluster, clusterTimeout, cluster.cluster),
+  })
   const statuses = await readClusters(context, options, parallel, fleet.selected, async (cluster) =>
-    observeFleetCluster(shared, cluster, clusterTimeout, cluster.cluster),
+    pool.observe(cluster),
   )
   const items = sortByHealth(statuses)
   const document = {

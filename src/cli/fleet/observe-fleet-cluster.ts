@@ -35,9 +35,10 @@ export async function observeFleetCluster(
 ): Promise<FleetClusterStatus> {
   const { name, file, labels } = cluster
   const fail = (problems: readonly string[]): FleetClusterStatus => ({
-    ...{ name, file, labels, problems },
+    ...{ name, file, labels },
     health: 'unknown',
     summary: undefined,
+    problems,
   })
   if (!isValidCluster(cluster))
     return fail(

@@ -73,6 +73,8 @@ export function createInMemoryContext(
     resultScreen: undefined,
     repeat: () => () => undefined,
     runForeground: async () => Promise.reject(new Error('no programs in tests')),
+    startHelper: undefined,
+    processors: 1,
     commandLogs: {
       open: () => ({ path: undefined, problem: undefined, onEvent: () => undefined, close: () => undefined }),
       list: () => [],
