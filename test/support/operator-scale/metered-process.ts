@@ -6,10 +6,10 @@ export interface MeteredRun {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
-  /** Processor time of all threads of the process, in seconds. */
+  /** Processor time of all threads of the process and of its children, in seconds. */
   readonly cpuSeconds: number
   readonly seconds: number
-  /** Peak of resident memory, in bytes. */
+  /** Peak of resident memory of the process, in bytes. */
   readonly peakBytes: number
 }
 
@@ -17,7 +17,7 @@ const sampleIntervalMs = 50
 /** Clock ticks per second in /proc. All usual Linux kernels have this value. */
 const ticksPerSecond = 100
 
-/** Runs a program and samples its own processor time and memory until it ends. */
+/** Runs a program and samples its processor time and memory until it ends. */
 export async function runMetered(
   [command = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -27,24 +27,32 @@ export async function runMetered(
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
   child.stdout.on('data', (chunk: Buffer) => void stdout.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => void stderr.push(chunk))
-  let usage = { cpuSeconds: 0, peakBytes: 0 }
-  const timer = setInterval(() => {
-    // An ended process has no files in /proc, so the last successful sample counts.
-    readUsage(child.pid ?? 0).then(
-      (sample) => (usage = sample),
-      () => undefined,
-    )
-  }, sampleIntervalMs)
+  const usages = new Map<number, Usage>()
+  const timer = setInterval(() => void sampleUsages(child.pid ?? 0, usages), sampleIntervalMs)
   const code = await new Promise<number>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (status) => resolve(status ?? -1))
   }).finally(() => clearInterval(timer))
   const seconds = (performance.now() - startedAt) / 1000
   const toText = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString('utf8')
-  return { code, stdout: toText(stdout), stderr: toText(stderr), seconds, ...usage }
+  const cpuSeconds = [...usages.values()].reduce((sum, usage) => sum + usage.cpuSeconds, 0)
+  const { peakBytes = 0 } = usages.get(child.pid ?? 0) ?? {}
+  return { code, stdout: toText(stdout), stderr: toText(stderr), seconds, cpuSeconds, peakBytes }
 }
 
-async function readUsage(pid: number): Promise<Pick<MeteredRun, 'cpuSeconds' | 'peakBytes'>> {
+type Usage = Pick<MeteredRun, 'cpuSeconds' | 'peakBytes'>
+
+/** An ended process has no files in /proc, so its last successful sample counts. */
+async function sampleUsages(pid: number, usages: Map<number, Usage>): Promise<void> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  for (const one of [pid, ...children.split(' ').filter(Boolean).map(Number)])
+    await readUsage(one).then(
+      (usage) => usages.set(one, usage),
+      () => undefined,
+    )
+}
+
+async function readUsage(pid: number): Promise<Usage> {
   const [stat, status] = await Promise.all(
     ['stat', 'status'].map(async (name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
   )
