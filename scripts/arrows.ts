@@ -145,6 +145,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
     'src/ui',
     'src/contract',
     'src/kit',
+    'package.json',
   ],
   scripts: [
     'src/cli',

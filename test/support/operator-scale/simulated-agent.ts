@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import packageFile from '../../../package.json' with { type: 'json' }
 import { compareStages, type Stage } from '../../../src/contract/component-plan.ts'
 import type { Event } from '../../../src/contract/event.ts'
 import type { Facts } from '../../../src/contract/facts.ts'
@@ -16,11 +17,12 @@ import { makeRequest } from '../../../src/pki/request.ts'
 type RequestBody = AgentRequest['body']
 type ApplyRequest = Extract<RequestBody, { type: 'apply' }>
 
+const [major, minor, patch] = packageFile.version.split('.')
 /**
- * Version of the simulated agents. It is newer than every release in this repository, so that an operator
- * does not replace the agents.
+ * Version of the simulated agents: newer than the program in this repository, so that an operator does not
+ * replace the agents.
  */
-export const simulatedVersion = '0.1.1-simulated'
+export const simulatedVersion = `${major}.${minor}.${Number(patch) + 1}-simulated`
 
 export interface SimulatedAgentOptions {
   readonly facts: Facts
