@@ -8,7 +8,7 @@ import { type ClusterLabels, type InheritedValue, readLabels } from '../spec/inh
 import { listMatchingFiles } from './cluster-pattern.ts'
 import type { LocalFiles } from './context.ts'
 import { loadCluster } from './load-cluster.ts'
-import { type ReadFleetFile, readFleetFile } from './load-fleet.ts'
+import { createCachingFleetReader, type ReadFleetFile } from './load-fleet.ts'
 
 /** A cluster of a fleet. Commands that change it load its cluster.yml again, because a rollout takes hours. */
 export interface FleetCluster {
@@ -42,7 +42,8 @@ export async function loadFleet(
   context: Pick<LocalFiles, 'exists' | 'listDirectory' | 'readFile'>,
   file: string,
 ): Promise<LoadFleetResult> {
-  const result = await readFleetFile(context, file)
+  const readFleet = createCachingFleetReader(context)
+  const result = await readFleet(file)
   if (!result.ok) return result
   const { fleet, document } = result
   const directory = dirname(file)
@@ -61,9 +62,6 @@ export async function loadFleet(
       })
   }
   if (unmatched.length > 0) return { ok: false, findings: unmatched }
-  // fleet.yml is parsed once, because parsing takes about as long as checking a cluster.yml.
-  const readFleet: ReadFleetFile = async (path) =>
-    resolve(path) === resolve(file) ? result : readFleetFile(context, path)
   const clusters: FleetCluster[] = []
   for (const path of paths) clusters.push(await loadFleetCluster(context, file, path, readFleet))
   const sorted = markDuplicates(clusters).toSorted((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { Finding } from '../contract/finding.ts'
 import { formatError, hasCode, HyperkubeError } from '../kit/errors.ts'
 import type { LocatedDocument } from '../spec/document.ts'
@@ -21,6 +21,17 @@ export type ReadFleetFile = (file: string) => Promise<ReadFleetResult>
 /** Creates a reader that reads the file again at each call. */
 export function createFleetReader(files: Pick<LocalFiles, 'readFile'>): ReadFleetFile {
   return async (file) => readFleetFile(files, file)
+}
+
+/** Creates a reader that reads each file once, because parsing takes about as long as checking a cluster.yml. */
+export function createCachingFleetReader(files: Pick<LocalFiles, 'readFile'>): ReadFleetFile {
+  const results = new Map<string, Promise<ReadFleetResult>>()
+  return async (file) => {
+    const path = resolve(file)
+    const result = results.get(path) ?? readFleetFile(files, file)
+    results.set(path, result)
+    return result
+  }
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream'
 import { readLines } from '../../kit/lines.ts'
 import { loadCluster } from '../../workspace/load-cluster.ts'
-import { createFleetReader, type ReadFleetFile } from '../../workspace/load-fleet.ts'
-import { readLabels } from '../../spec/inherit.ts'
+import { createCachingFleetReader } from '../../workspace/load-fleet.ts'
 import { type CommandContext, exitCodes, type LeafCommand } from '../command/command.ts'
 import { observeFleetCluster } from '../fleet/observe-fleet-cluster.ts'
 import { observeRequest, type ObserveResponse } from '../fleet/observer-protocol.ts'
@@ -26,15 +25,19 @@ export const fleetObserverCommand: LeafCommand = {
 /** Responds to each request until the input ends. Requests are handled at the same time. */
 export async function serveObservations(context: CommandContext, requests: Readable): Promise<void> {
   const shared = shareKnownHosts(context)
-  const readFleet = memoizeFleets(context)
+  const readFleet = createCachingFleetReader(context)
   const pending = new Set<Promise<void>>()
   const handle = async (line: string): Promise<void> => {
     const { file, timeoutMs } = observeRequest.parse(JSON.parse(line))
-    const { cluster, findings, inherited } = await loadCluster(context, file, readFleet)
-    const name = cluster?.metadata.name ?? ''
-    const labels = cluster === undefined ? {} : readLabels(cluster)
-    const found = { name, file, labels, cluster, findings, inherited }
-    const { health, summary, problems } = await observeFleetCluster(shared, found, timeoutMs, cluster)
+    const loaded = await loadCluster(context, file, readFleet)
+    // The other process knows the name and the labels.
+    const cluster = { name: file, file, labels: {}, ...loaded }
+    const { health, summary, problems } = await observeFleetCluster(
+      shared,
+      cluster,
+      timeoutMs,
+      loaded.cluster,
+    )
     const response: ObserveResponse = { file, health, summary, problems }
     context.stdout.write(`${JSON.stringify(response)}\n`)
   }
@@ -43,15 +46,4 @@ export async function serveObservations(context: CommandContext, requests: Reada
     pending.add(handled)
   }
   await Promise.all(pending)
-}
-
-/** Returns a reader that parses each fleet.yml once. */
-function memoizeFleets(context: CommandContext): ReadFleetFile {
-  const read = createFleetReader(context)
-  const results = new Map<string, ReturnType<ReadFleetFile>>()
-  return async (file) => {
-    const result = results.get(file) ?? read(file)
-    results.set(file, result)
-    return result
-  }
 }
