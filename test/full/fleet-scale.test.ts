@@ -141,7 +141,7 @@ test.each(sizes)('%d managed clusters', { timeout: 1_800_000 }, async (clusters)
   await sleep(restMs)
   const [after, servedAfter] = [await readUsages(), await readServerFigures()]
   const spend = (part: keyof ScaleRow['rest']): ProcessUsage => ({
-    resident: after[part].resident,
+    ...after[part],
     cpuSeconds: (after[part].cpuSeconds - before[part].cpuSeconds) / (restMs / 1000),
   })
   rows.push({

@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises'
 export interface ProcessUsage {
   /** Resident memory in bytes. */
   readonly resident: number
+  /** Peak of resident memory in bytes. */
+  readonly peak: number
   /** Processor time since its start, in seconds. */
   readonly cpuSeconds: number
 }
@@ -19,6 +21,11 @@ export async function readProcessUsage(pid: number): Promise<ProcessUsage> {
   // The name of the program may contain spaces, so fields are counted after its closing parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [user, system] = [Number(fields[11]), Number(fields[12])]
-  const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])
-  return { resident: kilobytes * 1024, cpuSeconds: (user + system) / ticksPerSecond }
+  const readBytes = (field: string): number =>
+    Number(new RegExp(String.raw`^${field}:\s+(\d+)`, 'm').exec(status)?.[1]) * 1024
+  return {
+    resident: readBytes('VmRSS'),
+    peak: readBytes('VmHWM'),
+    cpuSeconds: (user + system) / ticksPerSecond,
+  }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { type ProcessUsage, readProcessUsage } from '../process-usage.ts'
 
 /** Exit code, output and resource use of a program. */
 export interface MeteredRun {
@@ -14,8 +15,6 @@ export interface MeteredRun {
 }
 
 const sampleIntervalMs = 50
-/** Clock ticks per second in /proc. All usual Linux kernels have this value. */
-const ticksPerSecond = 100
 
 /** Runs a program and samples its processor time and memory until it ends. */
 export async function runMetered(
@@ -27,7 +26,7 @@ export async function runMetered(
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
   child.stdout.on('data', (chunk: Buffer) => void stdout.push(chunk))
   child.stderr.on('data', (chunk: Buffer) => void stderr.push(chunk))
-  const usages = new Map<number, Usage>()
+  const usages = new Map<number, ProcessUsage>()
   const timer = setInterval(() => void sampleUsages(child.pid ?? 0, usages), sampleIntervalMs)
   const code = await new Promise<number>((resolve, reject) => {
     child.on('error', reject)
@@ -36,30 +35,16 @@ export async function runMetered(
   const seconds = (performance.now() - startedAt) / 1000
   const toText = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString('utf8')
   const cpuSeconds = [...usages.values()].reduce((sum, usage) => sum + usage.cpuSeconds, 0)
-  const { peakBytes = 0 } = usages.get(child.pid ?? 0) ?? {}
+  const { peak: peakBytes = 0 } = usages.get(child.pid ?? 0) ?? {}
   return { code, stdout: toText(stdout), stderr: toText(stderr), seconds, cpuSeconds, peakBytes }
 }
 
-type Usage = Pick<MeteredRun, 'cpuSeconds' | 'peakBytes'>
-
 /** An ended process has no files in /proc, so its last successful sample counts. */
-async function sampleUsages(pid: number, usages: Map<number, Usage>): Promise<void> {
+async function sampleUsages(pid: number, usages: Map<number, ProcessUsage>): Promise<void> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
-  for (const one of [pid, ...children.split(' ').filter(Boolean).map(Number)])
-    await readUsage(one).then(
-      (usage) => usages.set(one, usage),
-      () => undefined,
-    )
-}
-
-async function readUsage(pid: number): Promise<Usage> {
-  const [stat, status] = await Promise.all(
-    ['stat', 'status'].map(async (name) => readFile(`/proc/${pid}/${name}`, 'utf8')),
-  )
-  const [, fields = ''] = /\) (.*)$/s.exec(stat ?? '') ?? []
-  const [user, system] = fields.split(' ').slice(11, 13).map(Number)
-  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(status ?? '') ?? []
-  // A process that has ended but is not reaped yet has no memory.
-  if (kilobytes === undefined) throw new Error(`process ${pid} has ended`)
-  return { cpuSeconds: ((user ?? 0) + (system ?? 0)) / ticksPerSecond, peakBytes: Number(kilobytes) * 1024 }
+  for (const one of [pid, ...children.split(' ').filter(Boolean).map(Number)]) {
+    const usage = await readProcessUsage(one).catch(() => undefined)
+    // A process that has ended but is not reaped yet has no memory.
+    if (usage !== undefined && !Number.isNaN(usage.peak)) usages.set(one, usage)
+  }
 }
