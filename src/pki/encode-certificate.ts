@@ -84,8 +84,6 @@ export async function encodeCertificate(
   return Buffer.from(AsnConvert.serialize(new asn1.Certificate(signed)))
 }
 
-const purposes = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
-
 function listExtensions(
   asn1: Asn1,
   { keyId }: CertificateIssuer,
@@ -95,6 +93,7 @@ function listExtensions(
   const { AsnConvert, KeyUsageFlags } = asn1
   const encode = (extnID: string, value: object, critical = false) =>
     buildExtension(asn1, extnID, AsnConvert.serialize(value), critical)
+  const purposes = { server: asn1.id_kp_serverAuth, client: asn1.id_kp_clientAuth }
   // The key identifier is no signature. RFC 5280 recommends this hash.
   const subjectKeyId = createHash('sha1').update(new Uint8Array(publicKeyBits)).digest()
   return [

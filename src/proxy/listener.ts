@@ -109,7 +109,7 @@ export class ProxyListener {
       }
       tried.add(reached.server)
       const reachedAt = performance.now()
-      const server = this.#pool.findOrAdd(reached.server, performance.now())
+      const server = this.#pool.findOrAdd(reached.server, reachedAt)
       const outcome = await this.#handshake(client, reached.socket, server, buffered)
       if (outcome === 'established') this.#connect(client, reached.socket, server)
       if (outcome === 'gone') client.destroy()

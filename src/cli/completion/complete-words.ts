@@ -1,5 +1,4 @@
 import type { Argument, Command, Option } from 'commander'
-import { errorCodes } from '../../error-codes/error-codes.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { listAddonSwitches } from '../addon/addon-switch.ts'
 import { type CommandDefinition, isCommandGroup } from '../command/command.ts'
@@ -128,11 +127,14 @@ async function completeValue(
 ): Promise<readonly Candidate[]> {
   if (choices !== undefined) return select(withoutText(choices), current)
   switch (name) {
-    case 'code':
+    case 'code': {
+      // Loaded only when needed, because few words are codes.
+      const { errorCodes } = await import('../../error-codes/error-codes.ts')
       return select(
         Object.entries(errorCodes).map(([code, { summary }]) => ({ word: code, about: summary })),
         current,
       )
+    }
     case 'version':
       return select(withoutText(await files.versions(file)), current)
     case 'addon': {
