@@ -4,6 +4,7 @@ import type { Credentials, KubeApi } from '../../lab/cluster/kube-api.ts'
 import type { KubernetesVersion } from '../../lab/components/parts.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
 import {
+  AdoptionLoad,
   type ChangeRow,
   computeFailedShare,
   expectUndisturbed,
@@ -86,6 +87,8 @@ describe(`${contender.title}, ${shape}: adopted, committed, keys rotated, and up
     api = openApi(cluster, credentials)
     setup.defer(() => api.close())
     workload = await Workload.create(cluster, api)
+    // The first clients create the application that they use. It belongs to the state before.
+    await (await AdoptionLoad.open(cluster, workload, api, credentials)).stop(api)
     await expectHealthy([])
     before = await dumpObjects(api)
     clusterId = await readClusterId(api)

@@ -37,7 +37,7 @@ export async function runCommand(
   ...args: readonly string[]
 ): Promise<CommandResult> {
   const result = await cluster.hyperkube(...args, '-f', cluster.path('cluster.yml'))
-  expect({ code: result.code, text: result.stdout + result.stderr }, args.join(' ')).toMatchObject({ code })
+  expect(result.code, `${args.join(' ')}: ${result.stdout}${result.stderr}`).toBe(code)
   return result
 }
 
@@ -45,7 +45,7 @@ export async function runCommand(
 export async function adoptCluster(cluster: AdoptedCluster): Promise<void> {
   for (const run of [cluster.adopt, cluster.lock]) {
     const { code, stdout, stderr } = await run()
-    expect({ code, text: stdout + stderr }).toMatchObject({ code: 0 })
+    expect(code, stdout + stderr).toBe(0)
   }
 }
 

@@ -31,9 +31,20 @@ test('rotations and upgrades change default rules, restarted workloads and the p
       'spec.template.metadata.annotations.kubectl.kubernetes.io/restartedAt',
     ),
     changed('statefulsets.apps workload store', 'metadata.generation'),
+    changed('statefulsets.apps workload store', 'spec.updateStrategy.rollingUpdate.maxUnavailable'),
     { object: 'servicecidrs.networking.k8s.io  kubernetes', path: '', change: 'added' } as const,
+    {
+      object: 'serviceaccounts kube-system podcertificaterequestcleaner',
+      path: '',
+      change: 'added',
+    } as const,
   ]
   expect(sortDifferences(differences, journeyDifferences).unexpected).toEqual([])
-  const rule = changed('clusterroles.rbac.authorization.k8s.io  workload-ingress', 'rules.0.verbs.0')
-  expect(sortDifferences([rule], journeyDifferences).unexpected).toHaveLength(1)
+  const wrong: readonly ObjectDifference[] = [
+    changed('clusterroles.rbac.authorization.k8s.io  workload-ingress', 'rules.0.verbs.0'),
+    changed('statefulsets.apps workload store', 'spec.replicas'),
+    { object: 'serviceaccounts kube-system node-controller', path: '', change: 'removed' },
+    { object: 'serviceaccounts workload node-controller', path: '', change: 'added' },
+  ]
+  expect(sortDifferences(wrong, journeyDifferences).unexpected).toHaveLength(wrong.length)
 })

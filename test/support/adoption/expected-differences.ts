@@ -89,7 +89,18 @@ export const journeyDifferences: readonly ExpectedDifference[] = [
   },
   {
     reason: 'objects of kinds that only the newer version has, and addresses that it allocates',
-    object: /^(?:servicecidrs|ipaddresses)\.networking\.k8s\.io /,
+    object:
+      /^(?:(?:servicecidrs|ipaddresses)\.networking\.k8s\.io |clustertrustbundles\.certificates\.k8s\.io  kubernetes\.io:)/,
     changes: ['added', 'changed'],
+  },
+  {
+    reason: 'service accounts of controllers that only the newer version has',
+    object: /^serviceaccounts kube-system [a-z-]+(?:controller|publisher|cleaner)$/,
+    changes: ['added'],
+  },
+  {
+    reason: 'fields that the newer version sets to their defaults',
+    object: /^statefulsets\.apps /,
+    path: /^spec\.updateStrategy\.rollingUpdate\.maxUnavailable$/,
   },
 ]

@@ -71,12 +71,18 @@ export class Workload {
     return workload
   }
 
-  /** Waits until all pods of the workload are ready. */
+  /** Waits until all pods of the workload are ready, and the API server serves its custom resources. */
   async waitUntilReady(api: KubeApi): Promise<void> {
     let pending: readonly string[] = []
     const areReady = async (): Promise<boolean> => {
+      pending = ['the API server']
       pending = await listPendingWorkloads(api)
-      return pending.length === 0
+      if (pending.length > 0) return false
+      // An API server that has just started refuses custom resources with status 429 until it has read them.
+      pending = ['custom resources']
+      await readWidgets(api)
+      pending = []
+      return true
     }
     await pollUntil('the workload to be ready', async () => areReady().catch(() => false), {
       timeoutMs: 300_000,
@@ -280,8 +286,12 @@ const widgetList = z.object({
   items: z.array(z.object({ metadata: z.object({ name: z.string() }), spec: z.object({ size: z.int() }) })),
 })
 
+async function readWidgets(api: KubeApi): Promise<z.infer<typeof widgetList>> {
+  return widgetList.parse(await api.get(`/apis/${widgetGroup}/v1/namespaces/${namespace}/widgets`))
+}
+
 async function findWrongWidgets(api: KubeApi): Promise<readonly string[]> {
-  const { items } = widgetList.parse(await api.get(`/apis/${widgetGroup}/v1/namespaces/${namespace}/widgets`))
+  const { items } = await readWidgets(api)
   const wrong = items.filter(({ metadata, spec }) => metadata.name !== `widget-${spec.size}`)
   return [
     ...(items.length === objectCount ? [] : [`there are ${items.length} widgets`]),
