@@ -140,6 +140,13 @@ test('accepted networks are one IPv4 network each, or one of each family in the 
       expect(['4', '4,6', '6,4']).toContain(families(some))
       expect(families(others)).toBe(families(some))
     }),
-    { examples: [[['fd00:20::/56', '10.10.0.0/16'], ['fd00:30::/112', '10.20.0.0/16']]] },
+    {
+      examples: [
+        [
+          ['fd00:20::/56', '10.10.0.0/16'],
+          ['fd00:30::/112', '10.20.0.0/16'],
+        ],
+      ],
+    },
   )
 })
