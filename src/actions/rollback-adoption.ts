@@ -51,7 +51,7 @@ export async function rollbackAdoption(
   options: RollbackAdoptionOptions,
   run: ActionRun,
 ): Promise<ActionOutcome> {
-  requireWayBack(inputs)
+  requireRollbackPossible(inputs)
   await using connection = await connectCluster(context, inputs, options, run)
   const deps = { ...connection, context, options, run }
   const hosts = orderHosts(inputs.cluster, options.limit)
@@ -77,7 +77,7 @@ export async function rollbackAdoption(
 }
 
 /** Throws if hosts have nothing to return to. */
-function requireWayBack({ identity: { adoption, metadata } }: ClusterInputs): void {
+function requireRollbackPossible({ identity: { adoption, metadata } }: ClusterInputs): void {
   if (adoption === undefined) {
     throw new HyperkubeError('ADOPT_NOT_ADOPTED', `the cluster ${metadata.name} was not adopted`, {
       hint: 'to remove the cluster from its hosts: hyperkube reset',
@@ -86,7 +86,7 @@ function requireWayBack({ identity: { adoption, metadata } }: ClusterInputs): vo
   if (adoption.committed === undefined) return
   throw new HyperkubeError(
     'ADOPT_COMMITTED',
-    `the way back to ${adoption.from} was given up at ${adoption.committed}`,
+    `the adoption was committed at ${adoption.committed}: a rollback to ${adoption.from} is no longer possible`,
     { hint: 'to remove the cluster from its hosts: hyperkube reset' },
   )
 }

@@ -32,6 +32,6 @@ export function findHoldProblem({ flags }: Catalog, { from, to }: VersionChange)
   return new HyperkubeError(
     'UPGRADE_HOLD_UNSUPPORTED',
     `an upgrade from ${from} to ${to} cannot be held; this release can hold ${known}`,
-    { hint: `upgrade without a way back, after a snapshot: hyperkube upgrade --to ${to}` },
+    { hint: `without --hold a snapshot is taken, and no rollback is possible: hyperkube upgrade --to ${to}` },
   )
 }

@@ -4,7 +4,7 @@ const reportRemedy = 'Nothing. The line is part of the report of `hyperkube adop
 
 export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_NOT_COMMITTED: {
-    summary: 'A change would end the way back of an adopted cluster.',
+    summary: 'A change would make the rollback of an adopted cluster impossible.',
     meaning:
       'Until `hyperkube adopt commit`, the hosts of an adopted cluster can return to the tool that created it. Upgrades, key rotations, a reset and changes of the list of hosts are refused until then.',
     remedy: 'Run `hyperkube adopt commit` first, or return the hosts with `hyperkube adopt rollback`.',
@@ -14,7 +14,8 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'Make all hosts reachable and run `hyperkube up`. Then run `hyperkube adopt commit` again.',
   },
   ADOPT_COMMITTED: {
-    summary: 'The way back to the previous tool was given up with `hyperkube adopt commit`.',
+    summary:
+      'The adoption was committed with `hyperkube adopt commit`, so a rollback to the previous tool is impossible.',
     meaning: 'An agent also reports this if an operator uses a cluster.identity from before the commit.',
     remedy: 'The hosts stay with hyperkube. `hyperkube reset` removes the cluster with its data.',
   },
@@ -31,7 +32,7 @@ export const adoptionCodes: ErrorCodeEntries = {
       'Start the lost host and run the same command again. If it is lost for good, remove its etcd member and delete it from cluster.yml: [A control plane is lost](../how-to/adopt.md#a-control-plane-is-lost) has the commands.',
   },
   ADOPT_NOT_ADOPTED: {
-    summary: 'The cluster was not adopted, so it has nothing to commit and no way back.',
+    summary: 'The cluster was not adopted, so there is nothing to commit or to roll back.',
     remedy: 'Check that `-f` names the right cluster.yml.',
   },
   ADOPT_RUNTIME: {
@@ -70,7 +71,7 @@ export const adoptionCodes: ErrorCodeEntries = {
   PREDECESSOR_MISSING: {
     summary:
       'A host of an adopted cluster does not have a file or container of the tool that created the cluster.',
-    meaning: 'hyperkube needs it for the way back. It stopped before it changed the component.',
+    meaning: 'hyperkube needs it for a rollback. It stopped before it changed the component.',
     remedy: 'The host changed after `hyperkube adopt`. Compare it with the other hosts.',
   },
   PREDECESSOR_RUNS: {

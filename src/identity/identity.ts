@@ -68,7 +68,7 @@ const adoptionSchema = z.strictObject({
   encryptionConfiguration: secretCodec('previous encryption configuration').optional(),
   /** Names of the hosts that the other tool installed. Absent in files of earlier releases: all hosts. */
   hosts: z.array(z.string()).optional(),
-  /** When the operator gave up the way back to the other tool; absent until then. */
+  /** When the operator committed the adoption, after which no rollback is possible; absent until then. */
   committed: z.iso.datetime().optional(),
 })
 export type Adoption = z.infer<typeof adoptionSchema>

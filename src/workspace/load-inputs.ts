@@ -66,7 +66,7 @@ export async function loadResetInputs(
   }
 }
 
-/** Refuses changes of an adopted cluster that would end the way back to the other tool. */
+/** Refuses changes of an adopted cluster that would make a rollback to the other tool impossible. */
 function checkAdoption(
   { adoption, metadata }: Identity,
   { file }: ClusterFiles,

@@ -93,7 +93,7 @@ describe('a host whose components run in Docker', () => {
     expect((await host.files.read(`${before}/snap/db`))?.toString()).toBe('db')
   })
 
-  test('can be interrupted at any point of the move and of the way back', { timeout: 60_000 }, async () => {
+  test('can be interrupted at any point of the move and of the rollback', { timeout: 60_000 }, async () => {
     const original = await observe()
     const isKilled = (error: unknown): boolean =>
       error instanceof Killed || (error instanceof Error && isKilled(error.cause))

@@ -188,7 +188,7 @@ describe('a host of an adopted cluster', () => {
     expect(host.services.units.get('kubelet.service')?.text).toContain('/opt/hyperkube/kubelet-1')
   })
 
-  test('can be interrupted at any point of the move and of the way back', { timeout: 60_000 }, async () => {
+  test('can be interrupted at any point of the move and of the rollback', { timeout: 60_000 }, async () => {
     const original = await observe()
     const isKilled = (error: unknown): boolean =>
       error instanceof Killed || (error instanceof Error && isKilled(error.cause))
@@ -226,7 +226,7 @@ describe('a host of an adopted cluster', () => {
     expect((await host.files.read(`${after}/snap/db`))?.toString()).toBe('db')
   })
 
-  test('loses its way back with the commit, and a reset restores nothing then', async () => {
+  test('cannot be rolled back after the commit, and a reset restores nothing then', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
     expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual([
       `change predecessor ${manifest}`,
@@ -251,7 +251,7 @@ describe('a host of an adopted cluster', () => {
     expect((await host.files.read(manifest))?.toString()).toBe('kind: Pod')
   })
 
-  test('does not move if a file for the way back is missing', async () => {
+  test('does not move if a file that a rollback needs is missing', async () => {
     await host.files.removeTree(before)
     await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({
       code: 'PREDECESSOR_MISSING',
@@ -277,7 +277,7 @@ describe('a host of an adopted cluster', () => {
     expect(await applyAndListOps(host, buildAdoptedPlan(false))).toEqual([])
   })
 
-  test('a plan from before the commit does not make the way back look possible again', async () => {
+  test('a plan from before the commit does not make a rollback look possible again', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
     await applyAndListOps(host, buildAdoptedPlan(false))
     await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({ code: 'ADOPT_COMMITTED' })

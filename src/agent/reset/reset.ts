@@ -7,7 +7,7 @@ import { formatInUse } from '../apply/apply-op.ts'
 import { handlersFor } from '../resources/handlers-by-os.ts'
 import { findResource, ledgerPath, readLedger, withoutResource } from '../records/ledger.ts'
 import { deleteTemporaryFiles } from '../apply/orphans.ts'
-import { wayBackEnded } from '../resources/predecessor.ts'
+import { rollbackImpossible } from '../resources/predecessor.ts'
 import { removeTreeUnlessInUse } from '../resources/replace-files.ts'
 import { removeScmService } from '../resources/scm-service.ts'
 import { unitFile } from '../resources/systemd-service.ts'
@@ -91,7 +91,7 @@ async function resetLedger(options: HostRunOptions, ledger: Ledger): Promise<rea
  */
 async function returnByLedger(options: HostRunOptions, ledger: Ledger): Promise<readonly ResetStep[]> {
   const { host } = options
-  if (ledger.resources.some((one) => one.target === 'predecessor' && !one.kept)) throw wayBackEnded()
+  if (ledger.resources.some((one) => one.target === 'predecessor' && !one.kept)) throw rollbackImpossible()
   const { run, plan, ops } = await openRemoval(options, ledger)
   await journalRun(run, { command: 'return' }, async () => {
     await deleteTemporaryFiles(host, ledger, plan)

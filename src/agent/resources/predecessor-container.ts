@@ -78,7 +78,7 @@ function mayRestart(found: DockerContainer | 'absent' | 'unavailable'): boolean 
 }
 
 /**
- * Stops a container and takes over its data. The container stays in Docker until the way back ends. Every part
+ * Stops a container and takes over its data. The container stays in Docker until the commit. Every part
  * may be repeated. Once Docker has stopped, the container has stopped too.
  */
 export async function replaceContainer(

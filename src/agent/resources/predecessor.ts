@@ -48,8 +48,8 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
   }),
 
   async make(spec, context, previous) {
-    // The way back was given up. What it needed is gone, so it must not look possible again.
-    if (previous !== undefined && !previous.kept && spec.kept) throw wayBackEnded()
+    // The commit has deleted what a rollback needs, so a rollback must not look possible again.
+    if (previous !== undefined && !previous.kept && spec.kept) throw rollbackImpossible()
     const record = previous?.record ?? (await readRecord(spec, context))
     const changed = await replace(context, record, spec.kept)
     return { changed, resource: { ...context.head, target: 'predecessor', record, kept: spec.kept } }
@@ -63,7 +63,7 @@ export const predecessorHandler: ResourceHandler<'predecessor', Predecessor, Lin
 }
 
 /** Builds the error for a host that cannot return, although an older identity file says that it can. */
-export function wayBackEnded(): HyperkubeError {
+export function rollbackImpossible(): HyperkubeError {
   return new HyperkubeError(
     'ADOPT_COMMITTED',
     'the host cannot return any more, because hyperkube adopt commit has changed it',

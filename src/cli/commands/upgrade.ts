@@ -56,7 +56,7 @@ export const upgradeCommand: LeafCommand = {
       '--rehearse',
       'upgrade only a copy of the data, on this machine; with --no-snapshot from the newest saved snapshot',
     )
-    command.option('--hold', 'upgrade only the control planes, and keep a way back until upgrade confirm')
+    command.option('--hold', 'upgrade only the control planes; a rollback is possible until upgrade confirm')
     addUpFlags(addRunFlags(command))
   },
   async run(context, { args, options }) {

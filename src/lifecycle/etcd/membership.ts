@@ -102,8 +102,8 @@ export interface NextEtcd {
 
 /**
  * Prepares the member of a host for another version of etcd. `saved` has the ids of members that have saved a
- * raft snapshot in this run; members that save one are added. Throws if the version would end the way back of an
- * adopted host.
+ * raft snapshot in this run; members that save one are added. Throws if the version would make the rollback of
+ * an adopted host impossible.
  */
 export async function prepareEtcdUpgrade(
   etcd: EtcdClient,
@@ -131,7 +131,7 @@ function otherMinor({ name }: EtcdMember, current: string, version: string): Hyp
     'ADOPT_ETCD_VERSION',
     `etcd ${version} would replace ${current} of ${name}, and the host could not return to the other tool then`,
     {
-      hint: 'restore the cluster.lock that hyperkube adopt wrote, or give up the way back: hyperkube adopt commit',
+      hint: 'restore the cluster.lock that hyperkube adopt wrote, or commit, after which no rollback is possible: hyperkube adopt commit',
     },
   )
 }

@@ -40,7 +40,7 @@ function checkBeforeCommit(
     code: 'ADOPT_NOT_COMMITTED',
     severity: 'error',
     message,
-    hint: 'undo this change of cluster.yml, or give up the way back first: hyperkube adopt commit',
+    hint: 'undo this change of cluster.yml, or commit first, after which no rollback is possible: hyperkube adopt commit',
   })
   return [
     ...(added.length === 0

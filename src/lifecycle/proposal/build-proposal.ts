@@ -129,7 +129,7 @@ export async function buildProposal(
       ...findings,
       // This finding cannot be ignored, because nodes keep their pod networks.
       ...checkAddressFamilies(cluster, nodes),
-      // Neither can these: hosts of an adopted cluster would lose their way back.
+      // Neither can these, because such changes make the rollback of an adopted cluster impossible.
       ...checkAdoptedCluster({
         identity: inputs.identity,
         ops: new Map([...diffs].map(([host, diff]) => [host, diff.ops])),

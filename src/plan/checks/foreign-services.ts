@@ -20,7 +20,7 @@ export const checkForeignServices: LinuxCheck = (subject) => {
 }
 
 export const checkDocker: LinuxCheck = (subject) => {
-  // A host of RKE1 needs Docker for its way back.
+  // A host of RKE1 needs Docker for a rollback.
   if (canReturnToRke1(subject) || !isNode(subject) || !subject.system.firewalls.includes('docker')) return []
   const message = 'Docker runs on the host: Kubernetes does not count the resources of its containers'
   return [
