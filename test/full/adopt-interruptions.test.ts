@@ -217,7 +217,7 @@ In each round no host has moved. \`hyperkube up\`, or \`hyperkube adopt rollback
 command is killed, a host loses its power and starts again, or a host reaches neither its peers nor the operator for 60 seconds. The next command
 follows at once, without being forced. A round passes when the next command ended with 0, all nodes were Ready and not cordoned, the workload was
 ready with its data, no acknowledged write was lost, and the id of the cluster was the same. After \`up\`, \`hyperkube plan\` had no changes. After
-the way back, these were as before: ${hostComparison}; in etcd: ${etcdComparison}.
+the rollback, these were as before: ${hostComparison}; in etcd: ${etcdComparison}.
 
 | interruption | rounds | failed |
 |---|---|---|

@@ -67,7 +67,7 @@ const stages: readonly Stage[] = [
   { title: 'all hosts', select: ({ hosts }) => listNames(hosts) },
 ]
 
-describe(`the way back of ${contender.title}, ${shape}, ${contender.version}`, () => {
+describe(`rollback of ${contender.title}, ${shape}, ${contender.version}`, () => {
   const setup = new SuiteSetup()
   let cluster: AdoptedCluster
   let api: KubeApi
@@ -121,13 +121,13 @@ describe(`the way back of ${contender.title}, ${shape}, ${contender.version}`, (
       const moved = stage.select(cluster)
       const limit = moved.length === cluster.hosts.length ? [] : ['--limit', moved.join(',')]
       await measure(
-        `there, ${stage.title}: \`hyperkube up${limit.length === 0 ? '' : ' --limit'}\``,
+        `move of ${stage.title}: \`hyperkube up${limit.length === 0 ? '' : ' --limit'}\``,
         async () => runCommand(cluster, 0, 'up', '--yes', ...limit),
       )
       await expectHealthy(moved)
       await expectMoved(cluster, moved)
 
-      await measure(`back, after ${stage.title}`, async () =>
+      await measure(`rollback, after ${stage.title}`, async () =>
         runCommand(cluster, 0, 'adopt', 'rollback', '--yes'),
       )
       await expectHealthy([])
@@ -154,12 +154,12 @@ describe(`the way back of ${contender.title}, ${shape}, ${contender.version}`, (
 
   function formatEvidence(): string {
     const differences = [...expected].map(([reason, count]) => `- ${reason}: ${count} objects at most`)
-    const tool = `- \`rke up\` ran after each way back. It succeeded, and changed nothing in the output of \`docker inspect\`. ${
+    const tool = `- \`rke up\` ran after each rollback. It succeeded, and changed nothing in the output of \`docker inspect\`. ${
       ofTool.length === 0
         ? 'It changed no file either.'
         : `On hosts it changed: ${[...new Set(ofTool)].map((line) => `\`${line}\``).join(', ')}.`
     }`
-    return `# The way back of ${contender.title}, ${shape}
+    return `# Rollback of ${contender.title}, ${shape}
 
 Written by \`test/full/adopt-rollback.test.ts\` on ${formatDate()}: ${contender.describe(shape)}
 The machine has two cores, and other work shared it.
@@ -169,7 +169,7 @@ ${loadDescription}
 ${tableHead}
 ${rows.map(formatRow).join('\n')}
 
-After each way back the test compared, and found no difference:
+After each rollback the test compared, and found no difference:
 
 - On hosts: ${hostComparison}. Not compared: ${contender.notCompared}.
 ${contender.runtime === 'docker' ? `- In Docker: ${containerComparison}.\n${tool}\n` : ''}- In etcd: ${etcdComparison}.

@@ -104,7 +104,7 @@ export function formatDate(): string {
   return new Date().toISOString().slice(0, 10)
 }
 
-/** Page of the move and the way back. Links in the documentation name these pages. */
+/** Page of the move and the rollback. Links in the documentation name these pages. */
 export function formatMovePage({ name }: Contender, shape: string): string {
   if (name === 'kubeadm') return `adopt-move-${shape.replace('+', '-')}`
   return shape === '1+1' ? 'adopt-rke' : `adopt-rke-${shape.replace('+', '-')}`

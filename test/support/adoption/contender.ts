@@ -19,7 +19,7 @@ export interface Contender {
   readonly version: KubernetesVersion
   /** Describes the cluster on a page. */
   readonly describe: (shape: string) => string
-  /** State of a host that must be the same before and after the way back. */
+  /** State of a host that must be the same before the move and after the rollback. */
   readonly states: StateScripts
   /** Lines of states that may differ. */
   readonly ignored: RegExp

@@ -55,7 +55,7 @@ const moved: readonly ExpectedDifference[] = [
 /** Pods that nodes create again when Docker ends, and when nodes are drained. Those of a StatefulSet keep their names. */
 const recreatedPods: ExpectedDifference = { reason: 'pods, which are created again', object: /^pods / }
 
-/** Lists the differences that a move, or a move and the way back, may cause. */
+/** Lists the differences that a move, or a move and its rollback, may cause. */
 export function listMoveDifferences({
   recreatesPods,
 }: Pick<Contender, 'recreatesPods'>): readonly ExpectedDifference[] {

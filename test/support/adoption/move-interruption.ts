@@ -1,10 +1,10 @@
 import { createRandom, shuffle } from '../random.ts'
 
-/** What interrupts a move or the way back. */
+/** What interrupts a move or a rollback. */
 export const moveInterruptionKinds = ['operator-killed', 'host-power-cut', 'partition'] as const
 export type MoveInterruptionKind = (typeof moveInterruptionKinds)[number]
 
-/** What is interrupted, and what the operator runs next. A way back is repeated, as the documentation says. */
+/** What is interrupted, and what the operator runs next. A rollback is repeated, as the documentation says. */
 export const interruptedRuns = [
   { command: 'up', next: 'up' },
   { command: 'up', next: 'rollback' },

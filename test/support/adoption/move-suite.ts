@@ -87,12 +87,12 @@ export function describeMoves(contender: Contender, shape: string, suite: string
     })
 
     test('up moves every host, and no acknowledged write is lost', { timeout }, async () => {
-      await runUnderLoad('there: `hyperkube up`', 'up')
+      await runUnderLoad('move: `hyperkube up`', 'up')
       await expectMoved(cluster, allNames())
       await runCommand(cluster, 0, 'plan')
     })
 
-    test('commands that would end the way back are refused', { timeout }, async () => {
+    test('commands that would make a rollback impossible are refused', { timeout }, async () => {
       for (const args of [
         ['reset', '--yes'],
         ['certs', 'rotate-ca', '--yes'],
@@ -102,13 +102,13 @@ export function describeMoves(contender: Contender, shape: string, suite: string
     })
 
     test('adopt rollback returns every host to what it was', { timeout }, async () => {
-      await runUnderLoad('back: `hyperkube adopt rollback`', 'adopt', 'rollback')
+      await runUnderLoad('rollback: `hyperkube adopt rollback`', 'adopt', 'rollback')
       expect(await compareHosts(cluster, before)).toEqual([])
       await cluster.runTool?.()
     })
 
-    test('after another move, the commit ends the way back', { timeout }, async () => {
-      await runUnderLoad('there again: `hyperkube up`', 'up')
+    test('after another move and the commit, a rollback is refused', { timeout }, async () => {
+      await runUnderLoad('second move: `hyperkube up`', 'up')
       await runUnderLoad('`hyperkube adopt commit`', 'adopt', 'commit')
       for (const host of cluster.hosts) {
         const { stdout } = await host.script('ls -d /etc/kubernetes/before-hyperkube 2>/dev/null || true')
@@ -120,7 +120,7 @@ export function describeMoves(contender: Contender, shape: string, suite: string
       // A rollback creates all pods of Docker at once and does not drain nodes, so it is only in the table.
       expectUndisturbed(
         cluster,
-        rows.filter(({ change }) => !change.startsWith('back')),
+        rows.filter(({ change }) => !change.startsWith('rollback')),
       )
       for (const { busy, workload: figures } of rows) expect([...busy.lost, ...figures.lost]).toEqual([])
     })
@@ -142,7 +142,7 @@ The test also shows:
 - ${contender.recreatesPods ? 'Pods are created again when their node moves and when it returns.' : 'Containers run on.'} Pods with the same uid and no more restarts than before: ${podsKept.join('; ')}.
 - After each change all Secrets and custom resources had their values, the logs of the StatefulSet had no hole, and the NetworkPolicy ${contender.enforcesPolicies ? 'let through only what it allows' : 'existed, without an engine that enforces it'}.
 - \`hyperkube plan\` has no changes after the move. \`reset\` and \`certs rotate-ca\` are refused before the commit, \`adopt rollback\` after it.
-- After the way back, hosts had the same ${hostComparison}${runtime === 'docker' ? `; and ${containerComparison}` : ''}.
+- After the rollback, hosts had the same ${hostComparison}${runtime === 'docker' ? `; and ${containerComparison}` : ''}.
   Not compared: ${notCompared}.
 ${runtime === 'docker' ? '- `rke up` succeeds then, and creates no container of RKE1 again.\n' : ''}`
     }
