@@ -271,10 +271,10 @@ function renderAdoption(): string {
   const ways = [
     box(400, 78, 272, 'no host has changed\ndelete the written files', 'green'),
     box(400, 276, 272, 'hosts return with their data\nadopt rollback', 'green'),
-    box(400, 474, 272, 'no way back to the other tool', 'grey'),
+    box(400, 474, 272, 'no rollback to the other tool', 'grey'),
   ]
   return renderDiagram({
-    title: 'Adoption of a running cluster: the steps, and the way back from each of them',
+    title: 'Adoption of a running cluster: the steps, and how each of them is undone',
     width: 688,
     height: 602,
     boxes: [...steps, ...ways],
