@@ -4,6 +4,7 @@ import type { CommandContext, HelperProcess, StartHelper } from '../command/comm
 import { serveObservations } from '../commands/fleet-observer.ts'
 import { createInMemoryContext } from '../testing/run-in-memory.ts'
 import { showFleetStatus } from './fleet-status.ts'
+import { type ObserveResponse, observeResponse } from './observer-protocol.ts'
 
 const count = 60
 const fleetFile = `apiVersion: hyperkube.dev/v1
@@ -30,6 +31,7 @@ ${index === broken ? 'nothing: 1\n' : ''}`,
 interface StartedHelper extends HelperProcess {
   /** Names of the files of all requests. */
   readonly requests: () => readonly string[]
+  readonly responses: () => readonly ObserveResponse[]
   readonly killed: () => boolean
 }
 
@@ -44,9 +46,10 @@ function createHelpers(context: CommandContext): {
     startHelper(args) {
       expect(args).toEqual(['fleet-observer'])
       const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
-      let text = ''
+      let [text, written] = ['', '']
       let isKilled = false
       stdin.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
+      stdout.on('data', (chunk: Buffer) => (written += chunk.toString('utf8')))
       serveObservations({ ...context, stdout }, stdin).catch(() => stdout.destroy())
       const helper: StartedHelper = {
         ...{ stdin, stdout, stderr },
@@ -55,6 +58,11 @@ function createHelpers(context: CommandContext): {
           for (const stream of [stdin, stdout, stderr]) stream.destroy()
         },
         requests: () => [...text.matchAll(/"file":"([^"]+)"/g)].map(([, file = '']) => file),
+        responses: () =>
+          written
+            .trim()
+            .split('\n')
+            .map((line) => observeResponse.parse(JSON.parse(line))),
         killed: () => isKilled,
       }
       started.push(helper)
@@ -97,6 +105,42 @@ test('a cluster.yml with errors is reported by the first process', async () => {
   expect(stdout).toBe((await runStatus(1, 7)).stdout)
   expect(stdout).toContain('SPEC_UNKNOWN_KEY')
   expect(started.flatMap((helper) => helper.requests())).not.toContain('clusters/c7/cluster.yml')
+})
+
+test.each<[string, (file: string) => Promise<string>, string]>([
+  [
+    'read',
+    async () => Promise.reject(Object.assign(new Error('permission denied'), { code: 'EACCES' })),
+    'cannot be read: permission denied',
+  ],
+  ['use', async () => 'kind: Cluster', 'was changed and has errors now'],
+])('a cluster.yml that a process cannot %s is observed by this one', async (_case, readFile, error) => {
+  const { context, collectResult } = createInMemoryContext(buildFiles())
+  const { started, startHelper } = createHelpers({
+    ...context,
+    readFile: async (file) =>
+      /c\d*[05]\/cluster\.yml$/.test(file) ? readFile(file) : context.readFile(file),
+  })
+  const own = { ...context, processors: 2, startHelper }
+  const code = await showFleetStatus(own, { file: 'fleet.yml', output: 'json', input: false })
+  expect(collectResult(code).stdout).toBe((await runStatus(1)).stdout)
+
+  // The process has responded to all its requests, so it did not end.
+  const responses = started.flatMap((helper) => helper.responses())
+  const requests = started.flatMap((helper) => helper.requests())
+  expect(responses.map(({ file }) => file).toSorted()).toEqual(requests.toSorted())
+  const failed = responses.filter((response) => 'error' in response)
+  expect(failed.length).toBeGreaterThan(1)
+  expect(failed.length).toBeLessThan(responses.length)
+  for (const response of failed) expect(response.error).toBe(`${response.file} ${error}`)
+})
+
+test('a line that is not a request ends the process after the responses to earlier ones', async () => {
+  const { context, collectResult } = createInMemoryContext(buildFiles())
+  const request = JSON.stringify({ file: 'clusters/c1/cluster.yml', timeoutMs: 1000 })
+  const stdin = new PassThrough().end(`${request}\n{}\n`)
+  await expect(serveObservations(context, stdin)).rejects.toThrow('timeoutMs')
+  expect(collectResult(0).stdout).toContain('"file":"clusters/c1/cluster.yml","health":"unknown"')
 })
 
 test.each<[string, (helper: HelperProcess) => HelperProcess]>([

@@ -21,7 +21,8 @@ export interface ObserverPoolOptions {
 
 /**
  * Observes clusters in this process and in further ones, because ssh and TLS connections of many clusters keep
- * a processor busy. A cluster whose process has ended is observed in this process.
+ * a processor busy. A cluster is observed in this process if its process has ended or could not read its
+ * cluster.yml.
  */
 export class ObserverPool implements Disposable {
   readonly #helpers: readonly ObserverProcess[]
@@ -56,7 +57,8 @@ export class ObserverPool implements Disposable {
     const response = await helper
       .observe({ file: cluster.file, timeoutMs: this.#options.timeoutMs })
       .catch(() => undefined)
-    if (response === undefined) return this.#observeHere(cluster)
+    // This process has read cluster.yml before, so it needs no file that the other one could not read.
+    if (response === undefined || 'error' in response) return this.#observeHere(cluster)
     const { name, file, labels } = cluster
     const { health, summary, problems } = response
     return { name, file, labels, health, summary, problems }

@@ -7,11 +7,12 @@ export const observeRequest = z.strictObject({
   file: z.string(),
   timeoutMs: z.number(),
 })
+export type ObserveRequest = z.infer<typeof observeRequest>
 
 const healthyCount = z.object({ healthy: z.int(), total: z.int() })
 
-/** Health of one observed cluster. Both sides are the same program, so there is no other version. */
-export const observeResponse = z.strictObject({
+/** Health of one observed cluster. */
+const observation = z.strictObject({
   file: z.string(),
   health: clusterHealth,
   summary: z
@@ -33,4 +34,10 @@ export const observeResponse = z.strictObject({
     .optional(),
   problems: z.array(z.string()).readonly(),
 })
+
+/** The process could not read cluster.yml, so it did not observe the cluster. */
+const failure = z.strictObject({ file: z.string(), error: z.string() })
+
+/** Both sides are the same program, so there is no other version. */
+export const observeResponse = z.union([observation, failure])
 export type ObserveResponse = z.infer<typeof observeResponse>
