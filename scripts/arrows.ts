@@ -19,7 +19,7 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   'src/conformance': ['src/contract', 'src/kit'],
   'src/plan': ['src/catalog', 'src/spec', 'src/identity', 'src/pki', 'src/contract', 'src/kit'],
   'src/diff': ['src/contract', 'src/kit'],
-  'src/rollout': ['src/plan', 'src/diff', 'src/contract', 'src/kit'],
+  'src/rollout': ['src/plan', 'src/diff', 'src/catalog', 'src/contract', 'src/kit'],
   'src/proxy': ['src/contract', 'src/kit'],
   'src/kube': ['src/contract', 'src/kit'],
   'src/etcd': ['src/contract', 'src/kit'],

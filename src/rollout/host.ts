@@ -1,3 +1,4 @@
+import { toMinor } from '../catalog/version.ts'
 import type { Stage } from '../contract/component-plan.ts'
 import type { NodePlan } from '../contract/node-plan.ts'
 import type { Op } from '../contract/op.ts'
@@ -114,7 +115,9 @@ function isDisruptiveOp({ action, target }: Op): boolean {
 /** True if the minor version of the kubelet changes. Such a change requires a drain. */
 function changesMinor(plan: NodePlan | undefined, before: string | undefined): boolean {
   const after = plan?.components.find(({ name }) => name === 'kubelet')?.version
-  return before !== undefined && after !== undefined && toMinor(before) !== toMinor(after)
+  if (before === undefined || after === undefined) return false
+  // Nodes report their version with a leading v.
+  return toMinor(before.replace(/^v/, '')) !== toMinor(after)
 }
 
 /** True if containerd replaces Docker. It cannot take over the pods, so they must be created again. */
@@ -127,8 +130,4 @@ function changesRuntime(plan: NodePlan | undefined, ops: readonly Op[]): boolean
         component === 'containerd' && target === 'predecessor' && action === 'create',
     )
   )
-}
-
-function toMinor(version: string): string {
-  return version.replace(/^v/, '').split('.').slice(0, 2).join('.')
 }

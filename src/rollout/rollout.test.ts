@@ -130,7 +130,7 @@ test('restarting workers change in groups of maxUnavailable, other workers in on
 
 test('only a node whose kubelet changes its minor version is drained', () => {
   const currentKubelets = new Map([
-    ['w1', '1.37.0'],
+    ['w1', 'v1.37.0'],
     ['w2', 'v1.36.4'],
     ['w3', '1.37.1'],
   ])
