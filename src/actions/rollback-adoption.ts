@@ -7,6 +7,7 @@ import {
   buildReturnSteps,
   type HostToReturn,
   listLostMembers,
+  listReadyHosts,
   passReturnGate,
   readReturnState,
   type ReturnStep,
@@ -146,7 +147,8 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
           hosts: [host],
         })),
       })
-      for (const { host, before, after, checked } of steps) {
+      for (const returnStep of steps) {
+        const { host, before, after } = returnStep
         const session = connected.sessions.get(host)
         if (session === undefined) continue
         signal.throwIfAborted()
@@ -158,7 +160,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
           forgetHost(host)
           await passGates(after)
           // An interrupted `up` may have drained these hosts.
-          for (const name of checked) await client.uncordon(name)
+          for (const name of listReadyHosts(returnStep)) await client.uncordon(name)
         })
         options.onReturned(host)
       }

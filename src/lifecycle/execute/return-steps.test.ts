@@ -5,6 +5,7 @@ import {
   buildReturnSteps,
   type HostToReturn,
   listLostMembers,
+  listReadyHosts,
   passReturnGate,
   readReturnState,
   type ReturnState,
@@ -32,7 +33,6 @@ test('workers return without a condition on etcd, control planes only while etcd
     host: 'w1',
     before: [],
     after: [{ kind: 'nodes-ready', hosts: ['w1'] }],
-    checked: ['w1'],
   })
   expect(steps[1]).toEqual({
     host: 'cp3',
@@ -42,8 +42,8 @@ test('workers return without a condition on etcd, control planes only while etcd
       { kind: 'api-ready', hosts: ['cp3'] },
       { kind: 'nodes-ready', hosts: ['cp3'] },
     ],
-    checked: ['cp3'],
   })
+  expect(steps.map(listReadyHosts)).toEqual([['w1'], ['cp3'], ['cp2'], ['cp1']])
 })
 
 test('a control plane whose move was interrupted returns before all others, which wait for it', () => {
@@ -54,14 +54,14 @@ test('a control plane whose move was interrupted returns before all others, whic
 
 test('without a quorum, members return together, because none of them is healthy before a majority is', () => {
   const steps = buildReturnSteps(hosts, members, broken(members))
-  expect(
-    steps.map(({ host, before, after, checked }) => [host, before, after.length, checked.length]),
-  ).toEqual([
-    ['cp3', [], 0, 0],
-    ['cp2', [], 0, 0],
-    ['cp1', [], 3, 3],
-    ['w1', [], 1, 1],
+  expect(steps.map(({ host, before, after }) => [host, before, after.length])).toEqual([
+    ['cp3', [], 0],
+    ['cp2', [], 0],
+    ['cp1', [], 3],
+    ['w1', [], 1],
   ])
+  // Before the quorum returns, no host can be uncordoned.
+  expect(steps.map(listReadyHosts)).toEqual([[], [], ['cp3', 'cp2', 'cp1'], ['w1']])
   expect(steps[2]?.after[0]).toEqual({ kind: 'etcd-healthy', members: ['cp3', 'cp2', 'cp1'] })
 })
 

@@ -17,8 +17,6 @@ export interface ReturnStep {
   readonly host: string
   readonly before: readonly Gate[]
   readonly after: readonly Gate[]
-  /** Hosts that `after` checks. */
-  readonly checked: readonly string[]
 }
 
 /** Which parts of an interrupted move do not respond. */
@@ -49,12 +47,7 @@ export function buildReturnSteps(
   return [
     ...together.map(({ name }, index): ReturnStep => {
       const isLast = index === together.length - 1
-      return {
-        host: name,
-        before: [],
-        after: isLast ? buildHealthGates(together) : [],
-        checked: isLast ? together.map((one) => one.name) : [],
-      }
+      return { host: name, before: [], after: isLast ? buildHealthGates(together) : [] }
     }),
     ...ordered
       .filter((host) => !together.includes(host))
@@ -65,9 +58,13 @@ export function buildReturnSteps(
             ? [{ kind: 'etcd-quorum-without', host: host.name, members }]
             : [],
         after: buildHealthGates([host]),
-        checked: [host.name],
       })),
   ]
+}
+
+/** Lists the hosts whose nodes are ready after a step. Hosts that return together are ready after the last of them. */
+export function listReadyHosts({ after }: ReturnStep): readonly string[] {
+  return after.flatMap((gate) => (gate.kind === 'nodes-ready' ? gate.hosts : []))
 }
 
 function buildHealthGates(hosts: readonly HostToReturn[]): Gate[] {
