@@ -1,17 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
   publishPrograms,
   runningComponent,
-  someRunId,
 } from '../apply/testing/fixtures.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { readLedger } from '../records/ledger.ts'
 import { runReset, runReturn } from './reset.ts'
+import { expectReturnAfterCrashes, runOptions } from './testing/adopted-host.ts'
 import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
 
 const [before, after] = ['/var/lib/etcd/member', '/var/lib/etcd/data/member']
@@ -62,9 +61,6 @@ async function observe(): Promise<unknown> {
   }
 }
 
-const signal = new AbortController().signal
-const runOptions = { name: 'a', run: someRunId, emit: () => undefined, signal }
-
 describe('a host whose components run in Docker', () => {
   test('moves: containers stop and stay stopped, the data changes the owner', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
@@ -94,24 +90,10 @@ describe('a host whose components run in Docker', () => {
   })
 
   test('can be interrupted at any point of the move and of the rollback', { timeout: 60_000 }, async () => {
-    const original = await observe()
-    const isKilled = (error: unknown): boolean =>
-      error instanceof Killed || (error instanceof Error && isKilled(error.cause))
-    const requireKilled = (error: unknown): boolean => {
-      if (isKilled(error)) return true
-      throw error
-    }
-    for (let ends = 40, killed = true; killed; ends += 23) {
-      killed = await applyAndListOps(withCrash(host, { calls: 0, ends }), buildAdoptedPlan()).then(
-        () => false,
-        requireKilled,
-      )
-      await applyAndListOps(host, buildAdoptedPlan())
-      expect((await host.files.read(`${after}/snap/db`))?.toString()).toBe('db')
-      await runReturn({ ...runOptions, host: withCrash(host, { calls: 0, ends }) }).catch(requireKilled)
-      await runReturn({ ...runOptions, host })
-      expect(await observe()).toEqual(original)
-    }
+    await expectReturnAfterCrashes({
+      ...{ host, observe, plan: buildAdoptedPlan(), distance: 23 },
+      afterMove: async () => expect((await host.files.read(`${after}/snap/db`))?.toString()).toBe('db'),
+    })
   })
 
   test('returns by itself to the containers that it has stopped but not replaced', async () => {

@@ -3,16 +3,15 @@ import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
   publishPrograms,
   runningComponent,
-  someRunId,
 } from '../apply/testing/fixtures.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { runReset, runReturn } from './reset.ts'
+import { expectReturnAfterCrashes, runOptions } from './testing/adopted-host.ts'
 import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
 
 const units = '/etc/systemd/system'
@@ -73,9 +72,6 @@ async function observe(): Promise<unknown> {
   }
 }
 
-const signal = new AbortController().signal
-const runOptions = { name: 'a', run: someRunId, emit: () => undefined, signal }
-
 describe('a node whose pods run in Docker', () => {
   test('moves: containers, pods and Docker end, and the data of its containerd is kept apart', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
@@ -115,25 +111,13 @@ describe('a node whose pods run in Docker', () => {
   })
 
   test('can be interrupted at any point of the move and of the rollback', { timeout: 60_000 }, async () => {
-    const original = await observe()
-    const isKilled = (error: unknown): boolean =>
-      error instanceof Killed || (error instanceof Error && isKilled(error.cause))
-    const requireKilled = (error: unknown): boolean => {
-      if (isKilled(error)) return true
-      throw error
-    }
-    for (let ends = 40, killed = true; killed; ends += 19) {
-      killed = await applyAndListOps(withCrash(host, { calls: 0, ends }), buildAdoptedPlan()).then(
-        () => false,
-        requireKilled,
-      )
-      await applyAndListOps(host, buildAdoptedPlan())
-      expect((await host.files.read(`${kept}/meta.db`))?.toString()).toBe('theirs')
-      await write(`${data}/meta.db`, 'ours')
-      await runReturn({ ...runOptions, host: withCrash(host, { calls: 0, ends }) }).catch(requireKilled)
-      await runReturn({ ...runOptions, host })
-      expect(await observe()).toEqual(original)
-    }
+    await expectReturnAfterCrashes({
+      ...{ host, observe, plan: buildAdoptedPlan(), distance: 19 },
+      async afterMove() {
+        expect((await host.files.read(`${kept}/meta.db`))?.toString()).toBe('theirs')
+        await write(`${data}/meta.db`, 'ours')
+      },
+    })
   })
 
   test('returns by itself, and hyperkube has no kubelet beside that of Docker then', async () => {

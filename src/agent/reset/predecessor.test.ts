@@ -3,19 +3,18 @@ import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { kubeletShutdownFile } from '../../contract/host-paths.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { Killed, withCrash } from '../apply/testing/crash-injection.ts'
 import {
   applyAndListOps,
   buildPlanWithHost,
   publishPrograms,
   runningComponent,
-  someRunId,
 } from '../apply/testing/fixtures.ts'
 import type { HostProcess, LinuxHost } from '../host/host.ts'
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { readLedger } from '../records/ledger.ts'
 import { listFilesBelow } from '../resources/artifact-files.ts'
 import { runReset, runReturn } from './reset.ts'
+import { expectReturnAfterCrashes, runOptions } from './testing/adopted-host.ts'
 import { readUnfinishedMoves, returnUnfinishedMoves } from './unfinished-moves.ts'
 
 const manifest = '/etc/kubernetes/manifests/etcd.yaml'
@@ -114,9 +113,6 @@ async function observe(): Promise<unknown> {
   }
 }
 
-const signal = new AbortController().signal
-const runOptions = { name: 'a', run: someRunId, emit: () => undefined, signal }
-
 describe('a host of an adopted cluster', () => {
   test('moves: the pod ends, its data changes the owner, drop-ins do not apply any more', async () => {
     const ops = await applyAndListOps(host, buildAdoptedPlan())
@@ -189,25 +185,11 @@ describe('a host of an adopted cluster', () => {
   })
 
   test('can be interrupted at any point of the move and of the rollback', { timeout: 60_000 }, async () => {
-    const original = await observe()
-    const isKilled = (error: unknown): boolean =>
-      error instanceof Killed || (error instanceof Error && isKilled(error.cause))
-    const requireKilled = (error: unknown): boolean => {
-      if (isKilled(error)) return true
-      throw error
-    }
-    for (let ends = 40, killed = true; killed; ends += 23) {
-      killed = await applyAndListOps(withCrash(host, { calls: 0, ends }), buildAdoptedPlan()).then(
-        () => false,
-        requireKilled,
-      )
-      remainingQueries = 2
-      await applyAndListOps(host, buildAdoptedPlan())
-      expect((await host.files.read(`${after}/snap/db`))?.toString()).toBe('db')
-      await runReturn({ ...runOptions, host: withCrash(host, { calls: 0, ends }) }).catch(requireKilled)
-      await runReturn({ ...runOptions, host })
-      expect(await observe()).toEqual(original)
-    }
+    await expectReturnAfterCrashes({
+      ...{ host, observe, plan: buildAdoptedPlan(), distance: 23 },
+      beforeRetry: () => (remainingQueries = 2),
+      afterMove: async () => expect((await host.files.read(`${after}/snap/db`))?.toString()).toBe('db'),
+    })
   })
 
   test('returns by itself to the components that it has ended but not replaced', async () => {
