@@ -13,11 +13,11 @@ import { applyAndListOps, buildPlanWithHost } from '../apply/testing/fixtures.ts
 import { createTemporaryHost, type TemporaryHost } from '../host/testing/temporary-host.ts'
 import { minute, provisionalUntil, readSetting, startRollbackAgent } from './testing/rollback-host.ts'
 
-const ca = await createCa('etcd', 10 * year, new Date(Date.UTC(2026, 0, 1)))
+const ca = await createCa('kubernetes', 10 * year, new Date(Date.UTC(2026, 0, 1)))
 
 function planCertificate(names: readonly string[]): PlannedCertificate {
   return {
-    ca: 'etcd',
+    ca: 'kubernetes',
     subject: { commonName: 'api', organizations: [] },
     names: { dns: [...names], ip: [] },
     usages: ['server'],

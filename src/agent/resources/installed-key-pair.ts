@@ -59,13 +59,19 @@ async function findAccessProblem(
   return undefined
 }
 
+/** Paths of files with CAs of etcd. */
+const etcdCaFile = /\/etcd[/-]ca\.crt$/
+
 /**
  * Returns the CA certificates with this name that the plan puts into files for components to trust. During a
- * CA rotation there are several; the first one signs.
+ * CA rotation there are several; the first one signs. The CA of RKE1 has one name for the cluster and for etcd,
+ * so the file decides between both.
  */
 export function findPlanCas(plan: NodePlan, name: CaName): readonly X509Certificate[] {
   const texts = plan.components.flatMap(({ files }) =>
-    files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : [])),
+    files.flatMap(({ path, content }) =>
+      content.kind === 'text' && etcdCaFile.test(path) === (name === 'etcd') ? [content.text] : [],
+    ),
   )
   const byFingerprint = new Map(
     [...new Set(texts)].flatMap(parseCertificates).map((one) => [one.fingerprint256, one] as const),
