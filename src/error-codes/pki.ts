@@ -127,9 +127,9 @@ export const keyRotationCodes: ErrorCodeEntries = {
   KEYS_TOKENS_ALIVE: {
     summary: 'Service account tokens that the previous key signed are still in use.',
     meaning:
-      'Tokens in pods are valid for an hour and are renewed. Tokens in Secrets never expire, and `kubectl create token --duration` sets its own lifetime. All become invalid when the previous key is dropped.',
+      'Tokens in pods are valid for an hour and are renewed. If cluster.yml sets `service-account-extend-token-expiration`, as that of an adopted cluster does, programs can use a token for a year, so pods that are older than the new key must restart. Tokens in Secrets never expire, and `kubectl create token --duration` sets its own lifetime. All become invalid when the previous key is dropped.',
     remedy:
-      'Run the same command again after the time in the message. Delete and recreate the Secrets that it names. To invalidate all tokens now, add `--ignore KEYS_TOKENS_ALIVE`.',
+      'Run the same command again after the time in the message. Restart the pods that it names. Delete and recreate the Secrets that it names. To invalidate all tokens now, add `--ignore KEYS_TOKENS_ALIVE`.',
   },
   KEYS_ENCRYPTION_IMPORTED: {
     summary: 'The encryption keys of an adopted cluster cannot be rotated.',

@@ -5,6 +5,7 @@ import { formatCount } from '../../kit/text.ts'
 import { reportSingleStep } from '../../lifecycle/agents/event-stream.ts'
 import { findRotationStep } from '../../lifecycle/key-rotation/wait-for-rotation.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { isTrue } from '../../spec/weakening/predicates.ts'
 import type { ClusterFiles, WorkspaceContext } from '../../workspace/context.ts'
 import { openIdentity, saveIdentity } from '../../workspace/load-identity.ts'
 import { openApi, openEtcd } from '../../workspace/open-cluster.ts'
@@ -46,6 +47,7 @@ export async function finishRotationPhase(
   await using openedApi = await openApi(context, files, cluster, forgetHostKeys)
   await using etcd = await openEtcd(context, files.file, cluster, identity)
   const startedAt = now().toISOString()
+  const { args } = cluster.spec.components.apiServer
   const planned = { step: `${key}-${phase}`, title: rotationStep.title, hosts: [] }
   const findings = await reportSingleStep({ emit: run.emit, signal }, planned, async () =>
     rotationStep.run({
@@ -53,6 +55,7 @@ export async function finishRotationPhase(
       api: openedApi.api,
       etcd: etcd.client,
       restartPods,
+      extendsTokens: isTrue(args['service-account-extend-token-expiration'] ?? null),
       progress: (writtenCount) =>
         run.emit({
           type: 'waiting',

@@ -11,7 +11,7 @@ import { rootCaName } from './pod-trust.ts'
 import { pollRotation, type RotationWaitOptions } from './poll.ts'
 
 /** Maximum time in milliseconds until a kubelet has updated the volumes of a running pod. */
-const volumeRefreshMs = 180_000
+export const volumeRefreshMs = 180_000
 
 const owner = z.looseObject({
   apiVersion: z.string(),
@@ -70,17 +70,22 @@ export interface Workload {
   readonly builtIn: boolean
 }
 
-/**
- * Finds workloads with pods that may have read kube-root-ca.crt before it contained the new CA. `since` maps
- * each namespace to the time at which its ConfigMap changed.
- */
+/** When the credentials in the volumes of pods changed. */
+export interface CredentialsChange {
+  /** Returns the time of the change in a namespace. */
+  readonly since: (namespace: string) => number
+  /** Milliseconds until the volumes of all running pods have the change. */
+  readonly refreshMs: number
+}
+
+/** Finds workloads with pods that may have read their credentials for the API before these changed. */
 export async function findStaleWorkloads(
   api: KubeClient,
-  since: ReadonlyMap<string, number>,
+  { since, refreshMs }: CredentialsChange,
   signal: AbortSignal,
 ): Promise<readonly Workload[]> {
   const { items } = await listObjects(api, podKind, { signal })
-  const stale = items.filter((pod) => isStale(pod, since.get(pod.metadata.namespace) ?? 0))
+  const stale = items.filter((pod) => isStale(pod, since(pod.metadata.namespace), refreshMs))
   // Pods are grouped by owner, so that each owner is read only once.
   const podsByOwner = Map.groupBy(stale, (pod) =>
     JSON.stringify([pod.metadata.namespace, findOwner(pod) ?? pod]),
@@ -95,7 +100,7 @@ function findOwner({ metadata: { ownerReferences } }: OwnedObject): OwnerReferen
   return ownerReferences.find(({ controller }) => controller === true)
 }
 
-function isStale({ metadata: own, spec, status }: Pod, since: number): boolean {
+function isStale({ metadata: own, spec, status }: Pod, since: number, refreshMs: number): boolean {
   const usesRootCa = spec.volumes.some(({ projected }) =>
     projected?.sources.some(({ configMap }) => configMap?.name === rootCaName),
   )
@@ -103,7 +108,7 @@ function isStale({ metadata: own, spec, status }: Pod, since: number): boolean {
   if (!usesRootCa || isOver || own.deletionTimestamp !== undefined) return false
   if (Date.parse(own.creationTimestamp) > since) return false
   const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt)
-  return starts.some((start) => start === undefined || Date.parse(start) < since + volumeRefreshMs)
+  return starts.some((start) => start === undefined || Date.parse(start) < since + refreshMs)
 }
 
 async function readWorkload(api: KubeClient, pod: Pod, signal: AbortSignal): Promise<Workload> {

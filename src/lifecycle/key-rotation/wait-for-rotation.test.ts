@@ -37,6 +37,7 @@ async function after(key: KeyName, phases: number): Promise<Identity> {
 
 interface StepOutput {
   readonly findings: readonly string[]
+  readonly hints: readonly string[]
   readonly reported: readonly string[]
   readonly received: readonly string[]
 }
@@ -61,6 +62,7 @@ async function runStep(
       },
     },
     restartPods: false,
+    extendsTokens: false,
     every: 1,
     progress: (written) => void reported.push(`${written} written`),
     report: (reason) => void reported.push(reason),
@@ -70,6 +72,7 @@ async function runStep(
   })
   return {
     findings: (findings ?? []).map(({ code, message }) => `${code}: ${message}`),
+    hints: (findings ?? []).map(({ hint = '' }) => hint),
     reported,
     received: server.requests.map(({ method, path }) => `${method} ${path}`),
   }
@@ -221,18 +224,21 @@ function podsApi(identity: Identity): EncryptedCluster {
 
 test('pods that started before the next CA was published are reported and not restarted', async () => {
   const identity = await after('kubernetes', 1)
-  const { findings, received } = await runStep(podsApi(identity), 'kubernetes', identity)
+  const { findings, hints, received } = await runStep(podsApi(identity), 'kubernetes', identity)
   expect(findings).toEqual([
     'KEYS_PODS_TRUST_PREVIOUS: these pods started before they could receive the new CA: default/web, default/alone',
   ])
+  expect(hints).toEqual([expect.stringMatching(/kubectl rollout restart.*--restart-pods$/)])
   expect(received.filter((line) => line.startsWith('PATCH'))).toEqual([])
 })
 
 test('pods without the next CA are restarted on request, and pods of addons always', async () => {
   const identity = await after('kubernetes', 1)
   const api = podsApi(identity)
-  const { findings } = await runStep(api, 'kubernetes', identity, { restartPods: true })
+  const { findings, hints } = await runStep(api, 'kubernetes', identity, { restartPods: true })
   expect(findings).toEqual([expect.stringMatching(/default\/alone$/)])
+  // Nothing of the other hint would help with a pod without a controller.
+  expect(hints).toEqual([expect.not.stringContaining('restart-pods')])
   expect(api.get('deployments/default/web')).toMatchObject({
     spec: {
       template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': expect.any(String) } } },
@@ -304,6 +310,17 @@ test('the previous token key stays for an hour, and while a Secret holds one of 
   expect((await runStep(api, 'service-account', switched, later)).findings).toEqual([
     expect.stringMatching(/never expire: default\/old$/),
   ])
+})
+
+test('with extended tokens, pods that started before the new token key must restart', async () => {
+  const switched = recordPreviousKeyUnused(await after('service-account', 2), new Date(start))
+  const later = { now: () => new Date(start + 3 * 3_600_000) }
+  const identity = await after('kubernetes', 1)
+  expect((await runStep(podsApi(identity), 'service-account', switched, later)).findings).toEqual([])
+  const extended = { ...later, extendsTokens: true }
+  const { findings, hints } = await runStep(podsApi(identity), 'service-account', switched, extended)
+  expect(findings).toEqual([expect.stringMatching(/^KEYS_TOKENS_ALIVE: .*: default\/web, default\/alone$/)])
+  expect(hints).toEqual([expect.not.stringContaining('restart-pods')])
 })
 
 test('the time since when the previous key is unused is recorded once', async () => {

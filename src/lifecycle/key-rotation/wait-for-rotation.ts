@@ -10,7 +10,14 @@ import { waitUntilDistrusted, waitUntilTrusted } from './pod-trust.ts'
 import type { RotationWaitOptions } from './poll.ts'
 import { type PublishedCa, unpublishCa, waitUntilPublished } from './published-cas.ts'
 import { encryptedKinds, findEncryptedWith, rewriteObjects, waitForEncryptionLoaded } from './encryption.ts'
-import { findStaleWorkloads, formatWorkloadName, restartWorkloads } from './stale-pods.ts'
+import {
+  type CredentialsChange,
+  findStaleWorkloads,
+  formatWorkloadName,
+  restartWorkloads,
+  volumeRefreshMs,
+  type Workload,
+} from './stale-pods.ts'
 import { findTokenSecrets, tokenLifetimeMs } from './token-secrets.ts'
 
 /** A cluster in which all hosts have reached a phase of the rotation, and options for the next step. */
@@ -20,6 +27,8 @@ export interface RotationContext extends RotationWaitOptions {
   readonly etcd: Pick<EtcdClient, 'read'>
   /** True if pods of user workloads may be restarted. Workloads of addons are always restarted. */
   readonly restartPods: boolean
+  /** True if API servers accept tokens of pods for a year instead of an hour. */
+  readonly extendsTokens: boolean
   /** Called with the number of rewritten objects so far. */
   readonly progress: (written: number) => void
 }
@@ -65,25 +74,47 @@ const rotationSteps: ReadonlyMap<string, RotationStep> = new Map<
  * earlier are restarted or reported.
  */
 async function waitForPodTrust(cluster: RotationContext): Promise<readonly Finding[]> {
-  const { identity, api, restartPods, signal } = cluster
+  const { identity, api } = cluster
   const { replacement } = identity.cas.kubernetes
   if (replacement?.phase !== 'trust') return []
   await waitUntilPublished(api, 'kubernetes', replacement.next.certificate, cluster)
-  const since = await waitUntilTrusted(api, replacement.next.certificate, cluster)
-  const stale = await findStaleWorkloads(api, since, signal)
-  const mayRestart = ({ kind, builtIn }: (typeof stale)[number]): boolean =>
-    kind !== 'other' && (builtIn || restartPods)
+  const times = await waitUntilTrusted(api, replacement.next.certificate, cluster)
+  return restartStalePods(cluster, {
+    since: (namespace) => times.get(namespace) ?? 0,
+    refreshMs: volumeRefreshMs,
+    code: 'KEYS_PODS_TRUST_PREVIOUS',
+    text: 'these pods started before they could receive the new CA',
+    hint: `${restartHint}; or run the same command again with --restart-pods`,
+  })
+}
+
+const restartHint = 'restart them with kubectl rollout restart, then run the same command again'
+
+/** Hint for pods that kubectl rollout restart cannot restart, such as those of a Job. */
+const manualHint =
+  'no Deployment, DaemonSet or StatefulSet restarts them: create them again, or wait until they end; then run the same command again'
+
+/** A change of the credentials of pods, and how to report pods with the previous ones. */
+interface StalePods extends CredentialsChange {
+  readonly code: string
+  readonly text: string
+  readonly hint: string
+}
+
+/** Restarts the pods with previous credentials that may be restarted, and reports the others. */
+async function restartStalePods(
+  cluster: RotationContext,
+  { code, text, hint, ...change }: StalePods,
+): Promise<readonly Finding[]> {
+  const { api, restartPods, signal } = cluster
+  const stale = await findStaleWorkloads(api, change, signal)
+  const mayRestart = ({ kind, builtIn }: Workload): boolean => kind !== 'other' && (builtIn || restartPods)
   await restartWorkloads(api, stale.filter(mayRestart), cluster)
-  const others = stale.filter((workload) => !mayRestart(workload)).map(formatWorkloadName)
+  const others = stale.filter((workload) => !mayRestart(workload))
   if (others.length === 0) return []
-  return [
-    {
-      code: 'KEYS_PODS_TRUST_PREVIOUS',
-      severity: 'error',
-      message: `these pods started before they could receive the new CA: ${truncateList(others, 6)}`,
-      hint: 'restart them with kubectl rollout restart, then run the same command again; or run the same command with --restart-pods',
-    },
-  ]
+  const message = `${text}: ${truncateList(others.map(formatWorkloadName), 6)}`
+  const isManual = others.every(({ kind }) => kind === 'other')
+  return [{ code, severity: 'error', message, hint: isManual ? manualHint : hint }]
 }
 
 async function waitForProxyTrust(cluster: RotationContext): Promise<readonly Finding[]> {
@@ -108,10 +139,12 @@ function buildForgetStep(ca: PublishedCa): RotationStep {
   }
 }
 
-async function checkTokens({ identity, api, now, signal }: RotationContext): Promise<readonly Finding[]> {
+async function checkTokens(cluster: RotationContext): Promise<readonly Finding[]> {
+  const { identity, api, extendsTokens, now, signal } = cluster
   const { replacement } = identity.serviceAccount
   if (replacement?.phase !== 'switch') return []
-  const expiry = Date.parse(replacement.since ?? now().toISOString()) + tokenLifetimeMs
+  const unusedSince = Date.parse(replacement.since ?? now().toISOString())
+  const expiry = unusedSince + tokenLifetimeMs
   const secretNames = await findTokenSecrets(api, replacement.previous, signal)
   const buildTokenFinding = (message: string, hint: string): Finding => ({
     code: 'KEYS_TOKENS_ALIVE',
@@ -120,6 +153,16 @@ async function checkTokens({ identity, api, now, signal }: RotationContext): Pro
     hint,
   })
   return [
+    // Programs that read their token only at start may use it for a year, so time alone is not enough.
+    ...(extendsTokens
+      ? await restartStalePods(cluster, {
+          since: () => unusedSince,
+          refreshMs: tokenLifetimeMs,
+          code: 'KEYS_TOKENS_ALIVE',
+          text: 'these pods may use tokens of the previous key for a year, because cluster.yml extends tokens',
+          hint: restartHint,
+        })
+      : []),
     ...(now().getTime() >= expiry
       ? []
       : [
