@@ -1,3 +1,5 @@
+import { caCommonNames } from '../pki/ca.ts'
+import { inspectCertificate, parseCertificates } from '../pki/certificates.ts'
 import type { Secret } from '../pki/secret.ts'
 import type { Identity } from './identity.ts'
 
@@ -7,6 +9,16 @@ type AnyCa = Identity['cas'][keyof Identity['cas']]
 export function trustedCas({ certificate, replacement }: Omit<AnyCa, 'name'>): string {
   if (replacement?.phase === 'trust') return `${certificate}${replacement.next.certificate}`
   return replacement?.phase === 'switch' ? `${certificate}${replacement.previous}` : certificate
+}
+
+/**
+ * True if etcd trusts a CA that also signed certificates of the cluster. RKE1 has one CA for both, so every
+ * certificate of a node gives access to etcd until the CA of etcd is rotated.
+ */
+export function sharesEtcdCa({ cas }: Pick<Identity, 'cas'>): boolean {
+  return parseCertificates(trustedCas(cas.etcd)).some((one) =>
+    caCommonNames.kubernetes.includes(inspectCertificate(one.toString()).commonName ?? ''),
+  )
 }
 
 /**

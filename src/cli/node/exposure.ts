@@ -1,5 +1,6 @@
-import type { Adoption, AdoptionSource } from '../../identity/identity.ts'
+import type { AdoptionSource, Identity } from '../../identity/identity.ts'
 import { type KeyName, keyNames } from '../../identity/replace-key.ts'
+import { sharesEtcdCa } from '../../identity/trusted-keys.ts'
 import { joinNames } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 
@@ -15,17 +16,18 @@ export interface Exposure {
 
 /**
  * Finds what an attacker on a host with these roles could read. A worker has certificates of the Kubernetes
- * CA. A control plane or etcd host has the keys of all CAs and the content of etcd. The token signing key is
- * rotated last, because its rotation may have to wait for tokens. The encryption key of another tool stays, because
+ * CA. A control plane or etcd host has the keys of all CAs and the content of etcd. So has a worker whose
+ * certificates etcd accepts, because it can change any object. The token signing key is rotated last, because its rotation may have to wait for tokens. The encryption key of another tool stays, because
  * `rotateKeys` refuses to rotate it.
  */
 export async function readExposure(
   roles: readonly string[],
-  adoption: Pick<Adoption, 'from' | 'encryptionConfiguration'> | undefined,
+  identity: Pick<Identity, 'cas' | 'adoption'>,
   listSecrets: () => Promise<readonly string[]>,
 ): Promise<Exposure> {
-  if (roles.every((role) => role === 'worker'))
+  if (roles.every((role) => role === 'worker') && !sharesEtcdCa(identity))
     return { rotations: [['kubernetes']], secrets: await listSecrets(), keptEncryption: undefined }
+  const { adoption } = identity
   const keptEncryption = adoption?.encryptionConfiguration === undefined ? undefined : adoption.from
   const tokenKey: KeyName = 'service-account'
   const others = keyNames.filter(

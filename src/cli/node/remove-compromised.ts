@@ -40,8 +40,8 @@ export const removeCompromisedHost: NodeAction = async (invocation) => {
   return withValidChange(context, async () => {
     const change = await removeHost({ context, file: options.file, cluster }, name)
     // The changed cluster no longer contains the host, so the connection cannot use its API server.
-    const { adoption } = await openIdentity(context, options, cluster.metadata.name)
-    const exposed = await readExposure(host?.roles ?? [], adoption, async () => {
+    const identity = await openIdentity(context, options, cluster.metadata.name)
+    const exposed = await readExposure(host?.roles ?? [], identity, async () => {
       await using opened = await openApi(context, options, change.cluster, forgetHostKey)
       return await listExposedSecrets(opened.api, node, context.signal)
     })
