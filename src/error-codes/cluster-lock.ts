@@ -212,6 +212,14 @@ export const catalogCodes: ErrorCodeEntries = {
       'The program would refuse to start with it. `upgrade` reports this for every version of the path, before the first change.',
     remedy: 'Remove the gate from `args` or `config`. Then run `hyperkube validate`.',
   },
+  FEATURE_GATE_LOCKED: {
+    summary:
+      'This version of Kubernetes locked a feature gate to another value than that of `spec.components`.',
+    meaning:
+      'The program would refuse to start with it. `upgrade` reports this for every version of the path, before the first change.',
+    remedy:
+      'Check that the cluster works with the value in the message. Then remove the gate from `args` or `config`, and run `hyperkube validate`.',
+  },
   FLAG_UNKNOWN: {
     summary: 'This version of the program has no such flag.',
     meaning:

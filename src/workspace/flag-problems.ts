@@ -37,7 +37,7 @@ export function findFlagProblems(
 ): Problem[] {
   return Object.entries(programs).flatMap(([name, program]) => {
     const { args = {}, config = {} } = components[name] ?? {}
-    const gates = Object.keys(gatesSchema.safeParse(config['featureGates']).data ?? {})
+    const gates = gatesSchema.safeParse(config['featureGates']).data ?? {}
     return [
       ...Object.entries(args).flatMap(([flag, value]) =>
         checkArgs(catalog, program, { [flag]: value }, version, os).map(
@@ -49,7 +49,7 @@ export function findFlagProblems(
   })
 }
 
-const gatesSchema = z.record(z.string(), z.unknown())
+const gatesSchema = z.record(z.string(), z.unknown().transform(String))
 
 function toProblem(path: Path): (finding: Finding) => Problem {
   return ({ code, severity, message, hint }) => ({
