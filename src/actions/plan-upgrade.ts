@@ -104,7 +104,9 @@ export async function checkUpgradePath(
       catalog,
     )
     for (const finding of findings.filter(({ severity }) => severity === 'error')) {
-      const key = `${finding.code} ${finding.path ?? ''} ${finding.component ?? ''}`
+      // Messages differ by versions, but also by the name of one of several feature gates in a setting.
+      const withoutVersions = finding.message.replaceAll(/\d+(?:\.\d+)+/g, '')
+      const key = `${finding.code} ${finding.path ?? ''} ${withoutVersions}`
       if (!problems.has(key)) problems.set(key, finding)
     }
   }

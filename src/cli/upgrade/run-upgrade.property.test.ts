@@ -128,7 +128,7 @@ test('a snapshot precedes each minor', async () => {
 test('all problems of the path are reported at once, each with the first version at which it breaks', async () => {
   const cluster = await createCluster(`  components:
     kubelet:
-      args: { feature-gates: 'MemoryManager=true' }
+      args: { feature-gates: 'MemoryManager=true,SidecarContainers=true,NodeSwap=false' }
       config: { featureGates: { ElasticIndexedJob: true } }
 `)
   const { context, deps, load } = cluster
@@ -149,8 +149,10 @@ test('all problems of the path are reported at once, each with the first version
     { ...plan, steps },
   )
   expect(findings.map(({ code, message }) => `${code}: ${message.slice(0, 60)}`)).toEqual([
+    'FEATURE_GATE_LOCKED: Kubernetes 1.34 locked the feature gate NodeSwap to true; cl',
     'FEATURE_GATE_REMOVED: Kubernetes 1.34 removed the feature gate ElasticIndexedJob, ',
     'FEATURE_GATE_REMOVED: Kubernetes 1.36 removed the feature gate MemoryManager, and ',
+    'FEATURE_GATE_REMOVED: Kubernetes 1.37 removed the feature gate SidecarContainers, ',
     `UPGRADE_ETCD: Kubernetes ${others[0]} comes with etcd 3.6.16: etcd 3.5.16 must `,
   ])
 })
