@@ -129,7 +129,12 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
       const toReturn = describeHosts(inputs.cluster, hosts)
       const members = etcdHosts(inputs.cluster).map(({ name }) => name)
       const state = await readReturnState(toReturn, members, client)
-      const steps = buildReturnSteps(toReturn, members, state)
+      const steps = buildReturnSteps(
+        toReturn,
+        members,
+        state,
+        inputs.identity.adoption?.from === 'rke1' ? 'docker' : undefined,
+      )
       const gateOptions = {
         timeoutMs: gateTimeoutMs,
         now: context.now,

@@ -6,6 +6,9 @@ import { win32 } from 'node:path'
  */
 export const uploadDirectory = '/var/lib/hyperkube/agent/delivered'
 
+/** Directory of the agent's state on a Linux host. */
+export const linuxStateDirectory = '/var/lib/hyperkube/agent'
+
 /** Socket of the agent on a Linux host. Only root can connect. */
 export const linuxAgentSocket = '/run/hyperkube/agent.sock'
 

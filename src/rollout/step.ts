@@ -10,7 +10,12 @@ export type Gate =
   | { readonly kind: 'etcd-member-promoted'; readonly host: string }
   | { readonly kind: 'api-ready'; readonly hosts: readonly string[] }
   | { readonly kind: 'controllers-ready'; readonly host: string }
-  | { readonly kind: 'nodes-ready'; readonly hosts: readonly string[] }
+  | {
+      readonly kind: 'nodes-ready'
+      readonly hosts: readonly string[]
+      /** Container runtime that the nodes must report. Otherwise a node counts as ready until its silence is noticed. */
+      readonly runtime?: string
+    }
   | { readonly kind: 'network-ready'; readonly hosts: readonly string[] }
 
 interface StepBase {

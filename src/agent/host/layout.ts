@@ -1,5 +1,5 @@
 import { win32 } from 'node:path'
-import { uploadDirectory, windowsUploadDirectory } from '../../contract/host-paths.ts'
+import { linuxStateDirectory, uploadDirectory, windowsUploadDirectory } from '../../contract/host-paths.ts'
 
 /** Paths that the agent itself chooses. Paths of components are in the plan. */
 export interface Layout {
@@ -32,7 +32,7 @@ export interface LinuxLayout extends Layout {
 }
 
 export const linuxLayout: LinuxLayout = {
-  state: '/var/lib/hyperkube/agent',
+  state: linuxStateDirectory,
   snapshots: '/var/lib/hyperkube/snapshots',
   uploads: uploadDirectory,
   temporaryFileDirectories: ['/etc/systemd/system', '/etc/modules-load.d', '/etc/sysctl.d'],

@@ -177,6 +177,42 @@ describe('a node whose pods run in Docker', () => {
     expect(await host.files.stat(address)).toBeUndefined()
   })
 
+  describe('a power cut while the data of containerd moves, after which the host starts that containerd', () => {
+    /** Loses power at a rename. Then containerd of Docker starts and creates data. */
+    async function losePower(at: { readonly target: string; readonly isDone: boolean }): Promise<void> {
+      const rename: typeof host.files.rename = async (from, to) => {
+        if (to !== at.target || at.isDone) await host.files.rename(from, to)
+        if (to === at.target) throw new Error('power cut')
+      }
+      const failing = { ...host, files: { ...host.files, rename } }
+      await expect(applyAndListOps(failing, buildAdoptedPlan())).rejects.toThrow('docker')
+      await write(`${data}/content/new`, 'empty')
+      await host.services.start('containerd.service')
+    }
+
+    test('up continues, and keeps the data from before', async () => {
+      const original = await observe()
+      await losePower({ target: `${kept}.new/meta.db`, isDone: false })
+      await applyAndListOps(host, buildAdoptedPlan())
+      expect((await host.files.list(`${kept}/content`))?.map(({ name }) => name)).toEqual(['blob'])
+      await runReturn({ ...runOptions, host })
+      expect(await observe()).toEqual(original)
+    })
+
+    test.each([
+      ['a part of the data', { target: `${kept}.new/meta.db`, isDone: false }],
+      ['all data', { target: kept, isDone: true }],
+    ])('containerd does not run while %s returns', async (_, moment) => {
+      const original = await observe()
+      await losePower(moment)
+      const before = host.services.units.get('containerd.service')?.starts ?? 0
+      await returnUnfinishedMoves({ ...runOptions, host })
+      expect(await observe()).toEqual(original)
+      expect((await host.files.list(`${data}/content`))?.map(({ name }) => name)).toEqual(['blob'])
+      expect(host.services.units.get('containerd.service')?.starts).toBe(before + 1)
+    })
+  })
+
   test('does not start a kubelet beside that of a Docker that has crashed', async () => {
     host.docker.stuck.add('kubelet')
     await expect(applyAndListOps(host, buildAdoptedPlan())).rejects.toMatchObject({

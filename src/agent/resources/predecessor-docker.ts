@@ -176,16 +176,19 @@ async function keepData({ files }: LinuxHost, names: readonly string[]): Promise
   for (const path of [runtimeData, unfinishedData])
     if ((await files.stat(path)) === undefined) await files.makeDirectory(path, access)
   for (const name of names) {
-    const path = join(runtimeData, name)
-    if ((await files.stat(path)) !== undefined) await files.rename(path, join(unfinishedData, name))
+    const [path, target] = [join(runtimeData, name), join(unfinishedData, name)]
+    // After a power cut in mid-move, the host has started Docker's containerd, which creates empty data.
+    if ((await files.stat(target)) !== undefined) await files.removeTree(path)
+    else if ((await files.stat(path)) !== undefined) await files.rename(path, target)
   }
   await files.rename(unfinishedData, keptData)
 }
 
-async function stopUnit(
-  { host, component, emit, signal }: MakeContext<LinuxHost>,
-  unit: string,
-): Promise<void> {
+interface UnitStop extends Pick<MakeContext<LinuxHost>, 'host' | 'emit' | 'signal'> {
+  readonly component: { readonly name: string }
+}
+
+async function stopUnit({ host, component, emit, signal }: UnitStop, unit: string): Promise<void> {
   await host.services.stop(unit)
   await waitForUnit(host, {
     what: `${unit} to stop`,
@@ -228,6 +231,10 @@ async function waitForUnit({ clock }: LinuxHost, wait: UnitWait): Promise<void> 
 export async function restoreDocker(host: LinuxHost, record: DockerRecord): Promise<RemoveResult> {
   const { services, docker, files } = host
   const { signal } = new AbortController()
+  // After a power cut in mid-move, Docker's containerd runs with empty data. It must not run while its data returns.
+  for (const directory of [keptData, unfinishedData])
+    if ((await files.stat(directory)) !== undefined)
+      await stopUnit({ host, component: { name: 'containerd' }, emit: () => undefined, signal }, runtimeUnit)
   if ((await files.stat(keptData)) !== undefined) {
     await killContainerProcesses(host, { runtimes: [runtimeSocket], plugins: [] }, signal)
     await unmountBelow(host, [runtimeData, '/run/containerd', '/run/netns/cni-'])

@@ -99,3 +99,18 @@ test('requestOnce times out and kills the connection to an agent that hangs', as
   })
   expect(isKilled).toBe(true)
 })
+
+test.each([
+  ['a shell', 127, 'sh: /opt/hyperkube/current/hyperkube: not found'],
+  ['sudo', 1, 'sudo: /opt/hyperkube/current/hyperkube: command not found\n'],
+])('a host without hyperkube is recognized by the result of %s', async (_, code, stderr) => {
+  const stdout = new PassThrough()
+  stdout.end()
+  const ended = Promise.resolve({ code, stderr })
+  const link = new AgentLink(
+    'cp1',
+    { stdin: new PassThrough(), stdout, ended, kill: () => undefined },
+    'check it',
+  )
+  await expect(link.request({ type: 'hello' }, 'hello')).rejects.toMatchObject({ code: 'AGENT_NOT_THERE' })
+})

@@ -12,6 +12,7 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { toAsciiJson, toPrintable } from '../../kit/text.ts'
 import { readProgramLines } from '../../ssh/program-lines.ts'
 import type { RunningProgram } from '../../ssh/remote.ts'
+import { buildNotInstalledError } from './host-program.ts'
 
 export type AgentRequestBody = AgentRequest['body']
 export type AgentResponseBody = AgentResponse['body']
@@ -89,6 +90,7 @@ export class AgentLink {
     const { value, done } = await this.#lines.next()
     if (done !== true) return this.#parse(value)
     const { code, stderr } = await this.#conversation.ended
+    if (isProgramMissing(code, stderr)) throw buildNotInstalledError(this.#host)
     throw new HyperkubeError(
       'AGENT_GONE',
       `the agent closed the connection (exit code ${code}) ${stderr.trim()}`,
@@ -127,4 +129,9 @@ function isResponse<T extends AgentResponseBody['type']>(
   type: T,
 ): response is ResponseTo<T> {
   return response.type === type
+}
+
+/** True if the host has no program of hyperkube. sudo reports this with exit code 1 instead of 127. */
+function isProgramMissing(code: number, stderr: string): boolean {
+  return code === 127 || (code === 1 && /^sudo: .*: command not found$/m.test(stderr))
 }

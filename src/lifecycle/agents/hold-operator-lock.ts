@@ -3,6 +3,7 @@ import type { Claim } from '../../contract/request.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { quorumSize } from '../../kit/quorum.ts'
+import { unlessAgentMissing } from './missing-agent.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -67,7 +68,9 @@ export async function acquireOperatorLock(options: OperatorLockOptions): Promise
   }
   // A majority has granted the lock, so the other agents must accept it.
   await settleAll(
-    others.map(async (agent) => agent.request({ type: 'claim', claim, force: true }, 'claimed')),
+    others.map(async (agent) =>
+      unlessAgentMissing(agent.request({ type: 'claim', claim, force: true }, 'claimed')),
+    ),
   )
   return holdLock([...granters, ...others], claim)
 }
@@ -91,8 +94,10 @@ function holdLock(agents: LockAgents, claim: Claim): OperatorLock {
 }
 
 async function readPreviousClaims(agents: LockAgents): Promise<Claim[]> {
-  const hellos = await settleAll(agents.map(async (agent) => agent.request({ type: 'hello' }, 'hello')))
-  return hellos.flatMap(({ claim }) => claim ?? [])
+  const hellos = await settleAll(
+    agents.map(async (agent) => unlessAgentMissing(agent.request({ type: 'hello' }, 'hello'))),
+  )
+  return hellos.flatMap((hello) => hello?.claim ?? [])
 }
 
 /**

@@ -22,15 +22,17 @@ export async function buildHostCommand(
 export async function findHostProgram(remote: Remote, signal: AbortSignal): Promise<HostCallTarget> {
   const { host, windows } = remote
   const version = await windows?.readCurrentVersion(signal)
-  if (windows === undefined || version === undefined) {
-    throw new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not installed on the host', {
-      host,
-      hint: 'hyperkube up',
-    })
-  }
+  if (windows === undefined || version === undefined) throw buildNotInstalledError(host)
   const { base } = windows
   const program = buildWindowsPaths(base).program(version)
   return { host, base, program, open: async (argv, options) => remote.open(argv, options) }
+}
+
+export function buildNotInstalledError(host: string): HyperkubeError {
+  return new HyperkubeError('AGENT_NOT_THERE', 'hyperkube is not installed on the host', {
+    host,
+    hint: 'hyperkube up',
+  })
 }
 
 /** Returns a hint that tells the operator how to check the agent on the host. */

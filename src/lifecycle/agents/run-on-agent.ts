@@ -65,6 +65,8 @@ interface PlanDelivery {
  * Number of attempts on a host whose run was interrupted because its agent was killed or the host lost power.
  */
 const maxAttempts = 3
+/** Codes of a run that ended together with its agent, or that a stopping agent did not accept. */
+const interruptions = ['AGENT_INTERRUPTED', 'AGENT_NO_SUCH_RUN', 'AGENT_STOPPING']
 
 /**
  * Applies the plan of one host up to and including a stage. After an interrupt the run starts again and skips
@@ -76,13 +78,21 @@ export async function applyPlanThrough(
   through: Stage,
   emit: EmitEvent,
 ): Promise<void> {
+  await repeatInterrupted(async () => applyOnce(session, delivery, through, emit))
+}
+
+/** Repeats a run that was interrupted together with its agent. Calls `pause` before each further attempt. */
+export async function repeatInterrupted(
+  run: () => Promise<void>,
+  pause: () => Promise<void> = async () => undefined,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await applyOnce(session, delivery, through, emit)
+      await run()
       return
     } catch (error) {
-      const isInterrupted = hasCode(error, 'AGENT_INTERRUPTED') || hasCode(error, 'AGENT_NO_SUCH_RUN')
-      if (!isInterrupted || attempt === maxAttempts) throw error
+      if (!interruptions.some((code) => hasCode(error, code)) || attempt === maxAttempts) throw error
+      await pause()
     }
   }
 }

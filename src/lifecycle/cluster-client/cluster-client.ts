@@ -54,7 +54,8 @@ export interface ClusterClient extends Disposable {
   apiReady(hosts: readonly string[]): Promise<NotReadyReason>
   /** Checks kube-controller-manager and kube-scheduler of a control plane. Other hosts count as ready. */
   controllersReady(host: string): Promise<NotReadyReason>
-  nodesReady(hosts: readonly string[]): Promise<NotReadyReason>
+  /** Checks the nodes of these hosts. With `runtime`, they must also report this container runtime. */
+  nodesReady(hosts: readonly string[], runtime?: string): Promise<NotReadyReason>
 
   /**
    * Adds a host to etcd as a learner. Returns all members, because the configuration of the new member lists

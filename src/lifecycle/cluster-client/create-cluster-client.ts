@@ -187,9 +187,9 @@ export async function createClusterClient(
       if (!controlPlanes.includes(host)) return undefined
       return checkControllers(trustedCas(identity.cas.kubernetes), dialOnHost(host, findRemote), signal)
     },
-    async nodesReady(hosts) {
+    async nodesReady(hosts, runtime) {
       const names = hosts.map(nodeName)
-      return explainNotReadyNodes(await readNodes(api, names), names)
+      return explainNotReadyNodes(await readNodes(api, names), names, runtime)
     },
     async isVoter(host) {
       const { members } = await etcd.members()

@@ -26,7 +26,9 @@ const schema = kubeObject.extend({
           }),
         )
         .default([]),
-      nodeInfo: z.looseObject({ kubeletVersion: z.string() }).optional(),
+      nodeInfo: z
+        .looseObject({ kubeletVersion: z.string(), containerRuntimeVersion: z.string().optional() })
+        .optional(),
       addresses: z.array(z.looseObject({ type: z.string(), address: z.string() })).optional(),
     })
     .optional(),
@@ -44,14 +46,29 @@ export const cordonOwnerAnnotation = 'hyperkube.dev/cordoned'
 /** Reason of a cordon that a rollout sets, and that it removes at its end. */
 export const rolloutCordonReason = 'hyperkube moves its pods away'
 
-/** Explains why some of the wanted nodes are not ready; undefined if all of them are ready. */
-export function explainNotReadyNodes(nodes: readonly Node[], wanted: readonly string[]): string | undefined {
+/**
+ * Explains why some of the wanted nodes are not ready; undefined if all of them are ready. With `runtime`, their
+ * kubelets must also report this container runtime.
+ */
+export function explainNotReadyNodes(
+  nodes: readonly Node[],
+  wanted: readonly string[],
+  runtime?: string,
+): string | undefined {
   const known = new Map(nodes.map((node) => [node.metadata.name, node]))
   const [first, ...others] = wanted.flatMap((name) => {
-    const reason = explainNotReady(known.get(name))
+    const node = known.get(name)
+    const reason = explainNotReady(node) ?? explainOtherRuntime(node, runtime)
     return reason === undefined ? [] : [`${name}: ${reason}`]
   })
   return others.length === 0 ? first : `${first}; and ${others.length} more`
+}
+
+/** The version of a runtime begins with its name: `docker://20.10.24`. */
+function explainOtherRuntime(node: Node | undefined, runtime: string | undefined): string | undefined {
+  const version = node?.status?.nodeInfo?.containerRuntimeVersion ?? ''
+  if (runtime === undefined || version.startsWith(`${runtime}:`)) return undefined
+  return `its kubelet has not yet reported the runtime ${runtime}`
 }
 
 export function explainNotReady(node: Node | undefined): string | undefined {

@@ -37,3 +37,17 @@ test('the controllers-ready gate fails after its timeout with the reason', async
     message: expect.stringContaining('kube-scheduler: no connection'),
   })
 })
+
+test('the gate of nodes passes on the container runtime that they must report', async () => {
+  const checked: unknown[] = []
+  const client = createFakeClusterClient({
+    async nodesReady(...args) {
+      checked.push(args)
+      return undefined
+    },
+  })
+  const options = { timeoutMs: 1, now: () => new Date(), signal: new AbortController().signal }
+  const nodes = { kind: 'nodes-ready', hosts: ['w1'], runtime: 'docker' } as const
+  await passGate(nodes, client, () => undefined, options)
+  expect(checked).toEqual([[['w1'], 'docker']])
+})

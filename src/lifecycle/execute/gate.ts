@@ -58,8 +58,10 @@ async function queryGate(gate: Gate, client: GateClient): Promise<NotReadyReason
       return client.apiReady(gate.hosts)
     case 'controllers-ready':
       return client.controllersReady(gate.host)
+    case 'nodes-ready':
+      return client.nodesReady(gate.hosts, gate.runtime)
     default:
-      // All other gates wait until nodes are ready. This covers the network too, because a node without a
+      // The other gate waits until nodes are ready too. This covers the network too, because a node without a
       // working network is not ready.
       return client.nodesReady(gate.hosts)
   }

@@ -1,9 +1,11 @@
+import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Op } from '../../contract/op.ts'
 import type { AgentRequest } from '../../contract/request.ts'
 import type { EventBody } from '../agents/event-stream.ts'
-import { scriptedSession } from '../testing/scripted-agent.ts'
-import { resetHost } from './remove-host.ts'
+import type { RunningProgram } from '../../ssh/remote.ts'
+import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
+import { resetHost, returnHost } from './remove-host.ts'
 
 const claim = { holder: 'ana', generation: 1 }
 const op: Op = {
@@ -52,7 +54,71 @@ test('a failed reset throws the error of the host', async () => {
   expect(error).toMatchObject({ ...failure, host: 'cp1' })
 })
 
-test('an interrupted reset is an error', async () => {
-  const { error } = await reset({ type: 'run-ended', result: { outcome: 'interrupted' } })
-  expect(error).toMatchObject({ code: 'AGENT_INTERRUPTED', host: 'cp1' })
+const interruptedRun = async function* (): AsyncGenerator<EventBody> {
+  yield { type: 'run-ended', result: { outcome: 'interrupted' } }
+}
+
+test('a rollback continues after its host lost power', async () => {
+  const requests: AgentRequest['body'][] = []
+  const scripts = [interruptedRun, successfulRun]
+  const session = scriptedSession('cp1', {
+    run: (...args) => (scripts.shift() ?? successfulRun)(...args),
+    requests,
+  })
+  await returnHost(session, claim, () => undefined)
+  expect(requests.filter(({ type }) => type === 'return-host')).toHaveLength(2)
+})
+
+/**
+ * Returns a host whose agent removes itself after the run of a killed command. Another run has waited behind that
+ * run. `left` is the exit code of the search for state that the agent has left behind.
+ */
+async function returnBehindAnotherRun(left: number): Promise<void> {
+  const agent = { run: interruptedRun, requests: [] }
+  const real = scriptedSession('cp1', agent).remote
+  if (real === undefined) throw new Error('there is no remote')
+  const programs: RunningProgram[] = []
+  let isRemoved = false
+  const session = scriptedSession('cp1', {
+    ...agent,
+    remote: {
+      async open(...args) {
+        const program = isRemoved ? runMissingProgram() : await real.open(...args)
+        programs.push(program)
+        return program
+      },
+      // The agent ends while the command waits for its end.
+      async exec(argv) {
+        isRemoved = true
+        for (const program of programs) program.kill()
+        const code = argv.some((one) => one.includes('/var/lib/hyperkube')) ? left : 0
+        return { code, stdout: '', stderr: '', bytes: Buffer.alloc(0) }
+      },
+    },
+  })
+  await returnHost(session, claim, () => undefined)
+}
+
+test('a rollback that waited for the rollback of a killed command ends with the agent', async () => {
+  expect(await returnBehindAnotherRun(0)).toBeUndefined()
+})
+
+test('a rollback is interrupted if its host lost power while the agent removed itself', async () => {
+  await expect(returnBehindAnotherRun(1)).rejects.toMatchObject({ code: 'AGENT_INTERRUPTED', host: 'cp1' })
+})
+
+/** Ends as a shell does that finds no such program. */
+function runMissingProgram(): RunningProgram {
+  const stdout = new PassThrough()
+  stdout.end()
+  const ended = Promise.resolve({ code: 127, stderr: 'hyperkube: not found' })
+  return { stdin: new PassThrough(), stdout, ended, kill: () => undefined }
+}
+
+test('a reset that is interrupted again and again is an error', async () => {
+  const session = scriptedSession('cp1', { run: interruptedRun, requests: [] })
+  await expect(resetHost(session, claim, () => undefined)).rejects.toMatchObject({
+    code: 'AGENT_INTERRUPTED',
+    host: 'cp1',
+  })
 })

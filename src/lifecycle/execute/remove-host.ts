@@ -1,11 +1,12 @@
+import { linuxStateDirectory } from '../../contract/host-paths.ts'
 import type { Claim } from '../../contract/request.ts'
-import { hasCode } from '../../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { pollUntil } from '../../kit/poll.ts'
 import type { RemoveStep } from '../../rollout/step.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { waitForAgentGoneCommand } from '../agents/agent-switch.ts'
 import type { EmitEvent } from '../agents/event-stream.ts'
-import { type AgentRunRequest, runOnAgent } from '../agents/run-on-agent.ts'
+import { type AgentRunRequest, repeatInterrupted, runOnAgent } from '../agents/run-on-agent.ts'
 import type { Session } from '../agents/session.ts'
 import type { ClusterClient } from '../cluster-client/cluster-client.ts'
 import type { ClusterWaitOptions } from '../etcd/membership.ts'
@@ -69,6 +70,8 @@ async function stopControlPlane(session: Session, claim: Claim, emit: EmitEvent)
 }
 
 const resetTimeoutMs = 30_000
+/** Milliseconds to wait for the end of an agent that has interrupted a run. It may also have started again. */
+const stoppingTimeoutMs = 5000
 
 /**
  * Removes everything that hyperkube installed on a host. The agent is removed last, after it has reported the
@@ -86,22 +89,47 @@ export async function returnHost(session: Session, claim: Claim, emit: EmitEvent
 }
 
 async function runUntilAgentGone(session: Session, emit: EmitEvent, request: AgentRunRequest): Promise<void> {
-  await runOnAgent(session, emit, request).catch(ignoreMissingAgent)
+  // After an interrupted command, this run waits behind the same run, whose agent then removes itself.
+  const isMissing = await repeatInterrupted(
+    async () => runOnAgent(session, emit, request),
+    async () => waitForAgentGone(session.remote, AbortSignal.timeout(stoppingTimeoutMs)),
+  ).then(() => false, isAgentMissing)
   // Waits until the agent is removed, so that the next command does not find an agent that is shutting down.
   // A failed wait is not an error.
   const signal = AbortSignal.timeout(resetTimeoutMs)
-  const { remote } = session
+  const { host, remote } = session
+  if (remote?.windows === undefined) await waitForAgentGone(remote, signal)
+  else await waitUntilCleared(remote, signal)
+  if (isMissing && remote !== undefined) await requireNoState(host, remote)
+}
+
+async function waitForAgentGone(remote: Remote | undefined, signal: AbortSignal): Promise<void> {
   if (remote?.windows === undefined)
     await remote?.exec(waitForAgentGoneCommand, { signal, root: true }).catch(() => undefined)
-  else await waitUntilCleared(remote, signal)
 }
 
 /**
- * Ignores the error that the agent is missing. The agent removes itself last, so everything else is already
- * removed when the agent is missing.
+ * True if the error says that the agent is missing. The agent removes itself last, so everything else is already
+ * removed then. Throws other errors.
  */
-function ignoreMissingAgent(error: unknown): void {
+function isAgentMissing(error: unknown): boolean {
   if (!hasCode(error, 'AGENT_NOT_THERE')) throw error
+  return true
+}
+
+/** Ends with 0 once the agent has removed its state, or with 1 after ten seconds. */
+const stateGoneScript = `for _ in $(seq 100); do [ -e ${linuxStateDirectory} ] || exit 0; sleep 0.1; done; exit 1`
+
+/** Throws if the state of a missing agent is still there. The host then lost power while the agent removed itself. */
+async function requireNoState(host: string, remote: Remote): Promise<void> {
+  if (remote.windows !== undefined) return
+  const signal = AbortSignal.timeout(resetTimeoutMs)
+  const { code } = await remote.exec(['sh', '-c', stateGoneScript], { signal, root: true })
+  if (code === 0) return
+  throw new HyperkubeError('AGENT_INTERRUPTED', 'the agent was stopped while it removed itself', {
+    host,
+    hint: 'run the same command again to resume',
+  })
 }
 
 /**

@@ -46,6 +46,13 @@ test('workers return without a condition on etcd, control planes only while etcd
   expect(steps.map(listReadyHosts)).toEqual([['w1'], ['cp3'], ['cp2'], ['cp1']])
 })
 
+test('nodes whose container runtime was replaced must report their own runtime again', () => {
+  const after = [{ kind: 'nodes-ready', hosts: ['w1'], runtime: 'docker' }]
+  expect(buildReturnSteps([worker('w1')], members, broken([]), 'docker')).toEqual([
+    { host: 'w1', before: [], after },
+  ])
+})
+
 test('a control plane whose move was interrupted returns before all others, which wait for it', () => {
   const steps = buildReturnSteps(hosts, members, broken(['cp1']))
   expect(steps.map(({ host }) => host)).toEqual(['cp1', 'w1', 'cp3', 'cp2'])

@@ -33,12 +33,14 @@ export interface ReturnState {
  * Builds the steps in which hosts return, one after the other. Broken hosts come first: their move was interrupted,
  * and without them gates of other hosts may not pass. Hosts with a broken etcd member precede those whose member is
  * still needed for the quorum. Other hosts keep the given order. Without a quorum, members return without waiting
- * for each other, because none of them is healthy before a majority is.
+ * for each other, because none of them is healthy before a majority is. `runtime` is the container runtime of
+ * the returned nodes, if hyperkube has replaced it by another.
  */
 export function buildReturnSteps(
   hosts: readonly HostToReturn[],
   members: readonly string[],
   { brokenMembers, brokenServers, hasQuorum }: ReturnState,
+  runtime?: string,
 ): readonly ReturnStep[] {
   const rank = ({ name }: HostToReturn): number =>
     brokenMembers.has(name) ? 0 : brokenServers.has(name) ? 1 : 2
@@ -47,7 +49,7 @@ export function buildReturnSteps(
   return [
     ...together.map(({ name }, index): ReturnStep => {
       const isLast = index === together.length - 1
-      return { host: name, before: [], after: isLast ? buildHealthGates(together) : [] }
+      return { host: name, before: [], after: isLast ? buildHealthGates(together, runtime) : [] }
     }),
     ...ordered
       .filter((host) => !together.includes(host))
@@ -57,7 +59,7 @@ export function buildReturnSteps(
           host.isMember && members.length > 1
             ? [{ kind: 'etcd-quorum-without', host: host.name, members }]
             : [],
-        after: buildHealthGates([host]),
+        after: buildHealthGates([host], runtime),
       })),
   ]
 }
@@ -67,7 +69,7 @@ export function listReadyHosts({ after }: ReturnStep): readonly string[] {
   return after.flatMap((gate) => (gate.kind === 'nodes-ready' ? gate.hosts : []))
 }
 
-function buildHealthGates(hosts: readonly HostToReturn[]): Gate[] {
+function buildHealthGates(hosts: readonly HostToReturn[], runtime: string | undefined): Gate[] {
   const listNames = (filter: (host: HostToReturn) => boolean): string[] =>
     hosts.filter(filter).map(({ name }) => name)
   const members = listNames(({ isMember }) => isMember)
@@ -75,7 +77,11 @@ function buildHealthGates(hosts: readonly HostToReturn[]): Gate[] {
   return [
     ...(members.length === 0 ? [] : [{ kind: 'etcd-healthy', members } as const]),
     ...(controlPlanes.length === 0 ? [] : [{ kind: 'api-ready', hosts: controlPlanes } as const]),
-    { kind: 'nodes-ready', hosts: listNames(() => true) },
+    {
+      kind: 'nodes-ready',
+      hosts: listNames(() => true),
+      ...(runtime === undefined ? {} : { runtime }),
+    },
   ]
 }
 

@@ -21,6 +21,19 @@ test('removal ops are the diff against an empty plan', async () => {
   })
 })
 
+test('nothing is to be removed from a host whose agent has removed itself since the connection', async () => {
+  const identity = await createIdentity('shop', new Date('2026-11-15T00:00:00Z'))
+  const session = scriptedSession('w1', {
+    run: async function* () {},
+    requests: [],
+    respond: ({ type }) =>
+      type === 'diff' ? { type: 'refused', code: 'AGENT_NOT_THERE', message: 'none there' } : undefined,
+  })
+  const ops = await readRemovalOps(identity, new Map([['w1', session]]))
+  await session.close()
+  expect([...ops]).toEqual([['w1', []]])
+})
+
 test('equal ops of 300 hosts share one array, and at most 64 diffs run at the same time', async () => {
   const head = { component: 'kubelet', stage: 'node', action: 'create', target: 'file' } as const
   const names = Array.from({ length: 300 }, (_, index) => `w${index}`)

@@ -6,6 +6,7 @@ import type { Op } from '../../contract/op.ts'
 import { buildEmptyPlan } from '../../diff/plan-resources.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { mapWithConcurrency, settleAll } from '../../kit/concurrency.ts'
+import { unlessAgentMissing } from '../agents/missing-agent.ts'
 import { maxPlanRequests } from '../agents/plan-requests.ts'
 import type { Session } from '../agents/session.ts'
 
@@ -70,8 +71,9 @@ export async function readRemovalOps(
   const cluster: NodePlan['cluster'] = { name: metadata.name, id }
   const all = await settleAll(
     [...sessions].map(async ([host, session]) => {
-      const { ops } = await session.request({ type: 'diff', plan: buildEmptyPlan(cluster, host) }, 'diff')
-      return [host, ops] as const
+      const plan = buildEmptyPlan(cluster, host)
+      const diff = await unlessAgentMissing(session.request({ type: 'diff', plan }, 'diff'))
+      return [host, diff?.ops ?? []] as const
     }),
   )
   return new Map(all)

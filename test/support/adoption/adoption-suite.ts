@@ -83,7 +83,7 @@ export async function compareHosts(cluster: AdoptedCluster, before: HostsBefore)
 export const hostComparison = `files in /etc, /opt, /usr/local, /root and /home by their digests; all paths with owners and modes; users; systemd units; and the programs of
 components with their arguments`
 
-export const containerComparison = `the output of \`docker inspect\` for the containers of RKE1, apart from their process ids, times and the names of their network`
+export const containerComparison = `the output of \`docker inspect\` for the containers of RKE1, apart from their process ids, times, numbers of restarts and the names of their network`
 
 /** Reads the id of the cluster, which is that of a namespace. */
 export async function readClusterId(api: KubeApi): Promise<string> {

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { listInspectedValues } from './container-inspection.ts'
 
-const inspect = (state: object, policy = 'always'): string =>
+const inspect = (state: object, policy = 'always', restarts = 0): string =>
   JSON.stringify([
     {
       Name: '/etcd',
+      RestartCount: restarts,
       State: { Running: true, ...state },
       HostConfig: { RestartPolicy: { Name: policy }, Binds: ['/a:/b'], Devices: [] },
       NetworkSettings: {
@@ -24,6 +25,10 @@ test('a restart of a container changes nothing that is compared', () => {
     'etcd Mounts = []',
     'etcd State.Running = true',
   ])
+})
+
+test('restarts by Docker are no difference, because a container that returns begins with none', () => {
+  expect(listInspectedValues(inspect({}, 'always', 2))).toEqual(listInspectedValues(inspect({})))
 })
 
 test('another restart policy, and a container that does not run, are differences', () => {

@@ -3,11 +3,12 @@ import { z } from 'zod'
 const inspections = z.array(z.looseObject({ Name: z.string(), Mounts: z.array(z.unknown()).default([]) }))
 
 /**
- * Paths in the output of `docker inspect` that differ after each start of a container: process id, times, and
- * names that Docker chooses for its network.
+ * Paths in the output of `docker inspect` that differ after each start of a container: process id, times, the number
+ * of restarts, and names that Docker chooses for its network. Controllers exit when they lose their lease, and Docker
+ * restarts them.
  */
 export const volatileInspection =
-  /^(?:State\.(?:Pid|StartedAt|FinishedAt)|NetworkSettings\.(?:SandboxID|SandboxKey)|NetworkSettings\.Networks\.[^.]*\.(?:EndpointID|NetworkID)) /
+  /^(?:RestartCount|State\.(?:Pid|StartedAt|FinishedAt)|NetworkSettings\.(?:SandboxID|SandboxKey)|NetworkSettings\.Networks\.[^.]*\.(?:EndpointID|NetworkID)) /
 
 /** Converts the output of `docker inspect` to sorted lines with container, path and value. */
 export function listInspectedValues(json: string): readonly string[] {

@@ -15,6 +15,14 @@ test.each([
   expect(sortDifferences([difference], rules).unexpected).toHaveLength(1)
 })
 
+test('objects of hyperkube stay after a rollback, and the next move changes them', () => {
+  const differences = [
+    changed('hosts.hyperkube.dev  cp1', 'metadata.generation'),
+    { object: 'hosts.hyperkube.dev  cp1', path: '', change: 'added' } as const,
+  ]
+  expect(sortDifferences(differences, listMoveDifferences({ recreatesPods: true })).unexpected).toEqual([])
+})
+
 test('pods may change only if their nodes create them again', () => {
   const pod = changed('pods workload store-0', 'metadata.uid')
   expect(sortDifferences([pod], listMoveDifferences({ recreatesPods: true })).unexpected).toEqual([])

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { AgentRequest } from '../../contract/request.ts'
+import { type ScriptedAgent, scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
+import { acquireOperatorLock } from './hold-operator-lock.ts'
+import type { Session } from './session.ts'
+
+/** A host whose agent answers once, and then has removed itself. */
+function hostWithoutAgent(name: string): Session {
+  let isKnown = false
+  const respond: ScriptedAgent['respond'] = () => {
+    if (isKnown) return { type: 'refused', code: 'AGENT_NOT_THERE', message: 'none there' }
+    isKnown = true
+    return undefined
+  }
+  return scriptedSession(name, { run: successfulRun, requests: [], respond })
+}
+
+const options = {
+  controlPlanes: 3,
+  holder: 'ana',
+  force: false,
+  isGone: () => false,
+}
+
+test('the lock needs no answer of hosts whose agents have removed themselves since the connection', async () => {
+  const requests: AgentRequest['body'][] = []
+  const granters = ['cp1', 'cp2'].map((name) => scriptedSession(name, { run: successfulRun, requests }))
+  const missing = [hostWithoutAgent('cp3'), hostWithoutAgent('w1')] as const
+  const lock = await acquireOperatorLock({
+    ...options,
+    granters: [...granters, missing[0]],
+    others: [missing[1]],
+  })
+  await lock.release()
+  expect(lock.claim).toEqual({ holder: 'ana', generation: 1 })
+  expect(requests.filter(({ type }) => type === 'claim')).toHaveLength(2)
+})
+
+test('the lock still needs a majority of the control planes', async () => {
+  const granters = [
+    scriptedSession('cp1', { run: successfulRun, requests: [] }),
+    hostWithoutAgent('cp2'),
+    hostWithoutAgent('cp3'),
+  ]
+  await expect(acquireOperatorLock({ ...options, granters, others: [] })).rejects.toMatchObject({
+    code: 'AGENT_NOT_THERE',
+  })
+})
