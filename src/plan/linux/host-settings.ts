@@ -2,6 +2,7 @@ import { isDualStack } from '../../spec/network.ts'
 import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
 import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
+import { findDevice } from '../topology.ts'
 import { configRoot, logRoot, stateRoot } from './paths.ts'
 import { hyperkubeSlice, renderUnit } from './unit.ts'
 
@@ -45,7 +46,7 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
  */
 function buildIpv6Sysctls({ cluster, system, address }: LinuxPlanContext): Record<string, string> {
   if (!isDualStack(cluster.spec.network)) return {}
-  const uplink = system.addresses.find((one) => one.address === address)?.interface
+  const uplink = findDevice(system, address)
   const usesAdvertisements = uplink !== undefined && system.ipv6?.routerAdvertisements.includes(uplink)
   return {
     // With slashes, because the name of an interface may contain a dot.
