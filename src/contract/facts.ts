@@ -62,6 +62,8 @@ const linux = z.strictObject({
       defaultInterface: z.string().optional(),
       /** Interfaces on which the kernel itself accepts router advertisements. */
       routerAdvertisements: z.array(z.string()),
+      /** The same as `foreignFilterTable` below, for ip6tables. */
+      foreignFilterTable: z.boolean().optional(),
     })
     .optional(),
   /** Programs that components call and that are installed, for example nft, iptables, conntrack, mount. */
