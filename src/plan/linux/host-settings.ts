@@ -46,11 +46,13 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
  */
 function buildIpv6Sysctls({ cluster, system, address }: LinuxPlanContext): Record<string, string> {
   if (!isDualStack(cluster.spec.network)) return {}
-  const uplink = findDevice(system, address)
-  const usesAdvertisements = uplink !== undefined && system.ipv6?.routerAdvertisements.includes(uplink)
+  const { defaultInterface, routerAdvertisements = [] } = system.ipv6 ?? {}
+  // The default route may be at another interface than the address of the node.
+  const uplinks = new Set([findDevice(system, address), defaultInterface])
+  const accepting = routerAdvertisements.filter((name) => uplinks.has(name))
   return {
     // With slashes, because the name of an interface may contain a dot.
-    ...(usesAdvertisements === true ? { [`net/ipv6/conf/${uplink}/accept_ra`]: '2' } : {}),
+    ...Object.fromEntries(accepting.map((name) => [`net/ipv6/conf/${name}/accept_ra`, '2'])),
     'net.ipv6.conf.all.forwarding': '1',
   }
 }
