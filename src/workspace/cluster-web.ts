@@ -67,8 +67,8 @@ function buildRoute(
   const { proxy, registries, artifacts, hosts } = cluster.spec
   const readCa = (file: string | undefined) => (file === undefined ? undefined : caTexts.get(file))
   const mirror = readMirror(artifacts)
-  const addresses = hosts.flatMap(({ name, address, internalAddress }) =>
-    [address, internalAddress, name].filter((one) => one !== undefined),
+  const addresses = hosts.flatMap(({ name, address, internalAddress, internalAddressIPv6 }) =>
+    [address, internalAddress, internalAddressIPv6, name].filter((one) => one !== undefined),
   )
   return {
     proxy: proxy && {
