@@ -8,6 +8,7 @@ import type { Identity } from '../identity/identity.ts'
 import { buildSigningKey } from '../identity/signing-key.ts'
 import { formatCount } from '../kit/text.ts'
 import { reportSingleStep } from '../lifecycle/agents/event-stream.ts'
+import { buildEtcdUrl } from '../lifecycle/cluster-client/connections.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
 import {
   findRestoreToResume,
@@ -275,7 +276,7 @@ async function readCurrentEtcd(etcd: EtcdClient, endpoints: readonly HostEndpoin
   const options = { timeoutMs: 3000 }
   const counts = await Promise.all(
     endpoints.map(async ({ address }) =>
-      etcd.countKeys(`https://${address}:2379`, options).catch(ignoreEtcdError),
+      etcd.countKeys(buildEtcdUrl(address), options).catch(ignoreEtcdError),
     ),
   )
   const [current] = counts.flatMap((one) => one ?? []).toSorted((a, b) => b.revision - a.revision)

@@ -10,6 +10,11 @@ const address = z.strictObject({
   mtu: z.int().min(1).optional(),
 })
 
+/** Returns the device of an interface name in `addresses`: a second address of eth0 may have the label eth0:1. */
+export function toDevice(label: string): string {
+  return label.split(':')[0] ?? label
+}
+
 const common = {
   hostname: z.string(),
   /** Id of the operating system installation. Two hosts with the same id are clones. */
@@ -57,6 +62,8 @@ const linux = z.strictObject({
       defaultInterface: z.string().optional(),
       /** Interfaces on which the kernel itself accepts router advertisements. */
       routerAdvertisements: z.array(z.string()),
+      /** The same as `foreignFilterTable` below, for ip6tables. */
+      foreignFilterTable: z.boolean().optional(),
     })
     .optional(),
   /** Programs that components call and that are installed, for example nft, iptables, conntrack, mount. */

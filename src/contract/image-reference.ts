@@ -48,6 +48,11 @@ export function listRuntimeNames(text: string): readonly string[] {
 /** API host of registries whose API is not on the host that image names contain. */
 const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.docker.io' }
 
+/** Returns the host as URLs of https contain it: in lower case, and without the port 443. */
+export function toUrlHost(host: string): string {
+  return URL.parse(`https://${host}`)?.host ?? host
+}
+
 /** Returns the host of a registry's API. containerd looks for the login of a registry by this name. */
 export function registryApiHost(registry: string): string {
   return apiHosts[registry] ?? registry

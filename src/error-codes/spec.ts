@@ -134,10 +134,10 @@ export const specCodes: ErrorCodeEntries = {
       'Fix the value from the message. For a cluster with IPv4 only, set one network each for `spec.network.pods` and `spec.network.services`.',
   },
   SPEC_IPV6: {
-    summary: 'Pods or services have no IPv4 network.',
-    meaning: 'Clusters without IPv4 are not supported.',
+    summary: 'Pods or services have no IPv4 network, or a host has no IPv4 address.',
+    meaning: 'Clusters without IPv4 are not supported. Hosts reach each other at IPv4 addresses only.',
     remedy:
-      'Add an IPv4 network, such as `10.244.0.0/16`. The first network of the list decides which family is primary.',
+      'Add an IPv4 network, such as `10.244.0.0/16`. The first network of the list decides which family is primary. For a host set `internalAddress` to its IPv4 address; `address`, for ssh, may stay an IPv6 address.',
   },
   SPEC_NOT_A_NETWORK: {
     summary: 'The value is a host address, not a network address.',

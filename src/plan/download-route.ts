@@ -2,17 +2,18 @@ import { type DownloadSettings, downloadSettingsFile, proxyLoginFile } from '../
 import type { PlannedFile } from '../contract/component-plan.ts'
 import { readMirror } from '../spec/download-sources.ts'
 import { listProxyBypass } from '../spec/download-route.ts'
-import type { PlanContext } from './context.ts'
+import { listNodeAddresses, type PlanContext } from './context.ts'
 import { planSecretFile, planTextFile } from './files.ts'
 
 /**
  * Lists the targets that a host reaches without the proxy. Other workers are not included, so a new worker
  * changes no other host.
  */
-export function listHostBypass({ cluster, topology, address, host }: PlanContext): readonly string[] {
+export function listHostBypass(context: PlanContext): readonly string[] {
+  const { cluster, topology, host } = context
   const { controlPlanes, etcd } = topology
   const servers = [...controlPlanes, ...etcd].flatMap((server) => [server.address, server.name])
-  return listProxyBypass(cluster, [...new Set([...servers, address, host.name])])
+  return listProxyBypass(cluster, [...new Set([...servers, ...listNodeAddresses(context), host.name])])
 }
 
 /** Plans the settings with which the agent downloads files. Without a proxy and a private CA there are none. */

@@ -1,4 +1,4 @@
-import { registryApiHost } from '../contract/image-reference.ts'
+import { registryApiHost, toUrlHost } from '../contract/image-reference.ts'
 import type { PlannedFile } from '../contract/component-plan.ts'
 import type { RegistrySpec } from '../spec/download-sources.ts'
 import type { PlanContext } from './context.ts'
@@ -58,7 +58,7 @@ function renderHosts(
   const own = renderTrust(registry, '')
   const server = `server = ${JSON.stringify(`https://${registryApiHost(registry.host)}`)}\n`
   const mirrors = registry.mirrors.map((mirror) => {
-    const entry = registries.find(({ host }) => host === new URL(mirror).host)
+    const entry = registries.find(({ host }) => toUrlHost(host) === new URL(mirror).host)
     const trust = entry === undefined ? '' : renderTrust(entry, '  ')
     return `[host.${JSON.stringify(mirror)}]\n  capabilities = ["pull", "resolve"]\n${trust}`
   })

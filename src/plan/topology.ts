@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Facts } from '../contract/facts.ts'
+import { type Facts, toDevice } from '../contract/facts.ts'
 import { addressAt } from '../spec/cidr.ts'
 import { type Cluster, etcdHosts } from '../spec/cluster.ts'
 import type { HostSpec } from '../spec/host.ts'
@@ -81,6 +81,15 @@ export function resolveIpv6Address(
   return candidates.length === 1 ? candidates[0] : undefined
 }
 
+/** Returns the device of a Linux host that has an address. Of one device, IPv4 addresses may have own labels. */
+export function findDevice(
+  { addresses }: Pick<Facts['system'], 'addresses'>,
+  address: string | undefined,
+): string | undefined {
+  const label = addresses.find((one) => one.address === address)?.interface
+  return label === undefined ? undefined : toDevice(label)
+}
+
 /** Lists the IPv6 addresses of the interface that has the IPv4 address of a host. */
 export function listIpv6Candidates(
   cluster: Cluster,
@@ -88,10 +97,9 @@ export function listIpv6Candidates(
   facts: Facts | undefined,
 ): readonly string[] {
   const addresses = facts?.system.addresses ?? []
-  const primary = resolveInternalAddress(cluster, host, facts)
-  const name = addresses.find(({ address }) => address === primary)?.interface
+  const device = findDevice({ addresses }, resolveInternalAddress(cluster, host, facts))
   return addresses
-    .filter((one) => one.interface === name && isIP(one.address) === 6)
+    .filter((one) => toDevice(one.interface) === device && isIP(one.address) === 6)
     .map(({ address }) => normalizeAddress(address))
 }
 

@@ -16,3 +16,16 @@ test.each([
   expect(selectApiEndpoint(api)).toBe(endpoint)
   expect(listSharedApiNames(api)).toEqual(names)
 })
+
+test.each([
+  ['api.example', false],
+  ['api.example:6443', true],
+  ['api.example:0', false],
+  ['10.0.0.10:99999', false],
+  ['[2001:db8::1]:443', true],
+  ['2001:db8::1:443', false],
+  ['[2001:db8::1:443', false],
+  ['[api.example]:443', false],
+])('%s is an endpoint: %s', (endpoint, expected) => {
+  expect(apiSchema.safeParse({ endpoint }).success).toBe(expected)
+})

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { formatHostPort, parseHostPort } from '../kit/host-port.ts'
 import { address, port } from './scalars.ts'
 
 export const apiSchema = z
   .strictObject({
     endpoint: z
       .string()
-      .regex(/^\[?[A-Za-z0-9.:-]+\]?:\d{1,5}$/, 'must be HOST:PORT')
+      .refine(isEndpoint, 'must be HOST:PORT, with brackets around an IPv6 address')
       .optional()
       .meta({
         description:
@@ -24,6 +25,13 @@ export const apiSchema = z
   .meta({ id: 'Api', description: 'Endpoint of the Kubernetes API.' })
 
 type ApiSettings = z.infer<typeof apiSchema>
+
+/** True for HOST:PORT. Without brackets, the last group of an IPv6 address would be taken for the port. */
+function isEndpoint(text: string): boolean {
+  const { host, port: number } = parseHostPort(text)
+  const isValid = address.safeParse(host).success && port.safeParse(number).success
+  return isValid && formatHostPort(host, number) === text
+}
 
 /** Returns the endpoint for clients outside the cluster, as HOST:PORT. Undefined if there is none. */
 export function selectApiEndpoint({ endpoint, virtualIP, port: apiPort }: ApiSettings): string | undefined {

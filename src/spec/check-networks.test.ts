@@ -121,6 +121,25 @@ test('an IPv6 address of a host in a cluster with IPv4 only is refused', () => {
   ])
 })
 
+test('a host that the others would reach at an IPv6 address is refused with IPv4 only', () => {
+  expect(formatFindings({ network: '', host: ", internalAddress: 'fd00::11'" })).toEqual([
+    'SPEC_IPV6 8:92 spec.hosts[0].internalAddress: the other hosts reach a host only at an IPv4 address',
+  ])
+  const readHost = (more: string): readonly string[] => {
+    const text = `apiVersion: hyperkube.dev/v1
+kind: Cluster
+metadata: { name: production }
+spec:
+  kubernetes: 1.37.1
+  hosts: [{ name: cp1, address: 'fd00::11', roles: [control-plane, worker]${more} }]
+`
+    return readCluster({ file: 'cluster.yml', text }).findings.map(({ code }) => code)
+  }
+  expect(readHost('')).toEqual(['SPEC_IPV6'])
+  expect(readHost(', internalAddress: 10.0.0.1')).toEqual([])
+  expect(readHost(', interface: eth0')).toEqual([])
+})
+
 test('accepted networks are one IPv4 network each, or one of each family in the same order', () => {
   const network = constantFrom(
     '10.10.0.0/16',

@@ -9,6 +9,7 @@ import { type ClusterRule, problem, type Problem } from './problem.ts'
 export const networkRules: readonly ClusterRule[] = [
   addressFamilies,
   dualStackHosts,
+  hostsWithIpv4,
   ipv6Sizes,
   networks,
   roomForNodes,
@@ -46,7 +47,7 @@ const example = {
   services: "services: [10.96.0.0/16, 'fd00:10:96::/112']",
 } as const
 
-/** In a dual-stack cluster each node has an IPv4 and an IPv6 address. Hosts reach each other at the IPv4 address. */
+/** In a dual-stack cluster each node has an IPv4 and an IPv6 address. Other clusters have no IPv6 addresses of nodes. */
 function dualStackHosts({ spec }: Cluster): Problem[] {
   return spec.hosts.flatMap((host, index) => {
     const path = ['spec', 'hosts', index]
@@ -55,15 +56,31 @@ function dualStackHosts({ spec }: Cluster): Problem[] {
       const message = 'internalAddressIPv6 has no effect: spec.network.pods has no IPv6 network'
       return [problem('SPEC_DUAL_STACK', [...path, 'internalAddressIPv6'], message, example.pods)]
     }
-    if (host.os === 'windows') {
-      const message = 'a Windows host cannot join a dual-stack cluster'
-      return [problem('SPEC_DUAL_STACK', [...path, 'os'], message, 'use one IPv4 network')]
-    }
+    if (host.os !== 'windows') return []
+    const message = 'a Windows host cannot join a dual-stack cluster'
+    return [problem('SPEC_DUAL_STACK', [...path, 'os'], message, 'use one IPv4 network')]
+  })
+}
+
+/** Hosts reach etcd, API servers and each other at IPv4 addresses, also in a dual-stack cluster. */
+function hostsWithIpv4({ spec }: Cluster): Problem[] {
+  const isDual = isDualStack(spec.network)
+  return spec.hosts.flatMap((host, index) => {
     const field = host.internalAddress === undefined ? 'address' : 'internalAddress'
     const isPrimary = field === 'internalAddress' || host.interface === undefined
     if (!isPrimary || isIP(host[field] ?? '') !== 6) return []
-    const message = `${field} must be an IPv4 address; the IPv6 address belongs in internalAddressIPv6`
-    return [problem('SPEC_DUAL_STACK', [...path, field], message, 'internalAddress: the IPv4 address')]
+    const path = ['spec', 'hosts', index, field]
+    const hint = 'internalAddress: the IPv4 address'
+    return isDual
+      ? [
+          problem(
+            'SPEC_DUAL_STACK',
+            path,
+            `${field} must be an IPv4 address; the IPv6 address belongs in internalAddressIPv6`,
+            hint,
+          ),
+        ]
+      : [problem('SPEC_IPV6', path, 'the other hosts reach a host only at an IPv4 address', hint)]
   })
 }
 

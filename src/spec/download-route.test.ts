@@ -58,6 +58,13 @@ describe('spec.proxy', () => {
       'corp.example',
     ])
   })
+
+  test('an IPv6 address has brackets only with a port', () => {
+    const { cluster } = read(`${proxy}, no: ['[fd00::5]', '[fd00::6]:5000', 'fd00::7', 'fd00:8::/64'] }`)
+    if (cluster === undefined) throw new Error('cluster.yml is invalid')
+    const entries = listProxyBypass(cluster, [])
+    expect(entries.slice(-4)).toEqual(['fd00::5', '[fd00::6]:5000', 'fd00::7', 'fd00:8::/64'])
+  })
 })
 
 test('a registry without verification of its certificate is a warning', () => {

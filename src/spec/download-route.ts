@@ -20,9 +20,14 @@ export function listProxyBypass({ spec }: Cluster, addresses: readonly string[])
       `.${domain}`,
       ...listSharedApiNames(spec.api),
       ...addresses,
-      ...(spec.proxy?.no ?? []),
+      ...(spec.proxy?.no ?? []).map(removeBrackets),
     ]),
   ]
+}
+
+/** Removes the brackets of an IPv6 address without a port. Go, and so containerd, would take it for a name. */
+function removeBrackets(entry: string): string {
+  return entry.replace(/^\[([^\]]*)\]$/, '$1')
 }
 
 /** A file with CA certificates that cluster.yml names, and its path in cluster.yml. */

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { registryApiHost } from '../contract/image-reference.ts'
+import { registryApiHost, toUrlHost } from '../contract/image-reference.ts'
 import { findSecret } from '../identity/secret-files.ts'
 import { type Identity } from '../identity/identity.ts'
 import type { RegistryServerLogin } from '../catalog/registry/registry.ts'
@@ -67,8 +67,8 @@ function buildRoute(
   const { proxy, registries, artifacts, hosts } = cluster.spec
   const readCa = (file: string | undefined) => (file === undefined ? undefined : caTexts.get(file))
   const mirror = readMirror(artifacts)
-  const addresses = hosts.flatMap(({ name, address, internalAddress }) =>
-    [address, internalAddress, name].filter((one) => one !== undefined),
+  const addresses = hosts.flatMap(({ name, address, internalAddress, internalAddressIPv6 }) =>
+    [address, internalAddress, internalAddressIPv6, name].filter((one) => one !== undefined),
   )
   return {
     proxy: proxy && {
@@ -78,7 +78,7 @@ function buildRoute(
     ca: readCa(proxy?.ca),
     servers: [
       ...registries.map(({ host, ca, skipVerify }) => ({
-        host: registryApiHost(host),
+        host: toUrlHost(registryApiHost(host)),
         ca: readCa(ca),
         skipVerify,
       })),
@@ -102,9 +102,8 @@ function listLogins({ spec }: Cluster, identity: Identity | undefined): readonly
   return spec.registries.flatMap(({ host, username, password }) => {
     if (username === undefined || password === undefined || identity === undefined) return []
     const { secret } = password
-    return [
-      { host: registryApiHost(host), username, secret, password: requireSecret(identity, secret, host) },
-    ]
+    const server = toUrlHost(registryApiHost(host))
+    return [{ host: server, username, secret, password: requireSecret(identity, secret, host) }]
   })
 }
 

@@ -8,6 +8,7 @@ import {
   serverTimeoutMs,
 } from '../lifecycle/cluster-client/create-cluster-client.ts'
 import {
+  buildEtcdUrl,
   createOperatorEtcdClient,
   dialThroughHosts,
   type FindRemote,
@@ -129,7 +130,7 @@ export async function createEtcdClient(
   return createOperatorEtcdClient(
     { identity, operator: formatHolder(operator, process.pid), now: now() },
     {
-      servers: endpoints.map(({ address }) => `https://${address}:2379`),
+      servers: endpoints.map(({ address }) => buildEtcdUrl(address)),
       dial: dialThroughHosts(endpoints, findRemote),
       signal,
     },

@@ -26,6 +26,21 @@ test('the cluster.yml of a kubeadm cluster is valid and describes it as it is', 
   await expect(text).toMatchFileSnapshot('testdata/kubeadm-cluster.txt')
 })
 
+test.each([
+  ['api.shop.example', 'api.shop.example:6443'],
+  ['api.shop.example:443', 'api.shop.example:443'],
+  ['fd00::5', '[fd00::5]:6443'],
+  ['[fd00::5]:443', '[fd00::5]:443'],
+])('the endpoint %s of kubeadm becomes %s', (stated, endpoint) => {
+  const { cluster, errors } = build(
+    changeApi(buildKubeadmObservation(), ({ kubeadm }) => ({
+      kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: stated },
+    })),
+  )
+  expect(errors).toEqual([])
+  expect(cluster?.spec.api.endpoint).toBe(endpoint)
+})
+
 test('the cluster.yml of an RKE1 cluster keeps its issuer, networks and etcd timing', async () => {
   const { text, errors } = build(buildRke1Observation())
   expect(errors).toEqual([])

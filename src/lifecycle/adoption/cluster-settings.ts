@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+import { formatHostPort } from '../../kit/host-port.ts'
 import { parseEndpointHost } from '../../spec/api.ts'
 import { addressAt } from '../../spec/cidr.ts'
 import { clusterApiVersion } from '../../spec/cluster.ts'
@@ -111,9 +113,12 @@ function isStandardName(name: string, observation: AdoptionObservation): boolean
 }
 
 function describeApi(observation: AdoptionObservation): object {
-  const endpoint = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
-  const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
+  const stated = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
   const port = Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
+  // kubeadm accepts an endpoint without a port, also an IPv6 address.
+  const hasPort = stated.includes(':') && isIP(stated) === 0
+  const endpoint = hasPort || stated === '' ? stated : formatHostPort(stated, port)
+  const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
   const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
     certificates
       .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
@@ -123,7 +128,7 @@ function describeApi(observation: AdoptionObservation): object {
     (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint),
   )
   return {
-    ...(isOwn ? {} : { endpoint: endpoint.includes(':') ? endpoint : `${endpoint}:${port}` }),
+    ...(isOwn ? {} : { endpoint }),
     ...(port === 6443 ? {} : { port }),
     ...(own.length === 0 ? {} : { sans: own }),
   }

@@ -1,6 +1,7 @@
 import { EtcdClient, type EtcdClientOptions } from '../../etcd/client.ts'
 import { trustedCas } from '../../identity/trusted-keys.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { formatHostPort } from '../../kit/host-port.ts'
 import type { Dial } from '../../kit/tunnel.ts'
 import { KubeClient, type KubeClientOptions } from '../../kube/client.ts'
 import { parseKubeconfig } from '../../kube/kubeconfig.ts'
@@ -43,6 +44,11 @@ export function dialOnHost(host: string, findRemote: FindRemote): Dial {
       host,
     })
   }
+}
+
+/** Returns the client URL of an etcd member. Without facts the address may be that for ssh, and so an IPv6 address. */
+export function buildEtcdUrl(address: string): string {
+  return `https://${formatHostPort(address, 2379)}`
 }
 
 /** URLs of etcd members or API servers, and how they are reached. */

@@ -9,7 +9,7 @@ import { signRequest } from '../../pki/sign.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { listPlannedEndpoints } from '../inputs/host-endpoints.ts'
+import { listClusterEndpoints, listPlannedEndpoints } from '../inputs/host-endpoints.ts'
 import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
 import { controllerPorts } from './controller-health.ts'
 import { createClusterClient } from './create-cluster-client.ts'
@@ -101,6 +101,28 @@ async function checkHost(host: string, responses: ControllerResponses, servedBy 
     requests: requests.toSorted(),
   }
 }
+
+test('an API server whose only known address is an IPv6 address for ssh is dialled', async () => {
+  const cluster = buildTestCluster(
+    "{ name: cp1, address: 'fd00::11', interface: eth0, roles: [control-plane] }",
+  )
+  const dialled: string[] = []
+  const dial: Remote['dial'] = async (address, port) => {
+    dialled.push(`${address} ${port}`)
+    throw new HyperkubeError('SSH_DIAL_REFUSED', 'connection refused', { host: 'cp1' })
+  }
+  const { remote } = scriptedSession('cp1', { run: successfulRun, requests: [], remote: { dial } })
+  using client = await createClusterClient(listClusterEndpoints(cluster), {
+    identity,
+    operator: 'ana',
+    apiPort: 6443,
+    findRemote: async () => remote,
+    now,
+    signal: new AbortController().signal,
+  })
+  expect(await client.apiReady(['cp1'])).toEqual(expect.any(String))
+  expect(new Set(dialled)).toEqual(new Set(['fd00::11 6443']))
+})
 
 test('the controllers of a host are ready if both are healthy on its loopback address', async () => {
   const { reason, dialled, requests } = await checkHost('cp1', {

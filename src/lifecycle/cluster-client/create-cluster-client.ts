@@ -5,6 +5,7 @@ import { ignoreEtcdError, isEtcdError } from '../../etcd/etcd-error.ts'
 import { observeEtcd } from '../../etcd/observe.ts'
 import { trustedCas } from '../../identity/trusted-keys.ts'
 import { settleAll } from '../../kit/concurrency.ts'
+import { formatHostPort } from '../../kit/host-port.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
@@ -38,6 +39,7 @@ import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import { createSmokeTestPods } from '../smoke-test/smoke-test-pods.ts'
 import type { ClusterClient, NotReadyReason } from './cluster-client.ts'
 import {
+  buildEtcdUrl,
   createOperatorApiClient,
   createOperatorEtcdClient,
   dialOnHost,
@@ -77,8 +79,9 @@ export async function createClusterClient(
   const { maxEtcdConnections: maxConnections } = options
   const dial = dialThroughHosts(endpoints, findRemote)
   const addressByHost = new Map(endpoints.map(({ host, address }) => [host, address]))
-  const etcdUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:2379`
-  const apiUrl = (host: string): string => `https://${addressByHost.get(host) ?? host}:${apiPort}`
+  const etcdUrl = (host: string): string => buildEtcdUrl(addressByHost.get(host) ?? host)
+  const apiUrl = (host: string): string =>
+    `https://${formatHostPort(addressByHost.get(host) ?? host, apiPort)}`
 
   const memberHosts = endpoints.filter(({ etcd: isMember }) => isMember).map(({ host }) => host)
   const etcd = await createOperatorEtcdClient(options, {

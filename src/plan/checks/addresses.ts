@@ -1,7 +1,6 @@
 import { isIP } from 'node:net'
 import type { Finding } from '../../contract/finding.ts'
 import { truncateList } from '../../kit/text.ts'
-import { toRange } from '../../spec/cidr.ts'
 import { listInterfaceAddresses, resolveInternalAddress } from '../topology.ts'
 import { hostError, hostWarning, isLoopback, type SystemCheck, type SystemSubject } from './check.ts'
 
@@ -18,7 +17,7 @@ export const checkOwnAddress: SystemCheck = (subject) => {
   if (address === undefined || isLoopback(address)) return [missingAddress(subject, address)]
   const others = (subject.hostsByAddress.get(address) ?? []).filter((name) => name !== host.name)
   if (others.length > 0) return [duplicateAddress(subject, address, others)]
-  if (system.addresses.some((one) => isSameAddress(one.address, address))) return []
+  if (system.addresses.some((one) => one.address === address)) return []
   const message = `no interface of the host has the address ${address}`
   const path = `spec.hosts[${subject.index}].internalAddress`
   return [hostError(subject, 'HOST_ADDRESS_NOT_THERE', message, { hint: suggestAddress(subject), path })]
@@ -68,12 +67,6 @@ function suggestAddress({ host, system }: SystemSubject): string {
   const name = host.interface ?? system.defaultInterface
   const likely = usable.find((one) => one.interface === name) ?? usable[0]
   return `internalAddress: ${likely?.address ?? 'an IPv4 address of the host'}`
-}
-
-/** True if both texts mean the same address. An IPv6 address has several spellings. */
-function isSameAddress(one: string, other: string): boolean {
-  if (one === other) return true
-  return isIP(one) === 6 && isIP(other) === 6 && toRange(one).first === toRange(other).first
 }
 
 /** Finds hosts with the same machine id or hostname. Every such host except the first gets a finding. */

@@ -70,6 +70,13 @@ test('an IPv6 address that the host does not have, or has elsewhere, is refused'
   ])
 })
 
+test('a second IPv4 address of an interface, with a label of its own, has the IPv6 address beside it', () => {
+  const alias = { ...eth0, interface: 'eth0:1' }
+  const first = { ...eth0, address: '10.0.1.21' }
+  expect(check('', { addresses: [first, alias, ipv6] })).toEqual([])
+  expect(check(", internalAddressIPv6: 'fd00::21'", { addresses: [first, alias, ipv6] })).toEqual([])
+})
+
 test('a node that reports the IPv6 address of another is refused', () => {
   expect(
     check('', { addresses: [eth0, control] }).map(({ code, host, message }) => [code, host, message]),

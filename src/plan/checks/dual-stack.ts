@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import { truncateList } from '../../kit/text.ts'
 import { isDualStack, isIpv6First } from '../../spec/network.ts'
 import { isNode } from '../context.ts'
-import { listIpv6Candidates } from '../topology.ts'
+import { findDevice, listIpv6Candidates } from '../topology.ts'
 import { hostError, hostWarning, type LinuxCheck, type SystemSubject } from './check.ts'
 
 /** Checks that a node of a dual-stack cluster has an IPv6 address of its own, beside its IPv4 address. */
@@ -15,18 +15,14 @@ export const checkIpv6Address: LinuxCheck = (subject) => {
     const message = `its address ${ipv6Address} is also the address of ${truncateList(others, 10)}`
     return [addressError(subject, 'HOST_ADDRESS_DUPLICATE', message)]
   }
-  const own = system.addresses.find((one) => one.address === ipv6Address)
+  const own = findDevice(system, ipv6Address)
   if (own === undefined) {
     const message = `no interface of the host has the address ${ipv6Address}`
     return [addressError(subject, 'HOST_ADDRESS_NOT_THERE', message)]
   }
-  const primary = system.addresses.find((one) => one.address === address)
-  if (
-    cluster.spec.network.plugin === 'flannel' &&
-    primary !== undefined &&
-    primary.interface !== own.interface
-  ) {
-    const message = `${ipv6Address} is on ${own.interface}, but ${address} is on ${primary.interface}: flannel uses one interface`
+  const primary = findDevice(system, address)
+  if (cluster.spec.network.plugin === 'flannel' && primary !== undefined && primary !== own) {
+    const message = `${ipv6Address} is on ${own}, but ${address} is on ${primary}: flannel uses one interface`
     return [addressError(subject, 'HOST_ADDRESS_NOT_THERE', message)]
   }
   return []
@@ -42,7 +38,7 @@ function addressError(subject: SystemSubject, code: string, message: string): Fi
 function missingAddress(subject: SystemSubject): Finding {
   const { cluster, address, host, facts, system } = subject
   const candidates = listIpv6Candidates(cluster, host, facts.get(host.name))
-  const name = system.addresses.find((one) => one.address === address)?.interface ?? 'the interface'
+  const name = findDevice(system, address) ?? 'the interface'
   const message =
     candidates.length === 0
       ? `${name} has no IPv6 address, which a node of a dual-stack cluster needs`

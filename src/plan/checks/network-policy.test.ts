@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LinuxSystemFacts } from '../context.ts'
-import { buildCheckedInput, checkCase, checkCaseBriefly } from './testing/fixtures.ts'
+import { buildCheckedInput, checkCase, checkCaseBriefly, defaultHostLines } from './testing/fixtures.ts'
 
 const enforced = ['network: { policy: kube-router }']
 
@@ -23,6 +23,21 @@ test('a filter table that iptables cannot read is an error', () => {
   expect(worker({ foreignFilterTable: true })).toMatchObject([
     { code: 'HOST_FOREIGN_FILTER_TABLE', severity: 'error', host: 'w1' },
   ])
+})
+
+test('a filter table that ip6tables cannot read is an error in a dual-stack cluster', () => {
+  const ipv6 = { defaultInterface: 'eth0', routerAdvertisements: [], foreignFilterTable: true }
+  const dual =
+    "network: { pods: [10.244.0.0/16, 'fd00:10:244::/56'], services: [10.96.0.0/16, 'fd00:10:96::/112'] }"
+  const hosts = defaultHostLines.filter((line) => !line.includes('windows'))
+  const readMessages = (spec: readonly string[]) =>
+    checkCase({ spec, hosts, facts: { w1: { linux: { ipv6 } } } }).flatMap(({ code, message }) =>
+      code === 'HOST_FOREIGN_FILTER_TABLE' ? [message] : [],
+    )
+  expect(readMessages([dual])).toEqual([
+    'nft wrote rules into the table ip6 filter that iptables cannot read; kube-router would exit',
+  ])
+  expect(readMessages(enforced)).toEqual([])
 })
 
 test('a kernel that does not filter packets of a bridge is an error', () => {

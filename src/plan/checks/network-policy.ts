@@ -1,4 +1,4 @@
-import { usesKubeRouter } from '../../spec/network.ts'
+import { isDualStack, usesKubeRouter } from '../../spec/network.ts'
 import { isNode } from '../context.ts'
 import { hostError, hostWarning, type LinuxCheck, type WindowsCheck } from './check.ts'
 import { formatInstallCommand } from './packet-filter.ts'
@@ -16,10 +16,10 @@ export const checkNetworkPolicy: LinuxCheck = (subject) => {
     const hint = `${formatInstallCommand(system, missing.join(' '))}, or ${path}: none`
     return [hostError(subject, 'HOST_NO_POLICY_PROGRAMS', message, { hint, component, path })]
   }
-  if (system.foreignFilterTable === true) {
-    const message =
-      'nft wrote rules into the table ip filter that iptables cannot read; kube-router would exit'
-    const hint = `move these rules to a table of another name (nft list table ip filter), or ${path}: none`
+  const table = findForeignTable(subject)
+  if (table !== undefined) {
+    const message = `nft wrote rules into the table ${table} that iptables cannot read; kube-router would exit`
+    const hint = `move these rules to a table of another name (nft list table ${table}), or ${path}: none`
     return [hostError(subject, 'HOST_FOREIGN_FILTER_TABLE', message, { hint, component, path })]
   }
   if (!system.kernel.bridgeNetfilter) {
@@ -29,6 +29,13 @@ export const checkNetworkPolicy: LinuxCheck = (subject) => {
     return [hostError(subject, 'HOST_NO_BRIDGE_NETFILTER', message, { hint, component, path })]
   }
   return []
+}
+
+/** Finds a table of nft in which kube-router could not write its rules. It filters IPv6 only with dual-stack. */
+function findForeignTable({ cluster, system }: Parameters<LinuxCheck>[0]): string | undefined {
+  if (system.foreignFilterTable === true) return 'ip filter'
+  const hasForeign = isDualStack(cluster.spec.network) && system.ipv6?.foreignFilterTable === true
+  return hasForeign ? 'ip6 filter' : undefined
 }
 
 /** Reports that no program enforces NetworkPolicy for pods of a Windows node. */

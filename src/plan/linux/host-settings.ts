@@ -2,6 +2,7 @@ import { isDualStack } from '../../spec/network.ts'
 import { buildComponentPlan, type ComponentPlanner, isNode, type LinuxPlanContext } from '../context.ts'
 import { planTextFile } from '../files.ts'
 import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
+import { findDevice } from '../topology.ts'
 import { configRoot, logRoot, stateRoot } from './paths.ts'
 import { hyperkubeSlice, renderUnit } from './unit.ts'
 
@@ -45,11 +46,13 @@ export const planLinuxHostSettings: ComponentPlanner<LinuxPlanContext> = (contex
  */
 function buildIpv6Sysctls({ cluster, system, address }: LinuxPlanContext): Record<string, string> {
   if (!isDualStack(cluster.spec.network)) return {}
-  const uplink = system.addresses.find((one) => one.address === address)?.interface
-  const usesAdvertisements = uplink !== undefined && system.ipv6?.routerAdvertisements.includes(uplink)
+  const { defaultInterface, routerAdvertisements = [] } = system.ipv6 ?? {}
+  // The default route may be at another interface than the address of the node.
+  const uplinks = new Set([findDevice(system, address), defaultInterface])
+  const accepting = routerAdvertisements.filter((name) => uplinks.has(name))
   return {
     // With slashes, because the name of an interface may contain a dot.
-    ...(usesAdvertisements === true ? { [`net/ipv6/conf/${uplink}/accept_ra`]: '2' } : {}),
+    ...Object.fromEntries(accepting.map((name) => [`net/ipv6/conf/${name}/accept_ra`, '2'])),
     'net.ipv6.conf.all.forwarding': '1',
   }
 }

@@ -44,6 +44,15 @@ test('control planes are peers of each other, with different priorities', () => 
   expect(new Set(texts.map((text) => readNumber(text, 'virtual_router_id')))).toEqual(new Set([10]))
 })
 
+test('keepalived gets the device of an address that has a label of its own', () => {
+  const addresses = [{ interface: 'eth0:1', address: '10.0.0.11', prefix: 24 }]
+  const spec = ['api: { virtualIP: 10.0.0.10 }']
+  const input = buildCheckedInput({ spec, hosts: controlPlanes, facts: { cp1: { linux: { addresses } } } })
+  const [cp1] = planCluster(input).plans
+  const component = cp1?.components.find(({ name }) => name === keepalivedComponent)
+  expect(readText(component, 'keepalived.conf')).toContain('  interface eth0\n')
+})
+
 test('a holder without quorum, or one that hangs or is killed, loses the address before another host takes over', () => {
   const component = planKeepalived(controlPlanes).get('cp1')
   const text = readText(component, 'keepalived.conf')

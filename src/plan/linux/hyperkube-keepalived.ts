@@ -7,6 +7,7 @@ import {
 } from '../context.ts'
 import { planTextFile } from '../files.ts'
 import { formatMemoryFloor } from '../reserved-resources.ts'
+import { findDevice } from '../topology.ts'
 import { etcdMetricsUrl } from './etcd.ts'
 import { configRoot } from './paths.ts'
 import { planLocalProbe, planRemoteProbe } from './probe-defaults.ts'
@@ -116,8 +117,7 @@ function renderCheck(context: LinuxPlanContext): string {
 
 function renderConfiguration(context: LinuxPlanContext, virtualIP: string): string {
   const { host, address, system, topology } = context
-  const own = system.addresses.find((one) => one.address === address)
-  const networkInterface = own?.interface ?? system.defaultInterface ?? ''
+  const networkInterface = findDevice(system, address) ?? system.defaultInterface ?? ''
   const peers = topology.controlPlanes.filter((one) => one.address !== address)
   return [
     'global_defs {',

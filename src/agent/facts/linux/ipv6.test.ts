@@ -41,6 +41,13 @@ test('interfaces with router advertisements are listed, whether the host forward
   })
 })
 
+test('a filter table that ip6tables cannot list is reported', async () => {
+  const source = createFakeFactSource({ interfaces, files: { '/proc/net/ipv6_route': '' } })
+  const readWith = async (code: number) => readIpv6({ ...source, run: async () => ({ code, stdout: '' }) })
+  expect(await readWith(1)).toEqual({ routerAdvertisements: [], foreignFilterTable: true })
+  expect(await readWith(0)).toEqual({ routerAdvertisements: [] })
+})
+
 test('a kernel without IPv6 has no such fact', async () => {
   expect(await readIpv6(createFakeFactSource({ interfaces: {}, files: {} }))).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import type { Fact, FactSource } from '../source.ts'
+import { refusesToList } from './system.ts'
 
 export const readIpv6: Fact<'ipv6'> = async (source) => {
   // The kernel has this file only with IPv6.
@@ -6,7 +7,11 @@ export const readIpv6: Fact<'ipv6'> = async (source) => {
   if (routes === undefined) return undefined
   const defaultInterface = parseIpv6Routes(routes)
   const routerAdvertisements = await listRouterAdvertisements(source)
-  return { ...(defaultInterface === undefined ? {} : { defaultInterface }), routerAdvertisements }
+  return {
+    ...(defaultInterface === undefined ? {} : { defaultInterface }),
+    routerAdvertisements,
+    ...((await refusesToList(source, 'ip6tables')) ? { foreignFilterTable: true } : {}),
+  }
 }
 
 /** Lists interfaces with an IPv6 address on which the kernel accepts router advertisements, even if it forwards. */

@@ -1,3 +1,4 @@
+import { toDevice } from '../../../contract/facts.ts'
 import { type Fact, type FactSource, readRequiredFile } from '../source.ts'
 
 export const readAddresses: Fact<'addresses'> = async (source) => {
@@ -21,11 +22,6 @@ export const readAddresses: Fact<'addresses'> = async (source) => {
  */
 function isLinkLocal(address: string): boolean {
   return /^fe[89ab]/i.test(address)
-}
-
-/** Returns the device of an address label: a second address of eth0 may have the label eth0:1. */
-function toDevice(label: string): string {
-  return label.split(':')[0] ?? label
 }
 
 type Mtus = ReadonlyMap<string, number>

@@ -108,10 +108,16 @@ export const readPrograms: Fact<'programs'> = async ({ exists }) => {
   return requiredPrograms.filter((_, index) => found[index]?.includes(true))
 }
 
-/** Lists rules with iptables, which changes nothing. The exit code of a missing program is 127. */
-export const readForeignFilterTable: Fact<'foreignFilterTable'> = async ({ run }) => {
-  const { code } = await run(['iptables', '-w', '2', '-S'])
-  return code === 0 || code === 127 ? undefined : true
+export const readForeignFilterTable: Fact<'foreignFilterTable'> = async (source) =>
+  (await refusesToList(source, 'iptables')) ? true : undefined
+
+/** Lists rules, which changes nothing. The exit code of a missing program is 127. */
+export async function refusesToList(
+  { run }: Pick<FactSource, 'run'>,
+  program: 'iptables' | 'ip6tables',
+): Promise<boolean> {
+  const { code } = await run([program, '-w', '2', '-S'])
+  return code !== 0 && code !== 127
 }
 
 export const readSelinux: Fact<'selinux'> = async ({ readFile }) =>

@@ -1,5 +1,6 @@
 import { ignoreEtcdError } from '../../../etcd/etcd-error.ts'
 import { HyperkubeError } from '../../../kit/errors.ts'
+import { buildEtcdUrl } from '../../../lifecycle/cluster-client/connections.ts'
 import { listClusterEndpoints } from '../../../lifecycle/inputs/host-endpoints.ts'
 import { findHostsToRemove } from '../../../lifecycle/proposal/hosts-to-remove.ts'
 import { openSnapshot } from '../../../snapshot/open.ts'
@@ -37,9 +38,7 @@ export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<
   const counts = endpoints
     .filter(({ etcd: isMember }) => isMember)
     .map(async ({ host, address }): Promise<RecoveryCandidate[]> => {
-      const counted = await etcd.client
-        .countKeys(`https://${address}:2379`, callOptions)
-        .catch(ignoreEtcdError)
+      const counted = await etcd.client.countKeys(buildEtcdUrl(address), callOptions).catch(ignoreEtcdError)
       return counted === undefined ? [] : [{ kind: 'member', name: host, ...counted, taken: context.now() }]
     })
   const candidates = (await Promise.all(counts)).flat()
