@@ -18,7 +18,11 @@ import {
 } from '../lifecycle/etcd/restore-ops.ts'
 import { type NewEtcdMember, type RestoreArchive, restoreEtcd } from '../lifecycle/etcd/restore.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
-import { type HostEndpoint, listCurrentEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
+import {
+  type HostEndpoint,
+  listCurrentEndpoints,
+  listPlannedEndpoints,
+} from '../lifecycle/inputs/host-endpoints.ts'
 import type { ProposalClient } from '../lifecycle/proposal/build-proposal.ts'
 import type { Proposal } from '../lifecycle/proposal/proposal.ts'
 import { findHostsToRemove } from '../lifecycle/proposal/hosts-to-remove.ts'
@@ -100,7 +104,7 @@ export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<Act
   const stopped = { ...deps, connected: { ...connected, restores: new Map() }, restored: members }
   const proposal = await proposeAfterRestore(stopped, members)
   if (hasErrors(proposal.findings)) return buildRefusedOutcome(proposal.findings)
-  const { endpoints, current, findings } = await checkCluster(deps, proposal)
+  const { current, findings } = await checkCluster(deps, proposal)
   if (hasErrors(findings)) return refuse(run, findings)
   for (const finding of findings) run.emit({ type: 'finding', finding })
   const hosts = [...connected.sessions.keys()]
@@ -109,7 +113,10 @@ export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<Act
   if (options.dryRun) return { status: 'changes-pending', result: { outcome: 'unchanged' } }
   const confirmation = await run.confirm({ type: 'cluster-name', name: cluster.metadata.name })
   if (confirmation !== 'confirmed') return buildUnconfirmedOutcome(confirmation)
-  const peers = endpoints.map(({ host, address }) => ({ name: host, address }))
+  // All members are reachable, so each one has a plan.
+  const peers = listPlannedEndpoints(proposal.plans).flatMap(({ host, address, etcd }) =>
+    etcd ? [{ name: host, address }] : [],
+  )
   await replaceEtcdData(deps, proposal, peers)
   // Ignores HOST_DRIFT, because services that the restore has just stopped would be reported as drift.
   const ignore = [...options.ignore, 'HOST_DRIFT']
@@ -135,8 +142,6 @@ async function proposeAfterRestore(
 }
 
 interface CheckedCluster extends Pick<CurrentEtcd, 'current'> {
-  /** Hosts that are etcd members after the restore. */
-  readonly endpoints: readonly HostEndpoint[]
   readonly findings: readonly Finding[]
 }
 
@@ -156,7 +161,7 @@ async function checkCluster(
     kubernetes: cluster.spec.kubernetes,
     leftOut,
   }).filter(({ code }) => !options.ignore.includes(code))
-  return { endpoints, current, findings }
+  return { current, findings }
 }
 
 const unreachableMemberHint =
@@ -275,9 +280,7 @@ interface CurrentEtcd {
 async function readCurrentEtcd(etcd: EtcdClient, endpoints: readonly HostEndpoint[]): Promise<CurrentEtcd> {
   const options = { timeoutMs: 3000 }
   const counts = await Promise.all(
-    endpoints.map(async ({ address }) =>
-      etcd.countKeys(buildEtcdUrl(address), options).catch(ignoreEtcdError),
-    ),
+    endpoints.map(async (endpoint) => etcd.countKeys(buildEtcdUrl(endpoint), options).catch(ignoreEtcdError)),
   )
   const [current] = counts.flatMap((one) => one ?? []).toSorted((a, b) => b.revision - a.revision)
   const list =

@@ -130,7 +130,7 @@ export async function createEtcdClient(
   return createOperatorEtcdClient(
     { identity, operator: formatHolder(operator, process.pid), now: now() },
     {
-      servers: endpoints.map(({ address }) => buildEtcdUrl(address)),
+      servers: endpoints.map(buildEtcdUrl),
       dial: dialThroughHosts(endpoints, findRemote),
       signal,
     },

@@ -21,18 +21,32 @@ export type FindRemote = (host: string) => Promise<Remote | undefined>
 
 /**
  * Opens connections to cluster components through the hosts they run on, so ssh access is enough. Each dial
- * looks up the ssh connection, because a lost connection is replaced by a new one.
+ * looks up the ssh connection, because a lost connection is replaced by a new one. A host without a known address
+ * is dialed by its name, which the certificates of etcd and of API servers contain.
  */
 export function dialThroughHosts(endpoints: readonly HostEndpoint[], findRemote: FindRemote): Dial {
+  const names = new Set(endpoints.map(({ host }) => host))
   const hostAt = new Map(endpoints.map(({ host, address }) => [address, host]))
   return async (address, port, signal) => {
-    const host = hostAt.get(address)
+    if (names.has(address)) return dialOnHost(address, findRemote)('127.0.0.1', port, signal)
+    const host = hostAt.get(address) ?? (await findConnectedHost(endpoints, findRemote))
     if (host !== undefined) return dialOnHost(host, findRemote)(address, port, signal)
-    throw new HyperkubeError(
-      'SSH_UNREACHABLE',
-      `cannot connect to ${address}: no known host has this address`,
-    )
+    throw new HyperkubeError('SSH_UNREACHABLE', `cannot connect to ${address}: no host is reachable`)
   }
+}
+
+/**
+ * Finds a host that can connect to an address of another host. Without facts only etcd knows the addresses of some
+ * hosts. Undefined if all addresses are known, because the address is then none of a host of the cluster.
+ */
+async function findConnectedHost(
+  endpoints: readonly HostEndpoint[],
+  findRemote: FindRemote,
+): Promise<string | undefined> {
+  if (endpoints.every(({ address }) => address !== undefined)) return undefined
+  for (const { host, os } of endpoints)
+    if (os === undefined && (await findRemote(host).catch(() => undefined)) !== undefined) return host
+  return undefined
 }
 
 /** Opens connections from one host, for example to its own loopback address. */
@@ -46,8 +60,8 @@ export function dialOnHost(host: string, findRemote: FindRemote): Dial {
   }
 }
 
-/** Returns the client URL of an etcd member. Without facts the address may be that for ssh, and so an IPv6 address. */
-export function buildEtcdUrl(address: string): string {
+/** Returns the client URL of an etcd member. The name of the host stands for an unknown address. */
+export function buildEtcdUrl({ host, address = host }: Pick<HostEndpoint, 'host' | 'address'>): string {
   return `https://${formatHostPort(address, 2379)}`
 }
 

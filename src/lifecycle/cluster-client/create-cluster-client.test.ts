@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import { connect } from 'node:net'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createIdentity, type Identity } from '../../identity/identity.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { makeRequest } from '../../pki/request.ts'
@@ -12,6 +12,7 @@ import type { Remote } from '../../ssh/remote.ts'
 import { listClusterEndpoints, listPlannedEndpoints } from '../inputs/host-endpoints.ts'
 import { scriptedSession, successfulRun } from '../testing/scripted-agent.ts'
 import { controllerPorts } from './controller-health.ts'
+import { dialThroughHosts } from './connections.ts'
 import { createClusterClient } from './create-cluster-client.ts'
 
 const { plans } = planCluster(
@@ -37,16 +38,14 @@ interface ControllerResponse {
   readonly text: string
 }
 
-/** Starts a controller with a certificate of the cluster. Returns its port. */
-async function startController(
+/** Starts a server with a certificate of the cluster for these names. Returns its port. */
+async function startServer(
   { cas }: Identity,
+  names: { readonly dns: readonly string[]; readonly ip: readonly string[] },
   { status, text }: ControllerResponse,
   onRequest: (method: string, path: string) => void,
 ): Promise<number> {
-  const [subject, names] = [
-    { commonName: 'controller', organizations: [] },
-    { dns: [], ip: ['127.0.0.1'] },
-  ]
+  const subject = { commonName: 'controller', organizations: [] }
   const { request, privateKey } = await makeRequest('controller', subject, names)
   const spec = { subject, names, usages: ['server' as const], lifetime: 3_600_000 }
   const cert = await signRequest(cas.kubernetes, request, spec, now)
@@ -75,7 +74,7 @@ async function checkHost(host: string, responses: ControllerResponses, servedBy 
   const requests: string[] = []
   const localPorts = new Map<number, number>()
   for (const [component, response] of Object.entries(responses)) {
-    const port = await startController(servedBy, response, (method, path) =>
+    const port = await startServer(servedBy, { dns: [], ip: ['127.0.0.1'] }, response, (method, path) =>
       requests.push(`${component} ${method} ${path}`),
     )
     localPorts.set(controllerPorts[component] ?? 0, port)
@@ -102,26 +101,55 @@ async function checkHost(host: string, responses: ControllerResponses, servedBy 
   }
 }
 
-test('an API server whose only known address is an IPv6 address for ssh is dialled', async () => {
+describe('hosts whose addresses are in no file', () => {
   const cluster = buildTestCluster(
-    "{ name: cp1, address: 'fd00::11', interface: eth0, roles: [control-plane] }",
+    '{ name: cp1, address: cp1.example, roles: [control-plane] }',
+    "{ name: cp2, address: 'fd00::12', interface: eth0, roles: [control-plane] }",
   )
-  const dialled: string[] = []
-  const dial: Remote['dial'] = async (address, port) => {
-    dialled.push(`${address} ${port}`)
-    throw new HyperkubeError('SSH_DIAL_REFUSED', 'connection refused', { host: 'cp1' })
-  }
-  const { remote } = scriptedSession('cp1', { run: successfulRun, requests: [], remote: { dial } })
-  using client = await createClusterClient(listClusterEndpoints(cluster), {
-    identity,
-    operator: 'ana',
-    apiPort: 6443,
-    findRemote: async () => remote,
-    now,
-    signal: new AbortController().signal,
+
+  test('their API servers and etcd members are reached on loopback, and proven by the names of the hosts', async () => {
+    const names = { dns: ['cp1', 'cp2'], ip: [] }
+    const port = await startServer(identity, names, healthy, () => undefined)
+    const dialled: string[] = []
+    const dial: Remote['dial'] = async (address, dialledPort) => {
+      dialled.push(`${address} ${dialledPort}`)
+      if (dialledPort === 6443) return connect(port, '127.0.0.1')
+      throw new HyperkubeError('SSH_DIAL_REFUSED', 'connection refused', { host: 'cp1' })
+    }
+    using client = await openClient(dial)
+    expect(await client.apiReady(['cp1', 'cp2'])).toBeUndefined()
+    expect(await client.etcdHealthy(['cp1'])).toEqual(expect.any(String))
+    expect(new Set(dialled)).toEqual(new Set(['127.0.0.1 6443', '127.0.0.1 2379']))
   })
-  expect(await client.apiReady(['cp1'])).toEqual(expect.any(String))
-  expect(new Set(dialled)).toEqual(new Set(['fd00::11 6443']))
+
+  test('addresses that only etcd knows are dialled from a reachable host', async () => {
+    const { remote } = scriptedSession('cp2', { run: successfulRun, requests: [], remote: { dial: refuse } })
+    const endpoints = listClusterEndpoints(cluster)
+    const dial = dialThroughHosts(endpoints, async (host) => (host === 'cp2' ? remote : undefined))
+    await expect(dial('10.0.0.1', 2379, signal)).rejects.toMatchObject({ message: 'cp2 10.0.0.1 2379' })
+    const isolated = dialThroughHosts(endpoints, async () => undefined)
+    await expect(isolated('10.0.0.1', 2379, signal)).rejects.toMatchObject({ code: 'SSH_UNREACHABLE' })
+    const known = endpoints.map((endpoint) => ({ ...endpoint, address: `${endpoint.host}.example` }))
+    const other = dialThroughHosts(known, async () => remote)
+    await expect(other('10.9.9.9', 2379, signal)).rejects.toMatchObject({ code: 'SSH_UNREACHABLE' })
+  })
+
+  const { signal } = new AbortController()
+  const refuse: Remote['dial'] = async (address, port) => {
+    throw new HyperkubeError('SSH_DIAL_REFUSED', `cp2 ${address} ${port}`, { host: 'cp2' })
+  }
+
+  async function openClient(dial: Remote['dial']) {
+    const { remote } = scriptedSession('cp1', { run: successfulRun, requests: [], remote: { dial } })
+    return createClusterClient(listClusterEndpoints(cluster), {
+      identity,
+      operator: 'ana',
+      apiPort: 6443,
+      findRemote: async () => remote,
+      now,
+      signal,
+    })
+  }
 })
 
 test('the controllers of a host are ready if both are healthy on its loopback address', async () => {

@@ -11,7 +11,6 @@ import { findObject, listObjects } from '../../kube/read-objects.ts'
 import { refuseRemovedHost } from '../../kube/removed-hosts.ts'
 import { checkReadiness, getServerVersion as versionOf, toServedVersion } from '../../kube/readiness.ts'
 import { deleteKubeObject as removeObject } from '../../kube/write-objects.ts'
-import type { HostAddress } from '../../plan/topology.ts'
 import { checkAddonReadiness } from '../addons/addon-status.ts'
 import { noAddons } from '../addons/proposal.ts'
 import { proposeAddonChanges } from '../addons/propose-addons.ts'
@@ -27,9 +26,10 @@ import { uncordonAfterRollout } from '../drain/cordon.ts'
 import { drain } from '../drain/drain.ts'
 import { forecastDrains } from '../drain/forecast.ts'
 import {
-  hasPeerAddress,
+  isMemberOf,
   joinEtcd,
   type KnownEtcdMember,
+  type MemberHost,
   prepareEtcdUpgrade,
   promoteLearner,
   releaseEtcdLeadership,
@@ -79,7 +79,7 @@ export async function createClusterClient(
   const { maxEtcdConnections: maxConnections } = options
   const dial = dialThroughHosts(endpoints, findRemote)
   const addressByHost = new Map(endpoints.map(({ host, address }) => [host, address]))
-  const etcdUrl = (host: string): string => buildEtcdUrl(addressByHost.get(host) ?? host)
+  const etcdUrl = (host: string): string => buildEtcdUrl({ host, address: addressByHost.get(host) })
   const apiUrl = (host: string): string =>
     `https://${formatHostPort(addressByHost.get(host) ?? host, apiPort)}`
 
@@ -99,7 +99,9 @@ export async function createClusterClient(
   const nodeNames = new Map(endpoints.map(({ host, node }) => [host, node ?? host]))
   const nodeName = (host: string): string => nodeNames.get(host) ?? host
   const membersWithSnapshot = new Set<string>()
-  const toMember = (host: string): HostAddress => ({ name: host, address: addressByHost.get(host) ?? host })
+  const toMember = (host: string): MemberHost => ({ name: host, address: addressByHost.get(host) })
+  // A host that joins was reachable, so its address is known.
+  const toJoining = (host: string) => ({ name: host, address: addressByHost.get(host) ?? host })
 
   return {
     api,
@@ -130,12 +132,12 @@ export async function createClusterClient(
       return applyAddon(api, addon, { ...wait, notReadyCount })
     },
     removeAddon: async (name, wait) => removeAddon(api, name, wait),
-    joinEtcd: async (host, wait) => joinEtcd(etcd, toMember(host), wait),
-    promote: async (host, wait) => promoteLearner(etcd, toMember(host), wait),
-    removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host).address),
+    joinEtcd: async (host, wait) => joinEtcd(etcd, toJoining(host), wait),
+    promote: async (host, wait) => promoteLearner(etcd, toJoining(host), wait),
+    removeEtcdMember: async (host) => removeEtcdMember(etcd, toMember(host)),
     prepareEtcdUpgrade: async (host, next, wait) =>
       prepareEtcdUpgrade(etcd, { ...toMember(host), ...next }, membersWithSnapshot, wait),
-    releaseEtcdLeadership: async (host) => releaseEtcdLeadership(etcd, toMember(host).address),
+    releaseEtcdLeadership: async (host) => releaseEtcdLeadership(etcd, toMember(host)),
     async drain(host, { lost, waiting, timeoutMs, now: clock, signal: until }) {
       const since = clock().toISOString()
       await drain(api, nodeName(host), {
@@ -196,7 +198,7 @@ export async function createClusterClient(
     },
     async isVoter(host) {
       const { members } = await etcd.members()
-      const member = members.find(hasPeerAddress(toMember(host).address))
+      const member = members.find(isMemberOf(toMember(host)))
       if (member === undefined) return `${host} is not an etcd member`
       return member.learner ? `${host} is still a learner` : undefined
     },

@@ -7,7 +7,8 @@ function member(number: number, learner = false): KnownEtcdMember {
 }
 
 const three = [1, 2, 3].map((number) => member(number))
-const at = (...numbers: readonly number[]) => numbers.map((number) => ({ address: `10.0.0.${number}` }))
+const at = (...numbers: readonly number[]) =>
+  numbers.map((number) => ({ host: `cp${number}`, address: `10.0.0.${number}` }))
 
 test('one of three reachable etcd members is an error with a recovery hint', () => {
   expect(checkLostQuorum(three, at(1, 7))).toEqual([

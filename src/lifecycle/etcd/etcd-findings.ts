@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import { quorumSize } from '../../kit/quorum.ts'
 import { formatNames } from '../../kit/text.ts'
-import { hasPeerAddress, type KnownEtcdMember } from './membership.ts'
+import { isMemberOf, type KnownEtcdMember } from './membership.ts'
 
 /**
  * Reports an etcd that cannot regain quorum by itself, because too few voters are on reachable hosts.
@@ -12,10 +12,12 @@ import { hasPeerAddress, type KnownEtcdMember } from './membership.ts'
  */
 export function checkLostQuorum(
   members: readonly KnownEtcdMember[],
-  plans: readonly Pick<NodePlan, 'address'>[],
+  plans: readonly Pick<NodePlan, 'host' | 'address'>[],
 ): Finding[] {
   const voters = members.filter(({ learner }) => !learner)
-  const unreachable = voters.filter((member) => !plans.some(({ address }) => hasPeerAddress(address)(member)))
+  const unreachable = voters.filter(
+    (member) => !plans.some(({ host, address }) => isMemberOf({ name: host, address })(member)),
+  )
   const needed = quorumSize(voters.length)
   if (unreachable.length === 0 || voters.length - unreachable.length >= needed) return []
   const names = formatNames(unreachable.map(({ name, peerUrls }) => name || (peerUrls[0] ?? '')))

@@ -3,6 +3,7 @@ import { EtcdClient } from '../../etcd/client.ts'
 import { type FakeEtcd, fakeEtcd } from '../../etcd/testing/fake-etcd.ts'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
 import {
+  isMemberOf,
   joinEtcd,
   prepareEtcdUpgrade,
   promoteLearner,
@@ -31,6 +32,9 @@ function clientFor({ servers }: FakeEtcd): EtcdClient {
     }),
   )
 }
+
+/** A host of the fake etcd, whose members have peer URLs with their ids. */
+const memberHost = (id: string) => ({ name: `name-of-${id}`, address: id })
 
 function waitOptions(reasons: string[], timeoutMs = 60_000) {
   return {
@@ -79,24 +83,24 @@ test('a learner that is not promoted in time is removed', async () => {
 test('an etcd leader transfers leadership before its removal', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c' })
   const client = clientFor(etcd)
-  await removeEtcdMember(client, 'a')
+  await removeEtcdMember(client, memberHost('a'))
   expect(etcd.changes.map((change) => change.split(' ')[0])).toEqual(['transfer-leadership', 'remove'])
-  await removeEtcdMember(client, 'unknown')
+  await removeEtcdMember(client, memberHost('unknown'))
   expect(etcd.changes).toHaveLength(2)
 })
 
 test('a leader that is about to restart transfers leadership to a ready voter', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', learner: true }, { id: 'c' })
   const client = clientFor(etcd)
-  await releaseEtcdLeadership(client, 'c')
+  await releaseEtcdLeadership(client, memberHost('c'))
   expect(etcd.changes).toEqual([])
-  await releaseEtcdLeadership(client, 'a')
+  await releaseEtcdLeadership(client, memberHost('a'))
   expect(etcd.changes).toEqual(['transfer-leadership {"targetID":"12"} at a'])
 })
 
 test('a leader without another ready voter keeps leadership', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', learner: true })
-  await releaseEtcdLeadership(clientFor(etcd), 'a')
+  await releaseEtcdLeadership(clientFor(etcd), memberHost('a'))
   expect(etcd.changes).toEqual([])
 })
 
@@ -109,7 +113,7 @@ test('before an upgrade to etcd 3.7 all members save a raft snapshot once', asyn
   for (const address of ['a', 'b', 'c'])
     await prepareEtcdUpgrade(
       client,
-      { address, version: '3.7.3', canReturn: false },
+      { ...memberHost(address), version: '3.7.3', canReturn: false },
       saved,
       waitOptions(reasons),
     )
@@ -122,7 +126,7 @@ test('the writes for a raft snapshot reuse eight connections', async () => {
   const etcd = await fakeEtcd(ca, stack, { id: 'a', version: version36 })
   await prepareEtcdUpgrade(
     clientFor(etcd),
-    { address: 'a', version: '3.7.3', canReturn: false },
+    { ...memberHost('a'), version: '3.7.3', canReturn: false },
     new Set(),
     waitOptions([]),
   )
@@ -135,7 +139,7 @@ test('an upgrade fails if etcd becomes unreachable before the raft snapshot', as
   const stopEtcd = { waiting: () => etcd.stop('a') }
   const upgrade = prepareEtcdUpgrade(
     clientFor(etcd),
-    { address: 'a', version: '3.7.3', canReturn: false },
+    { ...memberHost('a'), version: '3.7.3', canReturn: false },
     new Set(),
     {
       ...waitOptions([]),
@@ -157,7 +161,7 @@ test('a member that was unreachable saves its own raft snapshot later', async ()
   const saved = new Set<string>()
   await prepareEtcdUpgrade(
     clientFor(etcd),
-    { address: 'a', version: '3.7.3', canReturn: false },
+    { ...memberHost('a'), version: '3.7.3', canReturn: false },
     saved,
     waitOptions([]),
   )
@@ -172,7 +176,7 @@ test.each([
   const etcd = await fakeEtcd(ca, stack, { id: 'a', version: current })
   await prepareEtcdUpgrade(
     clientFor(etcd),
-    { address: 'a', version, canReturn: false },
+    { ...memberHost('a'), version, canReturn: false },
     new Set(),
     waitOptions([]),
   )
@@ -184,7 +188,7 @@ test('a host that can return to another tool keeps the minor of etcd', async () 
   const prepare = async (version: string): Promise<void> =>
     prepareEtcdUpgrade(
       clientFor(etcd),
-      { address: 'a', version, canReturn: true },
+      { ...memberHost('a'), version, canReturn: true },
       new Set(),
       waitOptions([]),
     )
@@ -193,4 +197,12 @@ test('a host that can return to another tool keeps the minor of etcd', async () 
     hint: expect.stringContaining('cluster.lock'),
   })
   await expect(prepare('3.5.36')).resolves.toBeUndefined()
+})
+
+test('the address of a host decides which member it has; its name only without a known address', () => {
+  const member = { name: 'cp1', peerUrls: ['https://10.0.0.1:2380'] }
+  expect(isMemberOf({ name: 'other', address: '10.0.0.1' })(member)).toBe(true)
+  expect(isMemberOf({ name: 'cp1', address: '10.0.0.2' })(member)).toBe(false)
+  expect(isMemberOf({ name: 'cp1', address: undefined })(member)).toBe(true)
+  expect(isMemberOf({ name: 'cp2', address: undefined })(member)).toBe(false)
 })

@@ -60,12 +60,12 @@ export async function promoteLearner(
   try {
     await retryUntilTimeout(options, `${name} does not catch up with the other etcd members`, async () => {
       const observed = await observeEtcd(etcd)
-      await memberPromote(etcd, observed, findMember(observed, address).id)
+      await memberPromote(etcd, observed, findMember(observed, { name, address }).id)
     })
   } catch (error) {
     if (!(error instanceof HyperkubeError) || error.code !== 'ETCD_LEARNER_STUCK') throw error
     // The learner is removed, because etcd accepts no other new member while it has a learner.
-    await removeEtcdMember(etcd, address).catch(() => undefined)
+    await removeEtcdMember(etcd, { name, address }).catch(() => undefined)
     throw error
   }
 }
@@ -74,9 +74,9 @@ export async function promoteLearner(
  * Removes the etcd member of a host. A leader transfers its leadership first, which avoids an election
  * timeout.
  */
-export async function removeEtcdMember(etcd: EtcdClient, address: string): Promise<void> {
+export async function removeEtcdMember(etcd: EtcdClient, host: MemberHost): Promise<void> {
   const observed = await observeEtcd(etcd)
-  const member = observed.members.find(hasPeerAddress(address))
+  const member = observed.members.find(isMemberOf(host))
   if (member === undefined) return
   await transferLeadershipFrom(member, etcd, observed)
   await memberRemove(etcd, observed, member.id)
@@ -87,9 +87,9 @@ export async function removeEtcdMember(etcd: EtcdClient, address: string): Promi
  * leadership too, but only after it has closed the connections of its clients. Their requests then reach
  * other members while etcd has no leader, and time out.
  */
-export async function releaseEtcdLeadership(etcd: EtcdClient, address: string): Promise<void> {
+export async function releaseEtcdLeadership(etcd: EtcdClient, host: MemberHost): Promise<void> {
   const observed = await observeEtcd(etcd)
-  const member = observed.members.find(hasPeerAddress(address))
+  const member = observed.members.find(isMemberOf(host))
   if (member !== undefined) await transferLeadershipFrom(member, etcd, observed)
 }
 
@@ -107,12 +107,12 @@ export interface NextEtcd {
  */
 export async function prepareEtcdUpgrade(
   etcd: EtcdClient,
-  { address, version, canReturn }: NextEtcd & { readonly address: string },
+  { version, canReturn, ...host }: NextEtcd & MemberHost,
   saved: Set<string>,
   { waiting, now, signal }: ClusterWaitOptions,
 ): Promise<void> {
   const { members, statuses } = await observeEtcd(etcd, { signal })
-  const member = members.find(hasPeerAddress(address))
+  const member = members.find(isMemberOf(host))
   const current = member === undefined ? undefined : statuses.get(member.id)?.version
   if (member === undefined || current === undefined) return
   if (canReturn && readMinor(current) !== readMinor(version)) throw otherMinor(member, current, version)
@@ -177,15 +177,28 @@ function reasonToWait(error: unknown): string {
   throw error
 }
 
-function findMember({ members }: EtcdObservation, address: string): EtcdMember {
-  const member = members.find(hasPeerAddress(address))
+function findMember({ members }: EtcdObservation, host: MemberHost): EtcdMember {
+  const member = members.find(isMemberOf(host))
   if (member !== undefined) return member
-  throw new EtcdError('ETCD_MEMBERS_CHANGED', `etcd no longer has a member at ${address}`)
+  throw new EtcdError('ETCD_MEMBERS_CHANGED', `etcd no longer has a member of ${host.name}`)
 }
 
-/** True if the member belongs to the host with this address. */
-export function hasPeerAddress(address: string): (member: Pick<EtcdMember, 'peerUrls'>) => boolean {
-  return ({ peerUrls }) => peerUrls.includes(buildPeerUrl(address))
+/** A host that may have an etcd member. Its address is undefined if it is in no file and the host is unreachable. */
+export interface MemberHost {
+  readonly name: string
+  readonly address: string | undefined
+}
+
+/**
+ * True if the member belongs to the host. The address decides, because a host that is replaced may keep its name.
+ * Only without a known address the name decides.
+ */
+export function isMemberOf({
+  name,
+  address,
+}: MemberHost): (member: Pick<EtcdMember, 'name' | 'peerUrls'>) => boolean {
+  return (member) =>
+    address === undefined ? member.name === name : member.peerUrls.includes(buildPeerUrl(address))
 }
 
 function buildPeerUrl(address: string): string {

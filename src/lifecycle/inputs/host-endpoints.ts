@@ -8,7 +8,8 @@ import { usesKubeProxy, usesKubeRouter } from '../../spec/network.ts'
 /** A host with its roles and the address at which its components are reached. */
 export interface HostEndpoint {
   readonly host: string
-  readonly address: string
+  /** Address for the other hosts; undefined if cluster.yml does not have it, and the facts are not known. */
+  readonly address: string | undefined
   readonly etcd: boolean
   readonly api: boolean
   /** True if the host runs the hyperkube controller manager, otherwise undefined. */
@@ -33,7 +34,12 @@ export interface HostEndpoint {
   readonly os?: 'windows'
 }
 
-export function listPlannedEndpoints(plans: readonly NodePlan[]): HostEndpoint[] {
+/** An endpoint of a reachable host, whose address is known. */
+export interface PlannedEndpoint extends HostEndpoint {
+  readonly address: string
+}
+
+export function listPlannedEndpoints(plans: readonly NodePlan[]): PlannedEndpoint[] {
   return plans.map(({ host, address, os, components, node }) => {
     const has = (name: string): boolean => components.some((component) => component.name === name)
     return {
@@ -61,7 +67,7 @@ export function listClusterEndpoints(cluster: Cluster): HostEndpoint[] {
     const isNode = host.roles.some((role) => role !== 'etcd')
     return {
       host: host.name,
-      address: readInternalAddress(host) ?? host.address,
+      address: readInternalAddress(host),
       etcd: members.has(host.name),
       api: isControlPlane,
       ...(isControlPlane && manager !== 'none' ? { manager: true } : {}),

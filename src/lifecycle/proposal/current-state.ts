@@ -2,7 +2,7 @@ import type { ComponentPlan } from '../../contract/component-plan.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Op } from '../../contract/op.ts'
 import type { LiveHosts } from '../../rollout/input.ts'
-import { hasPeerAddress, type KnownEtcdMember } from '../etcd/membership.ts'
+import { isMemberOf, type KnownEtcdMember } from '../etcd/membership.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import type { HostToRemove } from './hosts-to-remove.ts'
 
@@ -45,8 +45,8 @@ export function deriveCurrentState({
   const voters = members.filter(({ learner }) => !learner)
   return {
     etcd: toHostNames(
-      [...plans, ...unreachable, ...hostsToRemove].filter(({ address }) =>
-        voters.some(hasPeerAddress(address)),
+      [...plans, ...unreachable, ...hostsToRemove].filter(({ host, address }) =>
+        voters.some(isMemberOf({ name: host, address })),
       ),
     ),
     etcdInstalled: [...new Set([...hostsWith('etcd.service'), ...restored])],

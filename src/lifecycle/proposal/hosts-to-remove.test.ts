@@ -5,8 +5,8 @@ import type { KnownEtcdMember } from '../etcd/membership.ts'
 import { findHostsToRemove } from './hosts-to-remove.ts'
 
 const endpoints = [
-  { address: '10.0.0.1', node: 'cp1' },
-  { address: '10.0.0.4', node: 'w1' },
+  { host: 'cp1', address: '10.0.0.1', etcd: true, node: 'cp1' },
+  { host: 'w1', address: '10.0.0.4', etcd: false, node: 'w1' },
 ]
 
 function member(name: string, address: string, learner = false): KnownEtcdMember {
@@ -62,4 +62,12 @@ test('a member that never started is removed by its address, and foreign nodes a
   expect(findHostsToRemove(endpoints, [member('', '10.0.0.3', true)], [foreign])).toEqual([
     { host: '10.0.0.3', address: '10.0.0.3', etcd: true, api: false, node: undefined },
   ])
+})
+
+test('a member on a desired host is not removed while the address of the host is unknown', () => {
+  const unreachable = { host: 'cp2', address: undefined, etcd: true, node: 'cp2' }
+  const members = [member('cp1', '10.0.0.1'), member('cp2', '10.0.0.2'), member('', '10.0.0.3', true)]
+  expect(findHostsToRemove([...endpoints, unreachable], members, [])).toEqual([])
+  const other = findHostsToRemove([...endpoints, unreachable], [member('cp9', '10.0.0.9')], [])
+  expect(other.map(({ host }) => host)).toEqual(['cp9'])
 })

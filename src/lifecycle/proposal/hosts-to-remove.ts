@@ -3,28 +3,35 @@ import type { RemovedHost } from '../../rollout/input.ts'
 import { nodeSettingsAnnotation } from '../cluster-objects/node-settings.ts'
 import type { Node } from '../cluster-objects/node.ts'
 import type { KnownEtcdMember } from '../etcd/membership.ts'
-import { type HostEndpoint, toHostRoles } from '../inputs/host-endpoints.ts'
+import { type HostEndpoint, type PlannedEndpoint, toHostRoles } from '../inputs/host-endpoints.ts'
 
 /**
  * A host that is still part of the cluster although cluster.yml no longer contains it. If the host has an
  * etcd member, the member is a voter or a learner.
  */
-export type HostToRemove = HostEndpoint
+export type HostToRemove = PlannedEndpoint
 
 /**
  * Finds etcd members and nodes that are not in cluster.yml. A node without hyperkube's annotation is left
  * out, because another tool manages it.
  */
 export function findHostsToRemove(
-  endpoints: readonly Pick<HostEndpoint, 'address' | 'node'>[],
+  endpoints: readonly Pick<HostEndpoint, 'host' | 'address' | 'etcd' | 'node'>[],
   members: readonly KnownEtcdMember[],
   nodes: readonly Node[],
 ): HostToRemove[] {
   const desiredAddresses = new Set(endpoints.map(({ address }) => address))
   const desiredNodes = new Set(endpoints.map(({ node }) => node))
+  const unlocated = endpoints.filter(({ address, etcd }) => etcd && address === undefined)
+  const unlocatedNames = new Set(unlocated.map(({ host }) => host))
+  // A member that has never started has no name, so it may belong to any host without a known address.
+  const mayBeDesired = ({ name }: KnownEtcdMember): boolean =>
+    name === '' ? unlocated.length > 0 : unlocatedNames.has(name)
   const membersToRemove = members.flatMap((member) => {
     const address = parseAddress(member)
-    return address === undefined || desiredAddresses.has(address) ? [] : [{ name: member.name, address }]
+    return address === undefined || desiredAddresses.has(address) || mayBeDesired(member)
+      ? []
+      : [{ name: member.name, address }]
   })
   const nodesToRemove = nodes.filter((node) => isManaged(node) && !desiredNodes.has(node.metadata.name))
   const byAddress = new Map(

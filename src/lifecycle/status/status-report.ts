@@ -6,7 +6,7 @@ import type { Cluster } from '../../spec/cluster.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
 import type { NotReadyReason } from '../cluster-client/cluster-client.ts'
 import { explainNotReady, listNodeProblems, type Node } from '../cluster-objects/node.ts'
-import { hasPeerAddress } from '../etcd/membership.ts'
+import { isMemberOf } from '../etcd/membership.ts'
 import type { HostEndpoint } from '../inputs/host-endpoints.ts'
 import {
   type ClusterHealthObservation,
@@ -272,10 +272,13 @@ export function isHostHealthy({
   )
 }
 
-function readEtcdHealth({ address }: HostEndpoint, etcd: ClusterHealthObservation['etcd']): HealthResult {
+function readEtcdHealth(
+  { host, address }: HostEndpoint,
+  etcd: ClusterHealthObservation['etcd'],
+): HealthResult {
   if (etcd.state === 'unreachable') return { healthy: false, reason: etcd.reason, unknown: true }
   const { members, health } = etcd.observed
-  const member = members.find(hasPeerAddress(address))
+  const member = members.find(isMemberOf({ name: host, address }))
   if (member === undefined) return { healthy: false, reason: 'not an etcd member' }
   const memberHealth = health.get(member.id)
   return toHealthResult(memberHealth?.ready === true ? undefined : (memberHealth?.reason ?? 'unknown reason'))

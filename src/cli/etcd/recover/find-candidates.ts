@@ -37,9 +37,11 @@ export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<
   const endpoints = listClusterEndpoints(cluster)
   const counts = endpoints
     .filter(({ etcd: isMember }) => isMember)
-    .map(async ({ host, address }): Promise<RecoveryCandidate[]> => {
-      const counted = await etcd.client.countKeys(buildEtcdUrl(address), callOptions).catch(ignoreEtcdError)
-      return counted === undefined ? [] : [{ kind: 'member', name: host, ...counted, taken: context.now() }]
+    .map(async (endpoint): Promise<RecoveryCandidate[]> => {
+      const counted = await etcd.client.countKeys(buildEtcdUrl(endpoint), callOptions).catch(ignoreEtcdError)
+      return counted === undefined
+        ? []
+        : [{ kind: 'member', name: endpoint.host, ...counted, taken: context.now() }]
     })
   const candidates = (await Promise.all(counts)).flat()
   const memberList = await etcd.client.members({ ...callOptions, unconfirmed: true }).catch(ignoreEtcdError)
