@@ -18,6 +18,7 @@ import { runAsPlanned } from '../support/dry-run.ts'
 import type { SuiteSize } from '../support/executable-setup.ts'
 import { expectFiveFaultsHealed } from '../support/five-faults.ts'
 import { takeHostSnapshot } from '../support/host-snapshot.ts'
+import { expectStatusOfHostsByName } from '../support/hosts-by-name.ts'
 import { waitUntilIdle } from '../support/idle-cost.ts'
 import { openFreshLab } from '../support/lab.ts'
 import { listHostNames, listReadyNodes, listVoters } from '../support/membership.ts'
@@ -240,6 +241,9 @@ function describeFirstUp(clusterNow: () => UpCluster): void {
       expect(code, stdout).toBe(0)
       expect(stdout).toContain(`${amount} of ${amount} hosts reachable, ${amount} of ${amount} nodes ready`)
     })
+
+    test('status and etcd status find all members of hosts that cluster.yml knows only by name', async () =>
+      expectStatusOfHostsByName(clusterNow()))
   })
 }
 
