@@ -403,6 +403,23 @@ test('a healthy RKE1 cluster can be adopted, and the report names what is lost',
   await expect(formatItems(report)).toMatchFileSnapshot('testdata/rke1-report.txt')
 })
 
+test('flags of kubelets that cluster.yml cannot keep are lost', () => {
+  // RKE1 sets the first three in every cluster.
+  const own = { 'event-qps': '0', 'volume-plugin-dir': '/var/lib/kubelet/volumeplugins', v: '2' }
+  const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
+    kubelet: {
+      ...kubelet,
+      args: { ...kubelet.args, ...own, 'serialize-image-pulls': 'false', 'registry-qps': '10' },
+    },
+  }))
+  expect(assess(changed).items).toContainEqual({
+    verdict: 'lost',
+    code: 'ADOPT_LOSES_FLAGS',
+    message: 'flags of kubelets: --serialize-image-pulls',
+    next: 'if nodes need them, set spec.components.kubelet in cluster.yml',
+  })
+})
+
 test('an RKE1 cluster with another minor of etcd cannot be adopted', () => {
   const base = buildRke1Observation()
   const members = (base.etcd?.members ?? []).map((member) => ({ ...member, version: '3.4.27' }))

@@ -67,6 +67,12 @@ test('settings of a kubelet without a configuration file come from its flags', (
   const args = {
     'eviction-hard': 'memory.available<1Gi,nodefs.available<5%',
     'image-gc-high-threshold': '90',
+    'cpu-manager-policy': 'static',
+    'feature-gates': 'NodeSwap=true,Other=false',
+    'allowed-unsafe-sysctls': 'net.core.somaxconn,kernel.msg*',
+    'pod-max-pids': '2000',
+    'kube-reserved': 'cpu=200m,memory=1Gi,pid=1000',
+    'system-reserved': 'cpu=100m',
   }
   const changed = changeHost(buildRke1Observation(), 0, ({ kubelet }) => ({
     kubelet: { ...kubelet, args: { ...kubelet.args, ...args } },
@@ -74,7 +80,13 @@ test('settings of a kubelet without a configuration file come from its flags', (
   expect(build(changed).cluster?.spec.hosts[0]?.components?.kubelet?.config).toMatchObject({
     evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
     imageGCHighThresholdPercent: 90,
+    cpuManagerPolicy: 'static',
+    featureGates: { NodeSwap: true, Other: false },
+    allowedUnsafeSysctls: ['net.core.somaxconn', 'kernel.msg*'],
+    podPidsLimit: 2000,
+    kubeReserved: { cpu: '200m', memory: '1Gi' },
   })
+  expect(build(changed).cluster?.spec.hosts[0]?.components?.kubelet?.systemReserved).toEqual({ cpu: '100m' })
 })
 
 test('a control plane without taint is also a worker, and other taints are kept', () => {

@@ -5,6 +5,7 @@ import { toolNames } from './checks/check.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
+import { listLostKubeletFlags } from './kubelet-settings.ts'
 import { readNetworks } from './network-settings.ts'
 import {
   type AdoptionObservation,
@@ -182,6 +183,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
     ]
   })
+  const kubeletFlags = [...new Set(hosts.flatMap(listLostKubeletFlags))]
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
   const policies = (api?.foreignPolicies ?? []).filter(({ count }) => count > 0)
   const names = nameHosts(observation)
@@ -192,6 +194,15 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
   )
   return [
     ...flags,
+    ...(kubeletFlags.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of kubelets: ${kubeletFlags.map((name) => `--${name}`).join(', ')}`,
+            'if nodes need them, set spec.components.kubelet in cluster.yml',
+          ),
+        ]),
     ...(pods.length === 0
       ? []
       : [

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { matchesFlag } from '../../plan/checks/owned-flags.ts'
+import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
 import { resourcesSchema } from '../../spec/components.ts'
 import type { AdoptedHost } from './observation.ts'
 
@@ -54,8 +56,8 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
     .min(1)
     .max(1000)
     .safeParse(config['maxPods'] ?? args['max-pods']).data
-  const [systemReserved, kubeReserved] = ['systemReserved', 'kubeReserved'].map(
-    (field) => resourcesSchema.safeParse(config[field]).data,
+  const [systemReserved, kubeReserved] = (['system', 'kube'] as const).map((kind) =>
+    readResources(config[`${kind}Reserved`] ?? readPairs('=')(args[`${kind}-reserved`] ?? '')),
   )
   return {
     ...(maxPods === undefined || maxPods === 110 ? {} : { maxPods }),
@@ -65,21 +67,82 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   }
 }
 
-const percent = z.coerce.number().int().min(0).max(100)
+/** Reads reserved resources. cluster.yml has no process ids and huge pages, so these are left out. */
+function readResources(value: unknown): z.infer<typeof resourcesSchema> | undefined {
+  return resourcesSchema.strip().safeParse(value).data
+}
+
+type ReadFlag = (text: string) => unknown
+
+const readText: ReadFlag = (text) => text
+const readNumber: ReadFlag = (text) => z.coerce.number().int().safeParse(text).data
+const readPercent: ReadFlag = (text) => z.coerce.number().int().min(0).max(100).safeParse(text).data
+const readList = (text: string): readonly string[] => text.split(',').filter((item) => item !== '')
+
+/** Creates a reader of pairs that commas separate: `memory.available<100Mi,nodefs.available<10%`. */
+function readPairs(separator: string, readValue: ReadFlag = readText): ReadFlag {
+  return (text) =>
+    Object.fromEntries(
+      readList(text).flatMap((pair) => {
+        const [name = '', value = ''] = pair.split(separator).map((part) => part.trim())
+        const data = value === '' ? undefined : readValue(value)
+        return data === undefined ? [] : [[name, data]]
+      }),
+    )
+}
+
+/** Flags that cluster.yml keeps, each with its field of the configuration file. RKE1 has no such file. */
+const flagFields: Readonly<Record<string, readonly [field: string, read: ReadFlag]>> = {
+  'allowed-unsafe-sysctls': ['allowedUnsafeSysctls', readList],
+  'container-log-max-files': ['containerLogMaxFiles', readNumber],
+  'container-log-max-size': ['containerLogMaxSize', readText],
+  'cpu-manager-policy': ['cpuManagerPolicy', readText],
+  'eviction-hard': ['evictionHard', readPairs('<')],
+  'eviction-minimum-reclaim': ['evictionMinimumReclaim', readPairs('=')],
+  'eviction-soft': ['evictionSoft', readPairs('<')],
+  'eviction-soft-grace-period': ['evictionSoftGracePeriod', readPairs('=')],
+  'feature-gates': ['featureGates', readPairs('=', (value) => flagBoolean.safeParse(value).data)],
+  'image-gc-high-threshold': ['imageGCHighThresholdPercent', readPercent],
+  'image-gc-low-threshold': ['imageGCLowThresholdPercent', readPercent],
+  'memory-manager-policy': ['memoryManagerPolicy', readText],
+  'pod-max-pids': ['podPidsLimit', readNumber],
+  'registry-burst': ['registryBurst', readNumber],
+  'registry-qps': ['registryPullQPS', readNumber],
+  'topology-manager-policy': ['topologyManagerPolicy', readText],
+}
 
 /** Reads settings of kubelets without a configuration file, such as those of RKE1. */
 function readFlags(args: AdoptedHost['kubelet']['args']): readonly (readonly [string, unknown])[] {
-  const thresholds = (args['eviction-hard'] ?? '').split(',').flatMap((text) => {
-    const [signal = '', value = ''] = text.split('<')
-    return value === '' ? [] : [[signal, value] as const]
+  return Object.entries(flagFields).flatMap(([flag, [field, read]]) => {
+    const text = args[flag]
+    const value = text === undefined ? undefined : read(text)
+    return value === undefined || isEmpty(value) ? [] : [[field, value] as const]
   })
-  const high = percent.safeParse(args['image-gc-high-threshold']).data
-  const low = percent.safeParse(args['image-gc-low-threshold']).data
-  return [
-    ...(thresholds.length === 0 ? [] : [['evictionHard', Object.fromEntries(thresholds)] as const]),
-    ...(high === undefined ? [] : [['imageGCHighThresholdPercent', high] as const]),
-    ...(low === undefined ? [] : [['imageGCLowThresholdPercent', low] as const]),
-  ]
+}
+
+/** Flags that RKE1 sets in every cluster. hyperkube sets its own values, so nothing is lost. */
+const toolFlags: readonly string[] = [
+  'address',
+  'cgroups-per-qos',
+  'cloud-config',
+  'container-runtime',
+  'enforce-node-allocatable',
+  'event-qps',
+  'fail-swap-on',
+  'make-iptables-util-chains',
+  'pod-infra-container-image',
+  'resolv-conf',
+  'streaming-connection-idle-timeout',
+  'tls-cipher-suites',
+  'v',
+  'volume-plugin-dir',
+]
+
+/** Lists the flags of a kubelet that cluster.yml does not keep. */
+export function listLostKubeletFlags({ kubelet }: Pick<AdoptedHost, 'kubelet'>): readonly string[] {
+  const { settings, others } = ownedFlags.kubelet
+  const known = [...Object.keys(flagFields), ...Object.keys(settings), ...others, ...toolFlags]
+  return Object.keys(kubelet.args).filter((flag) => !known.some((pattern) => matchesFlag(pattern, flag)))
 }
 
 /** True for values with which a kubelet uses its default. kubeadm writes many of them. */
