@@ -96,14 +96,19 @@ function listTaints(
   return isDefault ? undefined : taints
 }
 
-/** Lists the labels that people set. Labels of Kubernetes and of the other tool stay on the node. */
+/** Labels that kubelets, Kubernetes or hyperkube set by themselves, and those of Rancher. */
+const ownLabels =
+  /^(?:kubernetes\.io\/(?:hostname|os|arch)|beta\.kubernetes\.io\/.*|node\.kubernetes\.io\/.*|node-role\.kubernetes\.io\/control-plane|(?:.*\.)?cattle\.io\/.*)$/
+
+/**
+ * Lists the labels that people and the other tool set. The addons of RKE1 run only on nodes with its role labels,
+ * so a host that is added later needs them too.
+ */
 function listLabels(labels: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(labels).filter(
       ([key, value]) =>
-        !/(?:^|\.)(?:kubernetes|k8s)\.io\/|cattle\.io\//.test(key) &&
-        labelKey.safeParse(key).success &&
-        labelValue.safeParse(value).success,
+        !ownLabels.test(key) && labelKey.safeParse(key).success && labelValue.safeParse(value).success,
     ),
   )
 }

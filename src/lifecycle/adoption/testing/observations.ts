@@ -268,11 +268,21 @@ export function buildRke1Observation(): AdoptionObservation {
     api: {
       ...api,
       version: '1.32.6',
-      nodes: hosts.map((host, index) => ({
-        ...buildNode(host, index),
-        kubelet: '1.32.6',
-        runtime: 'docker://20.10.24',
-      })),
+      nodes: hosts.map((host, index) => {
+        const node = buildNode(host, index)
+        const roles = host.nodeName.startsWith('cp') ? ['controlplane', 'etcd'] : ['worker']
+        return {
+          ...node,
+          kubelet: '1.32.6',
+          runtime: 'docker://20.10.24',
+          labels: {
+            ...node.labels,
+            'cattle.io/creator': 'norman',
+            'topology.kubernetes.io/zone': 'east',
+            ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, 'true'])),
+          },
+        }
+      }),
       kubeadm: undefined,
       kubeProxyMode: undefined,
       daemonSets: [
