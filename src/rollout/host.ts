@@ -79,7 +79,7 @@ export function buildRolloutHost(
     ...(plan === undefined ? (input.desiredRoles.get(name) ?? toDefaultRoles(live)) : readRoles(plan)),
     live,
     changedStages,
-    disruptedStages: new Set(ops.filter(isDisruptiveOp).map(({ stage }) => stage)),
+    disruptedStages: new Set(ops.filter((op) => isDisruptiveOp(op, ops)).map(({ stage }) => stage)),
     drain:
       live.node &&
       changedStages.has('node') &&
@@ -107,9 +107,23 @@ function toDefaultRoles({ member, controlPlane, node }: HostRoles): HostRoles {
   return { member, controlPlane, node: node || (!member && !controlPlane) }
 }
 
-function isDisruptiveOp({ action, target }: Op): boolean {
-  // The component of an adopted host ends what ran before.
-  return action === 'restart' || action === 'stop' || (target === 'predecessor' && action === 'create')
+function isDisruptiveOp(op: Op, ops: readonly Op[]): boolean {
+  return op.action === 'restart' || op.action === 'stop' || endsPredecessor(op, ops)
+}
+
+/**
+ * True if the op ends what a component of an adopted host replaces. After an interrupted move the op is a change.
+ * The service of the component does not run then, so the predecessor may still run.
+ */
+function endsPredecessor({ component, action, target }: Op, ops: readonly Op[]): boolean {
+  if (target !== 'predecessor') return false
+  const startsService = ops.some(
+    (op) =>
+      op.component === component &&
+      op.target === 'service' &&
+      (op.action === 'create' || op.action === 'start'),
+  )
+  return action === 'create' || (action === 'change' && startsService)
 }
 
 /** True if the minor version of the kubelet changes. Such a change requires a drain. */
@@ -123,11 +137,5 @@ function changesMinor(plan: NodePlan | undefined, before: string | undefined): b
 /** True if containerd replaces Docker. It cannot take over the pods, so they must be created again. */
 function changesRuntime(plan: NodePlan | undefined, ops: readonly Op[]): boolean {
   const replacesDocker = plan?.components.some(({ replaces }) => replaces?.kind === 'docker') ?? false
-  return (
-    replacesDocker &&
-    ops.some(
-      ({ component, target, action }) =>
-        component === 'containerd' && target === 'predecessor' && action === 'create',
-    )
-  )
+  return replacesDocker && ops.some((op) => op.component === 'containerd' && endsPredecessor(op, ops))
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeGate } from './describe.ts'
+import type { Op } from '../contract/op.ts'
 import type { Predecessor } from '../contract/predecessor.ts'
 import {
   buildChanges,
@@ -224,31 +225,34 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
   expect(gates).toEqual(new Set(['controllers-ready']))
 })
 
-test('a node is drained if its pods move from Docker to containerd, but only once', () => {
+test('a node is drained while its pods move from Docker to containerd, also if the move was interrupted', () => {
   const replaces: Predecessor = { kind: 'docker', containers: ['kubelet'], kept: true }
   const adopted = plans.map((plan) => ({
     ...plan,
     components: plan.components.map((one) => (one.name === 'kubelet' ? { ...one, replaces } : one)),
   }))
-  const move = {
-    ...buildFixtureOp('node', 'create'),
+  const build = (action: Op['action'], target: Op['target']): Op => ({
+    ...buildFixtureOp('node', action),
     component: 'containerd',
-    target: 'predecessor',
-  } as const
+    target,
+  })
   const ops = new Map([
-    ['w1', [move]],
+    ['w1', [build('create', 'predecessor')]],
     ['w2', buildChanges(true, 'node')],
+    ['w3', [build('change', 'predecessor'), build('start', 'service')]],
+    // This is a commit: containerd runs already.
+    ['cp1', [build('change', 'predecessor')]],
   ])
   const { steps } = planRollout(buildRolloutInput({ plans: adopted, live, ops, maxUnavailable: 3 }))
-  expect(steps.map(text)).toEqual(['node/w2 disruptive', 'node/w1 drained disruptive'])
+  expect(steps.map(text)).toEqual(['node/cp1', 'node/w2 disruptive', 'node/w1+1 drained disruptive'])
 })
 
-test('hosts of an adopted cluster move one by one, as if their services restarted', () => {
+test.each(['create', 'change'] as const)('hosts of an adopted cluster move one by one: %s', (action) => {
   const ops = new Map(
     plans.map(({ host, components }) => [
       host,
       components.flatMap(({ stage }) => [
-        { ...buildFixtureOp(stage, 'create'), target: stage === 'prepare' ? 'file' : 'predecessor' } as const,
+        { ...buildFixtureOp(stage, action), target: stage === 'prepare' ? 'file' : 'predecessor' } as const,
         ...(stage === 'prepare' ? [] : [buildFixtureOp(stage, 'start')]),
       ]),
     ]),

@@ -23,26 +23,29 @@ const file = (component: string, stage: Op['stage']): Op => ({
 })
 const format = (ops: readonly Op[]): string[] => ops.map(({ target, component }) => `${target} ${component}`)
 
-test('only the end of the API server moves, to just before the end of etcd', () => {
-  const ops = [
-    file('etcd', 'etcd'),
-    end('etcd', 'etcd'),
-    file('kube-apiserver', 'api'),
-    end('kube-apiserver', 'api'),
-    end('kube-controller-manager', 'controllers'),
-    end('containerd', 'node'),
-    end('kubelet', 'node'),
-  ]
-  expect(format(orderPredecessors(ops, plan))).toEqual([
-    'file etcd',
-    'predecessor kube-apiserver',
-    'predecessor etcd',
-    'file kube-apiserver',
-    'predecessor kube-controller-manager',
-    'predecessor containerd',
-    'predecessor kubelet',
-  ])
-})
+test.each(['create', 'change'] as const)(
+  'only the API server ends earlier, just before etcd: %s',
+  (action) => {
+    const ops = [
+      file('etcd', 'etcd'),
+      { ...end('etcd', 'etcd'), action },
+      file('kube-apiserver', 'api'),
+      { ...end('kube-apiserver', 'api'), action },
+      end('kube-controller-manager', 'controllers'),
+      end('containerd', 'node'),
+      end('kubelet', 'node'),
+    ]
+    expect(format(orderPredecessors(ops, plan))).toEqual([
+      'file etcd',
+      'predecessor kube-apiserver',
+      'predecessor etcd',
+      'file kube-apiserver',
+      'predecessor kube-controller-manager',
+      'predecessor containerd',
+      'predecessor kubelet',
+    ])
+  },
+)
 
 test('without an etcd member that ends, the order stays', () => {
   const ops = [

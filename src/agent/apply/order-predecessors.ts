@@ -9,7 +9,7 @@ export function orderPredecessors(
   ops: readonly Op[],
   { components }: Pick<NodePlan, 'components'>,
 ): readonly Op[] {
-  const ends = ops.filter(({ target, action }) => target === 'predecessor' && action === 'create')
+  const ends = ops.filter(({ target, action }) => target === 'predecessor' && action !== 'remove')
   const servers = ends.filter(({ stage }) => stage === 'api')
   const member = ends.find(({ stage }) => stage === 'etcd')
   if (member === undefined) return ops
