@@ -296,7 +296,7 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: reportRemedy,
   },
   ADOPT_LOSES_FLAGS: {
-    summary: 'Flags of a component have no equivalent in the new cluster.yml.',
+    summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
   },
   ADOPT_LOSES_STATIC_PODS: {

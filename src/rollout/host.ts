@@ -117,13 +117,14 @@ function isDisruptiveOp(op: Op, ops: readonly Op[]): boolean {
  */
 function endsPredecessor({ component, action, target }: Op, ops: readonly Op[]): boolean {
   if (target !== 'predecessor') return false
-  const startsService = ops.some(
-    (op) =>
-      op.component === component &&
-      op.target === 'service' &&
-      (op.action === 'create' || op.action === 'start'),
-  )
+  const startsService = ops.some((op) => op.component === component && isFirstStart(op))
   return action === 'create' || (action === 'change' && startsService)
+}
+
+/** True for the start of a service that does not run. A restart for its own unit means that it never ran. */
+export function isFirstStart({ target, action, name, because }: Op): boolean {
+  if (target !== 'service') return false
+  return action === 'create' || action === 'start' || (action === 'restart' && because.includes(name))
 }
 
 /** True if the minor version of the kubelet changes. Such a change requires a drain. */

@@ -227,7 +227,8 @@ test('without the built-in network plugin no bootstrap gate waits for the networ
 
 test('a node is drained while its pods move from Docker to containerd, also if the move was interrupted', () => {
   const replaces: Predecessor = { kind: 'docker', containers: ['kubelet'], kept: true }
-  const adopted = plans.map((plan) => ({
+  const workers = buildPlans(4)
+  const adopted = workers.map((plan) => ({
     ...plan,
     components: plan.components.map((one) => (one.name === 'kubelet' ? { ...one, replaces } : one)),
   }))
@@ -240,11 +241,14 @@ test('a node is drained while its pods move from Docker to containerd, also if t
     ['w1', [build('create', 'predecessor')]],
     ['w2', buildChanges(true, 'node')],
     ['w3', [build('change', 'predecessor'), build('start', 'service')]],
+    ['w4', [build('change', 'predecessor'), { ...build('restart', 'service'), because: ['node-thing'] }]],
     // This is a commit: containerd runs already.
     ['cp1', [build('change', 'predecessor')]],
   ])
-  const { steps } = planRollout(buildRolloutInput({ plans: adopted, live, ops, maxUnavailable: 3 }))
-  expect(steps.map(text)).toEqual(['node/cp1', 'node/w2 disruptive', 'node/w1+1 drained disruptive'])
+  const { steps } = planRollout(
+    buildRolloutInput({ plans: adopted, live: toLiveHosts(workers), ops, maxUnavailable: 3 }),
+  )
+  expect(steps.map(text)).toEqual(['node/cp1', 'node/w2 disruptive', 'node/w1+2 drained disruptive'])
 })
 
 test.each(['create', 'change'] as const)('hosts of an adopted cluster move one by one: %s', (action) => {

@@ -420,6 +420,21 @@ test('flags of kubelets that cluster.yml cannot keep are lost', () => {
   })
 })
 
+test('fields of kubelet configurations are kept, or reported as lost', () => {
+  const own = { shutdownGracePeriod: '2m', reservedSystemCPUs: '0', volumePluginDir: '/opt/plugins' }
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ kubelet }) => ({
+    kubelet: { ...kubelet, config: { ...kubelet.config, ...own } },
+  }))
+  expect(assess(changed).items).toContainEqual({
+    verdict: 'lost',
+    code: 'ADOPT_LOSES_FLAGS',
+    message: 'configuration fields of kubelets: volumePluginDir',
+    next: 'if nodes need them, set spec.components.kubelet in cluster.yml',
+  })
+  const other = assess(buildKubeadmObservation()).items.map(({ message }) => message)
+  expect(other.join()).not.toContain('configuration fields')
+})
+
 test('an RKE1 cluster with another minor of etcd cannot be adopted', () => {
   const base = buildRke1Observation()
   const members = (base.etcd?.members ?? []).map((member) => ({ ...member, version: '3.4.27' }))

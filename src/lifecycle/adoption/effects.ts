@@ -5,7 +5,7 @@ import { toolNames } from './checks/check.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
-import { listLostKubeletFlags } from './kubelet-settings.ts'
+import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
 import { readNetworks } from './network-settings.ts'
 import {
   type AdoptionObservation,
@@ -183,26 +183,31 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
     ]
   })
-  const kubeletFlags = [...new Set(hosts.flatMap(listLostKubeletFlags))]
+  const kubeletSettings = [
+    { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
+    { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
+  ]
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
   const policies = (api?.foreignPolicies ?? []).filter(({ count }) => count > 0)
-  const names = nameHosts(observation)
+  const hostNames = nameHosts(observation)
   const etcdNodes = hosts.flatMap((host, index) =>
     listRoles(observation, host).join() === 'etcd' && findNode(observation, host) !== undefined
-      ? [names[index] ?? host.hostname]
+      ? [hostNames[index] ?? host.hostname]
       : [],
   )
   return [
     ...flags,
-    ...(kubeletFlags.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_FLAGS',
-            `flags of kubelets: ${kubeletFlags.map((name) => `--${name}`).join(', ')}`,
-            'if nodes need them, set spec.components.kubelet in cluster.yml',
-          ),
-        ]),
+    ...kubeletSettings.flatMap(({ what, names }) =>
+      names.length === 0
+        ? []
+        : [
+            lost(
+              'ADOPT_LOSES_FLAGS',
+              `${what} of kubelets: ${[...new Set(names)].join(', ')}`,
+              'if nodes need them, set spec.components.kubelet in cluster.yml',
+            ),
+          ],
+    ),
     ...(pods.length === 0
       ? []
       : [

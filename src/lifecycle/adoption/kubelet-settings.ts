@@ -4,14 +4,21 @@ import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
 import { resourcesSchema } from '../../spec/components.ts'
 import type { AdoptedHost } from './observation.ts'
 
-/** Fields of the kubelet configuration that cluster.yml keeps. hyperkube sets all others. */
+/** Fields of the kubelet configuration that cluster.yml keeps. */
 const keptFields = [
   'allowedUnsafeSysctls',
   'containerLogMaxFiles',
   'containerLogMaxSize',
+  'containerLogMaxWorkers',
   'cpuManagerPolicy',
+  'cpuManagerPolicyOptions',
+  'crashLoopBackOff',
+  'eventBurst',
+  'eventRecordQPS',
   'evictionHard',
+  'evictionMaxPodGracePeriod',
   'evictionMinimumReclaim',
+  'evictionPressureTransitionPeriod',
   'evictionSoft',
   'evictionSoftGracePeriod',
   'failCgroupV1',
@@ -19,12 +26,61 @@ const keptFields = [
   'featureGates',
   'imageGCHighThresholdPercent',
   'imageGCLowThresholdPercent',
+  'imageMaximumGCAge',
+  'imageMinimumGCAge',
+  'kubeAPIBurst',
+  'kubeAPIQPS',
   'memoryManagerPolicy',
+  'memorySwap',
+  'nodeStatusReportFrequency',
+  'nodeStatusUpdateFrequency',
   'podPidsLimit',
+  'podsPerCore',
   'registryBurst',
   'registryPullQPS',
+  'reservedMemory',
+  'reservedSystemCPUs',
+  'runtimeRequestTimeout',
+  'shutdownGracePeriod',
+  'shutdownGracePeriodCriticalPods',
   'topologyManagerPolicy',
+  'topologyManagerPolicyOptions',
+  'topologyManagerScope',
 ] as const
+
+/** Fields that kubeadm writes into every configuration, or that hyperkube sets itself, so nothing is lost. */
+const replacedFields: readonly string[] = [
+  'address',
+  'apiVersion',
+  'authentication',
+  'authorization',
+  'cgroupDriver',
+  'clusterDNS',
+  'clusterDomain',
+  'containerRuntimeEndpoint',
+  'enableServer',
+  'healthzBindAddress',
+  'healthzPort',
+  'kind',
+  'kubeReserved',
+  'logging',
+  'maxParallelImagePulls',
+  'maxPods',
+  'port',
+  'readOnlyPort',
+  'registerWithTaints',
+  'resolvConf',
+  'rotateCertificates',
+  'seccompDefault',
+  'serializeImagePulls',
+  'serverTLSBootstrap',
+  'staticPodPath',
+  'systemReserved',
+  'tlsCertFile',
+  'tlsCipherSuites',
+  'tlsMinVersion',
+  'tlsPrivateKeyFile',
+]
 
 const json = z.json()
 const flagBoolean = z.stringbool()
@@ -143,6 +199,14 @@ export function listLostKubeletFlags({ kubelet }: Pick<AdoptedHost, 'kubelet'>):
   const { settings, others } = ownedFlags.kubelet
   const known = [...Object.keys(flagFields), ...Object.keys(settings), ...others, ...toolFlags]
   return Object.keys(kubelet.args).filter((flag) => !known.some((pattern) => matchesFlag(pattern, flag)))
+}
+
+/** Lists the fields of a kubelet's configuration file that cluster.yml does not keep. */
+export function listLostKubeletFields({ kubelet }: Pick<AdoptedHost, 'kubelet'>): readonly string[] {
+  const known = new Set<string>([...keptFields, ...replacedFields])
+  return Object.entries(kubelet.config).flatMap(([field, value]) =>
+    known.has(field) || isEmpty(value) ? [] : [field],
+  )
 }
 
 /** True for values with which a kubelet uses its default. kubeadm writes many of them. */

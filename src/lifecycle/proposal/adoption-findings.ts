@@ -2,6 +2,7 @@ import type { Finding } from '../../contract/finding.ts'
 import type { Op } from '../../contract/op.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { joinNames } from '../../kit/text.ts'
+import { isFirstStart } from '../../rollout/host.ts'
 
 /** State of a cluster before changes, as far as the rules of an adoption need it. */
 export interface AdoptedClusterState {
@@ -63,7 +64,7 @@ function checkBeforeCommit(
 function checkMoved(ops: AdoptedClusterState['ops']): Finding[] {
   return [...ops].flatMap(([host, hostOps]): Finding[] => {
     const isUntouched = hostOps.some(({ target, action }) => target === 'predecessor' && action === 'create')
-    if (!isUntouched && !hostOps.some(isUnfinished)) return []
+    if (!isUntouched && !hostOps.some(isFirstStart)) return []
     const what = isUntouched
       ? 'the host still runs what the other tool installed'
       : 'the host has not moved completely'
@@ -77,10 +78,4 @@ function checkMoved(ops: AdoptedClusterState['ops']): Finding[] {
       },
     ]
   })
-}
-
-/** True for the start of a service that never ran. The commit itself only restarts services for other files. */
-function isUnfinished({ target, action, name, because }: Op): boolean {
-  if (target !== 'service') return false
-  return action === 'create' || action === 'start' || (action === 'restart' && because.includes(name))
 }
