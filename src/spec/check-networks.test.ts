@@ -103,6 +103,11 @@ test.each<readonly [string, string, string]>([
     'internalAddress must be an IPv4 address; the IPv6 address belongs in internalAddressIPv6',
   ],
   [
+    ", internalAddressIPv6: 'fe80::11'",
+    'SPEC_WRONG_VALUE 8:',
+    'fe80::11 is in fe80::/10, so other hosts cannot reach it',
+  ],
+  [
     ", internalAddressIPv6: 'fd00:10:244::11'",
     'SPEC_OVERLAP 8:7',
     'fd00:10:244::11 is in spec.network.pods fd00:10:244::/56',
