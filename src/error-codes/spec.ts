@@ -91,6 +91,13 @@ export const specCodes: ErrorCodeEntries = {
     meaning: 'Control plane programs do not exist for Windows.',
     remedy: 'Set `roles: [worker]` for the host.',
   },
+  SPEC_WINDOWS_KUBE_PROXY: {
+    summary: 'kube-proxy of a Windows host has no HNS network. This is a warning.',
+    meaning:
+      'With `network.plugin: none` hyperkube does not know the network that your plugin creates in HNS.',
+    remedy:
+      'Set `winkernel.networkName` in `components.kubeProxy.config` of the host, and `sourceVip` for an overlay network.',
+  },
   SPEC_WINDOWS_NETWORK: {
     summary: 'Windows hosts cannot use these flannel settings.',
     meaning:

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { addonRules } from './check-addons.ts'
 import { type Cluster, etcdHosts } from './cluster.ts'
 import { checkProxy, checkSkippedVerification } from './check-download-route.ts'
@@ -5,6 +6,7 @@ import { loadBalancerRules } from './check-load-balancer.ts'
 import { networkRules } from './check-networks.ts'
 import { checkProfile } from './check-profile.ts'
 import { checkVirtualIp } from './check-virtual-ip.ts'
+import { usesKubeProxy } from './network.ts'
 import { checkOidc } from './oidc.ts'
 import { type ClusterRule, problem, type Problem, warningProblem } from './problem.ts'
 import { checkWeakening } from './weakening/check-weakening.ts'
@@ -88,10 +90,33 @@ function windowsHosts({ spec }: Cluster): Problem[] {
     .map(({ index }) =>
       problem('SPEC_WINDOWS_ROLE', ['spec', 'hosts', index, 'roles'], 'a Windows host can only be a worker'),
     )
-  if (plugin === 'none') return roles
+  if (plugin === 'none') {
+    const unnamed = usesKubeProxy(spec.network)
+      ? windows.filter(({ host }) => !namesHnsNetwork(spec, host)).map(({ index }) => noHnsNetwork(index))
+      : []
+    return [...roles, ...unnamed]
+  }
   const fits = flannel.backend === 'vxlan' && flannel.vni === 4096 && flannel.port === 4789
   const message = 'with Windows hosts flannel must use backend vxlan, VNI 4096 and port 4789'
   return fits ? roles : [...roles, problem('SPEC_WINDOWS_NETWORK', ['spec', 'network', 'flannel'], message)]
+}
+
+const hnsSettings = z.looseObject({ winkernel: z.looseObject({ networkName: z.string().min(1) }) })
+
+/** True if kube-proxy of a Windows host gets the name of the HNS network, without which it exits. */
+function namesHnsNetwork({ components }: Cluster['spec'], host: Cluster['spec']['hosts'][number]): boolean {
+  return [components.kubeProxy.config, host.components?.kubeProxy?.config].some(
+    (config) => hnsSettings.safeParse(config).success,
+  )
+}
+
+function noHnsNetwork(index: number): Problem {
+  return warningProblem(
+    'SPEC_WINDOWS_KUBE_PROXY',
+    ['spec', 'hosts', index],
+    'kube-proxy of Windows exits without the name of the HNS network, which only its pod network knows',
+    'components: { kubeProxy: { config: { winkernel: { networkName: NAME, sourceVip: ADDRESS } } } }',
+  )
 }
 
 function localHost({ spec }: Cluster): Problem[] {

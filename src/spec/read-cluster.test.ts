@@ -54,6 +54,21 @@ test('without kube-proxy the network plugin must be another one, and no host run
   ])
 })
 
+test('kube-proxy of Windows needs the HNS network of another plugin', () => {
+  const config = '{ winkernel: { networkName: Calico, sourceVip: 10.244.3.9 } }'
+  const read = (settings: string, components = ''): string[] =>
+    formatFindings(
+      `${good.replace('  hosts:\n', `  hosts:\n    - { name: win1, address: 192.168.1.31, os: windows, roles: [worker]${settings} }\n`)}  network: { plugin: none }\n${components}`,
+    )
+  expect(read('')).toEqual([
+    expect.stringContaining(
+      'warning spec.hosts[0]: kube-proxy of Windows exits without the name of the HNS network',
+    ),
+  ])
+  expect(read(`, components: { kubeProxy: { config: ${config} } }`)).toEqual([])
+  expect(read('', `  components: { kubeProxy: { config: ${config} } }\n`)).toEqual([])
+})
+
 test('the network addon must be an enabled addon, and the only pod network', () => {
   const addon = (settings: string) => `  addons: [{ name: calico, files: [calico.yml]${settings} }]\n`
   const network = '  network: { plugin: none, addon: calico }\n'
