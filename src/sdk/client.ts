@@ -158,7 +158,7 @@ async function observeStatus(
     deep: false,
     certificates: true,
   })
-  return buildStatusDocument(name, buildStatusReport(observed, cluster.spec))
+  return buildStatusDocument(name, buildStatusReport(observed, cluster.spec, identity))
 }
 
 async function observeProblems(

@@ -92,3 +92,13 @@ test('lines beyond the screen height are counted, and long lines are truncated',
   expect(lines.at(-1)).toBe('… 8 more lines')
   expect(Math.max(...widths)).toBe(80)
 })
+
+test('an adoption without a commit is shown with the two commands that end it', () => {
+  const adoption = { from: 'rke1' as const, observed: '2026-11-19T09:30:00.000Z' }
+  expect(formatClusterDetails({ ...status, adoption })).toContain(
+    `adopted from RKE1 on 2026-11-19, not committed: hosts can still return
+  → to commit, after which no host can return: hyperkube adopt commit
+  → to return all hosts to RKE1: hyperkube adopt rollback
+`,
+  )
+})

@@ -1,4 +1,5 @@
 import { joinNames, toPrintable } from '../../kit/text.ts'
+import { toolNames } from '../../lifecycle/adoption/checks/check.ts'
 import { formatHealAction } from '../../lifecycle/doctor/healing.ts'
 import type { ClusterStatusReport, HealthyCount } from '../../lifecycle/status/status-report.ts'
 import type { Paint } from '../command/command.ts'
@@ -52,7 +53,17 @@ export function formatClusterDetails(status: ClusterStatusReport): string {
         `  ${action.at.slice(0, 19)}Z ${action.host}/${action.component}: ${formatHealAction(action)}`,
     ),
   ]
-  return `${formatHoldCommands(status)}${lines.map((line) => `${toPrintable(line)}\n`).join('')}`
+  return `${formatHoldCommands(status)}${formatAdoptionCommands(status)}${lines.map((line) => `${toPrintable(line)}\n`).join('')}`
+}
+
+/** Formats from which tool the hosts come, and the two commands that end the adoption. */
+function formatAdoptionCommands({ adoption }: ClusterStatusReport): string {
+  if (adoption === undefined) return ''
+  const { from, observed } = adoption
+  return `adopted from ${toolNames[from]} on ${observed.slice(0, 10)}, not committed: hosts can still return
+  → to commit, after which no host can return: hyperkube adopt commit
+  → to return all hosts to ${toolNames[from]}: hyperkube adopt rollback
+`
 }
 
 function formatAddons(addons: ClusterStatusReport['addons'] = []): string[] {

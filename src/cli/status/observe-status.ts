@@ -37,5 +37,5 @@ export async function observeStatus(
     ...limitObservation(options.timeout),
     onPending: pending.update,
   })
-  return buildStatusReport(observed, cluster.spec)
+  return buildStatusReport(observed, cluster.spec, identity)
 }

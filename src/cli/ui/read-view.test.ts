@@ -109,7 +109,7 @@ test('a command without a result fails with what it printed', async () => {
 
 test('the schemas accept what status and doctor print', () => {
   const observation = withLostHosts(buildHealthyCluster(), 'cp1')
-  const report = buildStatusReport(observation, { kubernetes: '1.37.1' })
+  const report = buildStatusReport(observation, { kubernetes: '1.37.1' }, {})
   const printed: unknown = JSON.parse(JSON.stringify(buildStatusDocument('shop', report)))
   const status = viewSchemas.status.parse(printed)
   expect(status.hosts.map(({ host }) => host)).toEqual(['cp1', 'cp2', 'cp3', 'w1', 'w2'])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HealAction } from '../../contract/health.ts'
+import type { Identity } from '../../identity/identity.ts'
 import { planCluster } from '../../plan/plan.ts'
 import { buildPlanInput, buildTestCluster } from '../../plan/testing/fixtures.ts'
 import { listClusterEndpoints, listLoginEndpoints, listPlannedEndpoints } from '../inputs/host-endpoints.ts'
@@ -12,7 +13,12 @@ import {
   withLostHosts,
   withNodeCondition,
 } from '../observe/testing/cluster-fixtures.ts'
-import { isHostHealthy, listHostStatuses, summarizeClusterStatus } from './status-report.ts'
+import {
+  buildStatusReport,
+  isHostHealthy,
+  listHostStatuses,
+  summarizeClusterStatus,
+} from './status-report.ts'
 
 const cluster = buildTestCluster(
   '{ name: cp1, address: 10.0.0.1, roles: [control-plane] }',
@@ -103,6 +109,16 @@ test('without a reachable control plane, the health of etcd and API servers is u
   const [first] = listHostStatuses(unreachable)
   expect(first).toMatchObject({ etcd: { unknown: true }, api: { unknown: true } })
   expect(summarizeClusterStatus(unreachable, spec)).toMatchObject({ controlPlanesUnreachable: true })
+})
+
+test('an adoption is reported until its commit', () => {
+  const observed = '2026-11-19T09:30:00.000Z'
+  const adoption = { from: 'rke1', observed } as const
+  const read = (identity: Pick<Identity, 'adoption'>) =>
+    buildStatusReport(buildHealthyCluster(), spec, identity).summary
+  expect(read({ adoption })).toMatchObject({ adoption: { from: 'rke1', observed } })
+  expect(read({ adoption: { ...adoption, committed: observed } })).not.toHaveProperty('adoption')
+  expect(read({})).not.toHaveProperty('adoption')
 })
 
 test('a host is healthy if its components and its agent are', () => {

@@ -1,6 +1,7 @@
 import type { ComponentHealth, HealAction, HealPause } from '../../contract/health.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import { type Alarm, formatMember } from '../../etcd/member.ts'
+import type { AdoptionSource, Identity } from '../../identity/identity.ts'
 import { type CertificateFacts, inspectCertificate } from '../../pki/certificates.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { AddonReadiness } from '../../addons/addon-readiness.ts'
@@ -56,12 +57,22 @@ export interface StatusReport {
   readonly summary: ClusterStatusReport
 }
 
+/** An adoption that is not committed. */
+export interface PendingAdoption {
+  /** The previous tool. */
+  readonly from: AdoptionSource
+  /** When hyperkube read the hosts. */
+  readonly observed: string
+}
+
 /** Counts and recent actions of the whole cluster. */
 export interface ClusterStatusReport {
   /** The Kubernetes version in cluster.yml. */
   readonly kubernetes: string
   /** The upgrade that is held; undefined if no upgrade is held. */
   readonly heldUpgrade?: Cluster['spec']['heldUpgrade']
+  /** The adoption while hosts can return to the previous tool; undefined after the commit. */
+  readonly adoption?: PendingAdoption
   readonly hosts: HealthyCount
   /**
    * True if no control plane was reached, else undefined. The health of nodes, API servers and etcd is then
@@ -99,10 +110,18 @@ type VersionSpec = Pick<Cluster['spec'], 'kubernetes' | 'heldUpgrade'>
 
 const maxActions = 10
 
-export function buildStatusReport(observation: ClusterHealthObservation, spec: VersionSpec): StatusReport {
+export function buildStatusReport(
+  observation: ClusterHealthObservation,
+  spec: VersionSpec,
+  { adoption }: Pick<Identity, 'adoption'>,
+): StatusReport {
+  const summary = summarizeClusterStatus(observation, spec)
+  const isPending = adoption !== undefined && adoption.committed === undefined
   return {
     hosts: listHostStatuses(observation),
-    summary: summarizeClusterStatus(observation, spec),
+    summary: isPending
+      ? { ...summary, adoption: { from: adoption.from, observed: adoption.observed } }
+      : summary,
   }
 }
 
