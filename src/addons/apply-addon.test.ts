@@ -256,6 +256,42 @@ test('custom resources of users keep their namespace; those of pods go with it',
   ])
 })
 
+test('a custom resource of a foreign CRD keeps its namespace, and so the volume claim that it owns', async () => {
+  const bench = await createBench()
+  const { metadata, ...widget } = buildWidget('database')
+  await applyAddon(bench.client, { name: 'a', manifests: [buildNamespace('n')] }, bench.options)
+  bench.api.user('kubectl', widgetCrd)
+  bench.api.user('kubectl', { ...widget, metadata: { ...metadata, namespace: 'n' } })
+  bench.api.user('operator', {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace: 'n', ownerReferences: [{ kind: 'Widget', name: 'database' }] },
+  })
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
+  expect(findings).toMatchObject([
+    { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('Widget n/database') },
+  ])
+  expect(bench.api.get({ apiVersion: 'v1', kind: 'Namespace', name: 'n' })).toBeDefined()
+})
+
+test.each([
+  ['does not know', 404],
+  ['fails to convert', 500],
+])('a CRD stays while the API server %s its kind', async (_, status) => {
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd] }, bench.options)
+  bench.api.user('kubectl', buildWidget('theirs'))
+  bench.api.onRequest = ({ path }) =>
+    path.startsWith('/apis/example.org/')
+      ? { status, json: { kind: 'Status', message: 'broken' } }
+      : undefined
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
+  expect(findings).toMatchObject([
+    { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget objects, which the API') },
+  ])
+  expect(bench.api.get(crd)).toBeDefined()
+})
+
 test('an unschedulable pod is reported with the node conditions and taints that prevent scheduling', async () => {
   const bench = await createBench()
   const labels = { app: 'd' }

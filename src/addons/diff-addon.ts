@@ -53,9 +53,9 @@ export async function diffAddon(
   const desired = buildDesiredEntries(addon, live, inventories)
   const usage = buildUsageIndex({ addon: addon.name, desired, inventories, others })
   const decisions: PruneDecision[] = []
-  const all = excludeEntries(inventory?.entries ?? [], desired)
-  for (const entries of groupIntoWaves(all, (entry) => entry).toReversed()) {
-    decisions.push(...(await decidePrunes(client, { entries, all, previous: decisions }, usage, options)))
+  const undesired = excludeEntries(inventory?.entries ?? [], desired)
+  for (const entries of groupIntoWaves(undesired, (entry) => entry).toReversed()) {
+    decisions.push(...(await decidePrunes(client, { entries, previous: decisions }, usage, options)))
   }
   return {
     apiVersion: 'hyperkube.dev/v1',

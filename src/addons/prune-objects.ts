@@ -31,7 +31,7 @@ export async function pruneObjects(
 ): Promise<PruneResult> {
   const decisions: PruneDecision[] = []
   for (const wave of groupIntoWaves(entries, (entry) => entry).toReversed()) {
-    const pruneWave = { entries: wave, all: entries, previous: decisions }
+    const pruneWave = { entries: wave, previous: decisions }
     const waveDecisions = await decidePrunes(client, pruneWave, usage, { signal: options.signal })
     decisions.push(...waveDecisions)
     const toRemove = waveDecisions.flatMap((decision) =>
