@@ -92,6 +92,27 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
   ])
 })
 
+test('values of a Secret are not in an error of a dry run', async () => {
+  const { api, client } = await createBench()
+  const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }
+  const refuse = (message: string): void => {
+    api.onRequest = ({ method }) =>
+      method === 'PATCH' ? { status: 500, json: { kind: 'Status', message } } : undefined
+  }
+  refuse(
+    'failed to create typed patch object (kube-system/keys; /v1, Kind=Secret): .data.pin: expected string, got &value.valueUnstructured{Value:12345}',
+  )
+  expect((await diffAddon(client, addon, others)).objects).toMatchObject([
+    { change: 'refused', reason: 'the API rejects it' },
+  ])
+  refuse('cannot convert 12345')
+  const failure: unknown = await diffAddon(client, addon, others).catch((error: unknown) => error)
+  expect(failure).toMatchObject({
+    code: 'KUBE_SERVER',
+    message: 'Secret kube-system/keys: the API rejects it',
+  })
+})
+
 test('all objects of a removed addon would be pruned, except those in use', async () => {
   const { api, client, options } = await createBench()
   await applyAddon(client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, options)

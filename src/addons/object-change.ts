@@ -6,7 +6,7 @@ import { applyObject } from '../kube/write-objects.ts'
 import type { DesiredObjectChange } from './addon-difference.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictHint, type FieldConflict, findConflicts } from './conflict.ts'
-import { isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
+import { hideSecretValues, isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
 import { findDefinedGroups, isNamespace } from './waves.ts'
 
 /** Computes what applying one manifest would change, with a server-side dry run. */
@@ -90,12 +90,13 @@ function hideSecretField(
 }
 
 function toRefusedChange(error: unknown, reference: ObjectReference): DesiredObjectChange {
-  if (!(error instanceof KubeError)) throw error
+  const shownError = isSecret(reference) ? hideSecretValues(error, reference) : error
+  if (!(error instanceof KubeError)) throw shownError
   // The API rejects a dry run if a webhook with side effects does not support it.
   if (error.apiMessage.includes('does not support dry run')) {
     return { ...reference, change: 'unknown', reason: 'an admission webhook does not support dry run' }
   }
-  if (!refusalCodes.has(error.code)) throw error
+  if (!refusalCodes.has(error.code)) throw shownError
   const reason = isSecret(reference) ? 'the API rejects it' : error.message
   return { ...reference, change: 'refused', reason }
 }
