@@ -92,6 +92,32 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
   ])
 })
 
+test('objects that need a namespace or a CRD of an earlier addon are not refused', async () => {
+  const { client, options } = await createBench()
+  const earlier = [{ name: 'base', manifests: [buildNamespace('n'), widgetCrd] }]
+  const addon = { name: 'a', manifests: [buildConfigMap('c', 'x', 'n'), buildWidget('w')] }
+  const changes = async (more: object = {}) =>
+    (await diffAddon(client, addon, { others: earlier, ...more })).objects.map(({ change }) => change)
+  expect(await changes()).toEqual(['refused', 'refused'])
+  expect(await changes({ earlier })).toEqual(['create', 'create'])
+  for (const one of [...earlier, addon]) await applyAddon(client, one, options)
+  expect(await changes({ earlier })).toEqual(['none', 'none'])
+})
+
+test('a custom resource with a field of a newer CRD is not refused while the CRD changes too', async () => {
+  const { api, client, options } = await createBench()
+  await applyAddon(client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, options)
+  api.onRequest = ({ method, path }) =>
+    method === 'PATCH' && path.endsWith('/w')
+      ? { status: 500, json: { kind: 'Status', message: '.spec.colour: field not declared in schema' } }
+      : undefined
+  const diff = async (crd: typeof widgetCrd) =>
+    (await diffAddon(client, { name: 'a', manifests: [crd, buildWidget('w', 2)] }, others)).objects[1]
+  expect(await diff(widgetCrd)).toMatchObject({ change: 'refused' })
+  const spec = { ...Object(widgetCrd['spec']), versions: [{ name: 'v1', served: true, schema: {} }] }
+  expect(await diff({ ...widgetCrd, spec })).toMatchObject({ change: 'unknown' })
+})
+
 test('values of a Secret are not in an error of a dry run', async () => {
   const { api, client } = await createBench()
   const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }

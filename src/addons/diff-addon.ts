@@ -10,6 +10,7 @@ import { readInventories, type StoredInventory } from './inventory-store.ts'
 import { buildDesiredEntries, excludeEntries } from './inventory.ts'
 import { findLiveObjects, type LiveObjects } from './live-objects.ts'
 import { diffManifest } from './object-change.ts'
+import { findPendingPrerequisites } from './prerequisites.ts'
 import { decidePrunes } from './prune-decisions.ts'
 import { formatReferenceKey, type ObjectReference, toReference } from './reference.ts'
 import { groupIntoWaves } from './waves.ts'
@@ -17,6 +18,8 @@ import { groupIntoWaves } from './waves.ts'
 export interface AddonDiffOptions extends KubeCallOptions {
   /** The other desired addons. */
   readonly others: readonly Addon[]
+  /** Those of the others that are applied before this addon, and may create what its objects need. */
+  readonly earlier?: readonly Addon[]
   /** Inventories and objects that the caller has already read for several addons. */
   readonly observed?: AddonObservation
 }
@@ -33,7 +36,7 @@ export interface AddonObservation {
 export async function diffAddon(
   client: KubeClient,
   addon: Addon,
-  { others, observed, ...options }: AddonDiffOptions,
+  { others, earlier = [], observed, ...options }: AddonDiffOptions,
 ): Promise<AddonDifference> {
   assertValidAddons([addon, ...others])
   const manifests = labelManifests(addon)
@@ -42,12 +45,13 @@ export async function diffAddon(
   const digest = computeAddonDigest(addon)
   const isApplied = inventory?.appliedDigest === digest
   const live = observed?.live ?? (await findLiveObjects(client, manifests.map(toReference), options))
+  const prerequisites = findPendingPrerequisites([...earlier, addon], live)
   const objects = await settleAll(
     manifests.map(async (manifest) => {
       const [reference, object] = [toReference(manifest), live.get(formatReferenceKey(toReference(manifest)))]
       // Objects of an unchanged addon are compared locally, because a dry run is slow.
       if (isApplied && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
-      return diffManifest(client, addon, manifest, object, options)
+      return diffManifest(client, manifest, { addon, live: object, prerequisites }, options)
     }),
   )
   const desired = buildDesiredEntries(addon, live, inventories)

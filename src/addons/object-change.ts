@@ -6,15 +6,23 @@ import { applyObject } from '../kube/write-objects.ts'
 import type { DesiredObjectChange } from './addon-difference.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictHint, type FieldConflict, findConflicts } from './conflict.ts'
+import { needsPrerequisite, type PendingPrerequisites } from './prerequisites.ts'
 import { hideSecretValues, isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
 import { findDefinedGroups, isNamespace } from './waves.ts'
+
+export interface ManifestContext {
+  readonly addon: Addon
+  /** The existing object of the manifest. */
+  readonly live: KubeObject | undefined
+  /** Prerequisites of this addon and of the addons that are applied before it. */
+  readonly prerequisites: PendingPrerequisites
+}
 
 /** Computes what applying one manifest would change, with a server-side dry run. */
 export async function diffManifest(
   client: KubeClient,
-  addon: Addon,
   manifest: Manifest,
-  live: KubeObject | undefined,
+  { addon, live, prerequisites }: ManifestContext,
   options: KubeCallOptions = {},
 ): Promise<DesiredObjectChange> {
   const reference = toReference(manifest)
@@ -32,7 +40,11 @@ export async function diffManifest(
     const conflicts = findConflicts(error)
     if (conflicts !== undefined)
       return { ...reference, change: 'conflict', conflicts, hint: buildConflictHint(addon.name, reference) }
-    return toRefusedChange(error, reference)
+    const change = toRefusedChange(error, reference)
+    if (change.change !== 'refused' || !needsPrerequisite(reference, prerequisites)) return change
+    return current === undefined
+      ? { ...reference, change: 'create' }
+      : { ...reference, change: 'unknown', reason: 'its CustomResourceDefinition changes too' }
   }
 }
 

@@ -117,9 +117,10 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
   const history = policies.length === 0 ? 'enforced' : await readPolicyHistory(api)
   const removed = findRemovedAddons(inventories, addons).map((name) => ({ name, manifests: [] }))
   const all = await settleAll(
-    [...addons, ...removed].map(async (addon) => {
+    [...addons, ...removed].map(async (addon, index) => {
       const others = addons.filter(({ name }) => name !== addon.name)
-      return diffAddon(api, addon, { others, observed: { inventories, live } })
+      const earlier = addons.slice(0, index)
+      return diffAddon(api, addon, { others, earlier, observed: { inventories, live } })
     }),
   )
   return {
