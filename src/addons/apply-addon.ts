@@ -154,12 +154,6 @@ async function takeOverEntries(
   return otherInventories
 }
 
-/** Lists the addons that have an inventory and are no longer desired. */
-export function findRemovedAddons(inventories: readonly Inventory[], desired: readonly Addon[]): string[] {
-  const names = new Set(desired.map(({ name }) => name))
-  return inventories.map(({ addon }) => addon).filter((addon) => !names.has(addon))
-}
-
 /**
  * Removes all objects of an addon in reverse order of applying. The inventory is deleted when it has no
  * entries left.

@@ -1,5 +1,4 @@
 import { type AddonDifference, isEmptyDifference } from '../../addons/addon-difference.ts'
-import { findRemovedAddons } from '../../addons/apply-addon.ts'
 import { describeConflicts, findConflictCode } from '../../addons/conflict.ts'
 import { type AddonInput, type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
 import { diffAddon, diffNewAddon } from '../../addons/diff-addon.ts'
@@ -11,6 +10,7 @@ import {
   type ObjectReference,
   toReference,
 } from '../../addons/reference.ts'
+import { findRemovedAddons } from '../../addons/removed-addons.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { kubeRouterGroup } from '../../contract/node-users.ts'
 import { settleAll } from '../../kit/concurrency.ts'

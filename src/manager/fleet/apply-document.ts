@@ -3,6 +3,7 @@ import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
 import { applyAddon, type ApplyAddonOptions, removeAddon } from '../../addons/apply-addon.ts'
 import { diffAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
+import { findRemovedAddons } from '../../addons/removed-addons.ts'
 import type { DesiredDocument } from '../../fleet/desired-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
@@ -46,6 +47,7 @@ export async function applyDocument(
     await applyAddon(client, addon, options)
   }
   if (!isNew) return
-  const names = new Set(addons.map(({ name }) => name))
-  for (const name of ownedAddons) if (!names.has(name)) await removeAddon(client, name, buildOptions(name))
+  const removed = findRemovedAddons(await readInventories(client), addons)
+  for (const name of removed)
+    if (ownedAddons.includes(name)) await removeAddon(client, name, buildOptions(name))
 }
