@@ -63,9 +63,11 @@ test('only an object that this addon created is removed', () => {
 
 test('an object that its chart wants to keep is left, and reported', () => {
   const kept = object()
-  const annotations = { 'helm.sh/resource-policy': 'keep' }
-  const live = { ...kept, metadata: { ...kept.metadata, annotations } }
-  expect(decide(entry, live)).toBe('forget: policy')
+  for (const policy of ['keep', ' Keep ']) {
+    const annotations = { 'helm.sh/resource-policy': policy }
+    const live = { ...kept, metadata: { ...kept.metadata, annotations } }
+    expect(decide(entry, live)).toBe('forget: policy')
+  }
   const [finding] = buildPruneFindings({ action: 'forget', entry, reason: 'policy' }, 'mine')
   expect(finding).toMatchObject({
     code: 'ADDON_OBJECT_LEFT',

@@ -117,9 +117,12 @@ function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] 
   return user === undefined ? [] : [describeReference(user)]
 }
 
-/** True if the author of a chart wants the object to outlive the release, for example a volume claim. */
-function hasKeepPolicy({ metadata }: KubeObject): boolean {
-  return Object(metadata['annotations'])['helm.sh/resource-policy'] === 'keep'
+/**
+ * True if the author of a chart wants the object to outlive the release, for example a volume claim. Helm
+ * ignores case and spaces too.
+ */
+function hasKeepPolicy({ metadata: { annotations } }: KubeObject): boolean {
+  return annotations?.['helm.sh/resource-policy']?.trim().toLowerCase() === 'keep'
 }
 
 const leftReasons: Readonly<Record<string, string>> = {
