@@ -87,3 +87,8 @@ export function isEmptyDifference({ unfinished, objects, toPrune }: AddonDiffere
   if (unfinished === true) return false
   return objects.every(({ change }) => change === 'none') && toPrune.every(({ action }) => action === 'hold')
 }
+
+/** True if an object of an addon that was applied before is missing or was changed. */
+export function hasDrift({ objects }: AddonDifference): boolean {
+  return objects.some(({ change }) => change !== 'none')
+}

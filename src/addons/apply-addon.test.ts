@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
 import { isEmptyDifference } from './addon-difference.ts'
-import { applyAddon, applyAddonNoWait, removeAddon } from './apply-addon.ts'
+import { applyAddon, applyAddonNoWait, removeAddon, repairAddon } from './apply-addon.ts'
 import { diffAddon } from './diff-addon.ts'
 import { readInventories } from './inventory-store.ts'
 import { type AddonTestBench, createAddonTestBench } from './testing/addon-test-bench.ts'
@@ -206,6 +206,22 @@ test.each([['before'], ['after']])(
     expect(bench.api.get(toConfigMapReference('x'))).toBeUndefined()
   },
 )
+
+test('a repair restores objects, prunes nothing, and stops if other manifests are being applied', async () => {
+  const bench = await createBench()
+  const addon = { name: 'a', manifests: [buildConfigMap('x')] }
+  const before = { name: 'a', manifests: [buildConfigMap('x'), buildConfigMap('moving')] }
+  await applyAddon(bench.client, before, bench.options)
+  expect(await repairAddon(bench.client, addon, bench.options)).toBe(false)
+  const others = [{ name: 'b', manifests: [buildConfigMap('moving')] }]
+  await applyAddon(bench.client, addon, { ...bench.options, others })
+  bench.api.remove(toConfigMapReference('x'))
+  expect(await repairAddon(bench.client, addon, bench.options)).toBe(true)
+  expect(bench.api.get(toConfigMapReference('x'))).toBeDefined()
+  expect(bench.api.get(toConfigMapReference('moving'))).toBeDefined()
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap moving', 'ConfigMap x'])
+  expect(await diffAddon(bench.client, addon, { others })).toMatchObject({ objects: [{ change: 'none' }] })
+})
 
 test('a CRD stays while objects of its kind exist that the addon does not own', async () => {
   const bench = await createBench()

@@ -1,6 +1,6 @@
-import { isEmptyDifference } from '../../addons/addon-difference.ts'
+import { hasDrift } from '../../addons/addon-difference.ts'
 import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
-import { applyAddon, type ApplyAddonOptions, removeAddon } from '../../addons/apply-addon.ts'
+import { applyAddon, type ApplyAddonOptions, removeAddon, repairAddon } from '../../addons/apply-addon.ts'
 import { diffAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
 import { findRemovedAddons } from '../../addons/removed-addons.ts'
@@ -39,12 +39,13 @@ export async function applyDocument(
   const inventories = isNew ? [] : await readInventories(client)
   for (const addon of addons) {
     const options = buildOptions(addon.name)
-    if (!isNew) {
-      const applied = inventories.find((one) => one.addon === addon.name)?.appliedDigest
-      if (applied !== computeAddonDigest(addon)) continue
-      if (isEmptyDifference(await diffAddon(client, addon, options))) continue
+    if (isNew) {
+      await applyAddon(client, addon, options)
+      continue
     }
-    await applyAddon(client, addon, options)
+    const applied = inventories.find((one) => one.addon === addon.name)?.appliedDigest
+    if (applied !== computeAddonDigest(addon)) continue
+    if (hasDrift(await diffAddon(client, addon, options))) await repairAddon(client, addon, options)
   }
   if (!isNew) return
   const removed = findRemovedAddons(await readInventories(client), addons)
