@@ -1,9 +1,10 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { readVersioned } from '../contract/versioned.ts'
 import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import { diffAddon } from './diff-addon.ts'
 import { differenceFormat, isEmptyDifference } from './addon-difference.ts'
 import { applyAddon } from './apply-addon.ts'
+import { batchSize } from './live-objects.ts'
 import {
   buildConfigMap,
   buildDeployment,
@@ -90,6 +91,25 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
     { change: 'unknown' },
     { change: 'refused', reason: 'the API rejects it' },
   ])
+})
+
+test('the requests of a large addon are sent in batches, and none after a failure', async () => {
+  const { api, client } = await createBench()
+  const count = 2 * batchSize + 1
+  const manifests = Array.from({ length: count }, (_, index) => buildConfigMap(`c${index}`))
+  const request = client.request.bind(client)
+  let [running, highest, sent] = [0, 0, 0]
+  vi.spyOn(client, 'request').mockImplementation(async (one) => {
+    highest = Math.max(highest, ++running)
+    sent++
+    return request(one).finally(() => running--)
+  })
+  expect((await diffAddon(client, { name: 'a', manifests }, others)).objects).toHaveLength(count)
+  expect(highest).toBe(batchSize)
+  sent = 0
+  api.onRequest = ({ method }) => (method === 'PATCH' ? { status: 500, json: { kind: 'Status' } } : undefined)
+  await expect(diffAddon(client, { name: 'a', manifests }, others)).rejects.toThrow()
+  expect(sent).toBeLessThan(count + 2 * batchSize)
 })
 
 test('objects that need a namespace or a CRD of an earlier addon are not refused', async () => {

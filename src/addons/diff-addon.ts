@@ -1,4 +1,4 @@
-import { settleAll } from '../kit/concurrency.ts'
+import { mapInBatches } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { satisfies } from '../kube/object.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
@@ -8,7 +8,7 @@ import { assertValidAddons } from './check-addons.ts'
 import { buildPruneFindings, buildUsageIndex, type PruneDecision } from './decide-prune.ts'
 import { readInventories, type StoredInventory } from './inventory-store.ts'
 import { buildDesiredEntries, excludeEntries } from './inventory.ts'
-import { findLiveObjects, type LiveObjects } from './live-objects.ts'
+import { batchSize, findLiveObjects, type LiveObjects } from './live-objects.ts'
 import { diffManifest } from './object-change.ts'
 import { findPendingPrerequisites } from './prerequisites.ts'
 import { decidePrunes } from './prune-decisions.ts'
@@ -46,14 +46,12 @@ export async function diffAddon(
   const isApplied = inventory?.appliedDigest === digest
   const live = observed?.live ?? (await findLiveObjects(client, manifests.map(toReference), options))
   const prerequisites = findPendingPrerequisites([...earlier, addon], live)
-  const objects = await settleAll(
-    manifests.map(async (manifest) => {
-      const [reference, object] = [toReference(manifest), live.get(formatReferenceKey(toReference(manifest)))]
-      // Objects of an unchanged addon are compared locally, because a dry run is slow.
-      if (isApplied && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
-      return diffManifest(client, manifest, { addon, live: object, prerequisites }, options)
-    }),
-  )
+  const objects = await mapInBatches(batchSize, manifests, async (manifest) => {
+    const [reference, object] = [toReference(manifest), live.get(formatReferenceKey(toReference(manifest)))]
+    // Objects of an unchanged addon are compared locally, because a dry run is slow.
+    if (isApplied && satisfies(object, manifest)) return { ...reference, change: 'none' as const }
+    return diffManifest(client, manifest, { addon, live: object, prerequisites }, options)
+  })
   const desired = buildDesiredEntries(addon, live, inventories)
   const usage = buildUsageIndex({ addon: addon.name, desired, inventories, others })
   const decisions: PruneDecision[] = []
