@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
 import { z } from 'zod'
 import { hasErrors } from '../contract/finding.ts'
+import { emptySettings, managerSettingsFormat } from '../contract/manager-settings.ts'
+import { readVersioned } from '../contract/versioned.ts'
 import { builtInAddons } from '../spec/addons.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { computeAddonDigest } from './addon.ts'
@@ -197,4 +199,17 @@ test('a host-independent addon has the desired digest, and stays the same with o
     expect(whole && computeAddonDigest(whole)).toBe(computeAddonDigest({ name, manifests }))
   }
   expect(listHostIndependentAddons(buildAddonInputFixture(other))).toEqual(hostIndependent)
+})
+
+test('controllers compute the same digest from their settings as the operator who applies the addons', () => {
+  const cluster = parseAddonCluster(`  addons:
+    - name: shop
+      inline:
+        - { kind: ConfigMap, data: { a: b }, apiVersion: v1, metadata: { labels: { app: shop }, name: c } }
+        - { apiVersion: v1, kind: ConfigMap, metadata: { annotations: { a: b }, namespace: web, name: d } }
+`)
+  const addons = listHostIndependentAddons(buildAddonInputFixture(cluster))
+  const text = JSON.stringify({ ...emptySettings, addons })
+  const settings = readVersioned(managerSettingsFormat, JSON.parse(text))
+  expect(settings.addons?.map(computeAddonDigest)).toEqual(addons.map(computeAddonDigest))
 })
