@@ -233,6 +233,8 @@ test('a CRD stays while objects of its kind exist that the addon does not own', 
     { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget default/theirs') },
   ])
   expect(await readInventory(bench, 'a')).toEqual(['CustomResourceDefinition widgets.example.org'])
+  const difference = await diffAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
+  expect(isEmptyDifference(difference)).toBe(true)
   bench.api.remove({ apiVersion: 'example.org/v1', kind: 'Widget', namespace: 'default', name: 'theirs' })
   await removeAddon(bench.client, 'a', bench.options)
   expect(bench.api.get(crd)).toBeUndefined()

@@ -205,7 +205,9 @@ export async function removeAddon(
   if (inventory === undefined) return { removed: [], findings: [] }
   const usage = buildUsageIndex({ addon: name, desired: [], inventories, others })
   const { removed, kept, findings } = await pruneObjects(client, inventory.entries, usage, options)
+  // The digest shows that only objects are left that cannot be removed yet.
+  const appliedDigest = computeAddonDigest({ name, manifests: [] })
   if (kept.length === 0) await removeInventory(client, inventory, { signal })
-  else await writeInventory(client, { addon: name, entries: kept }, inventory, { signal })
+  else await writeInventory(client, { addon: name, appliedDigest, entries: kept }, inventory, { signal })
   return { removed, findings }
 }

@@ -3,6 +3,7 @@ import { readVersioned } from '../contract/versioned.ts'
 import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import { diffAddon } from './diff-addon.ts'
 import { differenceFormat, isEmptyDifference } from './addon-difference.ts'
+import { addonLabel } from './addon.ts'
 import { applyAddon } from './apply-addon.ts'
 import { batchSize } from './live-objects.ts'
 import {
@@ -91,6 +92,20 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
     { change: 'unknown' },
     { change: 'refused', reason: 'the API rejects it' },
   ])
+})
+
+test('manifests that change no object are recorded, so that controllers know them', async () => {
+  const { api, client, options } = await createBench()
+  const manifest = buildConfigMap('c')
+  await applyAddon(client, { name: 'a', manifests: [manifest] }, options)
+  const more = { ...manifest, data: { word: 'one', more: 'x' } }
+  api.user('kubectl', { ...more, metadata: { ...manifest.metadata, labels: { [addonLabel]: 'a' } } })
+  const addon = { name: 'a', manifests: [more] }
+  const difference = await diffAddon(client, addon, others)
+  expect(difference).toMatchObject({ outdatedRecord: true, objects: [{ change: 'none' }] })
+  expect(readVersioned(differenceFormat, JSON.parse(JSON.stringify(difference)))).toEqual(difference)
+  await applyAddon(client, addon, options)
+  expect(isEmptyDifference(await diffAddon(client, addon, others))).toBe(true)
 })
 
 test('the requests of a large addon are sent in batches, and none after a failure', async () => {

@@ -2,7 +2,7 @@ import { mapInBatches } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { satisfies } from '../kube/object.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
-import type { AddonDifference, PrunedObject } from './addon-difference.ts'
+import { type AddonDifference, isEmptyDifference, type PrunedObject } from './addon-difference.ts'
 import { type Addon, computeAddonDigest, labelManifests } from './addon.ts'
 import { assertValidAddons } from './check-addons.ts'
 import { buildPruneFindings, buildUsageIndex, type PruneDecision } from './decide-prune.ts'
@@ -59,7 +59,7 @@ export async function diffAddon(
   for (const entries of groupIntoWaves(undesired, (entry) => entry).toReversed()) {
     decisions.push(...(await decidePrunes(client, { entries, previous: decisions }, usage, options)))
   }
-  return {
+  const difference: AddonDifference = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'AddonDifference',
     addon: addon.name,
@@ -69,6 +69,9 @@ export async function diffAddon(
     toPrune: decisions.map(toPrunedObject),
     findings: decisions.flatMap((decision) => buildPruneFindings(decision, addon.name)),
   }
+  return !isApplied && inventory !== undefined && isEmptyDifference(difference)
+    ? { ...difference, outdatedRecord: true }
+    : difference
 }
 
 function toPrunedObject(decision: PruneDecision): PrunedObject {
