@@ -10,7 +10,6 @@ import { readInventories, removeInventory, type StoredInventory, writeInventory 
 import {
   buildDesiredEntries,
   excludeEntries,
-  type Inventory,
   type InventoryEntry,
   mergeEntries,
   toAppliedEntry,
