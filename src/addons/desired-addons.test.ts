@@ -202,13 +202,13 @@ test('a host-independent addon has the desired digest, and stays the same with o
 })
 
 test('controllers compute the same digest from their settings as the operator who applies the addons', () => {
-  const cluster = parseAddonCluster(`  addons:
+  const unordered = parseAddonCluster(`  addons:
     - name: shop
       inline:
         - { kind: ConfigMap, data: { a: b }, apiVersion: v1, metadata: { labels: { app: shop }, name: c } }
         - { apiVersion: v1, kind: ConfigMap, metadata: { annotations: { a: b }, namespace: web, name: d } }
 `)
-  const addons = listHostIndependentAddons(buildAddonInputFixture(cluster))
+  const addons = listHostIndependentAddons(buildAddonInputFixture(unordered))
   const text = JSON.stringify({ ...emptySettings, addons })
   const settings = readVersioned(managerSettingsFormat, JSON.parse(text))
   const digest = ({ name, manifests }: (typeof addons)[number]) => computeAddonDigest({ name, manifests })

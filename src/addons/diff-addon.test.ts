@@ -123,7 +123,7 @@ test('the requests of a large addon are sent in batches, and none after a failur
   expect(highest).toBe(batchSize)
   sent = 0
   api.onRequest = ({ method }) => (method === 'PATCH' ? { status: 500, json: { kind: 'Status' } } : undefined)
-  await expect(diffAddon(client, { name: 'a', manifests }, others)).rejects.toThrow()
+  await expect(diffAddon(client, { name: 'a', manifests }, others)).rejects.toThrow('failed')
   expect(sent).toBeLessThan(count + 2 * batchSize)
 })
 
