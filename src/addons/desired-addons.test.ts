@@ -7,7 +7,12 @@ import { readVersioned } from '../contract/versioned.ts'
 import { builtInAddons } from '../spec/addons.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { computeAddonDigest } from './addon.ts'
-import { listAddonImages, listDesiredAddons, listHostIndependentAddons } from './desired-addons.ts'
+import {
+  listAddonImages,
+  listAddonsWithSecrets,
+  listDesiredAddons,
+  listHostIndependentAddons,
+} from './desired-addons.ts'
 import { buildAddonInputFixture, parseAddonCluster, readAddonTestdata } from './testing/addon-input.ts'
 
 const plain = parseAddonCluster()
@@ -184,6 +189,15 @@ test('listHostIndependentAddons omits addons that depend on hosts or contain a S
     'traefik',
     'local-path',
     'plain',
+  ])
+})
+
+test('listAddonsWithSecrets lists the others of a user, without contents of their objects', () => {
+  expect(listAddonsWithSecrets(buildAddonInputFixture(cluster))).toEqual([
+    {
+      name: 'secret',
+      manifests: [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x', namespace: 'default' } }],
+    },
   ])
 })
 

@@ -23,16 +23,14 @@ export interface ApplyDocumentOptions {
  */
 export async function applyDocument(
   client: KubeClient,
-  { addons: contents }: Pick<DesiredDocument, 'addons'>,
+  { addons: contents, others: kept = [] }: Pick<DesiredDocument, 'addons' | 'others'>,
   { isNew, ownedAddons }: ApplyDocumentOptions,
   { now, signal, log }: Pick<ApplyAddonOptions, 'now' | 'signal'> & { readonly log: (line: string) => void },
 ): Promise<void> {
-  const addons: readonly Addon[] = contents.map(({ force, ...addon }) => ({
-    ...addon,
-    ...(force === undefined ? {} : { force }),
-  }))
+  const addons = contents.map(toAddon)
+  const desired = [...addons, ...kept.map(toAddon)]
   const buildOptions = (name: string): ApplyAddonOptions => ({
-    ...{ others: addons.filter((one) => one.name !== name), now, signal },
+    ...{ others: desired.filter((one) => one.name !== name), now, signal },
     deadline: now().getTime() + readyTimeoutMs,
     emit: (event) => log(`${name}: waits for ${event.for}`),
   })
@@ -48,7 +46,11 @@ export async function applyDocument(
     if (hasDrift(await diffAddon(client, addon, options))) await repairAddon(client, addon, options)
   }
   if (!isNew) return
-  const removed = findRemovedAddons(await readInventories(client), addons)
+  const removed = findRemovedAddons(await readInventories(client), desired)
   for (const name of removed)
     if (ownedAddons.includes(name)) await removeAddon(client, name, buildOptions(name))
+}
+
+function toAddon({ force, ...addon }: DesiredDocument['addons'][number]): Addon {
+  return { ...addon, ...(force === undefined ? {} : { force }) }
 }
