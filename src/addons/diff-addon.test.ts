@@ -4,8 +4,10 @@ import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import { diffAddon } from './diff-addon.ts'
 import { differenceFormat, isEmptyDifference } from './addon-difference.ts'
 import { addonLabel } from './addon.ts'
-import { applyAddon } from './apply-addon.ts'
+import { applyAddon, removeAddon } from './apply-addon.ts'
+import { writeInventory } from './inventory-store.ts'
 import { batchSize } from './live-objects.ts'
+import { toReference } from './reference.ts'
 import {
   buildConfigMap,
   buildDeployment,
@@ -109,7 +111,7 @@ test('manifests that change no object are recorded, so that controllers know the
 })
 
 test('the requests of a large addon are sent in batches, and none after a failure', async () => {
-  const { api, client } = await createBench()
+  const { api, client, options } = await createBench()
   const count = 2 * batchSize + 1
   const manifests = Array.from({ length: count }, (_, index) => buildConfigMap(`c${index}`))
   const request = client.request.bind(client)
@@ -120,6 +122,10 @@ test('the requests of a large addon are sent in batches, and none after a failur
     return request(one).finally(() => running--)
   })
   expect((await diffAddon(client, { name: 'a', manifests }, others)).objects).toHaveLength(count)
+  expect(highest).toBe(batchSize)
+  const entries = manifests.map((manifest) => ({ ...toReference(manifest), uid: 'u' }))
+  await writeInventory(client, { addon: 'b', entries }, undefined)
+  await removeAddon(client, 'b', options)
   expect(highest).toBe(batchSize)
   sent = 0
   api.onRequest = ({ method }) => (method === 'PATCH' ? { status: 500, json: { kind: 'Status' } } : undefined)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { settleAll } from '../kit/concurrency.ts'
+import { mapInBatches, settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { createUntypedKind, type Kind, type KubeObject } from '../kube/object.ts'
@@ -7,7 +7,7 @@ import { listObjects } from '../kube/read-objects.ts'
 import type { KubeCallOptions } from '../kube/request.ts'
 import { type ContainedObject, decidePrune, type PruneDecision, type UsageIndex } from './decide-prune.ts'
 import type { InventoryEntry } from './inventory.ts'
-import { findLiveObject } from './live-objects.ts'
+import { batchSize, findLiveObject } from './live-objects.ts'
 import { describeReference, toReference } from './reference.ts'
 import { isCrd, isNamespace } from './waves.ts'
 
@@ -30,15 +30,13 @@ export async function decidePrunes(
   const removedNamespaces = new Set(
     removed.filter((object) => isNamespace(toReference(object))).map(({ metadata }) => metadata.name),
   )
-  return settleAll(
-    entries.map(async (entry) => {
-      const object = await findLiveObject(client, entry, options)
-      const contents = object === undefined ? [] : await listContents(client, object, options)
-      // The objects of a removed namespace are gone before its CRDs are removed.
-      const remaining = contents.filter(({ namespace = '' }) => !removedNamespaces.has(namespace))
-      return decidePrune(entry, object, remaining, removing, usage)
-    }),
-  )
+  return mapInBatches(batchSize, entries, async (entry) => {
+    const object = await findLiveObject(client, entry, options)
+    const contents = object === undefined ? [] : await listContents(client, object, options)
+    // The objects of a removed namespace are gone before its CRDs are removed.
+    const remaining = contents.filter(({ namespace = '' }) => !removedNamespaces.has(namespace))
+    return decidePrune(entry, object, remaining, removing, usage)
+  })
 }
 
 const rbac = 'rbac.authorization.k8s.io/v1'
