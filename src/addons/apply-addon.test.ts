@@ -453,6 +453,21 @@ test('a failing webhook call is retried until the webhook is ready', async () =>
   expect(bench.reported[0]).toContain('failed calling webhook')
 })
 
+test('a custom resource waits until the API serves the CRD of an earlier addon', async () => {
+  const bench = await createBench()
+  const earlier = { name: 'crds', manifests: [widgetCrd] }
+  await applyAddon(bench.client, earlier, bench.options)
+  let remaining = 3
+  bench.api.onRequest = ({ path }) =>
+    path === '/apis/example.org/v1' && remaining-- > 0
+      ? { status: 404, text: '404 page not found' }
+      : undefined
+  const addon = { name: 'a', manifests: [buildWidget('w')] }
+  await applyAddon(bench.client, addon, { ...bench.options, others: [earlier] })
+  expect(bench.reported[0]).toContain('the cluster has no Widget in example.org/v1')
+  expect(await readInventory(bench, 'a')).toEqual(['Widget w'])
+})
+
 test('a field of another manager is not taken over without force', async () => {
   const bench = await createBench()
   const addon = { name: 'a', manifests: [buildConfigMap('a', 'ours')] }

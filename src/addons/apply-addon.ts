@@ -156,12 +156,13 @@ function toAppliedEntries(
 async function applyWaves(
   client: KubeClient,
   addon: Addon,
-  options: AddonWaitOptions,
+  options: ApplyAddonOptions,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const ownGroups = findDefinedGroups(addon.manifests.map(toReference))
+  const references = [addon, ...options.others].flatMap(({ manifests }) => manifests.map(toReference))
+  const definedGroups = findDefinedGroups(references)
   const appliedObjects = new Map<string, KubeObject>()
   for (const wave of groupIntoWaves(labelManifests(addon), toReference)) {
-    const applied = await applyWave(client, wave, { ...options, addon, ownGroups })
+    const applied = await applyWave(client, wave, { ...options, addon, definedGroups })
     for (const [key, object] of applied) appliedObjects.set(key, object)
   }
   return appliedObjects
