@@ -61,6 +61,11 @@ const document = z.strictObject({
   digest: z.string(),
   /** True if an earlier run was interrupted before all objects were ready. */
   unfinished: z.literal(true).optional(),
+  /**
+   * True if no object would change, but the cluster records other manifests as applied. Controllers look for
+   * drift only in addons with a current record.
+   */
+  outdatedRecord: z.literal(true).optional(),
   objects: z.array(objectChangeSchema),
   toPrune: z.array(prunedObjectSchema),
   findings: z.array(findingSchema),
@@ -83,7 +88,13 @@ export function isEntirelyNew({ objects }: AddonDifference): boolean {
 }
 
 /** True if applying the addon would change nothing. */
-export function isEmptyDifference({ unfinished, objects, toPrune }: AddonDifference): boolean {
-  if (unfinished === true) return false
+export function isEmptyDifference(difference: AddonDifference): boolean {
+  const { unfinished, outdatedRecord, objects, toPrune } = difference
+  if (unfinished === true || outdatedRecord === true) return false
   return objects.every(({ change }) => change === 'none') && toPrune.every(({ action }) => action === 'hold')
+}
+
+/** True if an object of an addon that was applied before is missing or was changed. */
+export function hasDrift({ objects }: AddonDifference): boolean {
+  return objects.some(({ change }) => change !== 'none')
 }

@@ -44,8 +44,18 @@ export function labelManifests({ name, manifests }: Pick<Addon, 'name' | 'manife
  */
 export function computeAddonDigest(addon: Addon): string {
   return createHash('sha256')
-    .update(JSON.stringify(labelManifests(addon).map(redactSecret)))
+    .update(JSON.stringify(labelManifests(addon).map(orderIdentity).map(redactSecret)))
     .digest('hex')
+}
+
+/**
+ * Puts the fields that identify the object first. Settings of controllers and documents of fleets are read in
+ * this order, and their digest must be that of the operator who applies the addon.
+ */
+function orderIdentity({ apiVersion, kind, metadata, ...fields }: Manifest): Manifest {
+  const { name, namespace, ...rest } = metadata
+  const ordered = { name, ...(namespace === undefined ? {} : { namespace }), ...rest }
+  return { apiVersion, kind, metadata: ordered, ...fields }
 }
 
 function redactSecret(manifest: Manifest): object {

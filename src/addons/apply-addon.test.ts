@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestCa, type TestCa } from '../kit/testing/test-ca.ts'
 import { isEmptyDifference } from './addon-difference.ts'
-import { applyAddon, applyAddonNoWait, removeAddon } from './apply-addon.ts'
+import { applyAddon, applyAddonNoWait, removeAddon, repairAddon } from './apply-addon.ts'
 import { diffAddon } from './diff-addon.ts'
 import { readInventories } from './inventory-store.ts'
 import { type AddonTestBench, createAddonTestBench } from './testing/addon-test-bench.ts'
@@ -207,6 +207,22 @@ test.each([['before'], ['after']])(
   },
 )
 
+test('a repair restores objects, prunes nothing, and stops if other manifests are being applied', async () => {
+  const bench = await createBench()
+  const addon = { name: 'a', manifests: [buildConfigMap('x')] }
+  const before = { name: 'a', manifests: [buildConfigMap('x'), buildConfigMap('moving')] }
+  await applyAddon(bench.client, before, bench.options)
+  expect(await repairAddon(bench.client, addon, bench.options)).toBe(false)
+  const others = [{ name: 'b', manifests: [buildConfigMap('moving')] }]
+  await applyAddon(bench.client, addon, { ...bench.options, others })
+  bench.api.remove(toConfigMapReference('x'))
+  expect(await repairAddon(bench.client, addon, bench.options)).toBe(true)
+  expect(bench.api.get(toConfigMapReference('x'))).toBeDefined()
+  expect(bench.api.get(toConfigMapReference('moving'))).toBeDefined()
+  expect(await readInventory(bench, 'a')).toEqual(['ConfigMap moving', 'ConfigMap x'])
+  expect(await diffAddon(bench.client, addon, { others })).toMatchObject({ objects: [{ change: 'none' }] })
+})
+
 test('a CRD stays while objects of its kind exist that the addon does not own', async () => {
   const bench = await createBench()
   await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, bench.options)
@@ -217,6 +233,8 @@ test('a CRD stays while objects of its kind exist that the addon does not own', 
     { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget default/theirs') },
   ])
   expect(await readInventory(bench, 'a')).toEqual(['CustomResourceDefinition widgets.example.org'])
+  const difference = await diffAddon(bench.client, { name: 'a', manifests: [] }, bench.options)
+  expect(isEmptyDifference(difference)).toBe(true)
   bench.api.remove({ apiVersion: 'example.org/v1', kind: 'Widget', namespace: 'default', name: 'theirs' })
   await removeAddon(bench.client, 'a', bench.options)
   expect(bench.api.get(crd)).toBeUndefined()
@@ -254,6 +272,42 @@ test('custom resources of users keep their namespace; those of pods go with it',
     { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('Widget n/theirs') },
     { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget n/') },
   ])
+})
+
+test('a custom resource of a foreign CRD keeps its namespace, and so the volume claim that it owns', async () => {
+  const bench = await createBench()
+  const { metadata, ...widget } = buildWidget('database')
+  await applyAddon(bench.client, { name: 'a', manifests: [buildNamespace('n')] }, bench.options)
+  bench.api.user('kubectl', widgetCrd)
+  bench.api.user('kubectl', { ...widget, metadata: { ...metadata, namespace: 'n' } })
+  bench.api.user('operator', {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data', namespace: 'n', ownerReferences: [{ kind: 'Widget', name: 'database' }] },
+  })
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
+  expect(findings).toMatchObject([
+    { code: 'ADDON_NAMESPACE_IN_USE', message: expect.stringContaining('Widget n/database') },
+  ])
+  expect(bench.api.get({ apiVersion: 'v1', kind: 'Namespace', name: 'n' })).toBeDefined()
+})
+
+test.each([
+  ['does not know', 404],
+  ['fails to convert', 500],
+])('a CRD stays while the API server %s its kind', async (_, status) => {
+  const bench = await createBench()
+  await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd] }, bench.options)
+  bench.api.user('kubectl', buildWidget('theirs'))
+  bench.api.onRequest = ({ path }) =>
+    path.startsWith('/apis/example.org/')
+      ? { status, json: { kind: 'Status', message: 'broken' } }
+      : undefined
+  const { findings } = await removeAddon(bench.client, 'a', bench.options)
+  expect(findings).toMatchObject([
+    { code: 'ADDON_DEFINITION_IN_USE', message: expect.stringContaining('Widget objects, which the API') },
+  ])
+  expect(bench.api.get(crd)).toBeDefined()
 })
 
 test('an unschedulable pod is reported with the node conditions and taints that prevent scheduling', async () => {
@@ -397,6 +451,21 @@ test('a failing webhook call is retried until the webhook is ready', async () =>
       : undefined
   await applyAddon(bench.client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, bench.options)
   expect(bench.reported[0]).toContain('failed calling webhook')
+})
+
+test('a custom resource waits until the API serves the CRD of an earlier addon', async () => {
+  const bench = await createBench()
+  const earlier = { name: 'crds', manifests: [widgetCrd] }
+  await applyAddon(bench.client, earlier, bench.options)
+  let remaining = 3
+  bench.api.onRequest = ({ path }) =>
+    path === '/apis/example.org/v1' && remaining-- > 0
+      ? { status: 404, text: '404 page not found' }
+      : undefined
+  const addon = { name: 'a', manifests: [buildWidget('w')] }
+  await applyAddon(bench.client, addon, { ...bench.options, others: [earlier] })
+  expect(bench.reported[0]).toContain('the cluster has no Widget in example.org/v1')
+  expect(await readInventory(bench, 'a')).toEqual(['Widget w'])
 })
 
 test('a field of another manager is not taken over without force', async () => {

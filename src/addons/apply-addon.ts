@@ -10,7 +10,6 @@ import { readInventories, removeInventory, type StoredInventory, writeInventory 
 import {
   buildDesiredEntries,
   excludeEntries,
-  type Inventory,
   type InventoryEntry,
   mergeEntries,
   toAppliedEntry,
@@ -41,13 +40,11 @@ export async function applyAddon(
   options: ApplyAddonOptions,
 ): Promise<ApplyAddonResult> {
   const { others, signal } = options
-  const { inventories, desired, entries, stored } = await recordEntries(client, addon, options)
+  const inventories = await readValidInventories(client, addon, options)
+  const { desired, entries, stored } = await recordEntries(client, addon, inventories, options)
   const otherInventories = await takeOverEntries(client, inventories, addon.name, desired, signal)
   const appliedObjects = await applyWaves(client, addon, options)
-  const appliedEntries = desired.map((entry): InventoryEntry => {
-    const object = appliedObjects.get(formatReferenceKey(entry))
-    return object === undefined ? entry : toAppliedEntry(entry, object, addon.name)
-  })
+  const appliedEntries = toAppliedEntries(addon, desired, appliedObjects)
   const usage = buildUsageIndex({
     addon: addon.name,
     desired: appliedEntries,
@@ -65,6 +62,26 @@ export async function applyAddon(
 }
 
 /**
+ * Restores the objects of an addon that was applied before, and prunes nothing: a controller does not know
+ * all desired addons, so an object may be moving to one of the others. Returns false and changes nothing if
+ * an operator has begun to apply other manifests.
+ */
+export async function repairAddon(
+  client: KubeClient,
+  addon: Addon,
+  options: ApplyAddonOptions,
+): Promise<boolean> {
+  const inventories = await readValidInventories(client, addon, options)
+  const appliedDigest = computeAddonDigest(addon)
+  if (inventories.find((one) => one.addon === addon.name)?.appliedDigest !== appliedDigest) return false
+  const { desired, entries, stored } = await recordEntries(client, addon, inventories, options)
+  const appliedEntries = toAppliedEntries(addon, desired, await applyWaves(client, addon, options))
+  const nextInventory = { addon: addon.name, appliedDigest, entries: mergeEntries(appliedEntries, entries) }
+  await writeInventory(client, nextInventory, stored, { signal: options.signal })
+  return true
+}
+
+/**
  * Applies an addon early and waits only for CRDs and namespaces, so slow workloads can start sooner. Leaves
  * out workloads with several replicas, and objects that need workloads of the addon.
  */
@@ -73,7 +90,7 @@ export async function applyAddonNoWait(
   addon: Addon,
   options: ApplyAddonOptions,
 ): Promise<void> {
-  await recordEntries(client, addon, options)
+  await recordEntries(client, addon, await readValidInventories(client, addon, options), options)
   const ownGroups = findDefinedGroups(addon.manifests.map(toReference))
   const manifests = addon.manifests.filter(
     (manifest) => !needsWorkloads(toReference(manifest), ownGroups) && !hasMultipleReplicas(manifest),
@@ -92,20 +109,27 @@ function hasMultipleReplicas(manifest: Manifest): boolean {
 const multipleReplicas = z.looseObject({ spec: z.looseObject({ replicas: z.int().min(2) }) })
 
 interface RecordedEntries {
-  readonly inventories: readonly StoredInventory[]
   readonly desired: readonly InventoryEntry[]
   /** Desired entries, and previous entries of objects that are no longer desired. */
   readonly entries: readonly InventoryEntry[]
   readonly stored: StoredInventory
 }
 
-async function recordEntries(
+async function readValidInventories(
   client: KubeClient,
   addon: Addon,
   { others, signal }: ApplyAddonOptions,
-): Promise<RecordedEntries> {
+): Promise<StoredInventory[]> {
   assertValidAddons([addon, ...others])
-  const inventories = await readInventories(client, { signal })
+  return readInventories(client, { signal })
+}
+
+async function recordEntries(
+  client: KubeClient,
+  addon: Addon,
+  inventories: readonly StoredInventory[],
+  { signal }: ApplyAddonOptions,
+): Promise<RecordedEntries> {
   const previous = inventories.find((inventory) => inventory.addon === addon.name)
   const live = await findLiveObjects(client, addon.manifests.map(toReference), { signal })
   const desired = buildDesiredEntries(addon, live, inventories)
@@ -115,18 +139,30 @@ async function recordEntries(
   const stored = await writeInventory(client, { addon: addon.name, appliedDigest, entries }, previous, {
     signal,
   })
-  return { inventories, desired, entries, stored }
+  return { desired, entries, stored }
+}
+
+function toAppliedEntries(
+  { name }: Addon,
+  desired: readonly InventoryEntry[],
+  appliedObjects: ReadonlyMap<string, KubeObject>,
+): InventoryEntry[] {
+  return desired.map((entry) => {
+    const object = appliedObjects.get(formatReferenceKey(entry))
+    return object === undefined ? entry : toAppliedEntry(entry, object, name)
+  })
 }
 
 async function applyWaves(
   client: KubeClient,
   addon: Addon,
-  options: AddonWaitOptions,
+  options: ApplyAddonOptions,
 ): Promise<ReadonlyMap<string, KubeObject>> {
-  const ownGroups = findDefinedGroups(addon.manifests.map(toReference))
+  const references = [addon, ...options.others].flatMap(({ manifests }) => manifests.map(toReference))
+  const definedGroups = findDefinedGroups(references)
   const appliedObjects = new Map<string, KubeObject>()
   for (const wave of groupIntoWaves(labelManifests(addon), toReference)) {
-    const applied = await applyWave(client, wave, { ...options, addon, ownGroups })
+    const applied = await applyWave(client, wave, { ...options, addon, definedGroups })
     for (const [key, object] of applied) appliedObjects.set(key, object)
   }
   return appliedObjects
@@ -154,12 +190,6 @@ async function takeOverEntries(
   return otherInventories
 }
 
-/** Lists the addons that have an inventory and are no longer desired. */
-export function findRemovedAddons(inventories: readonly Inventory[], desired: readonly Addon[]): string[] {
-  const names = new Set(desired.map(({ name }) => name))
-  return inventories.map(({ addon }) => addon).filter((addon) => !names.has(addon))
-}
-
 /**
  * Removes all objects of an addon in reverse order of applying. The inventory is deleted when it has no
  * entries left.
@@ -175,7 +205,9 @@ export async function removeAddon(
   if (inventory === undefined) return { removed: [], findings: [] }
   const usage = buildUsageIndex({ addon: name, desired: [], inventories, others })
   const { removed, kept, findings } = await pruneObjects(client, inventory.entries, usage, options)
+  // The digest shows that only objects are left that cannot be removed yet.
+  const appliedDigest = computeAddonDigest({ name, manifests: [] })
   if (kept.length === 0) await removeInventory(client, inventory, { signal })
-  else await writeInventory(client, { addon: name, entries: kept }, inventory, { signal })
+  else await writeInventory(client, { addon: name, appliedDigest, entries: kept }, inventory, { signal })
   return { removed, findings }
 }

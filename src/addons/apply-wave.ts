@@ -26,10 +26,10 @@ import { isCrd, isNamespace } from './waves.ts'
 export interface WaveOptions extends AddonWaitOptions {
   readonly addon: Addon
   /**
-   * API groups whose CRDs are part of the addon. After a CRD is created, the API server may need some time
-   * until it serves the group.
+   * API groups whose CRDs are part of this addon or another desired one. After a CRD is created, the API
+   * server may need some time until it serves the group.
    */
-  readonly ownGroups: ReadonlySet<string>
+  readonly definedGroups: ReadonlySet<string>
 }
 
 /**
@@ -146,18 +146,18 @@ function isPrerequisite(reference: ObjectReference): boolean {
 
 /**
  * True if the request may succeed later: the server is unreachable or overloaded, a webhook is not running
- * yet, or the addon's CRD is not served yet.
+ * yet, or the CRD of an addon is not served yet.
  */
 function isTransientError(
   error: unknown,
   { apiVersion }: ObjectReference,
-  { ownGroups }: WaveOptions,
+  { definedGroups }: WaveOptions,
 ): error is HyperkubeError {
   if (!(error instanceof HyperkubeError)) return false
   if (error.code === 'KUBE_SERVER' || error.code === 'KUBE_UNREACHABLE' || error.code === 'KUBE_TOO_MANY')
     return true
   const isUnknown = error.code === 'KUBE_KIND_UNKNOWN' || error.code === 'KUBE_NOT_FOUND'
-  return isUnknown && ownGroups.has(parseGroup(apiVersion))
+  return isUnknown && definedGroups.has(parseGroup(apiVersion))
 }
 
 const container = z.looseObject({

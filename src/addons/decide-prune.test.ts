@@ -63,9 +63,11 @@ test('only an object that this addon created is removed', () => {
 
 test('an object that its chart wants to keep is left, and reported', () => {
   const kept = object()
-  const annotations = { 'helm.sh/resource-policy': 'keep' }
-  const live = { ...kept, metadata: { ...kept.metadata, annotations } }
-  expect(decide(entry, live)).toBe('forget: policy')
+  for (const policy of ['keep', ' Keep ']) {
+    const annotations = { 'helm.sh/resource-policy': policy }
+    const live = { ...kept, metadata: { ...kept.metadata, annotations } }
+    expect(decide(entry, live)).toBe('forget: policy')
+  }
   const [finding] = buildPruneFindings({ action: 'forget', entry, reason: 'policy' }, 'mine')
   expect(finding).toMatchObject({
     code: 'ADDON_OBJECT_LEFT',
@@ -138,4 +140,19 @@ test('findings name the objects that are kept', () => {
     },
   ])
   expect(buildPruneFindings({ action: 'forget', entry, reason: 'moved' }, 'mine')).toEqual([])
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', name: 'n' }
+  // The command must list custom resources too.
+  expect(
+    buildPruneFindings({ action: 'hold', entry: namespace, reason: 'in use', users }, 'mine'),
+  ).toMatchObject([{ hint: expect.stringContaining('kubectl api-resources') }])
+})
+
+test('the command that deletes an object says what else is deleted', () => {
+  const findHint = (kind: string): string | undefined => {
+    const left = { apiVersion: 'v1', kind, name: 'n' }
+    return buildPruneFindings({ action: 'forget', entry: left, reason: 'found' }, 'mine')[0]?.hint
+  }
+  expect(findHint('ConfigMap')).toBe('if it is not needed: kubectl delete configmap n')
+  expect(findHint('Namespace')).toMatch(/kubectl delete namespace n, which also deletes all its objects$/)
+  expect(findHint('PersistentVolumeClaim')).toMatch(/ n, which may also delete its data$/)
 })

@@ -117,9 +117,12 @@ function findUsers(entry: InventoryEntry, { namespaces }: UsageIndex): string[] 
   return user === undefined ? [] : [describeReference(user)]
 }
 
-/** True if the author of a chart wants the object to outlive the release, for example a volume claim. */
-function hasKeepPolicy({ metadata }: KubeObject): boolean {
-  return Object(metadata['annotations'])['helm.sh/resource-policy'] === 'keep'
+/**
+ * True if the author of a chart wants the object to outlive the release, for example a volume claim. Helm
+ * ignores case and spaces too.
+ */
+function hasKeepPolicy({ metadata: { annotations } }: KubeObject): boolean {
+  return annotations?.['helm.sh/resource-policy']?.trim().toLowerCase() === 'keep'
 }
 
 const leftReasons: Readonly<Record<string, string>> = {
@@ -136,13 +139,12 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
   const subject = `addon ${addon}: ${describeReference(entry)}`
   const reason = decision.action === 'forget' ? leftReasons[decision.reason] : undefined
   if (reason !== undefined) {
-    const warning = isCrd(entry) ? ', which also deletes all its objects' : ''
     return [
       {
         code: 'ADDON_OBJECT_LEFT',
         severity: 'warning',
         message: `${subject} is no longer part of the addon, but is not deleted, because it ${reason}`,
-        hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}${warning}`,
+        hint: `if it is not needed: kubectl delete ${formatDeleteArguments(entry)}${describeLoss(entry)}`,
       },
     ]
   }
@@ -157,10 +159,16 @@ export function buildPruneFindings(decision: PruneDecision, addon: string): Find
         {
           code: 'ADDON_NAMESPACE_IN_USE',
           ...common,
-          hint: `kubectl get all,configmaps,secrets,pvc -n ${entry.name}`,
+          hint: `kubectl api-resources --verbs=list --namespaced -o name | xargs -n1 kubectl get --ignore-not-found --show-kind -n ${entry.name}`,
         },
       ]
     : [{ code: 'ADDON_DEFINITION_IN_USE', ...common, hint: `kubectl get ${entry.name} -A` }]
+}
+
+/** Describes what else is lost when the object is deleted. */
+function describeLoss(entry: ObjectReference): string {
+  if (isCrd(entry) || isNamespace(entry)) return ', which also deletes all its objects'
+  return entry.kind === 'PersistentVolumeClaim' ? ', which may also delete its data' : ''
 }
 
 /**

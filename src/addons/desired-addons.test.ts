@@ -2,10 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
 import { z } from 'zod'
 import { hasErrors } from '../contract/finding.ts'
+import { emptySettings, managerSettingsFormat } from '../contract/manager-settings.ts'
+import { readVersioned } from '../contract/versioned.ts'
 import { builtInAddons } from '../spec/addons.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { computeAddonDigest } from './addon.ts'
-import { listAddonImages, listDesiredAddons, listHostIndependentAddons } from './desired-addons.ts'
+import {
+  listAddonImages,
+  listAddonsWithSecrets,
+  listDesiredAddons,
+  listHostIndependentAddons,
+} from './desired-addons.ts'
 import { buildAddonInputFixture, parseAddonCluster, readAddonTestdata } from './testing/addon-input.ts'
 
 const plain = parseAddonCluster()
@@ -185,6 +192,15 @@ test('listHostIndependentAddons omits addons that depend on hosts or contain a S
   ])
 })
 
+test('listAddonsWithSecrets lists the others of a user, without contents of their objects', () => {
+  expect(listAddonsWithSecrets(buildAddonInputFixture(cluster))).toEqual([
+    {
+      name: 'secret',
+      manifests: [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x', namespace: 'default' } }],
+    },
+  ])
+})
+
 test('a host-independent addon has the desired digest, and stays the same with other hosts', () => {
   const [host] = cluster.spec.hosts
   const other: Cluster = { ...cluster, spec: { ...cluster.spec, hosts: host === undefined ? [] : [host] } }
@@ -197,4 +213,18 @@ test('a host-independent addon has the desired digest, and stays the same with o
     expect(whole && computeAddonDigest(whole)).toBe(computeAddonDigest({ name, manifests }))
   }
   expect(listHostIndependentAddons(buildAddonInputFixture(other))).toEqual(hostIndependent)
+})
+
+test('controllers compute the same digest from their settings as the operator who applies the addons', () => {
+  const unordered = parseAddonCluster(`  addons:
+    - name: shop
+      inline:
+        - { kind: ConfigMap, data: { a: b }, apiVersion: v1, metadata: { labels: { app: shop }, name: c } }
+        - { apiVersion: v1, kind: ConfigMap, metadata: { annotations: { a: b }, namespace: web, name: d } }
+`)
+  const addons = listHostIndependentAddons(buildAddonInputFixture(unordered))
+  const text = JSON.stringify({ ...emptySettings, addons })
+  const settings = readVersioned(managerSettingsFormat, JSON.parse(text))
+  const digest = ({ name, manifests }: (typeof addons)[number]) => computeAddonDigest({ name, manifests })
+  expect(settings.addons?.map(digest)).toEqual(addons.map(digest))
 })

@@ -1,5 +1,6 @@
 import type { Finding } from '../contract/finding.ts'
 import type { ManagerSettings } from '../contract/manager-settings.ts'
+import type { Manifest } from '../kube/object.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import type { AddonDefinition, AddonInput } from './built-in/addon-definition.ts'
 import type { DesiredAddon } from './addon.ts'
@@ -50,14 +51,13 @@ export function listAddonImages(
 }
 
 type HostIndependentAddons = NonNullable<ManagerSettings['addons']>
+type HostIndependentInput = Pick<AddonInput, 'cluster' | 'images' | 'sources' | 'charts'>
 
 /**
  * Lists the addons that depend only on cluster.yml and its files, not on hosts, and contain no Secret. For
  * these addons, controllers need no new settings when a worker joins or is removed.
  */
-export function listHostIndependentAddons(
-  input: Pick<AddonInput, 'cluster' | 'images' | 'sources' | 'charts'>,
-): HostIndependentAddons {
+export function listHostIndependentAddons(input: HostIndependentInput): HostIndependentAddons {
   const { addons } = listDesiredAddons({ ...input, metricsCertificate: undefined, resolvers: [] })
   return addons
     .filter(({ name, manifests }) => !hostDependentAddons.has(name) && !manifests.some(isSecret))
@@ -66,6 +66,21 @@ export function listHostIndependentAddons(
       manifests: [...manifests],
       ...(force === true ? { force } : {}),
     }))
+}
+
+/**
+ * Lists the addons of a user that listHostIndependentAddons leaves out. Their manifests contain only the names
+ * of the objects.
+ */
+export function listAddonsWithSecrets(input: HostIndependentInput): HostIndependentAddons {
+  const { addons } = listDesiredAddons({ ...input, metricsCertificate: undefined, resolvers: [] })
+  return addons
+    .filter(({ name, manifests }) => !hostDependentAddons.has(name) && manifests.some(isSecret))
+    .map(({ name, manifests }) => ({ name, manifests: manifests.map(pickIdentity) }))
+}
+
+function pickIdentity({ apiVersion, kind, metadata: { name, namespace } }: Manifest): Manifest {
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
 }
 
 function listEnabled({ spec }: Cluster): readonly AddonDefinition[] {

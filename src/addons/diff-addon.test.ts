@@ -1,9 +1,13 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { readVersioned } from '../contract/versioned.ts'
 import { type TestCa, createTestCa } from '../kit/testing/test-ca.ts'
 import { diffAddon } from './diff-addon.ts'
 import { differenceFormat, isEmptyDifference } from './addon-difference.ts'
-import { applyAddon } from './apply-addon.ts'
+import { addonLabel } from './addon.ts'
+import { applyAddon, removeAddon } from './apply-addon.ts'
+import { writeInventory } from './inventory-store.ts'
+import { batchSize } from './live-objects.ts'
+import { toReference } from './reference.ts'
 import {
   buildConfigMap,
   buildDeployment,
@@ -90,6 +94,90 @@ test('objects that the API refuses or cannot dry-run are reported', async () => 
     { change: 'unknown' },
     { change: 'refused', reason: 'the API rejects it' },
   ])
+})
+
+test('manifests that change no object are recorded, so that controllers know them', async () => {
+  const { api, client, options } = await createBench()
+  const manifest = buildConfigMap('c')
+  await applyAddon(client, { name: 'a', manifests: [manifest] }, options)
+  const more = { ...manifest, data: { word: 'one', more: 'x' } }
+  api.user('kubectl', { ...more, metadata: { ...manifest.metadata, labels: { [addonLabel]: 'a' } } })
+  const addon = { name: 'a', manifests: [more] }
+  const difference = await diffAddon(client, addon, others)
+  expect(difference).toMatchObject({ outdatedRecord: true, objects: [{ change: 'none' }] })
+  expect(readVersioned(differenceFormat, JSON.parse(JSON.stringify(difference)))).toEqual(difference)
+  await applyAddon(client, addon, options)
+  expect(isEmptyDifference(await diffAddon(client, addon, others))).toBe(true)
+})
+
+test('the requests of a large addon are sent in batches, and none after a failure', async () => {
+  const { api, client, options } = await createBench()
+  const count = 2 * batchSize + 1
+  const manifests = Array.from({ length: count }, (_, index) => buildConfigMap(`c${index}`))
+  const request = client.request.bind(client)
+  let [running, highest, sent] = [0, 0, 0]
+  vi.spyOn(client, 'request').mockImplementation(async (one) => {
+    highest = Math.max(highest, ++running)
+    sent++
+    return request(one).finally(() => running--)
+  })
+  expect((await diffAddon(client, { name: 'a', manifests }, others)).objects).toHaveLength(count)
+  expect(highest).toBe(batchSize)
+  const entries = manifests.map((manifest) => ({ ...toReference(manifest), uid: 'u' }))
+  await writeInventory(client, { addon: 'b', entries }, undefined)
+  await removeAddon(client, 'b', options)
+  expect(highest).toBe(batchSize)
+  sent = 0
+  api.onRequest = ({ method }) => (method === 'PATCH' ? { status: 500, json: { kind: 'Status' } } : undefined)
+  await expect(diffAddon(client, { name: 'a', manifests }, others)).rejects.toThrow('failed')
+  expect(sent).toBeLessThan(count + 2 * batchSize)
+})
+
+test('objects that need a namespace or a CRD of an earlier addon are not refused', async () => {
+  const { client, options } = await createBench()
+  const earlier = [{ name: 'base', manifests: [buildNamespace('n'), widgetCrd] }]
+  const addon = { name: 'a', manifests: [buildConfigMap('c', 'x', 'n'), buildWidget('w')] }
+  const changes = async (more: object = {}) =>
+    (await diffAddon(client, addon, { others: earlier, ...more })).objects.map(({ change }) => change)
+  expect(await changes()).toEqual(['refused', 'refused'])
+  expect(await changes({ earlier })).toEqual(['create', 'create'])
+  for (const one of [...earlier, addon]) await applyAddon(client, one, options)
+  expect(await changes({ earlier })).toEqual(['none', 'none'])
+})
+
+test('a custom resource with a field of a newer CRD is not refused while the CRD changes too', async () => {
+  const { api, client, options } = await createBench()
+  await applyAddon(client, { name: 'a', manifests: [widgetCrd, buildWidget('w')] }, options)
+  api.onRequest = ({ method, path }) =>
+    method === 'PATCH' && path.endsWith('/w')
+      ? { status: 500, json: { kind: 'Status', message: '.spec.colour: field not declared in schema' } }
+      : undefined
+  const diff = async (crd: typeof widgetCrd) =>
+    (await diffAddon(client, { name: 'a', manifests: [crd, buildWidget('w', 2)] }, others)).objects[1]
+  expect(await diff(widgetCrd)).toMatchObject({ change: 'refused' })
+  const spec = { ...Object(widgetCrd['spec']), versions: [{ name: 'v1', served: true, schema: {} }] }
+  expect(await diff({ ...widgetCrd, spec })).toMatchObject({ change: 'unknown' })
+})
+
+test('values of a Secret are not in an error of a dry run', async () => {
+  const { api, client } = await createBench()
+  const addon = { name: 'a', manifests: [buildSecret('keys', 'hunter2')] }
+  const refuse = (message: string): void => {
+    api.onRequest = ({ method }) =>
+      method === 'PATCH' ? { status: 500, json: { kind: 'Status', message } } : undefined
+  }
+  refuse(
+    'failed to create typed patch object (kube-system/keys; /v1, Kind=Secret): .data.pin: expected string, got &value.valueUnstructured{Value:12345}',
+  )
+  expect((await diffAddon(client, addon, others)).objects).toMatchObject([
+    { change: 'refused', reason: 'the API rejects it' },
+  ])
+  refuse('cannot convert 12345')
+  const failure: unknown = await diffAddon(client, addon, others).catch((error: unknown) => error)
+  expect(failure).toMatchObject({
+    code: 'KUBE_SERVER',
+    message: 'Secret kube-system/keys: the API rejects it',
+  })
 })
 
 test('all objects of a removed addon would be pruned, except those in use', async () => {

@@ -1,4 +1,4 @@
-import { settleAll } from '../kit/concurrency.ts'
+import { mapInBatches, settleAll } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { createUntypedKind, type KubeObject } from '../kube/object.ts'
@@ -33,6 +33,12 @@ export async function findLiveObject(
   return undefined
 }
 
+/**
+ * Number of objects of an addon that are requested together. The timeout of a request includes its wait for a
+ * connection, and there are only a few connections, so thousands of requests together would end in timeouts.
+ */
+export const batchSize = 100
+
 /** Existing objects by reference key. */
 export type LiveObjects = ReadonlyMap<string, KubeObject>
 
@@ -65,8 +71,10 @@ async function findGroup(
 ): Promise<KubeObject[]> {
   const labelled = group.length < minGroupForList ? [] : await listLabelled(client, group[0], options)
   const known = new Map(labelled.map((object) => [object.metadata.name, object]))
-  const objects = await settleAll(
-    group.map(async (reference) => known.get(reference.name) ?? findLiveObject(client, reference, options)),
+  const objects = await mapInBatches(
+    batchSize,
+    group,
+    async (reference) => known.get(reference.name) ?? findLiveObject(client, reference, options),
   )
   return objects.flatMap((object) => object ?? [])
 }

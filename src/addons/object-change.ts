@@ -6,15 +6,23 @@ import { applyObject } from '../kube/write-objects.ts'
 import type { DesiredObjectChange } from './addon-difference.ts'
 import type { Addon } from './addon.ts'
 import { buildConflictHint, type FieldConflict, findConflicts } from './conflict.ts'
-import { isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
+import { needsPrerequisite, type PendingPrerequisites } from './prerequisites.ts'
+import { hideSecretValues, isSecret, type ObjectReference, parseGroup, toReference } from './reference.ts'
 import { findDefinedGroups, isNamespace } from './waves.ts'
+
+export interface ManifestContext {
+  readonly addon: Addon
+  /** The existing object of the manifest. */
+  readonly live: KubeObject | undefined
+  /** Prerequisites of this addon and of the addons that are applied before it. */
+  readonly prerequisites: PendingPrerequisites
+}
 
 /** Computes what applying one manifest would change, with a server-side dry run. */
 export async function diffManifest(
   client: KubeClient,
-  addon: Addon,
   manifest: Manifest,
-  live: KubeObject | undefined,
+  { addon, live, prerequisites }: ManifestContext,
   options: KubeCallOptions = {},
 ): Promise<DesiredObjectChange> {
   const reference = toReference(manifest)
@@ -32,7 +40,11 @@ export async function diffManifest(
     const conflicts = findConflicts(error)
     if (conflicts !== undefined)
       return { ...reference, change: 'conflict', conflicts, hint: buildConflictHint(addon.name, reference) }
-    return toRefusedChange(error, reference)
+    const change = toRefusedChange(error, reference)
+    if (change.change !== 'refused' || !needsPrerequisite(reference, prerequisites)) return change
+    return current === undefined
+      ? { ...reference, change: 'create' }
+      : { ...reference, change: 'unknown', reason: 'its CustomResourceDefinition changes too' }
   }
 }
 
@@ -90,12 +102,13 @@ function hideSecretField(
 }
 
 function toRefusedChange(error: unknown, reference: ObjectReference): DesiredObjectChange {
-  if (!(error instanceof KubeError)) throw error
+  const shownError = isSecret(reference) ? hideSecretValues(error, reference) : error
+  if (!(error instanceof KubeError)) throw shownError
   // The API rejects a dry run if a webhook with side effects does not support it.
   if (error.apiMessage.includes('does not support dry run')) {
     return { ...reference, change: 'unknown', reason: 'an admission webhook does not support dry run' }
   }
-  if (!refusalCodes.has(error.code)) throw error
+  if (!refusalCodes.has(error.code)) throw shownError
   const reason = isSecret(reference) ? 'the API rejects it' : error.message
   return { ...reference, change: 'refused', reason }
 }

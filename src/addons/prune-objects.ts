@@ -1,12 +1,12 @@
 import type { Finding } from '../contract/finding.ts'
-import { settleAll } from '../kit/concurrency.ts'
+import { mapInBatches } from '../kit/concurrency.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isKubeError } from '../kube/kube-error.ts'
 import { createUntypedKind, type KubeObject } from '../kube/object.ts'
 import { deleteKubeObject } from '../kube/write-objects.ts'
 import { buildPruneFindings, type PruneDecision, type UsageIndex } from './decide-prune.ts'
 import type { InventoryEntry } from './inventory.ts'
-import { findLiveObject } from './live-objects.ts'
+import { batchSize, findLiveObject } from './live-objects.ts'
 import { decidePrunes } from './prune-decisions.ts'
 import { describeReference, type ObjectReference, toReference } from './reference.ts'
 import { type AddonWaitOptions, type PendingObject, waitUntilNonePending } from './wait-for-objects.ts'
@@ -31,7 +31,7 @@ export async function pruneObjects(
 ): Promise<PruneResult> {
   const decisions: PruneDecision[] = []
   for (const wave of groupIntoWaves(entries, (entry) => entry).toReversed()) {
-    const pruneWave = { entries: wave, all: entries, previous: decisions }
+    const pruneWave = { entries: wave, previous: decisions }
     const waveDecisions = await decidePrunes(client, pruneWave, usage, { signal: options.signal })
     decisions.push(...waveDecisions)
     const toRemove = waveDecisions.flatMap((decision) =>
@@ -53,18 +53,16 @@ async function removeAll(
   options: AddonWaitOptions,
 ): Promise<void> {
   const { signal } = options
-  await settleAll(objects.map(async (object) => removeOne(client, object, signal)))
+  await mapInBatches(batchSize, objects, async (object) => removeOne(client, object, signal))
   let pending = objects
   const checkPending = async (): Promise<readonly PendingObject[]> => {
-    const results = await settleAll(
-      pending.map(async (object) => {
-        const current = await findLiveObject(client, toReference(object), { signal })
-        // An object with another uid is a new object of the same name and is left alone.
-        if (current === undefined || current.metadata.uid !== object.metadata.uid) return []
-        if (current.metadata.deletionTimestamp === undefined) await removeOne(client, current, signal)
-        return [current]
-      }),
-    )
+    const results = await mapInBatches(batchSize, pending, async (object) => {
+      const current = await findLiveObject(client, toReference(object), { signal })
+      // An object with another uid is a new object of the same name and is left alone.
+      if (current === undefined || current.metadata.uid !== object.metadata.uid) return []
+      if (current.metadata.deletionTimestamp === undefined) await removeOne(client, current, signal)
+      return [current]
+    })
     pending = results.flat()
     return pending.map((object) => ({
       name: describeReference(toReference(object)),

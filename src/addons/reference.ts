@@ -50,8 +50,15 @@ export function isSecret({ apiVersion, kind }: Pick<ObjectReference, 'apiVersion
  * rejected value.
  */
 export function hideSecretValues(error: unknown, reference: ObjectReference): unknown {
-  if (!(error instanceof KubeError) || error.apiMessage === '') return error
+  if (!(error instanceof KubeError) || !hasApiMessage(error)) return error
   return new HyperkubeError(error.code, `${describeReference(reference)}: the API rejects it`, {
     hint: 'the reason may contain values of the Secret; to see it: kubectl apply --dry-run=server -f FILE',
   })
+}
+
+/** True if the error or one of its causes contains a message of the API. */
+function hasApiMessage(error: unknown): boolean {
+  if (error instanceof KubeError && error.apiMessage !== '') return true
+  if (error instanceof AggregateError && error.errors.some(hasApiMessage)) return true
+  return error instanceof Error && error.cause !== undefined && hasApiMessage(error.cause)
 }

@@ -242,6 +242,21 @@ test('a resumed run fetches only the parts that are still missing', async () => 
   await parts.clear()
 })
 
+test('a part that was changed on the disk is removed, and the next run fetches it again', async () => {
+  const file = directory.at('changed.bundle')
+  const parts = disk.parts(file)
+  const { sha256 = '' } = bundleLock.artifacts[0] ?? {}
+  await fetchBundleParts(spec, { web, registry, parts, onFetch: () => undefined }, signal)
+  await writeFile(`${file}.parts/${sha256}`, 'the program kubelew')
+  await expect(make(file)).rejects.toMatchObject({
+    code: 'BUNDLE_WRONG_BYTES',
+    message: expect.stringContaining(sha256),
+    hint: expect.stringContaining('run the same command again'),
+  })
+  await make(file)
+  expect((await verified(await readFile(file))).cluster).toBe('lab')
+})
+
 test('bytes that do not match the digest of the lock are refused and not kept', async () => {
   const parts = disk.parts(directory.at('wrong.bundle'))
   const wrong = fakeRegistryTransport(() => ({ body: 'something else' }))

@@ -61,7 +61,17 @@ function diskParts(directory: string): PartStore {
         })(),
       )
     },
-    content: (sha256) => createReadStream(partPath(sha256), { highWaterMark: pieceSize }),
+    async *content(sha256) {
+      const hash = createHash('sha256')
+      for await (const chunk of createReadStream(partPath(sha256), { highWaterMark: pieceSize })) {
+        hash.update(chunk)
+        yield chunk
+      }
+      if (hash.digest('hex') === sha256) return
+      // Without its file, the next run fetches the part again.
+      await rm(partPath(sha256), { force: true })
+      throw partChanged(partPath(sha256))
+    },
     clear: async () => rm(directory, { recursive: true, force: true }),
   }
 }
@@ -92,4 +102,14 @@ function digestMismatch(what: string, sha256: string, found: string): HyperkubeE
   return new HyperkubeError('BUNDLE_WRONG_BYTES', message, {
     hint: 'fix the file at its source; to check whether upstream has changed it: hyperkube lock --check',
   })
+}
+
+function partChanged(path: string): HyperkubeError {
+  return new HyperkubeError(
+    'BUNDLE_WRONG_BYTES',
+    `${path} was changed after it was fetched, and was removed`,
+    {
+      hint: 'check the disk, then run the same command again: it fetches only this part',
+    },
+  )
 }

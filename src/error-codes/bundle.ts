@@ -93,8 +93,9 @@ export const bundleCodes: ErrorCodeEntries = {
   BUNDLE_WRONG_BYTES: {
     summary: 'A file for a bundle does not match cluster.lock.',
     meaning:
-      'A mirror is damaged, or upstream has replaced the file. hyperkube did not add it to the bundle.',
-    remedy: '`hyperkube lock --check` shows whether upstream has changed it. Otherwise fix the mirror.',
+      'A mirror is damaged, upstream has replaced the file, or a fetched part was changed on the disk. hyperkube did not add it to the bundle.',
+    remedy:
+      '`hyperkube lock --check` shows whether upstream has changed it. Otherwise fix the mirror or the disk, and run the same command again.',
   },
   BUNDLE_NOT_PINNED: {
     summary: 'cluster.lock lists an image without a digest.',

@@ -16,6 +16,11 @@ const desiredDocument = z.strictObject({
   generation: documentGeneration,
   /** All addons of cluster.yml that depend on no host and contain no Secret. */
   addons: z.array(addonContent),
+  /**
+   * Addons of cluster.yml that the document cannot contain, with only the names of their objects. A managed
+   * cluster does not apply them, and does not remove them or their objects. Missing if there are none.
+   */
+  others: z.array(addonContent).optional(),
 })
 /** What an operator wants a managed cluster to apply. Hosts are not part of it: their plans need ssh. */
 export type DesiredDocument = z.infer<typeof desiredDocument>

@@ -42,6 +42,21 @@ export async function mapWithConcurrency<T, R>(
 }
 
 /**
+ * Calls `work` for every item, in batches of `size`, and returns the results in order. If calls of a batch
+ * fail, throws all their errors and starts no further batch.
+ */
+export async function mapInBatches<T, R>(
+  size: number,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = []
+  for (let start = 0; start < items.length; start += size)
+    results.push(...(await settleAll(items.slice(start, start + size).map(work))))
+  return results
+}
+
+/**
  * Waits for all promises, then throws if any of them failed. Unlike Promise.all, it does not throw while
  * other promises are pending.
  */

@@ -94,11 +94,17 @@ export function buildRefusalError(what: string, apiStatus: ApiStatus, retryAfter
 }
 
 function toErrorCode({ status, message }: ApiStatus): KubeErrorCode {
-  // Server-side apply reports an unknown field as a server error, although the request is invalid.
-  if (message.includes('field not declared in schema')) return 'KUBE_INVALID'
+  if (invalidApplyMessage.test(message)) return 'KUBE_INVALID'
   if (status >= 500) return 'KUBE_SERVER'
   return codesByStatus.get(status) ?? 'KUBE_INVALID'
 }
+
+/**
+ * Errors of server-side apply about an unknown field, a value of another type or a duplicate list item. The
+ * API reports them with status 500, although the request is invalid.
+ */
+const invalidApplyMessage =
+  /field not declared in schema|typed patch object.*(?:expected \w+, got |duplicate entries for key)/s
 
 const codesByStatus: ReadonlyMap<number, KubeErrorCode> = new Map([
   [401, 'KUBE_UNAUTHORIZED'],

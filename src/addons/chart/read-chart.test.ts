@@ -59,6 +59,14 @@ metadata: { name: role, namespace: shop }
   ])
 })
 
+test('a chart with only hooks is refused, because all its previous objects would be removed', () => {
+  const ignoring = shop.replace('namespace: shop', 'hooks: ignore')
+  expect(readAddons(ignoring, { shop: hook + formatObject('ConfigMap', 'a') }).findings).toEqual([])
+  expect(readAddons(ignoring, { shop: hook }).findings).toMatchObject([
+    { code: 'ADDON_SOURCE_EMPTY', severity: 'error', path: 'spec.addons[0].chart' },
+  ])
+})
+
 test('a release namespace is created once, and never if it always exists or an addon contains it', () => {
   const addons = `${shop}    - { name: two, chart: { path: two, version: 1.0.0, namespace: shop } }
     - { name: three, chart: { path: three, version: 1.0.0, namespace: kube-system } }

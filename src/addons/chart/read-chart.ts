@@ -33,6 +33,7 @@ export function readChart({ text, repeatedText }: RenderedChart, origin: ChartOr
     findings: [
       ...findings,
       ...(origin.chart.hooks === 'ignore' ? [] : reportHooks(hooks, origin)),
+      ...(hooks.length > 0 && hooks.length === manifests.length ? [buildOnlyHooksFinding(origin)] : []),
       ...reportDifferences(findDifferences(manifests, repeated.manifests), origin),
     ],
   }
@@ -56,6 +57,17 @@ function reportHooks(hooks: readonly Manifest[], { addon, path }: ChartOrigin): 
       path: `${path}.hooks`,
     },
   ]
+}
+
+/** Refuses a chart without objects. Otherwise all objects that it had before would be removed. */
+function buildOnlyHooksFinding({ addon, path }: ChartOrigin): Finding {
+  return {
+    code: 'ADDON_SOURCE_EMPTY',
+    severity: 'error',
+    message: `addon ${addon}: the chart contains only hooks`,
+    hint: 'check the values of the chart; to remove the addon: enabled: false',
+    path,
+  }
 }
 
 /**

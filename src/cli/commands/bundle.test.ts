@@ -1,11 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBundleDirectory } from '../../bundle/testing/fixtures.ts'
 import { fakeImages, fakeUpstream } from '../../catalog/testing/fake-upstream.ts'
 import { type FakeResponse, fakeFetcher } from '../../catalog/testing/fake-fetcher.ts'
 import { fakeRegistryPage } from '../../catalog/registry/testing/fake-registry.ts'
 import { fakeRegistryTransport } from '../../catalog/registry/testing/fake-transport.ts'
-import { runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
+import { runCommandLine } from '../run-command-line.ts'
+import { createInMemoryContext, runHyperkube, type CliResult } from '../testing/run-in-memory.ts'
 
 const cluster = `apiVersion: hyperkube.dev/v1
 kind: Cluster
@@ -94,6 +95,27 @@ test('a bundle with a flipped byte is refused with the name of the damaged file'
   expect(refused.stderr).toContain(
     'BUNDLE_DAMAGED: the bundle is damaged: the content of artifacts/linux-amd64/kubelet\n',
   )
+})
+
+test('an abort ends the verification, and the writing of a bundle without leftovers beside it', async () => {
+  const stop = AbortSignal.abort()
+  const verified = await runHyperkube(`bundle verify ${file}`, files, { signal: stop })
+  expect(verified).toMatchObject({ code: 130, stdout: '' })
+  const { context, collectResult } = createInMemoryContext(files, {
+    fetcher: fakeFetcher((url) => sites.get(url)),
+    web,
+  })
+  const [writing, aborted] = [new AbortController(), directory.at('aborted')]
+  await mkdir(aborted)
+  const write = (text: string): void => {
+    context.stderr.write(text)
+    if (text.startsWith('writing ')) writing.abort()
+  }
+  const args = ['bundle', 'create', '--out', `${aborted}/shop.bundle`]
+  const stderr = { write }
+  const code = await runCommandLine('hyperkube', args, { ...context, stderr, signal: writing.signal })
+  expect(collectResult(code)).toMatchObject({ code: 130, stdout: '' })
+  expect(await readdir(aborted)).toEqual(['shop.bundle.parts'])
 })
 
 test('the lock resolved from a bundle without network access is unchanged', async () => {

@@ -137,12 +137,26 @@ function readPublicKey(text: string): KeyObject {
   })
 }
 
-/** Reads a bundle, and converts disk errors to errors that name the file. */
-async function* readBundleFile({ bundles }: CommandContext, file: string): AsyncGenerator<Uint8Array> {
+/** Reads a bundle until an abort, and converts disk errors to errors that name the file. */
+async function* readBundleFile(
+  { bundles, signal }: CommandContext,
+  file: string,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* bundles.read(file)
+    yield* stopOnAbort(bundles.read(file), signal)
   } catch (cause) {
-    throw cause instanceof HyperkubeError ? cause : buildBundleReadError(file, cause)
+    throw cause instanceof HyperkubeError || signal.aborted ? cause : buildBundleReadError(file, cause)
+  }
+}
+
+/** Passes chunks through until an abort. A bundle has gigabytes, so reading or writing it takes minutes. */
+async function* stopOnAbort(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    signal.throwIfAborted()
+    yield chunk
   }
 }
 
@@ -214,7 +228,10 @@ async function createBundle(
   stderr.write(toPrintable(`writing ${file}\n`))
   const size = await bundles.write(
     file,
-    streamBundle(manifest, key.privateKey, ({ sha256 }) => parts.content(sha256)),
+    stopOnAbort(
+      streamBundle(manifest, key.privateKey, ({ sha256 }) => parts.content(sha256)),
+      signal,
+    ),
   )
   await parts.clear()
   return { file, size, manifest, publicKey: formatPublicKey(key.publicKey) }

@@ -226,5 +226,7 @@ esac
   expect(await render(archive(sha256))).toBe(text)
   expect(await render(archive(sha256))).toBe(text)
   expect(written).toEqual([`downloading ${server.url}/a.tgz`])
+  await writeFiles({ [`cache/hyperkube/programs/chart-${sha256}.tgz`]: 'changed by the disk' })
+  expect(await render(archive(sha256))).toBe(text)
   await expect(render(archive('1'.repeat(64)))).rejects.toMatchObject({ code: 'ADDON_SOURCE_CHANGED' })
 })

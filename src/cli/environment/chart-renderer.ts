@@ -1,4 +1,4 @@
-import { chmod, readFile } from 'node:fs/promises'
+import { chmod, readFile, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { parse } from 'yaml'
@@ -76,16 +76,31 @@ async function takeChart(
 }
 
 async function takeArchive(
-  { clusterFile, openRoute, cluster, pin }: ChartRequest,
+  request: ChartRequest,
   deps: ChartRendererDeps,
   signal: AbortSignal,
 ): Promise<ChartFiles> {
+  const { clusterFile, cluster, pin } = request
   await using bundle = await openClusterBundle(deps, clusterFile, cluster)
   const member = bundle?.manifest.members.find(({ path }) => path === chartPath(pin))
   if (bundle !== undefined && member !== undefined)
     return { kind: 'archive', bytes: await buffer(bundle.content(member)) }
+  const cached = await cacheArchive(request, deps, signal)
+  const archive: ChartFiles = { kind: 'archive', bytes: await readFile(cached, { signal }) }
+  if (computeChartDigest(archive) === pin.sha256) return archive
+  // The digest was correct when the file was stored, so it was changed since then.
+  await rm(cached, { force: true })
+  return { kind: 'archive', bytes: await readFile(await cacheArchive(request, deps, signal), { signal }) }
+}
+
+/** Returns the path of a chart in the cache. It is downloaded first if the cache lacks it. */
+async function cacheArchive(
+  { openRoute, pin }: ChartRequest,
+  deps: ChartRendererDeps,
+  signal: AbortSignal,
+): Promise<string> {
   const { url = '', sha256 } = pin
-  const cached = await cacheProgram(deps, `chart-${sha256}.tgz`, async (directory) => {
+  return cacheProgram(deps, `chart-${sha256}.tgz`, async (directory) => {
     const into = join(directory, 'chart.tgz')
     deps.writeLine(`downloading ${url}`)
     const downloader = createHttpDownloader((path) => path, systemClock)
@@ -104,7 +119,6 @@ async function takeArchive(
       { hint: `review the chart; to accept it, set its sha256 in cluster.yml to ${actual}` },
     )
   })
-  return { kind: 'archive', bytes: await readFile(cached, { signal }) }
 }
 
 /** Returns the path of Helm for this machine, in the version that the lock pins. */

@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { listDesiredAddons, listHostIndependentAddons } from '../../addons/desired-addons.ts'
+import {
+  listAddonsWithSecrets,
+  listDesiredAddons,
+  listHostIndependentAddons,
+} from '../../addons/desired-addons.ts'
 import {
   chooseGeneration,
   type DesiredDocument,
@@ -13,6 +17,8 @@ import { buildAddonInput } from '../../lifecycle/addons/propose-addons.ts'
 import { findManagedCluster, writeDesired } from '../../manager/fleet/management.ts'
 import { loadClusterInputs } from '../../workspace/load-inputs.ts'
 import type { ManagedChange, ManagedClusterInput } from './managed-changes.ts'
+
+type DocumentContent = Pick<DesiredDocument, 'addons' | 'others'>
 
 /** Prepares `fleet publish` for one cluster: signs its addons, unless the newest document already contains them. */
 export async function preparePublish({
@@ -35,19 +41,21 @@ export async function preparePublish({
     throw new HyperkubeError(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint })
   const { privateKey, publicKey } = buildSigningKey(inputs.identity)
   const addons = listHostIndependentAddons(addonInput)
+  const others = listAddonsWithSecrets(addonInput)
+  const content = { addons, ...(others.length === 0 ? {} : { others }) }
   const { desired } = found.spec
   const published = readPublished(desired, { publicKey, cluster: inputs.identity.id })
   const { accepted } = found.status
   // After a restore of the management plane, its document may be older than the accepted one.
   const isNewest = accepted === undefined || accepted.generation <= (published?.generation ?? 0)
-  const isSame = isDeepStrictEqual(published?.addons, toJson(addons))
-  if (published !== undefined && isNewest && isSame) return { change: `generation ${published.generation}` }
+  if (published !== undefined && isNewest && hasContent(published, content))
+    return { change: `generation ${published.generation}` }
   const document: DesiredDocument = {
     apiVersion: 'hyperkube.dev/v1',
     kind: 'DesiredDocument',
     cluster: inputs.identity.id,
     generation: chooseGeneration([published?.generation, accepted?.generation], context.now()),
-    addons,
+    ...content,
   }
   const { generation } = document
   const signed = { generation, ...signDocument(document, privateKey) }
@@ -55,6 +63,10 @@ export async function preparePublish({
     change: `publish generation ${generation} with ${addons.length} addons`,
     execute: async () => writeDesired(management, name, signed),
   }
+}
+
+function hasContent({ addons, others }: DesiredDocument, content: DocumentContent): boolean {
+  return isDeepStrictEqual(toJson({ addons, others }), toJson(content))
 }
 
 /** Reads the newest document; undefined if this operator did not sign it. */

@@ -42,6 +42,14 @@ addons
   expect(formatAddonChanges({ differences: [] }, plain, paint)).toBe('')
 })
 
+test('an outdated record is shown, although no object changes', () => {
+  const { unfinished: _unfinished, ...rest } = changed
+  const outdated: AddonDifference = { ...rest, outdatedRecord: true, objects: [], toPrune: [] }
+  expect(formatAddonChanges({ differences: [outdated] }, plain, paint)).toContain(
+    'shop: nothing to change\n      only the record of the applied manifests changes\n',
+  )
+})
+
 test('wide lists every object, and diff shows changed fields without secret values', () => {
   const text = formatAddonChanges({ differences: [newAddon, changed] }, { wide: true, diff: true }, paint)
   expect(text).toContain('      + ConfigMap shop/a\n')

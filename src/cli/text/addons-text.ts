@@ -27,7 +27,7 @@ export function formatAddonChanges(
 }
 
 function formatAddon(difference: AddonDifference, { wide, diff }: AddonsTextOptions, paint: Paint): string {
-  const { addon, objects, toPrune, unfinished } = difference
+  const { addon, objects, toPrune, unfinished, outdatedRecord } = difference
   const heading = `  ${formatSign(difference, paint)} ${addon}: ${summarizeAddon(difference)}\n`
   const lines = [
     ...objects.filter(({ change }) => change !== 'none').map((object) => formatObject(object, diff, paint)),
@@ -35,10 +35,11 @@ function formatAddon(difference: AddonDifference, { wide, diff }: AddonsTextOpti
   ]
   // A new addon gets only a heading, unless `wide` or `diff` is set.
   const isNew = isEntirelyNew(difference)
-  const rest =
-    unfinished === true
-      ? `      ${paint('dim', 'an earlier run was interrupted before the addon was ready')}\n`
-      : ''
+  const notes = [
+    ...(unfinished === true ? ['an earlier run was interrupted before the addon was ready'] : []),
+    ...(outdatedRecord === true ? ['only the record of the applied manifests changes'] : []),
+  ]
+  const rest = notes.map((note) => `      ${paint('dim', note)}\n`).join('')
   return `${heading}${wide || diff || !isNew ? lines.join('') : ''}${rest}`
 }
 

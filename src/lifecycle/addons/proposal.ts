@@ -1,5 +1,4 @@
 import { type AddonDifference, isEmptyDifference } from '../../addons/addon-difference.ts'
-import { findRemovedAddons } from '../../addons/apply-addon.ts'
 import { describeConflicts, findConflictCode } from '../../addons/conflict.ts'
 import { type AddonInput, type DesiredAddon, listDesiredAddons } from '../../addons/desired-addons.ts'
 import { diffAddon, diffNewAddon } from '../../addons/diff-addon.ts'
@@ -11,6 +10,7 @@ import {
   type ObjectReference,
   toReference,
 } from '../../addons/reference.ts'
+import { findRemovedAddons } from '../../addons/removed-addons.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { kubeRouterGroup } from '../../contract/node-users.ts'
 import { settleAll } from '../../kit/concurrency.ts'
@@ -117,9 +117,10 @@ export async function compareAddons(api: KubeClient, input: AddonInput): Promise
   const history = policies.length === 0 ? 'enforced' : await readPolicyHistory(api)
   const removed = findRemovedAddons(inventories, addons).map((name) => ({ name, manifests: [] }))
   const all = await settleAll(
-    [...addons, ...removed].map(async (addon) => {
+    [...addons, ...removed].map(async (addon, index) => {
       const others = addons.filter(({ name }) => name !== addon.name)
-      return diffAddon(api, addon, { others, observed: { inventories, live } })
+      const earlier = addons.slice(0, index)
+      return diffAddon(api, addon, { others, earlier, observed: { inventories, live } })
     }),
   )
   return {

@@ -178,7 +178,7 @@ describe('addon-reconciler', () => {
         writes.push(`${request.method} ${request.path}`)
       return api.respond(request)
     }
-    const writeInventory = (settled: string | undefined): void =>
+    const writeInventory = (settled: string | undefined, entries: Inventory['entries'] = []): void =>
       void api.user('hyperkube', {
         ...{ apiVersion: 'v1', kind: 'ConfigMap' },
         metadata: {
@@ -186,7 +186,7 @@ describe('addon-reconciler', () => {
           namespace: 'kube-system',
           labels: { 'hyperkube.dev/addon-inventory': 'hello' },
         },
-        data: { inventory: serializeInventory({ addon: 'hello', appliedDigest: settled, entries: [] }) },
+        data: { inventory: serializeInventory({ addon: 'hello', appliedDigest: settled, entries }) },
       })
     return { long, api, writes, settle: writeInventory }
   }
@@ -209,6 +209,20 @@ describe('addon-reconciler', () => {
     await stage.advanceMinutes(60, manager)
     expect(writes).toHaveLength(before)
     expect(stage.bench.authorizer.refused).toEqual([])
+  })
+
+  test('does not remove an object that moves to an addon that it does not know', async () => {
+    const { long, api, settle: writeInventory } = await startReconciler()
+    await using stage = long
+    const reference = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: 'default', name: 'data' }
+    const { metadata } = api.user('hyperkube', {
+      ...reference,
+      metadata: { name: 'data', namespace: 'default' },
+    })
+    writeInventory(computeAddonDigest(small), [{ ...reference, uid: metadata.uid }])
+    await stage.advanceMinutes(12, await stage.start('m'))
+    expect(api.get({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'one' })).toBeDefined()
+    expect(api.get(reference)).toBeDefined()
   })
 
   test('leaves fields of other managers, reports the conflict, and does not retry in a loop', async () => {

@@ -1,6 +1,6 @@
-import { isEmptyDifference } from '../../addons/addon-difference.ts'
+import { hasDrift } from '../../addons/addon-difference.ts'
 import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
-import { applyAddon } from '../../addons/apply-addon.ts'
+import { repairAddon } from '../../addons/apply-addon.ts'
 import { conflictCodes } from '../../addons/conflict.ts'
 import { diffAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
@@ -39,15 +39,16 @@ export const addonReconciler: ControllerDefinition = {
         // If the operator has not applied these manifests yet, the controller does not apply them either.
         if (inventories.find((one) => one.addon === name)?.appliedDigest !== computeAddonDigest(addon))
           return { requeueAfter: addonCheckIntervalMs }
-        if (isEmptyDifference(await diffAddon(client, addon, { others })))
+        if (!hasDrift(await diffAddon(client, addon, { others })))
           return { requeueAfter: addonCheckIntervalMs }
-        const conflict = await applyAddon(client, addon, {
+        const result = await repairAddon(client, addon, {
           ...{ others, now, deadline: now().getTime() + readyTimeoutMs, signal: term.signal },
           emit: (event) => log(`${name}: waits for ${event.for}`),
-        }).then(() => undefined, requireConflict)
+        }).catch(requireConflict)
+        if (result === false) return { requeueAfter: addonCheckIntervalMs }
         await events.record(
           toInventoryReference(name),
-          conflict === undefined ? reconciledEvent : buildConflictEvent(conflict),
+          result === true ? reconciledEvent : buildConflictEvent(result),
         )
         return { requeueAfter: addonCheckIntervalMs }
       },

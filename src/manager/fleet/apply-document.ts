@@ -1,8 +1,9 @@
-import { isEmptyDifference } from '../../addons/addon-difference.ts'
+import { hasDrift } from '../../addons/addon-difference.ts'
 import { type Addon, computeAddonDigest } from '../../addons/addon.ts'
-import { applyAddon, type ApplyAddonOptions, removeAddon } from '../../addons/apply-addon.ts'
+import { applyAddon, type ApplyAddonOptions, removeAddon, repairAddon } from '../../addons/apply-addon.ts'
 import { diffAddon } from '../../addons/diff-addon.ts'
 import { readInventories } from '../../addons/inventory-store.ts'
+import { findRemovedAddons } from '../../addons/removed-addons.ts'
 import type { DesiredDocument } from '../../fleet/desired-document.ts'
 import type { KubeClient } from '../../kube/client.ts'
 
@@ -22,30 +23,34 @@ export interface ApplyDocumentOptions {
  */
 export async function applyDocument(
   client: KubeClient,
-  { addons: contents }: Pick<DesiredDocument, 'addons'>,
+  { addons: contents, others: kept = [] }: Pick<DesiredDocument, 'addons' | 'others'>,
   { isNew, ownedAddons }: ApplyDocumentOptions,
   { now, signal, log }: Pick<ApplyAddonOptions, 'now' | 'signal'> & { readonly log: (line: string) => void },
 ): Promise<void> {
-  const addons: readonly Addon[] = contents.map(({ force, ...addon }) => ({
-    ...addon,
-    ...(force === undefined ? {} : { force }),
-  }))
+  const addons = contents.map(toAddon)
+  const desired = [...addons, ...kept.map(toAddon)]
   const buildOptions = (name: string): ApplyAddonOptions => ({
-    ...{ others: addons.filter((one) => one.name !== name), now, signal },
+    ...{ others: desired.filter((one) => one.name !== name), now, signal },
     deadline: now().getTime() + readyTimeoutMs,
     emit: (event) => log(`${name}: waits for ${event.for}`),
   })
   const inventories = isNew ? [] : await readInventories(client)
   for (const addon of addons) {
     const options = buildOptions(addon.name)
-    if (!isNew) {
-      const applied = inventories.find((one) => one.addon === addon.name)?.appliedDigest
-      if (applied !== computeAddonDigest(addon)) continue
-      if (isEmptyDifference(await diffAddon(client, addon, options))) continue
+    if (isNew) {
+      await applyAddon(client, addon, options)
+      continue
     }
-    await applyAddon(client, addon, options)
+    const applied = inventories.find((one) => one.addon === addon.name)?.appliedDigest
+    if (applied !== computeAddonDigest(addon)) continue
+    if (hasDrift(await diffAddon(client, addon, options))) await repairAddon(client, addon, options)
   }
   if (!isNew) return
-  const names = new Set(addons.map(({ name }) => name))
-  for (const name of ownedAddons) if (!names.has(name)) await removeAddon(client, name, buildOptions(name))
+  const removed = findRemovedAddons(await readInventories(client), desired)
+  for (const name of removed)
+    if (ownedAddons.includes(name)) await removeAddon(client, name, buildOptions(name))
+}
+
+function toAddon({ force, ...addon }: DesiredDocument['addons'][number]): Addon {
+  return { ...addon, ...(force === undefined ? {} : { force }) }
 }
