@@ -138,8 +138,8 @@ function parseDefinition(crd: KubeObject): Definition {
 }
 
 /**
- * Lists the objects of a kind; in a namespace only those that nothing owns. If the API cannot list them, the result has one entry that
- * stands for them, so that they are not deleted.
+ * Lists the objects of a kind; in a namespace only those that nothing owns. If the API cannot list them, the
+ * result has one entry that stands for them, so that they are not deleted.
  */
 async function listExisting(
   client: KubeClient,
