@@ -34,6 +34,14 @@ test('a lost quorum is an error', () => {
   ])
 })
 
+test('members that are only unreachable from here are no lost quorum', () => {
+  const observed = buildEtcdObservation({ a: {}, b: { health: 'unreachable' }, c: { health: 'unreachable' } })
+  expect(lines(observed)).toEqual([
+    'warning ETCD_MEMBER_UNREACHABLE b b is unhealthy: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE c c is unhealthy: no connection',
+  ])
+})
+
 test('learners and unstarted members are warnings', () => {
   const unready = { learner: true, health: 'unready' } as const
   expect(lines(buildEtcdObservation({ a: {}, d: unready }))).toEqual([

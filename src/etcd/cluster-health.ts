@@ -10,8 +10,9 @@ export function checkEtcdHealth(observed: EtcdObservation): Finding[] {
 }
 
 function quorumFindings({ members, health, confirmed }: EtcdObservation): Finding[] {
-  const { hasQuorum, voters, healthy, needed } = currentQuorum(members, health)
-  if (hasQuorum && confirmed) return []
+  // A quorum has confirmed the member list. Members that look unhealthy may only be unreachable from here.
+  if (confirmed) return []
+  const { voters, healthy, needed } = currentQuorum(members, health)
   const message = `etcd has no quorum: ${healthy} of ${voters} voters are healthy, and ${needed} are needed`
   const hint = 'make more members healthy; if they are lost permanently: hyperkube etcd recover'
   return [finding('ETCD_NO_QUORUM', 'error', message, { hint })]

@@ -363,6 +363,18 @@ test('an operator that reaches no member reports no lost quorum while a member i
   expect(listKeys(withReadyMember)).toEqual([])
 })
 
+test('a quorum that etcd confirms is not lost, although most members are unreachable for the operator', () => {
+  const observed = buildMembersObservation(healthy.endpoints, ['cp2', 'cp3'])
+  const confirmed: ClusterHealthObservation = {
+    ...healthy,
+    etcd: { state: 'observed', observed: { ...observed, confirmed: true } },
+  }
+  expect(listKeys(confirmed)).toEqual([
+    'ETCD_MEMBER_UNREACHABLE cp2/etcd',
+    'ETCD_MEMBER_UNREACHABLE cp3/etcd',
+  ])
+})
+
 test('one missed API probe does not mean HOST_CUT_OFF unless peers are unreachable too', () => {
   const withDegradedProbes = (...codes: readonly string[]): ClusterHealthObservation =>
     withHealth(healthy, 'cp1', (health) => ({
