@@ -10,7 +10,7 @@ export const etcdCodes: ErrorCodeEntries = {
     summary: 'The server is not a member of this etcd, or it rejects our certificate.',
     meaning: 'hyperkube sent no request.',
     remedy:
-      'Check the address; another cluster may use it. `openssl s_client -connect ADDRESS:2379 </dev/null` shows the server certificate.',
+      'Check the address; another cluster may use it. A `cluster.identity` from before the last rotation of the etcd CA has this effect too. `openssl s_client -connect ADDRESS:2379 </dev/null` shows the server certificate.',
   },
   ETCD_UNAVAILABLE: {
     summary: 'etcd members respond, but etcd has no leader.',
