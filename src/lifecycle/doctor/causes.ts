@@ -53,6 +53,11 @@ const dataLossEffects: Effects = {
 }
 
 const effectsByCode: Readonly<Record<string, Effects>> = {
+  // A restore stops these components on all hosts, until it ends.
+  ETCD_RESTORE_UNFINISHED: {
+    anyHost: [...hostCodes, 'ETCD_QUORUM_LOST', 'API_DOWN'],
+    unhealthyComponents: ['etcd', 'kubelet', ...controlPlaneComponents],
+  },
   ETCD_QUORUM_LOST: {
     anyHost: [...hostCodes, 'API_DOWN'],
     unhealthyComponents: controlPlaneComponents,
