@@ -56,10 +56,12 @@ test('alarms are errors', () => {
   const alarms = [
     { memberId: 'a', alarm: 'NOSPACE' },
     { memberId: 'gone', alarm: 'CORRUPT' },
+    { memberId: '0', alarm: 'CORRUPT' },
   ] as const
   expect(lines(buildEtcdObservation({ a: {} }, { alarms }))).toEqual([
     'error ETCD_ALARM_SPACE a a has exceeded its space quota, and etcd accepts no writes',
     'error ETCD_ALARM_CORRUPT the data of gone differs from the other members',
+    'error ETCD_ALARM_CORRUPT the data of the members differs, and etcd does not know which member is damaged',
   ])
 })
 

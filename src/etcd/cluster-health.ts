@@ -1,5 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
-import { type EtcdMember, type EtcdObservation, formatMember } from './member.ts'
+import { type EtcdMember, type EtcdObservation, formatMember, unknownMember } from './member.ts'
 import { currentQuorum } from './quorum.ts'
 
 /** Lists the problems of an etcd cluster, worst first. */
@@ -22,6 +22,11 @@ function alarmFindings({ members, alarms }: EtcdObservation): Finding[] {
   return alarms.map(({ memberId, alarm }) => {
     const member = members.find(({ id }) => id === memberId)
     const title = member === undefined ? memberId : formatMember(member)
+    if (memberId === unknownMember && alarm === 'CORRUPT') {
+      const message = 'the data of the members differs, and etcd does not know which member is damaged'
+      const hint = 'restore a snapshot from before the damage: hyperkube etcd snapshot list'
+      return finding('ETCD_ALARM_CORRUPT', 'error', message, { hint })
+    }
     return alarm === 'NOSPACE'
       ? finding(
           'ETCD_ALARM_SPACE',
