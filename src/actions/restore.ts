@@ -119,13 +119,19 @@ export async function restoreConnectedHosts(deps: ConnectedRestore): Promise<Act
   )
   await replaceEtcdData(deps, proposal, peers)
   // Ignores HOST_DRIFT, because services that the restore has just stopped would be reported as drift.
-  const ignore = [...options.ignore, 'HOST_DRIFT']
+  const ignore = [...options.ignore, ...ignoredInRestore, 'HOST_DRIFT']
   return changeConnectedHosts({
     ...stopped,
     options: { ...options, limit: undefined, ignore },
     run: { ...run, confirm: async () => 'confirmed' },
   })
 }
+
+/**
+ * Findings that do not apply to a restore. An older snapshot needs the identity of its time, and `checkRestore` compares
+ * the two.
+ */
+const ignoredInRestore = ['IDENTITY_OUTDATED']
 
 /** Proposes the changes that remain after a restore, when the services of the cluster are stopped. */
 async function proposeAfterRestore(
@@ -135,7 +141,7 @@ async function proposeAfterRestore(
   return proposeChanges({
     ...deps,
     limit: undefined,
-    ignore: deps.options.ignore,
+    ignore: [...deps.options.ignore, ...ignoredInRestore],
     createClient: async () => stoppedCluster,
     expected: (plan, ops) => listOpsAfterRestore({ plan, ops, member: members.includes(plan.host) }),
   })

@@ -10,7 +10,7 @@ export const etcdCodes: ErrorCodeEntries = {
     summary: 'The server is not a member of this etcd, or it rejects our certificate.',
     meaning: 'hyperkube sent no request.',
     remedy:
-      'Check the address; another cluster may use it. `openssl s_client -connect ADDRESS:2379 </dev/null` shows the server certificate.',
+      'Check the address; another cluster may use it. A `cluster.identity` from before the last rotation of the etcd CA has this effect too. `openssl s_client -connect ADDRESS:2379 </dev/null` shows the server certificate.',
   },
   ETCD_UNAVAILABLE: {
     summary: 'etcd members respond, but etcd has no leader.',
@@ -106,9 +106,10 @@ export const etcdCodes: ErrorCodeEntries = {
   },
   ETCD_ALARM_CORRUPT: {
     summary: 'The data of an etcd member differs from that of the other members.',
-    meaning: 'Its data is damaged. The other members are not affected and continue.',
+    meaning:
+      'Its data is damaged. etcd accepts no writes while the alarm is active. The data of the other members is not affected.',
     remedy:
-      'Check the disk and memory of its host first. Then run `hyperkube etcd rejoin HOST`, which starts the member with empty data.',
+      'Check the disk and memory of its host first. Then run `hyperkube etcd rejoin HOST`, which starts the member with empty data and ends the alarm. If etcd does not know which member is damaged, restore a snapshot from before the damage.',
     symptoms: ['etcd'],
   },
   ETCD_SPACE: {

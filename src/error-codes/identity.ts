@@ -55,6 +55,13 @@ export const identityCodes: ErrorCodeEntries = {
     meaning: 'Hosts would get certificates of the wrong cluster. The name of a cluster cannot change.',
     remedy: 'Restore `metadata.name`, or select the right cluster with `-f FILE`.',
   },
+  IDENTITY_OUTDATED: {
+    summary: 'The identity is older than the keys that the hosts use.',
+    meaning:
+      'It is probably from a backup before a rotation. The change would replace the newer keys on the hosts. Without the newer encryption key, API servers can never read the Secrets again. Nothing was changed.',
+    remedy:
+      'Restore the newest `cluster.identity` from git or a backup. A snapshot that is newer than the rotation contains it: `hyperkube etcd snapshot unpack FILE --key FILE --to DIRECTORY`. After a restore of etcd data that is as old as the identity, use `--ignore IDENTITY_OUTDATED`.',
+  },
   IDENTITY_WRONG_KEY: {
     summary: 'The key does not decrypt this identity.',
     meaning:

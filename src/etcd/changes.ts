@@ -3,12 +3,14 @@ import type { EtcdClient } from './client.ts'
 import { EtcdError } from './etcd-error.ts'
 import type { EtcdCallOptions } from './gateway.ts'
 import {
+  type Alarm,
   decimalId,
   type EtcdMember,
   type EtcdObservation,
   findMember,
   formatMember,
   type MemberList,
+  unknownMember,
 } from './member.ts'
 import { observeEtcd } from './observe.ts'
 import { currentQuorum, quorumAfterLosing, quorumAfterRemoving } from './quorum.ts'
@@ -33,6 +35,12 @@ export async function memberAddLearner(
   const now = await observeAgain(client, observed, options)
   const existing = now.members.find(({ peerUrls }) => peerUrls.includes(peerUrl))
   if (existing !== undefined) return existing
+  const knownIds = new Set([unknownMember, ...now.members.map(({ id }) => id)])
+  await disarm(
+    client,
+    now.alarms.filter(({ memberId }) => !knownIds.has(memberId)),
+    options,
+  )
   checkAddition(now)
   const body = { peerURLs: [peerUrl], isLearner: true }
   return (await client.change('cluster/member/add', body, memberAddResponse, options)).member
@@ -69,7 +77,26 @@ export async function memberRemove(
   const now = await observeAgain(client, observed, options)
   if (findMember(now, id) === undefined) return now
   checkRemoval(now, id)
-  return client.change('cluster/member/remove', { ID: decimalId(id) }, memberListResponse, options)
+  const remaining = await client.change(
+    'cluster/member/remove',
+    { ID: decimalId(id) },
+    memberListResponse,
+    options,
+  )
+  await disarm(
+    client,
+    now.alarms.filter(({ memberId }) => memberId === id),
+    options,
+  )
+  return remaining
+}
+
+/** Ends alarms of removed members. They would stay active for ever, and etcd accepts no writes meanwhile. */
+async function disarm(client: EtcdClient, alarms: readonly Alarm[], options: EtcdCallOptions): Promise<void> {
+  for (const { memberId, alarm } of alarms) {
+    const body = { action: 'DEACTIVATE', memberID: decimalId(memberId), alarm }
+    await client.change('maintenance/alarm', body, z.looseObject({}), options)
+  }
 }
 
 /**

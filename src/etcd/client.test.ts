@@ -84,6 +84,20 @@ describe('an observation', () => {
     })
   })
 
+  test('a corruption alarm makes only its own member unready', async () => {
+    const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', corrupt: true }, { id: 'c' })
+    const { alarms, health } = await observeEtcd(clientFor(etcd))
+    expect(alarms).toEqual([{ memberId: 'b', alarm: 'CORRUPT' }])
+    expect([...health].map(([id, { ready, failing }]) => [id, ready, ...failing])).toEqual([
+      ['a', true],
+      ['b', false, 'data_corruption'],
+      ['c', true],
+    ])
+    const unknown = await fakeEtcd(ca, stack, { id: 'a', corrupt: 'unknown' }, { id: 'b' })
+    const observed = await observeEtcd(clientFor(unknown))
+    expect([...observed.health.values()].map(({ ready }) => ready)).toEqual([false, false])
+  })
+
   test('fails if no member responds', async () => {
     const etcd = await fakeEtcd(ca, stack, { id: 'a', unreachable: true }, { id: 'b', unreachable: true })
     await expect(observeEtcd(clientFor(etcd))).rejects.toMatchObject({ code: 'ETCD_UNREACHABLE' })
@@ -173,6 +187,24 @@ describe('member changes', () => {
     const client = clientFor(etcd)
     await memberRemove(client, await observeEtcd(client), 'host-b')
     expect(etcd.changes).toEqual(['remove {"ID":"11"} at a'])
+  })
+
+  test('a member with a corruption alarm is removed, and its alarm ends', async () => {
+    const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b', corrupt: true }, { id: 'c' })
+    const client = clientFor(etcd)
+    await expect(memberRemove(client, await observeEtcd(client), 'host-a')).rejects.toMatchObject({
+      code: 'ETCD_QUORUM',
+    })
+    await memberRemove(client, await observeEtcd(client), 'host-b')
+    expect(etcd.changes).toEqual(['remove {"ID":"11"} at a', 'disarm 11'])
+  })
+
+  test('before a member joins, alarms of members that were removed end', async () => {
+    const etcd = await fakeEtcd(ca, stack, { id: 'a' }, { id: 'b' }, { id: 'c', corrupt: true })
+    const client = clientFor(etcd)
+    etcd.removeMember('c')
+    await memberAddLearner(client, await observeEtcd(client), 'https://new:2380')
+    expect(etcd.changes).toEqual(['disarm 12', expect.stringMatching(/^add /)])
   })
 
   test('a member that the quorum needs is not removed, even if an older observation allowed its removal', async () => {

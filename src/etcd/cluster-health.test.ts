@@ -34,6 +34,14 @@ test('a lost quorum is an error', () => {
   ])
 })
 
+test('members that are only unreachable from here are no lost quorum', () => {
+  const observed = buildEtcdObservation({ a: {}, b: { health: 'unreachable' }, c: { health: 'unreachable' } })
+  expect(lines(observed)).toEqual([
+    'warning ETCD_MEMBER_UNREACHABLE b b is unhealthy: no connection',
+    'warning ETCD_MEMBER_UNREACHABLE c c is unhealthy: no connection',
+  ])
+})
+
 test('learners and unstarted members are warnings', () => {
   const unready = { learner: true, health: 'unready' } as const
   expect(lines(buildEtcdObservation({ a: {}, d: unready }))).toEqual([
@@ -48,10 +56,12 @@ test('alarms are errors', () => {
   const alarms = [
     { memberId: 'a', alarm: 'NOSPACE' },
     { memberId: 'gone', alarm: 'CORRUPT' },
+    { memberId: '0', alarm: 'CORRUPT' },
   ] as const
   expect(lines(buildEtcdObservation({ a: {} }, { alarms }))).toEqual([
     'error ETCD_ALARM_SPACE a a has exceeded its space quota, and etcd accepts no writes',
     'error ETCD_ALARM_CORRUPT the data of gone differs from the other members',
+    'error ETCD_ALARM_CORRUPT the data of the members differs, and etcd does not know which member is damaged',
   ])
 })
 

@@ -1,5 +1,5 @@
 import type { Finding } from '../contract/finding.ts'
-import { type EtcdMember, type EtcdObservation, formatMember } from './member.ts'
+import { type EtcdMember, type EtcdObservation, formatMember, unknownMember } from './member.ts'
 import { currentQuorum } from './quorum.ts'
 
 /** Lists the problems of an etcd cluster, worst first. */
@@ -10,8 +10,9 @@ export function checkEtcdHealth(observed: EtcdObservation): Finding[] {
 }
 
 function quorumFindings({ members, health, confirmed }: EtcdObservation): Finding[] {
-  const { hasQuorum, voters, healthy, needed } = currentQuorum(members, health)
-  if (hasQuorum && confirmed) return []
+  // A quorum has confirmed the member list. Members that look unhealthy may only be unreachable from here.
+  if (confirmed) return []
+  const { voters, healthy, needed } = currentQuorum(members, health)
   const message = `etcd has no quorum: ${healthy} of ${voters} voters are healthy, and ${needed} are needed`
   const hint = 'make more members healthy; if they are lost permanently: hyperkube etcd recover'
   return [finding('ETCD_NO_QUORUM', 'error', message, { hint })]
@@ -21,6 +22,11 @@ function alarmFindings({ members, alarms }: EtcdObservation): Finding[] {
   return alarms.map(({ memberId, alarm }) => {
     const member = members.find(({ id }) => id === memberId)
     const title = member === undefined ? memberId : formatMember(member)
+    if (memberId === unknownMember && alarm === 'CORRUPT') {
+      const message = 'the data of the members differs, and etcd does not know which member is damaged'
+      const hint = 'restore a snapshot from before the damage: hyperkube etcd snapshot list'
+      return finding('ETCD_ALARM_CORRUPT', 'error', message, { hint })
+    }
     return alarm === 'NOSPACE'
       ? finding(
           'ETCD_ALARM_SPACE',

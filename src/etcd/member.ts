@@ -49,9 +49,13 @@ export interface MemberHealth {
 export type HealthByMember = ReadonlyMap<string, MemberHealth>
 
 export interface Alarm {
+  /** `unknownMember` if etcd does not know which member is damaged. */
   readonly memberId: string
   readonly alarm: 'NOSPACE' | 'CORRUPT'
 }
+
+/** Id in an alarm of etcd that belongs to no certain member. */
+export const unknownMember = '0'
 
 /** Number of keys, and the revision at which they were counted. */
 export interface KeyCount {

@@ -1,7 +1,15 @@
 import type { EtcdClient } from './client.ts'
 import { EtcdError, ignoreEtcdError } from './etcd-error.ts'
 import type { EtcdCallOptions } from './gateway.ts'
-import type { EtcdMember, MemberHealth, MemberList, MemberStatus, EtcdObservation } from './member.ts'
+import {
+  type Alarm,
+  type EtcdMember,
+  type EtcdObservation,
+  type MemberHealth,
+  type MemberList,
+  type MemberStatus,
+  unknownMember,
+} from './member.ts'
 
 /** Observes all members, even without a quorum or if some members are down. Throws if no member responds. */
 export async function observeEtcd(
@@ -17,7 +25,12 @@ export async function observeEtcd(
     ...list,
     confirmed,
     alarms: alarms ?? [],
-    health: new Map(observations.map(({ member, health }) => [member.id, health])),
+    health: new Map(
+      observations.map(({ member, health }) => [
+        member.id,
+        ignoreAlarmsOfOthers(member, health, alarms ?? []),
+      ]),
+    ),
     statuses: new Map(
       observations.flatMap(({ member, status }) => (status === undefined ? [] : [[member.id, status]])),
     ),
@@ -62,4 +75,20 @@ async function observeMember(
     client.health(endpoint, options),
   ])
   return { member, health, status }
+}
+
+/**
+ * A CORRUPT alarm fails the check `data_corruption` of all members, although the data of only one differs. The other
+ * members count as ready. Otherwise the damaged member could not be removed, as if etcd had no quorum without it.
+ */
+function ignoreAlarmsOfOthers(
+  { id }: EtcdMember,
+  health: MemberHealth,
+  alarms: readonly Alarm[],
+): MemberHealth {
+  const corrupt = alarms.filter(({ alarm }) => alarm === 'CORRUPT')
+  const isOfOthers =
+    corrupt.length > 0 && corrupt.every(({ memberId }) => memberId !== id && memberId !== unknownMember)
+  const isOnlyAlarm = health.live && health.failing.join() === 'data_corruption'
+  return isOfOthers && isOnlyAlarm ? { live: true, ready: true, failing: [], reason: undefined } : health
 }

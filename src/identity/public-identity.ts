@@ -33,7 +33,6 @@ export interface PublicAdoption {
 
 export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, Secret>): PublicIdentity {
   const { cas, serviceAccount, adoption } = identity
-  const key = identity.operatorKeys.tags.reveal()
   return {
     id: identity.id,
     cas: {
@@ -43,7 +42,7 @@ export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, 
     },
     kubernetesSigner: cas.kubernetes.certificate,
     serviceAccountKeys: trustedServiceAccountKeys(serviceAccount),
-    tags: new Map([...files].map(([name, content]) => [name, tag(key, name, content)])),
+    tags: new Map([...files].map(([name, content]) => [name, computeTag(identity, name, content)])),
     ...(adoption === undefined
       ? {}
       : {
@@ -60,7 +59,11 @@ export function toPublicIdentity(identity: Identity, files: ReadonlyMap<string, 
  * Computes the tag of a secret file. The tag depends on a secret key, because a short password could be
  * guessed offline from a plain digest.
  */
-function tag(key: Uint8Array, name: string, content: Secret): string {
-  const mac = createHmac('sha256', key).update(`${name}\n`).update(content.reveal())
+export function computeTag(
+  { operatorKeys }: Pick<Identity, 'operatorKeys'>,
+  name: string,
+  content: Secret,
+): string {
+  const mac = createHmac('sha256', operatorKeys.tags.reveal()).update(`${name}\n`).update(content.reveal())
   return mac.digest('hex').slice(0, 32)
 }

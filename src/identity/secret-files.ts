@@ -30,6 +30,9 @@ export interface NetworkLogins {
 /** Name of the file with the proxy variables of containerd, if the proxy demands a login. */
 export const proxyEnvironmentName = 'proxy-environment'
 
+/** Name of the file with the keys that encrypt data in etcd. */
+export const encryptionFile = 'encryption-configuration'
+
 /**
  * Returns the content of all secret files of a cluster. The key is the name by which plans refer to the file.
  * Logins whose password is not in the identity are skipped.
@@ -44,7 +47,7 @@ export function secretFiles(
     'kubernetes-ca-key': cas.kubernetes.privateKey,
     'etcd-ca-key': cas.etcd.privateKey,
     'front-proxy-ca-key': cas.frontProxy.privateKey,
-    'encryption-configuration': selectEncryptionConfiguration(identity),
+    [encryptionFile]: selectEncryptionConfiguration(identity),
   }
   const registries = logins.registries.flatMap(({ host, username, password }) => {
     const secret = findSecret(identity, password)
@@ -102,9 +105,10 @@ function selectEncryptionConfiguration(identity: Identity): Secret {
 
 /**
  * Builds the configuration with which the API server encrypts Secrets and ConfigMaps. The first provider writes;
- * all can read. The provider `identity` does not encrypt.
+ * all can read. The provider `identity` does not encrypt. Hosts of earlier releases have this format too, and
+ * `listEncryptionTags` recognizes their keys by it.
  */
-function buildEncryptionConfiguration(keys: readonly NamedKey[], encrypts: boolean): Secret {
+export function buildEncryptionConfiguration(keys: readonly NamedKey[], encrypts: boolean): Secret {
   const secretbox = {
     secretbox: {
       keys: keys.map(({ name, key }) => ({ name, secret: Buffer.from(key.reveal()).toString('base64') })),

@@ -174,6 +174,18 @@ test('only the data from before the last two restores is kept', async () => {
   ])
 })
 
+test('the data from before the last restore is kept although the clock was set back', async () => {
+  await stop()
+  for (const text of ['one', 'two', 'three', 'four']) {
+    await runRestore(first, await upload(text))
+    await endEtcdRestore(host, first)
+    host.clock.time -= 1000
+  }
+  const [older = '', newer = ''] = await listMoved()
+  expect(await dataNow(`${root}/${older}`)).toBe('two')
+  expect(await dataNow(`${root}/${newer}`)).toBe('three')
+})
+
 test('wherever a restore is interrupted, the next run continues, and no earlier data is lost', async () => {
   await stop()
   for (let ends = 0, killed = true; killed; ends++) {

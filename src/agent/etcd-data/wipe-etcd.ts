@@ -52,20 +52,26 @@ const root = dirname(etcdDataDirectory)
  * Renames the data directory of an etcd member instead of deleting it. Returns false if the directory does
  * not exist.
  */
-export async function moveDataAside({ files, clock }: LinuxHost, prefix: string): Promise<boolean> {
+export async function moveDataAside(host: LinuxHost, prefix: string): Promise<boolean> {
+  const { files, clock } = host
   if ((await files.stat(etcdDataDirectory)) === undefined) return false
-  await files.rename(
-    etcdDataDirectory,
-    join(root, `${prefix}${clock.now().toISOString().replaceAll(':', '-')}`),
-  )
+  const name = `${prefix}${clock.now().toISOString().replaceAll(':', '-')}`
+  const last = (await listMovedData(host, prefix)).at(-1) ?? ''
+  // If the clock was set back, the name must still sort last. Otherwise this data would be deleted as the oldest.
+  await files.rename(etcdDataDirectory, join(root, name > last ? name : `${last}.1`))
   return true
 }
 
-/** Deletes all moved data directories with this prefix except the newest ones. */
-export async function pruneMovedData({ files }: LinuxHost, prefix: string): Promise<void> {
+/** Lists the names of moved data directories with this prefix, oldest first. */
+async function listMovedData({ files }: LinuxHost, prefix: string): Promise<string[]> {
   const names = ((await files.list(root)) ?? []).map(({ name }) => name)
-  const moved = names.filter((name) => name.startsWith(prefix)).toSorted()
-  for (const name of moved.slice(0, -maxMoved)) await files.removeTree(join(root, name))
+  return names.filter((name) => name.startsWith(prefix)).toSorted()
+}
+
+/** Deletes all moved data directories with this prefix except the newest ones. */
+export async function pruneMovedData(host: LinuxHost, prefix: string): Promise<void> {
+  const moved = await listMovedData(host, prefix)
+  for (const name of moved.slice(0, -maxMoved)) await host.files.removeTree(join(root, name))
 }
 
 /** Throws if etcd runs, because its data must not be replaced while it is in use. */

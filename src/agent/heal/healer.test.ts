@@ -81,7 +81,14 @@ test('nothing is healed while an operator holds the lock, a run is active or hea
   const agent = await startFakeAgent(environment, host)
   await agent.heal(settledAfter)
   environment.unresponsive.add('kubelet')
-  environment.claim = { holder: 'ana', generation: 1, lastHeartbeat: Infinity, released: false }
+  environment.claim = {
+    holder: 'ana',
+    generation: 1,
+    released: false,
+    get lastHeartbeat() {
+      return environment.clock.now().getTime()
+    },
+  }
   await agent.heal(noticedAfter)
   environment.claim = undefined
   environment.busy = true

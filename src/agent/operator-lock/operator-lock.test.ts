@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { matchesHeldClaim, decideLock, type HeldOperatorLock, lockTimeoutMs } from './operator-lock.ts'
+import {
+  matchesHeldClaim,
+  decideLock,
+  type HeldOperatorLock,
+  isLockHeld,
+  lockTimeoutMs,
+} from './operator-lock.ts'
 
 const now = 1_000_000
 const held: HeldOperatorLock = { holder: 'ana', generation: 3, lastHeartbeat: now, released: false }
@@ -39,6 +45,14 @@ test('a lock does not time out while its host is busy, but can be taken by force
   const bob = { holder: 'bob', generation: 4 }
   expect(decideLock(silent, bob, false, now, true).outcome).toBe('refused')
   expect(decideLock(silent, bob, true, now, true).outcome).toBe('granted')
+})
+
+test('a lock of a dead holder does not outlast its timeout when the clock is set back', () => {
+  const yearMs = 365 * 24 * 3_600_000
+  const crashed = { ...held, lastHeartbeat: now + yearMs }
+  expect(isLockHeld(crashed, now)).toBe(false)
+  expect(decideLock(crashed, { holder: 'bob', generation: 4 }, false, now, false).outcome).toBe('granted')
+  expect(isLockHeld({ ...held, lastHeartbeat: now + lockTimeoutMs }, now)).toBe(true)
 })
 
 test('only the granted claim matches the held lock', () => {

@@ -42,7 +42,7 @@ export function decideLock(
   if (generation < held.generation) return { outcome: 'refused', reason: 'outdated', held }
   if (held.holder === holder) return { outcome: 'granted', held: granted }
   if (generation === held.generation) return { outcome: 'refused', reason: 'held', held }
-  const isGone = held.released || (!busy && now - held.lastHeartbeat > lockTimeoutMs)
+  const isGone = held.released || (!busy && isTimedOut(held, now))
   return isGone || force
     ? { outcome: 'granted', held: granted }
     : { outcome: 'refused', reason: 'held', held }
@@ -50,7 +50,15 @@ export function decideLock(
 
 /** True if an operator holds the lock and sent a heartbeat recently. */
 export function isLockHeld(held: HeldOperatorLock | undefined, now: number): boolean {
-  return held !== undefined && !held.released && now - held.lastHeartbeat <= lockTimeoutMs
+  return held !== undefined && !held.released && !isTimedOut(held, now)
+}
+
+/**
+ * True if the holder sent no heartbeat in time. A heartbeat in the future means that the clock was set back. The
+ * lock must not be held until the clock reaches that time, because it suspends healing and renewal.
+ */
+function isTimedOut({ lastHeartbeat }: HeldOperatorLock, now: number): boolean {
+  return Math.abs(now - lastHeartbeat) > lockTimeoutMs
 }
 
 /** True if the claim of a request is the current one. */

@@ -197,7 +197,7 @@ export const etcdCommand: CommandGroup = {
           ['hyperkube etcd recover', 'list recovery sources, prompt, then restore the best'],
         ],
         sharedFlags: changeFlags,
-        configure: (command) => addChangeFlags(addFromFlag(command).option(...noVerify)),
+        configure: (command) => addChangeFlags(addToFlag(addFromFlag(command)).option(...noVerify)),
       }),
     },
     {

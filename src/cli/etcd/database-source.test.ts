@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseHostDatabases, parseDatabaseTime } from './database-source.ts'
+import { buildNotFoundError, parseHostDatabases, parseDatabaseTime } from './database-source.ts'
 
 test('databases of a host are sorted by the times in their names, oldest first', () => {
   const text = [
@@ -20,4 +20,14 @@ test('databases of a host are sorted by the times in their names, oldest first',
 test('a database name without a valid time has no time', () => {
   expect(parseDatabaseTime('etcd-2026-13-99T12-00-00Z.db')).toBeUndefined()
   expect(parseDatabaseTime('backup.db')).toBeUndefined()
+})
+
+test('the hint about a host without databases needs no API, and names the other etcd hosts', () => {
+  const missing = { host: 'cp1', fileName: undefined }
+  expect(buildNotFoundError({ ...missing, others: ['cp2', 'cp3'] }, []).hint).toBe(
+    'hosts back up etcd only with a schedule in spec.etcd.snapshots; try the other etcd hosts (cp2 and cp3): hyperkube etcd snapshot fetch cp2',
+  )
+  expect(buildNotFoundError({ ...missing, others: [] }, []).hint).toBe(
+    'hosts back up etcd only with a schedule in spec.etcd.snapshots',
+  )
 })

@@ -8,7 +8,7 @@ import type { DatabasePiece } from '../../etcd/database-pieces.ts'
 import { readFileBytes } from '../../kit/files.ts'
 import { parseFileTimestamp } from '../../kit/time-format.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
-import { truncateList } from '../../kit/text.ts'
+import { joinNames, truncateList } from '../../kit/text.ts'
 import { listClusterEndpoints } from '../../lifecycle/inputs/host-endpoints.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { openRemotes } from '../../workspace/ssh-connector.ts'
@@ -69,7 +69,13 @@ async function openOnHost(
     const remote = await remotes.findRemote(host)
     const databases = await listHostDatabases(remote, signal)
     const found = fileName === undefined ? databases.at(-1) : databases.find(({ name }) => name === fileName)
-    if (found === undefined) throw buildNotFoundError(host, fileName, databases)
+    if (found === undefined) {
+      const members = listClusterEndpoints(cluster).filter(({ etcd }) => etcd)
+      throw buildNotFoundError(
+        { host, fileName, others: members.map((one) => one.host).filter((name) => name !== host) },
+        databases,
+      )
+    }
     const path = posix.join(directory, found.name)
     return {
       title: `${host}:${found.name}`,
@@ -168,18 +174,30 @@ async function* withRemaining(bytes: AsyncIterable<Uint8Array>, size: number): A
   }
 }
 
-function buildNotFoundError(
-  host: string,
-  fileName: string | undefined,
+interface MissingDatabase {
+  readonly host: string
+  readonly fileName: string | undefined
+  /** The other etcd hosts of the cluster. */
+  readonly others: readonly string[]
+}
+
+/** The hint needs no API, because a database is fetched when etcd is lost. */
+export function buildNotFoundError(
+  { host, fileName, others }: MissingDatabase,
   databases: readonly HostDatabase[],
 ): HyperkubeError {
   const missingText = fileName === undefined ? 'no etcd database' : `no ${fileName}`
   const names = databases.map(({ name }) => name).toReversed()
+  const [other] = others
+  const otherText =
+    other === undefined
+      ? ''
+      : `; try the other etcd hosts (${joinNames(others)}): hyperkube etcd snapshot fetch ${other}`
   return new HyperkubeError('SNAPSHOT_NOT_FOUND', `there is ${missingText} in ${directory}`, {
     host,
     hint:
       names.length === 0
-        ? 'hosts back up etcd only with a schedule in spec.etcd.snapshots; find backups of other hosts: hyperkube status --from-api'
+        ? `hosts back up etcd only with a schedule in spec.etcd.snapshots${otherText}`
         : `files there: ${truncateList(names, 5)}`,
   })
 }

@@ -6,7 +6,7 @@ import { openClusterWeb } from '../../workspace/cluster-web.ts'
 import { createDirectoryStore } from '../../snapshot/directory-store.ts'
 import { Bucket } from '../../snapshot/s3/bucket.ts'
 import { createBucketStore } from '../../snapshot/s3/store.ts'
-import type { SnapshotStore } from '../../snapshot/store.ts'
+import type { SnapshotStore, StoredSnapshot } from '../../snapshot/store.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import type { EtcdInvocation } from './action.ts'
 
@@ -40,6 +40,21 @@ export async function openSnapshotStores(
     named === undefined ? resolveDirectory(options.file, directory, s3 !== undefined) : resolve(named)
   const buckets = named === undefined && s3 !== undefined ? [await openBucket()] : []
   return { all: [...(path === undefined ? [] : [createDirectoryStore(path)]), ...buckets], directory: path }
+}
+
+/**
+ * Lists the snapshots of a store. Returns the error of a store that cannot be read, because another store may have
+ * the snapshot.
+ */
+export async function listUnlessFailed(
+  store: SnapshotStore,
+  signal: AbortSignal,
+): Promise<readonly StoredSnapshot[] | HyperkubeError> {
+  return store.list(signal).catch((error: unknown) => {
+    signal.throwIfAborted()
+    if (error instanceof HyperkubeError) return error
+    throw error
+  })
 }
 
 function resolveDirectory(

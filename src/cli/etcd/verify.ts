@@ -12,7 +12,7 @@ import { createTemporaryDirectory } from '../environment/temporary-directory.ts'
 import { formatMegabytes, openByteProgress } from '../render/byte-progress.ts'
 import type { EtcdCommandAction, EtcdInvocation } from './action.ts'
 import { prepareEtcdPrograms } from './programs.ts'
-import { openSnapshotStores } from './stores.ts'
+import { listUnlessFailed, openSnapshotStores } from './stores.ts'
 import { loadSnapshotTrust } from './trust.ts'
 
 /** Restores a snapshot into a temporary etcd on this machine and counts its keys. */
@@ -67,7 +67,10 @@ export interface SnapshotSource {
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
 
-/** Finds a local file, or the snapshot of this name in the first store that has it. */
+/**
+ * Finds a local file, or the snapshot of this name in the first store that has it. A store that cannot be read is
+ * an error only if no other store has the snapshot.
+ */
 export async function findSnapshotSource(invocation: EtcdInvocation, given: string): Promise<SnapshotSource> {
   const { context, flags } = invocation
   const { signal } = context
@@ -83,12 +86,20 @@ export async function findSnapshotSource(invocation: EtcdInvocation, given: stri
   }
   const name = addSnapshotExtension(given)
   const stores = (await openSnapshotStores(invocation, flags.from)).all
+  const storeErrors: HyperkubeError[] = []
   for (const store of stores) {
-    const found = (await store.list(signal)).find((one) => one.name === name)
+    const listed = await listUnlessFailed(store, signal)
+    if (listed instanceof HyperkubeError) {
+      storeErrors.push(listed)
+      continue
+    }
+    const found = listed.find((one) => one.name === name)
     if (found !== undefined) {
       return { name, store: store.title, size: found.size, bytes: () => store.read(name, signal) }
     }
   }
+  const [storeError] = storeErrors
+  if (storeError !== undefined) throw storeError
   const locations = stores.map(({ title }) => title).join(', nor in ')
   throw new HyperkubeError(
     'SNAPSHOT_NOT_FOUND',

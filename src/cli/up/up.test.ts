@@ -84,6 +84,35 @@ test('a host that reports another address than in its last plan is an error unle
   expect(ignored.types).toContain('apply')
 })
 
+test('an identity that lacks the encryption key of a host is refused unless ignored', async () => {
+  const name = '/etc/hyperkube/kube-apiserver/encryption.yaml'
+  const ops: Op[] = [{ ...sampleOp, component: 'kube-apiserver', stage: 'api', action: 'change', name }]
+  const { requests } = await run({ dryRun: true })
+  const planned = requests.flatMap((request) => (request.type === 'diff' ? [request.plan] : []))
+  const withOtherKey = planned.map((plan) => ({
+    ...plan,
+    components: plan.components.map((component) => ({
+      ...component,
+      files: component.files.map((file) =>
+        file.path === name && file.content.kind === 'secret'
+          ? { ...file, content: { ...file.content, tag: 'of a newer key' } }
+          : file,
+      ),
+    })),
+  }))
+  const setup: Parameters<typeof run>[0] = {
+    ops,
+    yes: true,
+    respond: ({ type }, host) =>
+      type === 'previous-plan' ? { type, plan: withOtherKey.find((plan) => plan.host === host) } : undefined,
+  }
+  const { result, findings, types } = await run(setup)
+  expect(findings).toEqual(['error IDENTITY_OUTDATED'])
+  expect(result).toMatchObject({ code: 1 })
+  expect(types).not.toContain('apply')
+  expect((await run({ ...setup, ignore: ['IDENTITY_OUTDATED'] })).types).toContain('apply')
+})
+
 test('one unreachable control plane of three is skipped; two are refused', async () => {
   const voters = ['10.0.0.1', '10.0.0.2', '10.0.0.3']
   const setup = { target: threeControlPlanes, voters, yes: true } as const

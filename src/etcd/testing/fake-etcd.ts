@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { decimalId } from '../member.ts'
+import { decimalId, hexId } from '../member.ts'
 import type { TestCa } from '../../kit/testing/test-ca.ts'
 import {
   type ReceivedRequest,
@@ -13,6 +13,11 @@ export interface FakeMember {
   readonly id: string
   readonly learner?: boolean
   readonly unreachable?: boolean
+  /**
+   * True for a CORRUPT alarm of the member, `unknown` for one without a member. Every member is unready, as in etcd,
+   * until the alarm ends.
+   */
+  readonly corrupt?: true | 'unknown'
   /** Version of etcd; default 3.7.3. */
   readonly version?: string
   /** Content of the member's database snapshot. */
@@ -37,6 +42,7 @@ const learnerUnsupported: TestResponse = {
   status: 503,
   json: { code: 14, message: 'etcdserver: rpc not supported for learner' },
 }
+const alarmBody = z.looseObject({ action: z.string(), memberID: z.string().optional() })
 const listBody = z.looseObject({ linearizable: z.boolean() })
 
 /**
@@ -51,10 +57,22 @@ export async function fakeEtcd(
   let members = [...given]
   const changes: string[] = []
   let deletions = 0
+  const alarms = new Set(
+    given.flatMap(({ id, corrupt }) => (corrupt === undefined ? [] : [corrupt === true ? id : '0'])),
+  )
   const urls = new Map<string, string>()
   const list = (): TestResponse => ({
     json: { header, members: members.map((one) => entry(one, urls.get(one.id))) },
   })
+
+  const respondToAlarm = ({ action, memberID }: z.infer<typeof alarmBody>): TestResponse => {
+    if (action === 'DEACTIVATE') {
+      changes.push(`disarm ${memberID}`)
+      alarms.delete(hexId(memberID ?? '0'))
+    }
+    const active = [...alarms].map((id) => ({ memberID: decimalId(id), alarm: 'CORRUPT' }))
+    return { json: { header, alarms: active } }
+  }
 
   const respond = (me: FakeMember, { path, body }: ReceivedRequest): TestResponse => {
     const serves = hasQuorum(members) && me.learner !== true
@@ -62,6 +80,8 @@ export async function fakeEtcd(
       case '/livez':
         return { status: 200, text: 'ok\n' }
       case '/readyz':
+        if (alarms.size > 0)
+          return { status: 503, text: '[-]data_corruption failed: alarm activated: CORRUPT\n' }
         return serves
           ? { status: 200, text: 'ok\n' }
           : {
@@ -71,7 +91,7 @@ export async function fakeEtcd(
       case '/v3/maintenance/status':
         return { json: status(me, members[0]?.id ?? '0') }
       case '/v3/maintenance/alarm':
-        return { json: { header } }
+        return respondToAlarm(alarmBody.parse(body))
       case '/v3/kv/range':
         return { json: { header: { ...header, revision: '7' }, count: '3' } }
       case '/metrics':

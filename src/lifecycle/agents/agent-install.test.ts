@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { HyperkubeError } from '../../kit/errors.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
 import type { AgentRelease } from './agent-release.ts'
@@ -59,6 +60,21 @@ async function install(own: string, found: string | undefined, active = 'active'
   const { version } = await installAgent(hostWith(found, active, done), async () => release(own), quiet)
   return { version, done }
 }
+
+test('a host that runs no command counts as unreachable after a limit', async () => {
+  const host: Remote = {
+    ...hostWith(undefined, 'active', []),
+    exec: async (_, { timeout }) =>
+      timeout === undefined
+        ? new Promise(() => undefined)
+        : Promise.reject(new HyperkubeError('TIMED_OUT', 'sh -c … did not end')),
+  }
+  await expect(installAgent(host, async () => release('0.2.0-aaaaaaaa'), quiet)).rejects.toMatchObject({
+    code: 'TIMED_OUT',
+    host: 'cp1',
+    message: 'the host accepts ssh logins, but runs no command within 1 min 00 s',
+  })
+})
 
 test('a host with the same agent release is not changed', async () => {
   expect(await install('0.2.0-aaaaaaaa', '0.2.0-aaaaaaaa')).toEqual({ version: '0.2.0-aaaaaaaa', done: [] })

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { Arch, Os } from '../../catalog/artifacts.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
+import { formatDuration } from '../../kit/time-format.ts'
 import { buildLinuxAgentService } from '../../plan/linux/hyperkube-agent.ts'
 import { hyperkubeProgram, linuxProgramDirectory } from '../../plan/linux/paths.ts'
 import type { ExecResult, Remote } from '../../ssh/remote.ts'
@@ -39,7 +40,7 @@ export async function installAgent(
       rollbackAfterMs: rollbackAfterMs,
     })
   }
-  const observed = await remote.exec(inspectAgentCommand, { signal, root: true })
+  const observed = await inspectAgent(remote, signal)
   const [machine = '', installed = '', active = '', rollback = '', gzip = ''] = observed.stdout.split('\n')
   const provisional = rollback !== ''
   const release = await releaseFor(toArch(machine, remote), 'linux')
@@ -55,6 +56,27 @@ export async function installAgent(
   await uploadRelease(remote, release, directory, gzip !== '', options)
   await switchAgent(remote, directory, installed, rollbackAfterMs, signal)
   return { version: release.version, provisional: provisional || installed !== '' }
+}
+
+/** Time to inspect a host, in milliseconds. It is long, because a slow host may need several seconds for sudo. */
+const inspectTimeoutMs = 60_000
+
+/**
+ * Inspects the agent of a host. A host whose disk hangs may still accept logins, but starts no program. It then
+ * counts as unreachable, so that a command for the other hosts does not wait for it.
+ */
+async function inspectAgent(remote: Remote, signal: AbortSignal): Promise<ExecResult> {
+  const { host } = remote
+  return remote
+    .exec(inspectAgentCommand, { signal, root: true, timeout: inspectTimeoutMs })
+    .catch((error: unknown) => {
+      if (!hasCode(error, 'TIMED_OUT')) throw error
+      const message = `the host accepts ssh logins, but runs no command within ${formatDuration(inspectTimeoutMs)}`
+      throw new HyperkubeError('TIMED_OUT', message, {
+        host,
+        hint: 'check its disk and its load on its console; restart it if its disk hangs',
+      })
+    })
 }
 
 const arches: Readonly<Record<string, Arch>> = { x86_64: 'amd64', aarch64: 'arm64' }

@@ -46,3 +46,22 @@ test('the lock still needs a majority of the control planes', async () => {
     code: 'AGENT_NOT_THERE',
   })
 })
+
+test.each(['cp3', 'w1'])(
+  'a full disk of %s is reported, and the lock of the others is released',
+  async (full) => {
+    const requests: AgentRequest['body'][] = []
+    const respond: ScriptedAgent['respond'] = ({ type }) =>
+      type === 'claim' ? { type: 'refused', code: 'APPLY_DISK_FULL', message: 'the disk is full' } : undefined
+    const connect = (name: string): Session =>
+      scriptedSession(name, { run: successfulRun, requests, ...(name === full ? { respond } : {}) })
+    await expect(
+      acquireOperatorLock({
+        ...options,
+        granters: ['cp1', 'cp2', 'cp3'].map(connect),
+        others: [connect('w1')],
+      }),
+    ).rejects.toMatchObject({ code: 'APPLY_DISK_FULL', host: full })
+    expect(requests.filter(({ type }) => type === 'release')).toHaveLength(4)
+  },
+)

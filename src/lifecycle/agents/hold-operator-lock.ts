@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Claim } from '../../contract/request.ts'
-import { HyperkubeError } from '../../kit/errors.ts'
+import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { settleAll } from '../../kit/concurrency.ts'
 import { quorumSize } from '../../kit/quorum.ts'
 import { unlessAgentMissing } from './missing-agent.ts'
@@ -66,13 +66,29 @@ export async function acquireOperatorLock(options: OperatorLockOptions): Promise
     await release(granters, claim)
     throw buildRefusal(results, granted, needed, controlPlanes)
   }
-  // A majority has granted the lock, so the other agents must accept it.
-  await settleAll(
-    others.map(async (agent) =>
-      unlessAgentMissing(agent.request({ type: 'claim', claim, force: true }, 'claimed')),
-    ),
-  )
-  return holdLock([...granters, ...others], claim)
+  const agents = [...granters, ...others]
+  try {
+    requireStored(results)
+    // A majority has granted the lock, so the other agents must accept it.
+    await settleAll(
+      others.map(async (agent) =>
+        unlessAgentMissing(agent.request({ type: 'claim', claim, force: true }, 'claimed')),
+      ),
+    )
+  } catch (error) {
+    await release(agents, claim)
+    throw error
+  }
+  return holdLock(agents, claim)
+}
+
+/**
+ * Throws if a host cannot store the lock because its disk is full. It would refuse each later request, as if another
+ * operator had taken the lock.
+ */
+function requireStored(results: readonly PromiseSettledResult<unknown>[]): void {
+  for (const result of results)
+    if (result.status === 'rejected' && hasCode(result.reason, 'APPLY_DISK_FULL')) throw result.reason
 }
 
 function holdLock(agents: LockAgents, claim: Claim): OperatorLock {

@@ -50,6 +50,16 @@ test('a confirmed agent of this release is found', async () => {
   expect(await find(confirmed)).toBe('0.1.0-aaaaaaaa')
 })
 
+test('a socket that the host does not open in time is left to the installation', async () => {
+  const remote = buildRemote({
+    dialSocket: async (_, options) =>
+      new Promise((_resolve, reject) => {
+        options.signal.addEventListener('abort', () => reject(new Error('aborted')))
+      }),
+  })
+  expect(await findRunningAgent(remote, release, signal, 5)).toBeUndefined()
+})
+
 test.each([
   ['of another build', { ...confirmed, installation: { arch: 'amd64', provisional: false } }],
   ['of another version', { ...confirmed, version: '0.2.0-aaaaaaaa' }],

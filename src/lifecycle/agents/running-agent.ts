@@ -26,7 +26,7 @@ export async function findRunningAgent(
   signal: AbortSignal,
   timeoutMs = helloTimeoutMs,
 ): Promise<RunningAgent | undefined> {
-  const link = await dialAgent(remote, signal)
+  const link = await dialWithTimeout(remote, signal, timeoutMs)
   if (link === undefined) return undefined
   const hello = await requestHello(link, timeoutMs)
   signal.throwIfAborted()
@@ -37,6 +37,26 @@ export async function findRunningAgent(
   }
   link.close()
   return undefined
+}
+
+/** Opens the socket of the agent. Returns undefined if the host does not open it in time. */
+async function dialWithTimeout(
+  remote: Remote,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<AgentLink | undefined> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), timeoutMs)
+  try {
+    return await dialAgent(remote, AbortSignal.any([signal, late.signal]))
+  } catch (error) {
+    signal.throwIfAborted()
+    if (late.signal.aborted) return undefined
+    throw error
+  } finally {
+    // The signal of an open link is never aborted by the timeout.
+    clearTimeout(timer)
+  }
 }
 
 /** Returns undefined if the agent does not answer in time, or not in a way that this release understands. */

@@ -53,6 +53,11 @@ const dataLossEffects: Effects = {
 }
 
 const effectsByCode: Readonly<Record<string, Effects>> = {
+  // A restore stops these components on all hosts, until it ends.
+  ETCD_RESTORE_UNFINISHED: {
+    anyHost: [...hostCodes, 'ETCD_QUORUM_LOST', 'API_DOWN'],
+    unhealthyComponents: ['etcd', 'kubelet', ...controlPlaneComponents],
+  },
   ETCD_QUORUM_LOST: {
     anyHost: [...hostCodes, 'API_DOWN'],
     unhealthyComponents: controlPlaneComponents,
@@ -88,6 +93,8 @@ const effectsByCode: Readonly<Record<string, Effects>> = {
   CLOCK_OFF: { sameHost: ['CERTIFICATE_EXPIRED'] },
   ETCD_DATA_LOST: dataLossEffects,
   ETCD_DATA_DAMAGED: dataLossEffects,
+  // The alarm makes all members unready, and etcd refuses writes of the API servers.
+  ETCD_ALARM_CORRUPT: { anyHost: etcdMemberCodes },
   // The CNI configuration of the runtime is derived from the subnet file. If that file is wrong, the
   // configuration is reported as drift.
   OVERLAY_SUBNET: { sameHost: ['SERVICE_DRIFT', 'OVERLAY_INTERFACE', 'OVERLAY_ROUTES', ...podNetworkCodes] },

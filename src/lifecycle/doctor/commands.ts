@@ -55,6 +55,7 @@ const ownNetworkCommands: Readonly<Record<string, CommandTemplate>> = {
 }
 
 const commands: Readonly<Record<string, CommandTemplate>> = {
+  ETCD_RESTORE_UNFINISHED: () => 'resume the restore: hyperkube etcd snapshot restore NAME',
   ETCD_QUORUM_LOST: () => 'hyperkube etcd status; if members are lost permanently: hyperkube etcd recover',
   API_DOWN: () => 'hyperkube logs kube-apiserver --since 10m',
   NO_HOST_REACHABLE: () => 'check the network or the VPN of this machine, then: hyperkube doctor',

@@ -340,6 +340,31 @@ test('a lost quorum comes first, then the unreachable hosts, and the API follows
   )
 })
 
+test('an unfinished restore is the cause of what it stopped', () => {
+  const restore = {
+    id: '11111111-1111-4111-8111-111111111111',
+    snapshot: 'a'.repeat(64),
+    members: ['cp1', 'cp2', 'cp3'].map((name) => `${name}=https://10.0.0.1:2380`),
+  }
+  const stopped = ['cp1', 'cp2', 'cp3'].reduce(
+    (previous, host) =>
+      withStoppedService(withStoppedService(previous, host, 'etcd'), host, 'kube-apiserver'),
+    withStoppedService(withUnreadyHosts(healthy, 'cp1', 'cp2', 'cp3'), 'w1', 'kubelet'),
+  )
+  const observation = changeHost(stopped, 'cp2', (one) =>
+    one.agent.state === 'reachable'
+      ? { ...one, agent: { ...one.agent, restore: { ...restore, state: 'data-restored' } } }
+      : one,
+  )
+  expect(listCauses(stopped)).toContain('ETCD_QUORUM_LOST etcd')
+  expect(listCauses(observation)).toEqual(['ETCD_RESTORE_UNFINISHED etcd'])
+  expect(diagnose(observation)[0]).toMatchObject({
+    what: 'an etcd restore was started and is not finished',
+    evidence: ['cp2 has the restored data of the database aaaaaaaaaaaa'],
+    command: 'resume the restore: hyperkube etcd snapshot restore NAME',
+  })
+})
+
 test('with a single etcd member its own fault is the cause', () => {
   const diagnosis = buildHealthyCluster(1, 1)
   const observation = withFailingProbes(withUnreadyHosts(diagnosis, 'cp1'), 'cp1', [
@@ -361,6 +386,18 @@ test('an operator that reaches no member reports no lost quorum while a member i
   }))
   expect(listKeys(unreachable)).toContain('ETCD_QUORUM_LOST etcd')
   expect(listKeys(withReadyMember)).toEqual([])
+})
+
+test('a quorum that etcd confirms is not lost, although most members are unreachable for the operator', () => {
+  const observed = buildMembersObservation(healthy.endpoints, ['cp2', 'cp3'])
+  const confirmed: ClusterHealthObservation = {
+    ...healthy,
+    etcd: { state: 'observed', observed: { ...observed, confirmed: true } },
+  }
+  expect(listKeys(confirmed)).toEqual([
+    'ETCD_MEMBER_UNREACHABLE cp2/etcd',
+    'ETCD_MEMBER_UNREACHABLE cp3/etcd',
+  ])
 })
 
 test('one missed API probe does not mean HOST_CUT_OFF unless peers are unreachable too', () => {

@@ -9,10 +9,12 @@ import { checkEtcdCluster } from './rules/etcd.ts'
 import { findUnservedIngresses } from './rules/ingress.ts'
 import { findNodeProblems } from './rules/nodes.ts'
 import { findFailingProbes } from './rules/probes.ts'
+import { findUnfinishedRestore } from './rules/restore.ts'
 import { findCutOffHosts, findUnreachableAgents, findUnreachableHosts } from './rules/unreachable.ts'
 
 /** Each rule finds one kind of problem and does not depend on the other rules. */
 const rules: readonly ((observation: ClusterHealthObservation) => readonly Diagnosis[])[] = [
+  findUnfinishedRestore,
   findUnreachableHosts,
   findCutOffHosts,
   findUnreachableAgents,

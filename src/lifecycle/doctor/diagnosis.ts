@@ -42,6 +42,7 @@ export function formatDiagnosisKey({
  * component, faults of a component, symptoms.
  */
 const codeOrder: readonly string[] = [
+  'ETCD_RESTORE_UNFINISHED',
   'ETCD_QUORUM_LOST',
   'API_DOWN',
   'NO_HOST_REACHABLE',

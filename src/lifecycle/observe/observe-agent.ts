@@ -1,4 +1,5 @@
 import type { HostHealth } from '../../contract/health.ts'
+import type { EtcdRestoreProgress } from '../../contract/etcd-restore.ts'
 import type { HostProvisionalChange } from '../../contract/provisional-change.ts'
 import type { InstalledCertificate } from '../../contract/request.ts'
 import { formatError, HyperkubeError } from '../../kit/errors.ts'
@@ -16,6 +17,8 @@ export type AgentObservation =
       /** Missing if the agent is too old to report health. */
       readonly health?: HostHealth
       readonly provisional?: HostProvisionalChange
+      /** The unfinished etcd restore of the host. */
+      readonly restore?: EtcdRestoreProgress
       /** Empty unless the options request certificates. */
       readonly certificates: readonly InstalledCertificate[]
     }
@@ -41,7 +44,7 @@ export async function observeAgent(
     return await callWithTimeout(helloTimeoutMs + healthTimeoutMs, signal, async (combined) => {
       const link = await openAgentLink(remote, combined)
       try {
-        const { version, provisional } = await callWithTimeout(helloTimeoutMs, combined, async () =>
+        const { version, provisional, restore } = await callWithTimeout(helloTimeoutMs, combined, async () =>
           link.request({ type: 'hello' }, 'hello'),
         )
         const health = await requestHealth(link, fresh)
@@ -53,6 +56,7 @@ export async function observeAgent(
           version,
           ...(health === undefined ? {} : { health }),
           ...(provisional === undefined ? {} : { provisional }),
+          ...(restore === undefined ? {} : { restore }),
           certificates: response?.certificates ?? [],
         }
       } finally {

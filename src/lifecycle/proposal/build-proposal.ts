@@ -22,6 +22,7 @@ import { runPreflight } from '../preflight/preflight.ts'
 import { checkChangedAddresses } from './address-findings.ts'
 import { checkAdoptedCluster } from './adoption-findings.ts'
 import { deriveCurrentState } from './current-state.ts'
+import { checkIdentityAge } from './identity-findings.ts'
 import { findHostsToRemove, type HostToRemove, toRemovedHost } from './hosts-to-remove.ts'
 import { composeProposal, emptyProposal, planFromInputs, planSteps, type Proposal } from './proposal.ts'
 import { readDiffs, readHostFacts, readRemovalOps } from './read-hosts.ts'
@@ -123,7 +124,14 @@ export async function buildProposal(
   const upgradeFindings =
     apiState === undefined ? [] : await predictFindings(client, cluster, apiState, rollout.steps)
   const addressFindings = checkChangedAddresses(cluster, plans, apiState?.objects ?? [])
-  const observed = [...addressFindings, ...preflightFindings, ...virtualIpFindings, ...drift]
+  const identityFindings = await checkIdentityAge(inputs.identity, plans, diffs, sessions)
+  const observed = [
+    ...identityFindings,
+    ...addressFindings,
+    ...preflightFindings,
+    ...virtualIpFindings,
+    ...drift,
+  ]
   return composeProposal({
     findings: [
       ...findings,

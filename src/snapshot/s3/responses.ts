@@ -95,7 +95,7 @@ export function toBucketError(
 
 export function bucketUnreachable(title: string, description: string, cause: unknown): HyperkubeError {
   return new HyperkubeError('SNAPSHOT_STORE_UNREACHABLE', `${title}: ${description}: no response`, {
-    hint: 'check that this machine reaches the endpoint of spec.etcd.backup.s3: curl -v ENDPOINT',
+    hint: 'check that this machine reaches the endpoint of spec.etcd.backup.s3: curl -v ENDPOINT; without the bucket, save with --to DIRECTORY and read with --from DIRECTORY',
     cause,
   })
 }

@@ -138,6 +138,18 @@ test('a read resumes at the same offset after a lost connection', async () => {
   expect(ranges).toEqual(['bytes=5-', '"x"'])
 })
 
+test.each([
+  [403, 'AccessDenied', 'SNAPSHOT_STORE_DENIED'],
+  [404, 'NoSuchKey', 'SNAPSHOT_STORE_FAILED'],
+])('a read with status %i %s is reported as %s, not as a lost connection', async (code, word, expected) => {
+  const { bucket } = await startBucket(status(code, error(word)))
+  const read = Array.fromAsync(createBucketStore(bucket).read('a.snapshot', signal))
+  await expect(read).rejects.toMatchObject({
+    code: expected,
+    message: `s3://backups: read a.snapshot: status ${code} ${word} it <said> no`,
+  })
+})
+
 test('an upload whose stored size differs is reported as failed', async () => {
   await using directory = await createSnapshotDirectory()
   await writeFile(directory.at('file'), 'content')

@@ -1,6 +1,7 @@
+import { HyperkubeError } from '../../kit/errors.ts'
 import { snapshotName, type SnapshotStore, type StoredSnapshot } from '../store.ts'
 import type { Bucket } from './bucket.ts'
-import { bucketUnreachable, parseObjectPage } from './responses.ts'
+import { bucketUnreachable, isTransientBucketError, parseObjectPage } from './responses.ts'
 import { uploadToBucket } from './upload.ts'
 
 /** Creates a store in a bucket. Keys are PREFIX/NAME, or NAME without a prefix. */
@@ -69,6 +70,8 @@ async function* downloadObject(bucket: Bucket, key: string, signal: AbortSignal)
       return
     } catch (error) {
       signal.throwIfAborted()
+      // The server has refused the request, so the connection was not lost.
+      if (error instanceof HyperkubeError && !isTransientBucketError(error)) throw error
       failures += 1
       if (failures > maxFailures || etag === undefined || etag === '')
         throw bucketUnreachable(bucket.title, description, error)

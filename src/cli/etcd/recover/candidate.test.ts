@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { type RecoveryCandidate, formatLoss, findSnapshotLocation, rankCandidates } from './candidate.ts'
+import { HyperkubeError } from '../../../kit/errors.ts'
+import {
+  type RecoveryCandidate,
+  formatLoss,
+  findSnapshotLocation,
+  pickBest,
+  rankCandidates,
+} from './candidate.ts'
 
 const now = new Date('2026-11-15T15:07:00Z')
 const member = (name: string, revision: number): RecoveryCandidate => ({
@@ -37,4 +44,14 @@ test('the loss of a candidate is the number of missing changes and the age of a 
   expect(formatLoss(member('cp1', 12), 12, now)).toBe('no known change')
   expect(formatLoss(member('cp2', 11), 12, now)).toBe('1 change')
   expect(formatLoss(snapshot('old', 5), 12, now)).toBe('7 changes, and all changes of the last 3 h 07 min')
+})
+
+test('if a store cannot be read, only an operator or a member decides', () => {
+  const unreachable = [new HyperkubeError('SNAPSHOT_STORE_UNREACHABLE', 'no response')]
+  expect(pickBest([member('cp1', 12), snapshot('old', 5)], unreachable, false)?.name).toBe('cp1')
+  expect(pickBest([snapshot('old', 5)], unreachable, true)?.name).toBe('old')
+  expect(() => pickBest([snapshot('old', 5)], unreachable, false)).toThrow('no response')
+  expect(() => pickBest([], unreachable, true)).toThrow('no response')
+  expect(pickBest([snapshot('old', 5)], [], false)?.name).toBe('old')
+  expect(pickBest([], [], false)).toBeUndefined()
 })

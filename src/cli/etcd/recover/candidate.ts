@@ -1,3 +1,4 @@
+import type { HyperkubeError } from '../../../kit/errors.ts'
 import { formatCount } from '../../../kit/text.ts'
 import { formatDuration } from '../../../kit/time-format.ts'
 import type { TableColumn } from '../../command/table.ts'
@@ -17,6 +18,20 @@ export function rankCandidates(candidates: readonly RecoveryCandidate[]): readon
   return candidates.toSorted(
     (a, b) => b.revision - a.revision || Number(a.kind === 'snapshot') - Number(b.kind === 'snapshot'),
   )
+}
+
+/**
+ * Returns the first of the ranked candidates; undefined if there is none. Throws the error of a store that cannot
+ * be read if that store may have a better snapshot, unless an operator decides.
+ */
+export function pickBest(
+  [best]: readonly RecoveryCandidate[],
+  [storeError]: readonly HyperkubeError[],
+  isAttended: boolean,
+): RecoveryCandidate | undefined {
+  const mayBeOutdated = best === undefined || (best.kind === 'snapshot' && !isAttended)
+  if (storeError !== undefined && mayBeOutdated) throw storeError
+  return best
 }
 
 /**

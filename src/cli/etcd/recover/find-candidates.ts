@@ -1,5 +1,5 @@
 import { ignoreEtcdError } from '../../../etcd/etcd-error.ts'
-import { HyperkubeError } from '../../../kit/errors.ts'
+import { formatError, HyperkubeError } from '../../../kit/errors.ts'
 import { buildEtcdUrl } from '../../../lifecycle/cluster-client/connections.ts'
 import { listClusterEndpoints } from '../../../lifecycle/inputs/host-endpoints.ts'
 import { findHostsToRemove } from '../../../lifecycle/proposal/hosts-to-remove.ts'
@@ -8,7 +8,7 @@ import type { SnapshotStore } from '../../../snapshot/store.ts'
 import { openEtcd } from '../../../workspace/open-cluster.ts'
 import type { EtcdInvocation } from '../action.ts'
 import { toSnapshotRow } from '../list.ts'
-import { openSnapshotStores } from '../stores.ts'
+import { listUnlessFailed, openSnapshotStores } from '../stores.ts'
 import { loadSnapshotTrust } from '../trust.ts'
 import type { RecoveryCandidate } from './candidate.ts'
 
@@ -49,27 +49,37 @@ export async function findSurvivingMembers(invocation: EtcdInvocation): Promise<
   return { candidates, leftOut }
 }
 
+export interface StoredCandidates {
+  readonly candidates: readonly RecoveryCandidate[]
+  /** Errors of stores that cannot be read. Such a store may have a newer snapshot than the candidates. */
+  readonly storeErrors: readonly HyperkubeError[]
+}
+
 /**
  * Finds the newest snapshots of each store and reads their manifests. Reports invalid snapshots and leaves
- * them out.
+ * them out. A store that cannot be read is reported too, because a bucket is often unreachable in the outage
+ * that took the quorum, and members or other stores may have all data.
  */
-export async function findSnapshotCandidates(
-  invocation: EtcdInvocation,
-): Promise<readonly RecoveryCandidate[]> {
+export async function findSnapshotCandidates(invocation: EtcdInvocation): Promise<StoredCandidates> {
   const { context, options, flags, cluster } = invocation
   const trust = await loadSnapshotTrust(context, options, await invocation.identity())
   const found = new Map<string, RecoveryCandidate>()
+  const storeErrors: HyperkubeError[] = []
   for (const store of (await openSnapshotStores(invocation, flags.from)).all) {
-    const stored = (await store.list(context.signal)).map((one) =>
-      toSnapshotRow(one, store, cluster.metadata.name),
-    )
+    const listed = await listUnlessFailed(store, context.signal)
+    if (listed instanceof HyperkubeError) {
+      context.stderr.write(`${listed.code}: ${formatError(listed)}; its snapshots are not in the list\n`)
+      storeErrors.push(listed)
+      continue
+    }
+    const stored = listed.map((one) => toSnapshotRow(one, store, cluster.metadata.name))
     const latest = stored.toSorted((a, b) => (a.taken < b.taken ? 1 : -1)).slice(0, maxPerStore)
     for (const { name } of latest.filter((one) => !found.has(one.name))) {
       const candidate = await readCandidate(store, name, invocation, trust)
       if (candidate !== undefined) found.set(name, candidate)
     }
   }
-  return [...found.values()]
+  return { candidates: [...found.values()], storeErrors }
 }
 
 async function readCandidate(

@@ -13,6 +13,7 @@ import { findSnapshotSource } from '../verify.ts'
 import {
   buildCandidateColumns,
   findSnapshotLocation,
+  pickBest,
   rankCandidates,
   type RecoveryCandidate,
 } from './candidate.ts'
@@ -24,11 +25,12 @@ import { findSnapshotCandidates, findSurvivingMembers } from './find-candidates.
  * first saved as a snapshot. Then the snapshot is restored.
  */
 export const recoverEtcd: EtcdCommandAction = async (invocation) => {
-  const { context, flags, cluster } = invocation
+  const { context, options, flags, cluster } = invocation
   const { stderr, paintProgress } = context
   const survivors = await findSurvivingMembers(invocation)
-  const candidates = rankCandidates([...survivors.candidates, ...(await findSnapshotCandidates(invocation))])
-  const [best] = candidates
+  const stored = await findSnapshotCandidates(invocation)
+  const candidates = rankCandidates([...survivors.candidates, ...stored.candidates])
+  const best = pickBest(candidates, stored.storeErrors, flags.dryRun || options.yes !== true)
   if (best === undefined) throw buildNothingLeftError()
   stderr.write(formatTable(buildCandidateColumns(best.revision, context.now()), candidates, paintProgress))
   const members = listClusterEndpoints(cluster).filter(({ etcd }) => etcd)

@@ -60,8 +60,8 @@ function isAnyMemberReady(hosts: ClusterHealthObservation['hosts']): boolean {
 function explainMissingQuorum(etcd: ClusterHealthObservation['etcd']): string[] {
   if (etcd.state === 'unreachable') return [`no member is reachable: ${etcd.reason}`]
   const { members: etcdMembers, health, confirmed } = etcd.observed
-  const { hasQuorum, voters, healthy, needed } = currentQuorum(etcdMembers, health)
-  if (hasQuorum && confirmed) return []
+  if (confirmed) return []
+  const { voters, healthy, needed } = currentQuorum(etcdMembers, health)
   const unready = etcdMembers.filter(({ id }) => health.get(id)?.ready !== true)
   return [
     `${healthy} of ${voters} members are healthy, and ${needed} are needed`,
