@@ -25,6 +25,7 @@ import {
 } from '../lifecycle/inputs/host-endpoints.ts'
 import type { ProposalClient } from '../lifecycle/proposal/build-proposal.ts'
 import type { Proposal } from '../lifecycle/proposal/proposal.ts'
+import { readHostFacts } from '../lifecycle/proposal/read-hosts.ts'
 import { findHostsToRemove } from '../lifecycle/proposal/hosts-to-remove.ts'
 import type { PlannedChanges } from '../lifecycle/proposal/plan-approval.ts'
 import { buildMemberArchive, type EtcdPeer, formatEtcdPeer } from '../snapshot/member-data.ts'
@@ -161,8 +162,12 @@ async function checkCluster(
   using etcd = await createEtcdClient(context, identity, endpoints, createRemoteLookup(connected))
   const { members, current } = await readCurrentEtcd(etcd, endpoints)
   const leftOut = findHostsToRemove(listCurrentEndpoints(cluster, plans), members, []).map(({ host }) => host)
+  // A restore that continues may have written its data already.
+  const due = new Set(endpoints.map(({ host }) => host).filter((host) => !connected.restores.has(host)))
+  const facts = await readHostFacts(new Map([...connected.sessions].filter(([host]) => due.has(host))))
   const findings = checkRestore({
     ...options.snapshot,
+    disks: new Map([...facts].map(([host, { system }]) => [host, system.disks])),
     currentIdentity: identity,
     kubernetes: cluster.spec.kubernetes,
     leftOut,

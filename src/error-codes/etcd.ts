@@ -167,6 +167,12 @@ export const etcdCodes: ErrorCodeEntries = {
     remedy:
       'Remove them first with `hyperkube up`. If they are off for good, use `--ignore ETCD_RESTORE_LEFT_OUT`.',
   },
+  ETCD_RESTORE_SPACE: {
+    summary: 'A member has too little disk space for the restored data.',
+    meaning:
+      'The restore keeps the previous data, so it needs space for the snapshot and for the new data. Nothing was changed.',
+    remedy: 'Free space on the host. `du -sh /var/lib/etcd/*` shows old data of earlier restores.',
+  },
   ETCD_RECOVER_QUORUM: {
     summary: 'etcd has a quorum, so a recovery is not needed.',
     meaning: 'A recovery discards the data that only lost members have.',

@@ -1,9 +1,12 @@
 import { parseVersion } from '../../catalog/version.ts'
+import { etcdDataDirectory } from '../../contract/etcd-restore.ts'
+import { type Disk, findDisk } from '../../contract/find-disk.ts'
 import type { Finding } from '../../contract/finding.ts'
+import { uploadDirectory } from '../../contract/host-paths.ts'
 import type { Identity } from '../../identity/identity.ts'
 import { encryptionKeys, type NamedKey } from '../../identity/trusted-keys.ts'
 import { joinNames } from '../../kit/text.ts'
-import type { SnapshotManifest } from '../../snapshot/manifest.ts'
+import { databaseFile, type SnapshotManifest } from '../../snapshot/manifest.ts'
 
 export interface RestoreFacts {
   readonly manifest: SnapshotManifest
@@ -14,13 +17,15 @@ export interface RestoreFacts {
   readonly kubernetes: string
   /** Hosts that are etcd members but not in cluster.yml. */
   readonly leftOut: readonly string[]
+  /** Disks of the members in cluster.yml, by host name. */
+  readonly disks: ReadonlyMap<string, readonly Disk[]>
 }
 
 /**
  * Checks whether restoring a valid snapshot would break the cluster. The operator can ignore every finding.
  */
 export function checkRestore(facts: RestoreFacts): Finding[] {
-  return [...checkVersion(facts), ...checkKeys(facts), ...checkLeftOut(facts)]
+  return [...checkVersion(facts), ...checkKeys(facts), ...checkLeftOut(facts), ...checkSpace(facts)]
 }
 
 function checkVersion({ manifest, kubernetes }: RestoreFacts): Finding[] {
@@ -86,4 +91,36 @@ function checkLeftOut({ leftOut }: RestoreFacts): Finding[] {
       hint: 'remove such hosts first: hyperkube up; if they stay off for good: --ignore ETCD_RESTORE_LEFT_OUT',
     },
   ]
+}
+
+const mebibyte = 2 ** 20
+/** Size of the write-ahead log that etcd reserves in a new data directory, and of its other files. */
+const walBytes = 128 * mebibyte
+
+/**
+ * Reports members without space for the restored data. The previous data is kept, so its space does not become
+ * free. Without this check, the disk would be full only after the restore has stopped the cluster.
+ */
+function checkSpace({ manifest, disks }: RestoreFacts): Finding[] {
+  const { size } = manifest.files[databaseFile]
+  return [...disks].flatMap(([host, hostDisks]) => {
+    const needs = [
+      { disk: findDisk(hostDisks, uploadDirectory), bytes: size },
+      { disk: findDisk(hostDisks, etcdDataDirectory), bytes: size + walBytes },
+    ]
+    return hostDisks.flatMap((disk): Finding[] => {
+      const needed = needs.reduce((sum, need) => (need.disk === disk ? sum + need.bytes : sum), 0)
+      if (needed <= disk.availableBytes) return []
+      const [free, required] = [disk.availableBytes, needed].map((bytes) => Math.ceil(bytes / mebibyte))
+      return [
+        {
+          code: 'ETCD_RESTORE_SPACE',
+          severity: 'error',
+          message: `${disk.path} has ${free} MiB free, and the restore needs ${required} MiB there`,
+          hint: 'free space: old etcd data of earlier restores is in /var/lib/etcd/before-restore-*',
+          host,
+        },
+      ]
+    })
+  })
 }

@@ -1,3 +1,4 @@
+import { findDisk } from '../../contract/find-disk.ts'
 import type { Finding } from '../../contract/finding.ts'
 import { isControlPlane, isEtcdMember, isNode } from '../context.ts'
 import { listFlooredComponents, memoryFloors } from '../reserved-resources.ts'
@@ -43,7 +44,7 @@ export const checkDisks: SystemCheck = (subject) => [
 ]
 
 function etcdDisk(subject: SystemSubject): Finding[] {
-  const disk = findDisk(subject, '/var/lib/etcd')
+  const disk = findDisk(subject.system.disks, '/var/lib/etcd')
   if (disk === undefined || disk.availableBytes >= 8 * gibibyte) return []
   const message = `${disk.path} has ${formatGiB(disk.availableBytes)} free; the etcd database can grow to 8 GiB`
   return [hostWarning(subject, 'HOST_DISK_SMALL', message, { hint: 'df -h', component: 'etcd' })]
@@ -54,7 +55,7 @@ function podDisks(subject: SystemSubject): Finding[] {
     subject.system.os === 'linux'
       ? ['/var/lib/containerd', '/var/lib/kubelet']
       : [subject.cluster.spec.windows.baseDirectory, String.raw`C:\var\lib\kubelet`]
-  const found = directories.flatMap((path) => findDisk(subject, path) ?? [])
+  const found = directories.flatMap((path) => findDisk(subject.system.disks, path) ?? [])
   return [...new Set(found)].flatMap((disk) => {
     const { path, availableBytes, totalBytes } = disk
     const share = totalBytes === 0 ? 0 : availableBytes / totalBytes
@@ -64,23 +65,6 @@ function podDisks(subject: SystemSubject): Finding[] {
     const hint = subject.system.os === 'linux' ? 'df -h' : 'Get-Volume'
     return [hostWarning(subject, 'HOST_DISK_SMALL', message, { hint, component: 'kubelet' })]
   })
-}
-
-type Disk = SystemSubject['system']['disks'][number]
-
-/** Finds the disk that holds a directory: the one with the longest matching mount path. */
-function findDisk({ system: { disks: all } }: SystemSubject, directory: string): Disk | undefined {
-  return all.reduce<Disk | undefined>((best, disk) => {
-    const nearer = best === undefined || disk.path.length > best.path.length
-    return nearer && containsPath(disk.path, directory) ? disk : best
-  }, undefined)
-}
-
-function containsPath(mount: string, directory: string): boolean {
-  if (mount.startsWith('/')) return `${directory}/`.startsWith(mount === '/' ? '/' : `${mount}/`)
-  // Windows paths are case-insensitive.
-  const base = mount.replace(/\\?$/, '\\').toLowerCase()
-  return `${directory}\\`.toLowerCase().startsWith(base)
 }
 
 function formatGiB(bytes: number): string {

@@ -11,6 +11,7 @@ const facts: RestoreFacts = {
   currentIdentity: clusterIdentity,
   kubernetes: '1.37.1',
   leftOut: [],
+  disks: new Map(),
 }
 const codes = (more: Partial<RestoreFacts>): string[] =>
   checkRestore({ ...facts, ...more }).map(({ severity, code }) => `${severity} ${code}`)
@@ -34,6 +35,28 @@ test('a snapshot whose Secrets cannot be decrypted is refused', async () => {
 
 test('etcd hosts that are left out of the restore are an error', () => {
   expect(codes({ leftOut: ['cp2', 'cp3'] })).toEqual(['error ETCD_RESTORE_LEFT_OUT'])
+})
+
+test('members need space for the snapshot and for the new data, because the previous data is kept', () => {
+  const mebibyte = 2 ** 20
+  const database = { ...manifest.files['etcd.db'], size: 100 * mebibyte }
+  const read = (...sizes: readonly (readonly [path: string, free: number])[]) =>
+    checkRestore({
+      ...facts,
+      manifest: { ...manifest, files: { ...manifest.files, 'etcd.db': database } },
+      disks: new Map([
+        [
+          'cp1',
+          sizes.map(([path, free]) => ({ path, totalBytes: 2 ** 40, availableBytes: free * mebibyte })),
+        ],
+      ]),
+    })
+  expect(read(['/', 328])).toEqual([])
+  expect(read(['/', 327])).toMatchObject([
+    { code: 'ETCD_RESTORE_SPACE', host: 'cp1', message: expect.stringContaining('needs 328 MiB') },
+  ])
+  expect(read(['/', 100], ['/var/lib/etcd', 228])).toEqual([])
+  expect(read(['/', 1000], ['/var/lib/etcd', 227])).toMatchObject([{ code: 'ETCD_RESTORE_SPACE' }])
 })
 
 const summary = {
