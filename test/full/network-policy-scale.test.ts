@@ -195,7 +195,8 @@ has Calico 3.31.0 with felix, which writes nftables rules.
 
 As many policies as pods, one policy for each pod. Of the pods, ${runningPods} really run on the measured node w1. The others are objects
 with an address, as pods of another node are for the engine. A change is a policy that denies all connections to one more pod: created until no
-probe pod reaches it, then removed until all do. Median, minimum and maximum of ${rounds} changes each.
+probe pod reaches it, then removed until all do. Median, minimum and maximum of ${rounds} changes each. A pod counts as denied when the first
+connection begins that fails, because felix drops packets, and kube-router rejects them. A client repeats a dropped packet after a second.
 
 ## kube-router
 
