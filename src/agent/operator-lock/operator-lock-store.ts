@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type Claim, claimSchema } from '../../contract/request.ts'
 import { type Format, readVersioned } from '../../contract/versioned.ts'
+import { createMutex } from '../../kit/concurrency.ts'
 import { hasCode, HyperkubeError } from '../../kit/errors.ts'
 import { replaceFile } from '../../kit/files.ts'
 import { matchesHeldClaim, decideLock, type HeldOperatorLock } from './operator-lock.ts'
@@ -26,6 +27,11 @@ export const heldLockFormat: Format<z.infer<typeof heldLock>> = {
 export class OperatorLockStore {
   readonly #file: string
   readonly #now: () => number
+  /**
+   * Runs one change at a time. Otherwise the heartbeat of one operator could replace the lock that another one
+   * has just taken.
+   */
+  readonly #changeExclusively = createMutex()
   #held: HeldOperatorLock | undefined
 
   private constructor(file: string, now: () => number, held: HeldOperatorLock | undefined) {
@@ -53,15 +59,19 @@ export class OperatorLockStore {
 
   /** Takes the lock for an operator or throws. `busy` is true while a run of the current holder is active. */
   async acquire(requested: Claim, force: boolean, busy: boolean): Promise<void> {
-    const decision = decideLock(this.#held, requested, force, this.#now(), busy)
-    if (decision.outcome === 'refused') throw buildRefusal(decision.reason, decision.held)
-    await this.#save(decision.held)
+    await this.#changeExclusively(async () => {
+      const decision = decideLock(this.#held, requested, force, this.#now(), busy)
+      if (decision.outcome === 'refused') throw buildRefusal(decision.reason, decision.held)
+      await this.#save(decision.held)
+    })
   }
 
   /** Releases the lock. Does nothing if `requested` is not the current claim. */
   async release(requested: Claim): Promise<void> {
-    if (this.#held !== undefined && matchesHeldClaim(this.#held, requested))
-      await this.#save({ ...this.#held, released: true })
+    await this.#changeExclusively(async () => {
+      if (this.#held !== undefined && matchesHeldClaim(this.#held, requested))
+        await this.#save({ ...this.#held, released: true })
+    })
   }
 
   /**
@@ -69,9 +79,11 @@ export class OperatorLockStore {
    * heartbeat of the holder.
    */
   async requireHeld(requested: Claim): Promise<void> {
-    const held = this.#held
-    if (held === undefined || !matchesHeldClaim(held, requested)) throw buildRefusal('outdated', held)
-    await this.#save({ ...held, lastHeartbeat: this.#now() })
+    await this.#changeExclusively(async () => {
+      const held = this.#held
+      if (held === undefined || !matchesHeldClaim(held, requested)) throw buildRefusal('outdated', held)
+      await this.#save({ ...held, lastHeartbeat: this.#now() })
+    })
   }
 
   async #save(held: HeldOperatorLock): Promise<void> {
