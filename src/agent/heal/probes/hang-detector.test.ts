@@ -10,11 +10,17 @@ function setUp() {
   const beSilent = async (after: number, state: string, ticks: number, pid = 7) => {
     now += after
     deps.units.set('etcd.service', { active: 'active', sub: 'running', pid })
-    const zeros = Array.from({ length: 10 }, () => '0').join(' ')
-    deps.texts.set(`/proc/${pid}/stat`, `${pid} (a b) c) ${state} ${zeros} ${ticks} 0 0`)
+    deps.texts.set(`/proc/${pid}/stat`, formatStat(pid, state, ticks))
     return detector.findSign(testComponent('etcd'))
   }
-  return { beSilent }
+  const addThread = (id: number, state: string): void =>
+    void deps.texts.set(`/proc/7/task/${id}/stat`, formatStat(id, state, 0))
+  return { beSilent, addThread }
+}
+
+function formatStat(id: number, state: string, ticks: number): string {
+  const zeros = Array.from({ length: 10 }, () => '0').join(' ')
+  return `${id} (a b) c) ${state} ${zeros} ${ticks} 0 0`
 }
 
 test('a stopped process hangs at the first missing response', async () => {
@@ -41,6 +47,17 @@ test.each([
     expect(await beSilent(after, state, ticks, pid)).toBeUndefined()
   },
 )
+
+test.each([
+  ['S', 'process 7 uses no processor time'],
+  ['D', undefined],
+])('if a thread of a sleeping process has the state %s, the sign of a hang is %s', async (state, sign) => {
+  const { beSilent, addThread } = setUp()
+  addThread(7, 'S')
+  addThread(8, state)
+  await beSilent(0, 'S', 100)
+  expect(await beSilent(10_000, 'S', 100)).toBe(sign)
+})
 
 test('a service without a process shows no sign of a hang', async () => {
   expect(await setUp().beSilent(0, 'T', 5, 0)).toBeUndefined()

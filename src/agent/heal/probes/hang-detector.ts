@@ -50,7 +50,24 @@ export class HangDetector {
     if (before?.pid !== pid || process.state !== 'S') return undefined
     const elapsedMs = sample.at - before.at
     const isIdle = sample.ticks - before.ticks <= elapsedMs * ticksPerMs * maxIdleShare
-    return isIdle && elapsedMs < maxSampleAgeMs ? `process ${pid} uses no processor time` : undefined
+    if (!isIdle || elapsedMs >= maxSampleAgeMs || (await this.#waitsForDisk(pid))) return undefined
+    return `process ${pid} uses no processor time`
+  }
+
+  /**
+   * True if a thread waits for a disk. The state of a process is the state of its first thread, and programs
+   * in Go write files in other threads.
+   */
+  async #waitsForDisk(pid: number): Promise<boolean> {
+    const directory = `/proc/${pid}/task`
+    const threads = (await this.#deps.files.list(directory)) ?? []
+    const states = await Promise.all(
+      threads.map(async ({ name }) => {
+        const stat = await this.#deps.files.read(`${directory}/${name}/stat`)
+        return stat && parseStat(stat.toString('utf8'))?.state
+      }),
+    )
+    return states.includes('D')
   }
 }
 

@@ -23,7 +23,7 @@ export interface Disks {
 
 /** Interfaces that probes use to read a host. */
 export interface ProbeDeps {
-  readonly files: Pick<HostFiles, 'read' | 'stat'>
+  readonly files: Pick<HostFiles, 'read' | 'stat' | 'list'>
   readonly services: Pick<ServiceManager, 'show'>
   readonly command: RunCommand
   readonly clock: Pick<Clock, 'now'>

@@ -3,7 +3,7 @@ import type { Probe, ProbeCheck } from '../../../../contract/probe.ts'
 import type { Argv, CommandResult } from '../../../../kit/command.ts'
 import { buildComponent } from '../../../../diff/testing/fixtures.ts'
 import type { RunCommandOptions } from '../../../host/command.ts'
-import type { FileFacts } from '../../../host/files.ts'
+import type { DirectoryEntry, FileFacts } from '../../../host/files.ts'
 import type { UnitState } from '../../../host/service-manager.ts'
 import { idleUnit } from '../../../host/testing/idle-unit.ts'
 import type { ProbeDeps } from '../probe-deps.ts'
@@ -37,6 +37,7 @@ export function createFakeProbeDeps(
     files: {
       read: async (path) => (texts.has(path) ? Buffer.from(texts.get(path) ?? '') : undefined),
       stat: async (path) => buildFacts(texts.get(path), stamps),
+      list: async (path) => listDirectories(texts, path),
     },
     services: {
       show: async (unit) => ({ ...idleUnit, ...deps.units.get(unit) }),
@@ -63,6 +64,15 @@ export function createFakeProbeDeps(
     addresses: (name) => deps.links.get(name) ?? [],
   }
   return deps
+}
+
+/** Lists the directories below a directory that contain files. */
+function listDirectories(texts: ReadonlyMap<string, string>, directory: string): DirectoryEntry[] {
+  const names = [...texts.keys()].flatMap((path) => {
+    const [name, file] = path.startsWith(`${directory}/`) ? path.slice(directory.length + 1).split('/') : []
+    return name === undefined || file === undefined ? [] : [name]
+  })
+  return [...new Set(names)].map((name) => ({ name, kind: 'directory' }))
 }
 
 /** Builds file metadata. A file with other content gets another timestamp. */
