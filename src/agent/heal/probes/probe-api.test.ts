@@ -38,4 +38,10 @@ test('if loading fails, the old value is returned; without one the error is thro
   await cache.get('key', async () => 'old', String)
   now = 100_000
   expect(await cache.get('key', fails, String)).toBe('old')
+  // The next try comes a minute later.
+  const load = async (): Promise<string> => 'new'
+  now = 159_999
+  expect(await cache.get('key', load, String)).toBe('old')
+  now = 160_000
+  expect(await cache.get('key', load, String)).toBe('new')
 })

@@ -99,7 +99,9 @@ export class RateLimitedCache<T> {
   }
 
   /**
-   * Returns the cached value, or loads it if it has expired. If loading fails, the expired value is returned.
+   * Returns the cached value, or loads it if it has expired. If loading fails, the expired value is returned
+   * and used for another minute. An API server under load could otherwise not recover, because every node
+   * would read large lists at each probe.
    */
   async get(key: string, load: () => Promise<string>, parse: (text: string) => T): Promise<T> {
     const known = this.#entries.get(key)
@@ -110,8 +112,9 @@ export class RateLimitedCache<T> {
       this.#entries.set(key, { until: this.#now() + Math.max(minAgeMs, text.length / bytesPerMs), value })
       return value
     } catch (error) {
-      if (known !== undefined) return known.value
-      throw error
+      if (known === undefined) throw error
+      this.#entries.set(key, { until: this.#now() + minAgeMs, value: known.value })
+      return known.value
     }
   }
 }
