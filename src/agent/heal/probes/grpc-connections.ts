@@ -110,8 +110,17 @@ async function sendRequest(
 function readStatusError(headers: IncomingHttpHeaders): GrpcStatusError | undefined {
   const status = headers['grpc-status'] ?? '0'
   if (status === '0') return undefined
-  const message = decodeURIComponent(String(headers['grpc-message'] ?? ''))
+  const message = decodeMessage(String(headers['grpc-message'] ?? ''))
   return new GrpcStatusError(String(status), message || `it returned gRPC status ${String(status)}`)
+}
+
+/** Decodes percent-encoded text. Text that is not valid is returned unchanged, as gRPC requires. */
+function decodeMessage(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /**

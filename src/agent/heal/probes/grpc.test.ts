@@ -12,7 +12,11 @@ import type { ProbeResult } from './probe-runner.ts'
 import { createProber } from './prober.ts'
 import { createFakeProbeDeps, testComponent, testProbe } from './testing/fake-probe-deps.ts'
 
-type FakeResponse = { readonly message: string } | { readonly status: string } | 'silent' | 'cut'
+type FakeResponse =
+  | { readonly message: string }
+  | { readonly status: string; readonly text?: string }
+  | 'silent'
+  | 'cut'
 
 interface FakeRuntime extends AsyncDisposable {
   readonly endpoint: string
@@ -61,7 +65,8 @@ function send(stream: ServerHttp2Stream, response: FakeResponse): void {
   if (response === 'silent') return
   if (response === 'cut') return stream.session?.destroy()
   if ('status' in response) {
-    stream.respond({ 'grpc-status': response.status, 'grpc-message': 'it%20is%20late' }, { endStream: true })
+    const { status: code, text = 'it%20is%20late' } = response
+    stream.respond({ 'grpc-status': code, 'grpc-message': text }, { endStream: true })
     return
   }
   const message = Buffer.from(response.message, 'hex')
@@ -120,6 +125,8 @@ test('a server that does not serve or returns an error status is unhealthy', asy
     code: 'HEALTH_CHECK_FAILED',
     message: 'it is late',
   })
+  server.response = { status: '12', text: '100% late' }
+  expect(await runProbe(check)).toMatchObject({ code: 'HEALTH_CHECK_FAILED', message: '100% late' })
 })
 
 test('a server that does not respond fails at the timeout, and the next probe opens another connection', async () => {
