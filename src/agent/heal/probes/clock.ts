@@ -28,8 +28,7 @@ export function createClockProbe(
 ): ProbeRunner<'clock'> {
   const compare = async (server: string, ca: string, signal: AbortSignal): Promise<ClockOffset[]> => {
     const before = clock.now().getTime()
-    const { date } = await web.get(server, { ca }, signal)
-    const serverTime = Date.parse(date ?? '')
+    const serverTime = Date.parse((await web.getDate(server, ca, signal)) ?? '')
     return Number.isNaN(serverTime)
       ? []
       : [{ server, ahead: computeOffset(serverTime, before, clock.now().getTime()) }]

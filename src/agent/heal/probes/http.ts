@@ -1,7 +1,9 @@
+import type { X509Certificate } from 'node:crypto'
 import { Agent as PlainAgent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import { formatError, hasCode } from '../../../kit/errors.ts'
+import { parseCertificates } from '../../../pki/certificates.ts'
 import type { CachedFiles } from './files.ts'
 import {
   failedResult,
@@ -53,6 +55,8 @@ function toResult({ status, body }: ProbeHttpResponse): ProbeResult {
 
 interface ProbeHttpResponse {
   readonly status: number
+  /** Certificate of the server; undefined without TLS. */
+  readonly certificate: X509Certificate | undefined
   /** Date header of the response. */
   readonly date: string | undefined
   /** Beginning of the body. */
@@ -61,6 +65,7 @@ interface ProbeHttpResponse {
 
 /** TLS credentials as PEM. */
 interface ProbeTlsOptions {
+  readonly rejectUnauthorized?: boolean
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
@@ -98,20 +103,37 @@ export class ProbeHttpClient implements Disposable {
     })
   }
 
+  /**
+   * Returns the Date header of a server; undefined if it sends none. A certificate that is not valid at the
+   * time of this host is accepted, because the clock of this host may be wrong. It must still be signed by a
+   * CA in `ca`.
+   */
+  async getDate(url: string, ca: string, signal: AbortSignal): Promise<string | undefined> {
+    const { date, certificate } = await this.get(url, { ca, rejectUnauthorized: false }, signal)
+    if (certificate !== undefined && isSignedBy(certificate, ca)) return date
+    throw new UntrustedCertificateError('it is not signed by the CA of the cluster')
+  }
+
   [Symbol.dispose](): void {
     this.#plain.destroy()
     this.#tls.destroy()
   }
 }
 
+function isSignedBy(certificate: X509Certificate, ca: string): boolean {
+  return parseCertificates(ca).some(
+    (one) => certificate.checkIssued(one) && certificate.verify(one.publicKey),
+  )
+}
+
 async function readResponse(outgoing: ClientRequest): Promise<ProbeHttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeHttpResponse>()
   outgoing.on('error', (error) => reject(findTrustError(outgoing) ?? error))
   outgoing.on('response', (response) => {
-    readBeginning(response).then(
-      (body) => resolve({ status: response.statusCode ?? 0, date: response.headers.date, body }),
-      reject,
-    )
+    const { statusCode: status = 0, headers, socket } = response
+    // The certificate is read now, because the socket may be closed at the end of the response.
+    const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+    readBeginning(response).then((body) => resolve({ status, certificate, date: headers.date, body }), reject)
   })
   outgoing.end()
   return promise

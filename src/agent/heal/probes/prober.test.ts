@@ -8,6 +8,9 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { ProbeCheck } from '../../../contract/probe.ts'
 import { createTestCa } from '../../../kit/testing/test-ca.ts'
+import { createCa } from '../../../pki/ca.ts'
+import { day, year } from '../../../pki/lifetime.ts'
+import { issueCertificate } from '../../../pki/sign.ts'
 import { hostDisks } from './probe-deps.ts'
 import type { ProbeResult } from './probe-runner.ts'
 import { createProber } from './prober.ts'
@@ -211,8 +214,10 @@ test('a clock probe is unhealthy if the clock differs from most servers', async 
   const deps = createFakeProbeDeps()
   deps.time = Date.UTC(2027, 0, 1, 12, 0, 0, 300)
   deps.texts.set('/ca.crt', ca.certificate)
-  const server = async (ahead: number): Promise<AsyncDisposable & { readonly url: string }> => {
-    const { certificate: cert, privateKey: key } = ca.server
+  const server = async (
+    ahead: number,
+    { certificate: cert, privateKey: key } = ca.server,
+  ): Promise<AsyncDisposable & { readonly url: string }> => {
     const made = createServer({ cert, key }, (_, response) => {
       // A server that rejects the request still sends a Date header.
       response.writeHead(401, { date: new Date(deps.time + ahead).toUTCString() }).end()
@@ -241,4 +246,14 @@ test('a clock probe is unhealthy if the clock differs from most servers', async 
     message: expect.stringMatching(/^the clock of this host is 7\.3 s ahead of 127\.0\.0\.1:/),
   })
   expect(await runProbeAgain({ url: 'https://127.0.0.1:1' })).toMatchObject({ state: 'unknown' })
+  // With a wrong clock the certificates of the other servers seem to have expired.
+  const longAgo = new Date(Date.now() - 10 * day)
+  const pastCa = await createCa('kubernetes', year, longAgo)
+  const spec = { subject: { commonName: 'x', organizations: [] }, usages: ['server'], lifetime: day } as const
+  const names = { dns: [], ip: ['127.0.0.1'] }
+  const { certificate, privateKey } = await issueCertificate(pastCa, 'key', { ...spec, names }, longAgo)
+  await using expired = await server(8000, { certificate, privateKey: privateKey.revealText() })
+  expect(await runProbeAgain(expired)).toMatchObject({ state: 'unknown' })
+  deps.texts.set('/ca.crt', pastCa.certificate)
+  expect(await runProbeAgain(expired)).toMatchObject({ state: 'unhealthy', code: 'CLOCK_OFF' })
 })
