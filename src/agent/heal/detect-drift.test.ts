@@ -113,6 +113,17 @@ test('a derived file is not repaired while its source has changed recently', asy
   expect((await listDrifts()).repairable).toEqual(['flanneld: change derived-file, content changed'])
 })
 
+test('an invalid value in a source file does not prevent the check of the other resources', async () => {
+  await writeHostFile(host, subnetFile, 'FLANNEL_SUBNET=xxx\n')
+  expect(await listDrifts()).toEqual({ repairable: [], unrepairable: [] })
+  await writeFile(host.toLocalPath(conflist), '10.244.9.0/24\n')
+  await writeFile(host.toLocalPath('/etc/hyperkube/containerd/config'), 'xxx')
+  expect((await listDrifts()).repairable).toEqual([
+    'containerd: change file, content changed',
+    'flanneld: change derived-file, content changed',
+  ])
+})
+
 test('no drift is reported after an incomplete apply of another plan', async () => {
   const next = healPlan('two')
   publishPrograms(host, next)

@@ -17,11 +17,11 @@ export const derivedFileHandler: ResourceHandler<'derived-file', DerivedFile> = 
   findSpec: ({ derivedFiles }, name) => derivedFiles.find(({ path }) => path === name),
 
   /**
-   * Compares the file with its current source. If the source is missing, as after a boot, compares the file
-   * with the recorded digest.
+   * Compares the file with its current source. If the source is missing, as after a boot, or has an invalid
+   * value, compares the file with the recorded digest.
    */
   async inspect({ name, owner, mode, from, template, sha256 }, { host }) {
-    const text = await tryRender(host, { from, template })
+    const text = await tryRender(host, { from, template }).catch(() => undefined)
     const desiredSha256 = text === undefined ? sha256 : sha256Hex(text)
     const state = await inspectFile(host, name, { owner, mode, sha256: desiredSha256 })
     // If only the digests differ, a run was interrupted after it wrote the file, and the ledger has the old
