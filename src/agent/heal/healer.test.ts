@@ -119,6 +119,21 @@ test('a failed repair is recorded and not retried at once', async () => {
   ])
 })
 
+test('a failed drift check is reported, and healing continues without repairs', async () => {
+  await using host = await healthyHost()
+  const environment = createFakeEnvironment()
+  environment.drift = { ...environment.drift, stopped: new Set(['kubelet']) }
+  const agent = await startFakeAgent(environment, host)
+  await agent.heal(settledAfter)
+  environment.drift = { ...environment.drift, repairable: new Map([['kubelet', [{ name: '/etc/kubelet' }]]]) }
+  environment.driftError = new Error('EIO: i/o error, read')
+  environment.unresponsive.add('kubelet').add('containerd')
+  await agent.heal(settledAfter + noticedAfter)
+  // An operator stopped the kubelet, so healing does not start it.
+  expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
+  expect(await createHealer(agent.deps).once()).toMatchObject({ problems: [environment.driftError] })
+})
+
 test('another plan resets escalations and probes; without a plan nothing is probed', async () => {
   await using host = await healthyHost()
   const environment = createFakeEnvironment()

@@ -73,7 +73,7 @@ export function createHealer(deps: HealerDeps): HostHealer {
     const isNews = hasChanges || reconciler.needsUnits(stateStore.current)
     const observed = await watch.observe(isNews ? 'news' : 'usual', end)
     if (observed === undefined) return { nextMs: healIntervalMs, problems: [] }
-    const problems: unknown[] = []
+    const problems: unknown[] = observed.driftError === undefined ? [] : [observed.driftError]
     // If the state cannot be written, healing continues with the state in memory. A full disk may be the
     // problem to heal.
     const saveState = async (next: (before: HealState) => HealState): Promise<void> =>

@@ -32,6 +32,8 @@ export interface WatchHostDeps {
 
 export interface HostObservation extends PlanObservation {
   readonly probes: readonly ProbeRecord[]
+  /** Error of the last drift check; undefined if the check succeeded. */
+  readonly driftError: unknown
 }
 
 /** Collects everything that is known about a host. */
@@ -75,7 +77,8 @@ export function watchHost(deps: WatchHostDeps): HostWatch {
       await units.refresh(plan, mode !== 'usual' ? 'news' : isUnstable(combine()) ? 'unstable' : 'stable')
       await disk.refresh(plan, mode === 'fresh' || isUnstable(combine()) ? 'unstable' : 'stable')
       for (const one of combine()) if (isHealthySinceStart(one)) units.markHealthy(one.component)
-      return { ...watched, components: combine(), probes: freshProbes ?? probes.current }
+      const { driftError } = disk.current
+      return { ...watched, components: combine(), probes: freshProbes ?? probes.current, driftError }
     },
     invalidate: () => disk.invalidate(),
   }
@@ -123,11 +126,15 @@ const maxDriftAgeMs = { stable: 60_000, unstable: 10_000 } as const
 interface DiskObservation {
   readonly drift: DriftObservation
   readonly dataRisks: ReadonlyMap<string, DataRisk>
+  readonly driftError: unknown
 }
 
 interface DriftWatch {
   readonly current: DiskObservation
-  /** Checks drift and data risks again if the last check is too old for this mode. */
+  /**
+   * Checks drift and data risks again if the last check is too old for this mode. A failed drift check does not
+   * throw, because an unreadable file must not prevent healing. A failed check for data risks throws.
+   */
   refresh(plan: NodePlan, mode: keyof typeof maxDriftAgeMs): Promise<void>
   /** Forces a new check at the next refresh. Called after the host was changed. */
   invalidate(): void
@@ -136,6 +143,7 @@ interface DriftWatch {
 const emptyObservation: DiskObservation = {
   drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
   dataRisks: new Map(),
+  driftError: undefined,
 }
 
 function watchDrift(
@@ -144,19 +152,30 @@ function watchDrift(
 ): DriftWatch {
   let current = emptyObservation
   let last: { readonly plan: NodePlan; readonly at: number } | undefined
+  let isStale = false
   return {
     get current() {
       return current
     },
     async refresh(plan, mode) {
       const time = clock.now().getTime()
-      if (last?.plan === plan && elapsed(last.at, time) < maxDriftAgeMs[mode]) return
-      const [drift, dataRisks] = await Promise.all([detectDrift(plan), findDataRisks(plan)])
-      current = { drift, dataRisks }
+      if (last?.plan === plan && !isStale && elapsed(last.at, time) < maxDriftAgeMs[mode]) return
+      // After a failure nothing is repaired. Services that an operator stopped stay stopped.
+      const { stopped } = last?.plan === plan ? current.drift : emptyObservation.drift
+      const unknownDrift = { ...emptyObservation.drift, stopped }
+      const [checked, dataRisks] = await Promise.all([
+        detectDrift(plan).then(
+          (drift) => ({ drift, driftError: undefined }),
+          (driftError: unknown) => ({ drift: unknownDrift, driftError }),
+        ),
+        findDataRisks(plan),
+      ])
+      current = { ...checked, dataRisks }
       last = { plan, at: time }
+      isStale = false
     },
     invalidate() {
-      last = undefined
+      isStale = true
     },
   }
 }

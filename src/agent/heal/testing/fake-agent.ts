@@ -71,6 +71,8 @@ export interface FakeEnvironment {
   /** True if unresponsive processes are stopped (state T); false if they are busy. */
   isFrozen: boolean
   drift: DriftObservation
+  /** Error of drift checks; undefined if they succeed. */
+  driftError: Error | undefined
   claim: HeldOperatorLock | undefined
   busy: boolean
   readonly probed: string[]
@@ -86,6 +88,7 @@ export function createFakeEnvironment(): FakeEnvironment {
     unresponsive: new Set(),
     isFrozen: false,
     drift: { repairable: new Map(), unrepairable: new Map(), stopped: new Set() },
+    driftError: undefined,
     claim: undefined,
     busy: false,
     probed: [],
@@ -97,7 +100,10 @@ export function createFakeEnvironment(): FakeEnvironment {
 
 function createFakeOperations(environment: FakeEnvironment, host: LinuxHost): LinuxHealOperations {
   return {
-    detectDrift: async () => environment.drift,
+    async detectDrift() {
+      if (environment.driftError !== undefined) throw environment.driftError
+      return environment.drift
+    },
     findDataRisks: async () => new Map(),
     async perform(_plan, step) {
       environment.steps.push(step)

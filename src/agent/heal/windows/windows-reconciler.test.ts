@@ -44,14 +44,18 @@ afterEach(async () => {
   await worker[Symbol.asyncDispose]()
 })
 
-async function createWindowsHealer(actions: HealAction[], backoff: StepBackoff = defaultBackoff) {
+async function createWindowsHealer(
+  actions: HealAction[],
+  backoff: StepBackoff = defaultBackoff,
+  files = worker.host.files,
+) {
   const { host, machine, toLocalPath } = worker
   const state = toLocalPath(host.layout.state)
   const runs = new Runs('win1', new RunEventLog(join(state, 'runs')), () => host.clock.now())
   const claims = await OperatorLockStore.open(join(state, 'claim.json'), () => host.clock.now().getTime())
   const log = (): void => undefined
   const healDeps = {
-    host: { ...host, clock: { ...host.clock, pause: waitForAbort(end.signal) } },
+    host: { ...host, files, clock: { ...host.clock, pause: waitForAbort(end.signal) } },
     work: { activeRestore: async () => undefined },
     runs,
     claims,
@@ -164,6 +168,25 @@ test('changed files are repaired without a restart', async () => {
     'kube-proxy regenerate',
   ])
   expect([...machine.processes.keys()]).toEqual(processes)
+})
+
+test('drift that was found before a failed drift check is not repaired again', async () => {
+  const actions: HealAction[] = []
+  const { files } = worker.host
+  const path = String.raw`C:\hyperkube\settings\kubelet\config.yaml`
+  let isUnreadable = false
+  const digest: typeof files.digest = async (file) => {
+    if (isUnreadable && file === path) throw new Error('EIO: i/o error, read')
+    return files.digest(file)
+  }
+  const { healer } = await createWindowsHealer(actions, defaultBackoff, { ...files, digest })
+  await writeFile(worker.toLocalPath(path), 'another')
+  for (let count = 0; count < 30; count++) {
+    await healer.once()
+    isUnreadable = true
+    advance(worker.machine, 5000)
+  }
+  expect(actions.filter(({ action }) => action === 'repair')).toHaveLength(1)
 })
 
 test('nothing is healed while healing is paused', async () => {

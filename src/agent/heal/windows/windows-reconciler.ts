@@ -62,7 +62,11 @@ export function createWindowsReconciler(deps: WindowsReconcilerDeps): HealReconc
     // interfere with that.
     wakesOnChange: false,
     async detectDrift(plan) {
-      drift = await detectDrift(hostWithDigests, plan)
+      drift = await detectDrift(hostWithDigests, plan).catch((error: unknown) => {
+        // Nothing is repaired until a check succeeds.
+        drift = undefined
+        throw error
+      })
       return drift
     },
     findDataRisks: async () => new Map(),
