@@ -18,6 +18,7 @@ export interface HealStateStore {
  */
 export async function openHealState(host: Host): Promise<HealStateStore> {
   let state = (await readState(host, file, healStateFormat)) ?? emptyState
+  let written = state
   const queue = createMutex()
   return {
     get current() {
@@ -25,9 +26,15 @@ export async function openHealState(host: Host): Promise<HealStateStore> {
     },
     async update(next) {
       const changed = next(state)
-      if (isSameState(changed, state)) return
-      state = changed
-      await queue(async () => writeState(host, file, state))
+      if (!isSameState(changed, state)) state = changed
+      // A state that could not be written, for example because the disk was full, is written again.
+      if (written === state) return
+      await queue(async () => {
+        const current = state
+        if (written === current) return
+        await writeState(host, file, current)
+        written = current
+      })
     },
   }
 }

@@ -1,3 +1,5 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { healStateFormat } from '../../contract/health.ts'
 import { pollUntil } from '../../kit/poll.ts'
@@ -72,6 +74,22 @@ test('an unreadable heal state is treated as empty', async () => {
   const agent = await startFakeAgent(environment, host)
   await agent.heal(settledAfter)
   expect(environment.steps).toMatchObject([{ component: 'containerd', actions: ['restart'] }])
+})
+
+test('a heal state that could not be written is written by the next round', async () => {
+  await using host = await healthyHost()
+  const environment = createFakeEnvironment()
+  const agent = await startFakeAgent(environment, host)
+  const healer = createHealer(agent.deps)
+  await healer.once()
+  const path = host.toLocalPath(statePath(host, 'heal.json'))
+  await rm(path)
+  // A directory at the path makes the write fail.
+  await mkdir(join(path, 'x'), { recursive: true })
+  await expect(healer.pause(60_000, 'ana')).rejects.toThrow('directory')
+  await rm(path, { recursive: true })
+  await healer.once()
+  expect(await readState(host, 'heal.json', healStateFormat)).toMatchObject({ paused: { by: 'ana' } })
 })
 
 test('nothing is healed while an operator holds the lock, a run is active or healing is paused', async () => {
