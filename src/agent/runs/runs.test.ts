@@ -80,6 +80,15 @@ test('the same run never starts twice', async () => {
   expect(times).toBe(1)
 })
 
+test('of two requests at the same moment with the same run, only one starts it', async () => {
+  let times = 0
+  const work = async (): Promise<void> => void times++
+  await Promise.all([runs.start(run, 'apply', work), runs.start(run, 'apply', work)])
+  await runs.stop()
+  expect(times).toBe(1)
+  expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended done'])
+})
+
 test('a failure is reported with its code and hint, and the next run is executed', async () => {
   await runs.start(run, 'apply', async () => {
     throw new HyperkubeError('SERVICE_FAILED', 'it ended', { component: 'etcd', hint: 'inspect' })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Event } from '../../contract/event.ts'
+import { createMutex } from '../../kit/concurrency.ts'
 import { HyperkubeError, toFailure } from '../../kit/errors.ts'
 import { type EmitRunEvent, type RunEventBody, toRunError } from '../records/run-op.ts'
 import type { RunEventLog } from './run-event-log.ts'
@@ -29,6 +30,7 @@ export class Runs {
   readonly #now: () => Date
   readonly #active = new Map<string, ActiveRun>()
   readonly #stopping = new AbortController()
+  readonly #startExclusively = createMutex()
   #last: Promise<void> = Promise.resolve()
 
   constructor(host: string, log: RunEventLog, now: () => Date) {
@@ -38,8 +40,15 @@ export class Runs {
     setMaxListeners(0, this.#stopping.signal)
   }
 
-  /** Queues a run; `attach` can be called immediately. A known run id is not started again. */
+  /**
+   * Queues a run; `attach` can be called immediately. A known run id is not started again, even if a client
+   * repeats its request before the first one is handled.
+   */
   async start(run: string, command: string, work: RunWork): Promise<void> {
+    await this.#startExclusively(async () => this.#start(run, command, work))
+  }
+
+  async #start(run: string, command: string, work: RunWork): Promise<void> {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#stoppingError()
     await this.#log.prepare()
