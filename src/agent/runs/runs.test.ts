@@ -168,6 +168,17 @@ test('events that cannot be written are still sent', async () => {
   expect(await readEvents(runs, other)).toEqual(['1 run-started', '2 ended done'])
 })
 
+test('a run starts even if old events cannot be deleted', async () => {
+  class ReadOnlyLog extends RunEventLog {
+    override async prepare(): Promise<void> {
+      await Promise.reject(new Error('EROFS: read-only file system, unlink'))
+    }
+  }
+  const readOnly = new Runs('cp1', new ReadOnlyLog(directory), () => new Date(0))
+  await readOnly.start(run, 'heal kubelet', async () => undefined)
+  expect(await readEvents(readOnly)).toEqual(['1 run-started', '2 ended done'])
+})
+
 test('a full disk is reported as such, whatever was being written', () => {
   const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
   expect(toRunFailure(full)).toEqual({

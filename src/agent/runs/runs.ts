@@ -51,7 +51,8 @@ export class Runs {
   async #start(run: string, command: string, work: RunWork): Promise<void> {
     if (this.#active.has(run) || (await this.#log.read(run)) !== undefined) return
     if (this.#stopping.signal.aborted) throw this.#stoppingError()
-    await this.#log.prepare()
+    // A run, for example one of healing, must also start while the file system is read-only.
+    await this.#log.prepare().catch(() => undefined)
     // The last run stays in memory until the next run starts. A reset deletes the log on disk, but a client
     // that attaches after the reset must still get its events.
     for (const [id, { written }] of this.#active) if (written) this.#active.delete(id)
