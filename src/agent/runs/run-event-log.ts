@@ -29,11 +29,10 @@ export class RunEventLog {
   async read(run: string): Promise<readonly Event[] | undefined> {
     try {
       const text = await readFile(this.#path(run), 'utf8')
-      // If the agent was killed during a write, the last line is incomplete; it is skipped.
       return text
         .split('\n')
-        .slice(0, -1)
-        .map((line) => readVersioned(eventFormat, JSON.parse(line)))
+        .flatMap(parseLine)
+        .map((event) => readVersioned(eventFormat, event))
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined
       throw error
@@ -53,5 +52,17 @@ export class RunEventLog {
 
   #path(run: string): string {
     return join(this.#directory, `${run}.ndjson`)
+  }
+}
+
+/**
+ * Parses a line. A line is incomplete if the agent was killed during the write or the disk was full. Such a
+ * line is skipped, and so is the event that was appended to it later.
+ */
+function parseLine(line: string): unknown[] {
+  try {
+    return [JSON.parse(line)]
+  } catch {
+    return []
   }
 }

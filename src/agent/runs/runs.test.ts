@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -116,6 +116,15 @@ test('a run that ended with its agent still has an end event', async () => {
   expect(await readEvents(agent())).toEqual(['1 run-started', '2 ended interrupted'])
   // A client may have received more events than were written to disk. It gets an end event too.
   expect(await readEvents(agent(), run, 5)).toEqual(['5 ended interrupted'])
+})
+
+test('an event that was written only partly, because the disk was full, does not hide the other events', async () => {
+  await runs.start(run, 'apply', async (emit) => emit({ type: 'log', lines: ['half way'] }))
+  await runs.stop()
+  const file = join(directory, `${run}.ndjson`)
+  const [started = '', log = '', ended = ''] = (await readFile(file, 'utf8')).split('\n')
+  await writeFile(file, `${started}\n${log.slice(0, 20)}${log}\n${ended}\n`)
+  expect(await readEvents(agent())).toEqual(['1 run-started', '3 ended done'])
 })
 
 test('an unknown run is refused', async () => {
