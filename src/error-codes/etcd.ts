@@ -101,7 +101,7 @@ export const etcdCodes: ErrorCodeEntries = {
     summary: 'An etcd member has reached its space quota, and etcd accepts no more writes.',
     meaning: 'The alarm stays active until it is disarmed.',
     remedy:
-      'Find what fills the database: `kubectl get --raw /metrics | grep apiserver_storage_objects`. Delete these objects. Then run `etcdctl compact REVISION`, `etcdctl defrag` on each member, and `etcdctl alarm disarm`. The revision is in the output of `etcdctl endpoint status -w json`. As root on a member, etcdctl is `/opt/hyperkube/etcd-VERSION/etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/hyperkube/etcd/ca.crt --cert=/etc/hyperkube/etcd/client.crt --key=/etc/hyperkube/etcd/client.key`.',
+      'Find what fills the database: `kubectl get --raw /metrics | grep -E "apiserver_(resource|storage)_objects"`. Delete these objects. Then run `etcdctl compact REVISION`, `etcdctl defrag` on each member, and `etcdctl alarm disarm`. The revision is in the output of `etcdctl endpoint status -w json`. As root on a member, etcdctl is `/opt/hyperkube/etcd-VERSION/etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/hyperkube/etcd/ca.crt --cert=/etc/hyperkube/etcd/client.crt --key=/etc/hyperkube/etcd/client.key`.',
     symptoms: ['etcd'],
   },
   ETCD_ALARM_CORRUPT: {
@@ -115,7 +115,8 @@ export const etcdCodes: ErrorCodeEntries = {
   ETCD_SPACE: {
     summary: 'An etcd member has used 80% of its space quota.',
     meaning: 'At 100% etcd accepts no more writes.',
-    remedy: 'Find what fills it: `kubectl get --raw /metrics | grep apiserver_storage_objects`.',
+    remedy:
+      'Find what fills it: `kubectl get --raw /metrics | grep -E "apiserver_(resource|storage)_objects"`.',
     symptoms: ['etcd'],
   },
   ETCD_BEHIND: {

@@ -68,7 +68,7 @@ export const lifecycleCodes: ErrorCodeEntries = {
     summary: '`--limit` selects only a part of the control plane for a reset.',
     meaning: 'The other control planes would still rely on it, and etcd could lose its quorum.',
     remedy:
-      'Run `hyperkube reset` without `--limit`. If the other control planes are lost, use `--ignore RESET_CONTROL_PLANE`.',
+      'Run `hyperkube reset` without `--limit`. If the other control planes are lost, or if the host was removed while it was off, use `--ignore RESET_CONTROL_PLANE`.',
   },
   GATE_NOT_PASSED: {
     summary: 'A condition for the next step of the rollout did not become true.',

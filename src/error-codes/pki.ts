@@ -5,13 +5,13 @@ export const pkiCodes: ErrorCodeEntries = {
     summary: 'The file for `hyperkube kubeconfig --merge` is not a valid kubeconfig.',
     meaning: 'Nothing was changed.',
     remedy:
-      'Repair the file; `kubectl config view --kubeconfig FILE` names the problem. Or write a new file with `hyperkube kubeconfig > FILE`.',
+      'Repair the file; `kubectl config view --kubeconfig FILE` names the problem. Or write a new file with `(umask 077; hyperkube kubeconfig > FILE)`.',
   },
   KUBECONFIG_CONFLICT: {
     summary: 'The existing kubeconfig has an entry of the same name for another cluster.',
     meaning: 'Server and CA differ from those in `cluster.yml`. Nothing was changed.',
     remedy:
-      'Write a file of its own with `hyperkube kubeconfig > NAME.kubeconfig`. Or rename the other cluster, its user and its context in the existing file.',
+      'Write a file of its own with `(umask 077; hyperkube kubeconfig > NAME.kubeconfig)`. Or rename the other cluster, its user and its context in the existing file.',
   },
   PKI_INVALID_SPEC: {
     summary: 'A planned certificate has an invalid name or lifetime.',

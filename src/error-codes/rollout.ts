@@ -31,7 +31,7 @@ export const rolloutCodes: ErrorCodeEntries = {
     meaning:
       'hyperkube deletes its etcd member and its node, and its pods start elsewhere. If the host still runs, its pods run twice.',
     remedy:
-      'Make sure that the host stays off. If it comes back, list it in a cluster.yml and run `hyperkube reset --limit HOST`.',
+      'Make sure that the host stays off. If it comes back, write it into cluster.yml again, run `hyperkube reset --limit HOST`, and remove it from cluster.yml. Do not run `up` before the reset. A control plane also needs `--ignore RESET_CONTROL_PLANE`.',
   },
   UPGRADE_DOWNGRADE: {
     summary: 'The change would downgrade a Kubernetes minor version, or any version with `upgrade`.',

@@ -40,7 +40,7 @@ export const snapshotCodes: ErrorCodeEntries = {
     summary: 'The etcd database is larger than 8 GiB, the limit of a snapshot.',
     meaning: 'etcd advises against databases of that size, because a joining member must copy all of it.',
     remedy:
-      'Find what fills it: `kubectl get --raw /metrics | grep apiserver_storage_objects`. Then run `etcdctl compact REVISION`, and `etcdctl defrag` on each member.',
+      'Find what fills it: `kubectl get --raw /metrics | grep -E "apiserver_(resource|storage)_objects"`. Then run `etcdctl compact REVISION`, and `etcdctl defrag` on each member.',
   },
   SNAPSHOT_NOT_WRITTEN: {
     summary: 'hyperkube could not write a snapshot.',

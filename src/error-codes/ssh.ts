@@ -72,7 +72,7 @@ export const sshCodes: ErrorCodeEntries = {
     remedy: 'Check `sshd -T | grep -i maxsessions` on the host. The default of 10 is enough.',
   },
   SSH_NO_KEY_ACCEPTED: {
-    summary: 'A host accepts none of our ssh keys for this user.',
+    summary: 'A host accepts none of the ssh keys of the operator for this user.',
     meaning:
       'The message lists the offered keys by file and fingerprint, and the methods of the host. hyperkube never asks for passwords.',
     remedy:

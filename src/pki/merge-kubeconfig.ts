@@ -62,7 +62,7 @@ function readKubeconfig(document: Document): Kubeconfig {
   const parsed = kubeconfigSchema.safeParse(document.toJS() ?? {})
   if (document.errors.length === 0 && parsed.success) return parsed.data
   throw new HyperkubeError('KUBECONFIG_INVALID', 'the existing file is not a valid kubeconfig', {
-    hint: 'find the problem: kubectl config view --kubeconfig FILE; or write a new file: hyperkube kubeconfig > FILE',
+    hint: 'find the problem: kubectl config view --kubeconfig FILE; or write a new file: (umask 077; hyperkube kubeconfig > FILE)',
     cause: document.errors[0] ?? parsed.error,
   })
 }
@@ -77,7 +77,7 @@ function checkSameCluster(before: Kubeconfig, addition: Kubeconfig): void {
     throw new HyperkubeError(
       'KUBECONFIG_CONFLICT',
       `the existing kubeconfig has a cluster ${name} at ${old.server}, which is another cluster`,
-      { hint: `keep both: hyperkube kubeconfig > ${name}.kubeconfig` },
+      { hint: `keep both: (umask 077; hyperkube kubeconfig > ${name}.kubeconfig)` },
     )
   }
 }

@@ -86,7 +86,7 @@ export const healCommand: CommandGroup = {
       definition: buildHealCommand(resumeHealing, {
         examples: [
           ['hyperkube heal resume w1', 'resume healing on w1'],
-          ['hyperkube heal resume --all', 'resume healing on all hosts, after a prompt'],
+          ['hyperkube heal resume --all', 'resume healing on all hosts'],
         ],
         sharedFlags: ['file', 'key', 'output', 'confirm'],
         configure: addChangeFlags,

@@ -37,7 +37,7 @@ const mastersGroup = 'system:masters'
 export const kubeconfigCommand: LeafCommand = {
   examples: [
     [
-      'hyperkube kubeconfig > shop.kubeconfig',
+      '(umask 077; hyperkube kubeconfig > shop.kubeconfig)',
       'write a kubeconfig, valid 24h, with one context per control plane',
     ],
     [

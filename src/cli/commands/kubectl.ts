@@ -38,9 +38,10 @@ export const kubectlCommand: LeafCommand = {
     const identity = await openIdentity(context, options, cluster.metadata.name)
     const controlPlanes = cluster.spec.hosts.filter(({ roles }) => roles.includes('control-plane'))
     await using remotes = await openRemotes(context, options.file, cluster, identity, controlPlanes)
-    const dials = controlPlanes.map(({ name, address }) => async (signal: AbortSignal) => {
+    // A host may not know its own address for ssh: this can be a name in ~/.ssh/config, or a public address.
+    const dials = controlPlanes.map(({ name }) => async (signal: AbortSignal) => {
       const remote = await remotes.findRemote(name)
-      return remote.dial(address, cluster.spec.api.port, { signal })
+      return remote.dial('127.0.0.1', cluster.spec.api.port, { signal })
     })
     await using tunnel = await openTunnelServer(dials, context.signal)
     await using work = await createTemporaryDirectory()

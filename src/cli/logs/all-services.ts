@@ -7,6 +7,8 @@ export const allServices: readonly string[] = listServiceNames({
   etcd: true,
   api: true,
   manager: true,
+  virtualIP: true,
   flannel: true,
+  kubeRouter: true,
   node: '',
 })
