@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { KeyCount } from '../etcd/member.ts'
 import { writeNewFile } from '../kit/files.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { stopWhenAborted } from '../kit/stop-when-aborted.ts'
 import { databaseFile } from './manifest.ts'
 import { type OpenSnapshot, openSnapshot, type SnapshotTrust } from './open.ts'
 import { type EtcdPrograms, startTemporaryEtcd } from './temporary-etcd.ts'
@@ -71,14 +72,4 @@ export async function testRestore(
     component: 'etcd',
     hint: 'check etcd: hyperkube etcd status; then save another snapshot: hyperkube etcd snapshot save',
   })
-}
-
-async function* stopWhenAborted(
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    signal.throwIfAborted()
-    yield chunk
-  }
 }

@@ -1,6 +1,13 @@
 import { isIP } from 'node:net'
 import { parseEndpointHost } from './api.ts'
-import { type AddressSpan, isNetwork, parseAddressSpan, rangesOverlap, toRange } from './cidr.ts'
+import {
+  type AddressSpan,
+  findReservedNetworks,
+  isNetwork,
+  parseAddressSpan,
+  rangesOverlap,
+  toRange,
+} from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { LoadBalancerSettings } from './load-balancer.ts'
 import { isIpv6First } from './network.ts'
@@ -113,24 +120,11 @@ function listUsedAddresses(spec: Cluster['spec'], { bgp }: LoadBalancerSettings)
     .map((one) => ({ ...one, span: toRange(one.text) }))
 }
 
-/** Networks whose addresses no Service can have: unspecified, loopback, link-local, multicast, reserved. */
-const reservedNetworks = [
-  '0.0.0.0/8',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '224.0.0.0/3',
-  '::/127',
-  'fe80::/10',
-  'ff00::/8',
-]
-
 function reservedAddresses({ spec }: Cluster): Problem[] {
   return listPoolEntries(spec).flatMap(({ text, span, path }) =>
-    reservedNetworks
-      .filter((network) => rangesOverlap(toRange(network), span))
-      .map((network) =>
-        problem('SPEC_WRONG_VALUE', path, `${text} overlaps ${network}, which Services cannot use`),
-      ),
+    findReservedNetworks(span).map((network) =>
+      problem('SPEC_WRONG_VALUE', path, `${text} overlaps ${network}, which Services cannot use`),
+    ),
   )
 }
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isNetwork, rangesOverlap, toRange } from './cidr.ts'
+import { findReservedNetworks, isNetwork, rangesOverlap, toRange } from './cidr.ts'
 import type { Cluster } from './cluster.ts'
 import type { Path } from './document.ts'
 import { findNetwork, isDualStack, isIpv6First } from './network.ts'
@@ -47,9 +47,6 @@ const example = {
   services: "services: [10.96.0.0/16, 'fd00:10:96::/112']",
 } as const
 
-/** Unspecified and loopback addresses, link-local addresses, multicast. */
-const reservedIpv6Networks = ['::/127', 'fe80::/10', 'ff00::/8']
-
 /** In a dual-stack cluster each node has an IPv4 and an IPv6 address. Other clusters have no IPv6 addresses of nodes. */
 function dualStackHosts({ spec }: Cluster): Problem[] {
   return spec.hosts.flatMap((host, index) => {
@@ -60,12 +57,8 @@ function dualStackHosts({ spec }: Cluster): Problem[] {
       return [problem('SPEC_DUAL_STACK', [...path, 'internalAddressIPv6'], message, example.pods)]
     }
     const { internalAddressIPv6 } = host
-    const reserved =
-      internalAddressIPv6 === undefined
-        ? undefined
-        : reservedIpv6Networks.find((network) =>
-            rangesOverlap(toRange(network), toRange(internalAddressIPv6)),
-          )
+    const [reserved] =
+      internalAddressIPv6 === undefined ? [] : findReservedNetworks(toRange(internalAddressIPv6))
     if (reserved !== undefined) {
       const message = `${internalAddressIPv6} is in ${reserved}, so other hosts cannot reach it`
       return [problem('SPEC_WRONG_VALUE', [...path, 'internalAddressIPv6'], message)]

@@ -45,6 +45,22 @@ export function rangesOverlap(a: AddressSpan, b: AddressSpan): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last
 }
 
+/** Networks whose addresses other machines cannot reach: unspecified, loopback, link-local, multicast, reserved. */
+const reservedNetworks = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/3',
+  '::/127',
+  'fe80::/10',
+  'ff00::/8',
+]
+
+/** Finds the reserved networks that overlap these addresses. */
+export function findReservedNetworks(span: AddressSpan): readonly string[] {
+  return reservedNetworks.filter((network) => rangesOverlap(toRange(network), span))
+}
+
 /** True if the address is the first one of its network: true for 10.244.0.0/16, false for 10.244.0.1/16. */
 export function isNetwork(text: string): boolean {
   const [address = ''] = text.split('/')

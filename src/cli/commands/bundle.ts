@@ -12,6 +12,7 @@ import { checkLock } from '../../catalog/check-lock.ts'
 import type { Lock } from '../../catalog/lock.ts'
 import { buildSigningKey } from '../../identity/signing-key.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
+import { stopWhenAborted } from '../../kit/stop-when-aborted.ts'
 import { formatCount, toPrintable } from '../../kit/text.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildCatalogPath } from '../../workspace/cluster-paths.ts'
@@ -143,20 +144,9 @@ async function* readBundleFile(
   file: string,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* stopOnAbort(bundles.read(file), signal)
+    yield* stopWhenAborted(bundles.read(file), signal)
   } catch (cause) {
     throw cause instanceof HyperkubeError || signal.aborted ? cause : buildBundleReadError(file, cause)
-  }
-}
-
-/** Passes chunks through until an abort. A bundle has gigabytes, so reading or writing it takes minutes. */
-async function* stopOnAbort(
-  bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    signal.throwIfAborted()
-    yield chunk
   }
 }
 
@@ -228,7 +218,7 @@ async function createBundle(
   stderr.write(toPrintable(`writing ${file}\n`))
   const size = await bundles.write(
     file,
-    stopOnAbort(
+    stopWhenAborted(
       streamBundle(manifest, key.privateKey, ({ sha256 }) => parts.content(sha256)),
       signal,
     ),

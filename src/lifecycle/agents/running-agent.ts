@@ -1,4 +1,5 @@
 import type { Arch, Os } from '../../catalog/artifacts.ts'
+import { startDeadline } from '../../ssh/deadline.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import type { AgentLink, AgentResponseBody } from './agent-link.ts'
 import type { AgentRelease } from './agent-release.ts'
@@ -45,17 +46,16 @@ async function dialWithTimeout(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<AgentLink | undefined> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), timeoutMs)
+  const deadline = startDeadline(signal, timeoutMs, () => new Error('the socket was not opened in time'))
   try {
-    return await dialAgent(remote, AbortSignal.any([signal, late.signal]))
+    return await dialAgent(remote, deadline.signal)
   } catch (error) {
     signal.throwIfAborted()
-    if (late.signal.aborted) return undefined
+    if (deadline.signal.aborted) return undefined
     throw error
   } finally {
     // The signal of an open link is never aborted by the timeout.
-    clearTimeout(timer)
+    deadline.clear()
   }
 }
 
