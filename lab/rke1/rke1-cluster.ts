@@ -48,7 +48,7 @@ export async function startRke1Cluster(lab: Lab, options: Rke1ClusterOptions): P
   const [built] = await buildComponents(selectParts([rke1Part]), { cache, report })
   if (built === undefined) throw new Error(`there is no part ${rke1Part}`)
   const hosts = await lab.up(listHostNames(shape), { docker: true })
-  await settleAll(hosts.map(async (host) => prepareDocker(host, mirror, signal)))
+  await settleAll(hosts.map(async (host) => prepareDocker(host, mirror, lab.gateway, signal)))
   const directory = join(lab.directory, 'rke1')
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const file = join(directory, 'cluster.yml')
@@ -66,9 +66,18 @@ export async function startRke1Cluster(lab: Lab, options: Rke1ClusterOptions): P
   return { hosts, directory, rke }
 }
 
-/** Configures Docker and waits until it accepts commands. */
-async function prepareDocker(host: Host, mirror: string, signal: AbortSignal): Promise<void> {
+/**
+ * Configures Docker and waits until it accepts commands. The host gets a nameserver, as real hosts have one.
+ * Without one, Docker gives containers a public nameserver and containerd gives none, and CoreDNS exits.
+ */
+async function prepareDocker(
+  host: Host,
+  mirror: string,
+  nameserver: string,
+  signal: AbortSignal,
+): Promise<void> {
   await sendFiles(host, {
+    'etc/resolv.conf': `nameserver ${nameserver}\n`,
     'etc/docker/daemon.json': renderDockerConfig(mirror),
     [runcWrapperPath.slice(1)]: runcWrapper,
     'etc/sysctl.d/90-kubernetes.conf': 'net.ipv4.ip_forward = 1\n',
