@@ -111,6 +111,8 @@ export const calicoServices = [
   'node-status-reporter',
 ] as const
 
+export const calicoVersion = 'v3.31.0'
+
 /** Versions of the programs in the images of RKE1. */
 export const rke1Versions = {
   kubernetes: 'v1.32.5',
@@ -450,7 +452,7 @@ function calico(): Part {
   })
   return definePart(
     'calico',
-    'v3.31.0',
+    calicoVersion,
     [
       define('node/cmd/calico-node', ['-v']),
       define('cni-plugin/cmd/calico', ['-v']),
@@ -464,7 +466,7 @@ function calico(): Part {
       cniPlugin('meta/tuning'),
     ],
     {
-      stamps: { [`${module}/pkg/buildinfo.Version`]: 'v3.31.0' },
+      stamps: { [`${module}/pkg/buildinfo.Version`]: calicoVersion },
       onRequest: true,
       filesFrom: module,
       files: ['manifests/calico-vxlan.yaml', 'node/filesystem/etc/calico/felix.cfg'],

@@ -1,6 +1,6 @@
 import { calicoServices, type OlderTestImages, olderTestImages, type Part } from '../components/parts.ts'
 import { accounts, defineImage, type Image, iptablesLinks } from './image.ts'
-import { listRke1Images } from './rke1-images.ts'
+import { canalImageNames, listRke1Images } from './rke1-images.ts'
 
 const kubernetesRegistry = 'registry.k8s.io'
 const testRegistry = `${kubernetesRegistry}/e2e-test-images`
@@ -215,7 +215,14 @@ export function listImages(part: Part): readonly Image[] {
         ),
       ]
     case 'calico':
-      return listCalicoImages(version)
+      return [
+        ...listCalicoImages('quay.io', {
+          node: `calico/node:${version}`,
+          cni: `calico/cni:${version}`,
+          controllers: `calico/kube-controllers:${version}`,
+        }),
+        ...listCalicoImages('docker.io', canalImageNames),
+      ]
     case 'rke1':
       return listRke1Images()
     case 'metallb':
@@ -231,12 +238,15 @@ export function listImages(part: Part): readonly Image[] {
  * Lists the images of Calico's manifest. Upstream builds them from Red Hat's base image; the lab uses busybox
  * and Debian's packages of the same programs. BIRD and bpftool are missing, so BGP and eBPF cannot be used.
  */
-function listCalicoImages(version: string): readonly Image[] {
+function listCalicoImages(
+  registry: string,
+  names: Readonly<Record<'node' | 'cni' | 'controllers', string>>,
+): readonly Image[] {
   const plugins = ['install', 'calico', 'loopback', 'host-local', 'portmap', 'tuning']
   const controllers = ['wrapper', 'kube-controllers', 'check-status']
   return [
     defineImage(
-      `quay.io/calico/node:${version}`,
+      `${registry}/${names.node}`,
       {
         'calico-node': 'bin/calico-node',
         'rc.local': 'etc/rc.local',
@@ -259,12 +269,12 @@ function listCalicoImages(version: string): readonly Image[] {
       },
     ),
     defineImage(
-      `quay.io/calico/cni:${version}`,
+      `${registry}/${names.cni}`,
       Object.fromEntries(plugins.map((name) => [name, `opt/cni/bin/${name}`])),
       { links: { 'opt/cni/bin/calico-ipam': 'calico' } },
     ),
     defineImage(
-      `quay.io/calico/kube-controllers:${version}`,
+      `${registry}/${names.controllers}`,
       Object.fromEntries(controllers.map((name) => [name, `usr/bin/${name}`])),
       {
         entrypoint: ['/usr/bin/wrapper', '/usr/bin/kube-controllers'],

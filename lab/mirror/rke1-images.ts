@@ -1,4 +1,4 @@
-import { rke1Versions } from '../components/parts.ts'
+import { calicoVersion, rke1Versions } from '../components/parts.ts'
 import { accounts, defineImage, type Image, iptablesLinks } from './image.ts'
 import { flannelPluginScript, installCniScript, rke1Scripts, toolsDirectory } from './rke1-scripts.ts'
 
@@ -14,6 +14,13 @@ export const rke1ImageNames = {
   coredns: `rancher/mirrored-coredns-coredns:${rke1Versions.coredns.slice(1)}`,
   flannel: `rancher/mirrored-flannel-flannel:${rke1Versions.flannel}`,
   flannelCni: 'rancher/flannel-cni:v1.4.1-rancher1',
+} as const
+
+/** Names of the images of canal. RKE1 uses copies of Calico's images. */
+export const canalImageNames = {
+  node: `rancher/mirrored-calico-node:${calicoVersion}`,
+  cni: `rancher/calico-cni:${calicoVersion}-rancher1`,
+  controllers: `rancher/mirrored-calico-kube-controllers:${calicoVersion}`,
 } as const
 
 /**

@@ -39,6 +39,23 @@ test('the mirror has every image that the configuration names, and Docker pulls 
   })
 })
 
+test('with canal, the mirror has every image that the configuration names', () => {
+  const canal = schema.parse(
+    parse(
+      renderRkeConfig(
+        { controlPlanes: [createHost('cp1', '10.210.0.2')], workers: [] },
+        { network: 'canal' },
+      ),
+    ),
+  )
+  const published = new Set(
+    selectParts(['rke1', 'calico']).flatMap((part) => listImages(part).map(({ name }) => name)),
+  )
+  const named = Object.values(canal.system_images).map((name) => `docker.io/${name}`)
+  expect(named.filter((name) => !published.has(name))).toEqual([])
+  expect(canal).toMatchObject({ network: { plugin: 'canal' } })
+})
+
 test('every program of an image belongs to the part or to one that it includes', () => {
   const [rke1] = selectParts(['rke1'])
   const parts = [...selectParts(rke1?.includes ?? []), ...selectParts(['rke1'])]

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import type { ClusterHosts } from '../cluster/shape.ts'
 import type { Host } from '../hosts/host.ts'
-import { rke1ImageNames } from '../mirror/rke1-images.ts'
+import { canalImageNames, rke1ImageNames } from '../mirror/rke1-images.ts'
 
 /**
  * Version whose defaults RKE1 uses. It knows only some versions, so the image of Kubernetes is set separately.
@@ -13,12 +13,17 @@ type RkeHost = Pick<Host, 'name' | 'address' | 'ssh'>
 export interface RkeConfigOptions {
   /** Whether API servers encrypt Secrets in etcd, with a key of RKE1. */
   readonly encrypted?: boolean
+  readonly network?: Rke1Network
 }
+
+/** Pod networks of RKE1. canal is flannel with Calico's CNI plugin and felix, which enforces NetworkPolicy. */
+export const rke1Networks = ['flannel', 'canal'] as const
+export type Rke1Network = (typeof rke1Networks)[number]
 
 /** Renders the cluster.yml of RKE1. */
 export function renderRkeConfig(
   { controlPlanes, workers }: Readonly<Record<keyof ClusterHosts, readonly RkeHost[]>>,
-  { encrypted = false }: RkeConfigOptions = {},
+  { encrypted = false, network = 'flannel' }: RkeConfigOptions = {},
 ): string {
   const { kubernetes, tools, etcd, pause, coredns, flannel, flannelCni } = rke1ImageNames
   return stringify({
@@ -30,7 +35,7 @@ export function renderRkeConfig(
     ],
     // Debian's version of Docker is in none of RKE1's lists.
     ignore_docker_version: true,
-    network: { plugin: 'flannel' },
+    network: { plugin: network },
     ingress: { provider: 'none' },
     monitoring: { provider: 'none' },
     services: {
@@ -55,8 +60,14 @@ export function renderRkeConfig(
       kubernetes_services_sidecar: tools,
       pod_infra_container: pause,
       coredns,
-      flannel,
-      flannel_cni: flannelCni,
+      ...(network === 'canal'
+        ? {
+            canal_node: canalImageNames.node,
+            canal_cni: canalImageNames.cni,
+            canal_controllers: canalImageNames.controllers,
+            canal_flannel: flannel,
+          }
+        : { flannel, flannel_cni: flannelCni }),
     },
   })
 }

@@ -10,6 +10,7 @@ import type { Lab } from '../../lab/hosts/lab.ts'
 import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import { openMirror } from '../../lab/mirror/open-mirror.ts'
 import { silentReport } from '../../lab/report.ts'
+import type { Rke1Network } from '../../lab/rke1/config.ts'
 import { type Rke1Cluster as LabCluster, rke1Part, startRke1Cluster } from '../../lab/rke1/rke1-cluster.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { type AdoptingOperator, createAdoptingOperator } from './adoption/adopting-operator.ts'
@@ -26,6 +27,7 @@ export interface Rke1ClusterOptions {
   readonly parts?: readonly string[]
   /** Whether API servers encrypt Secrets in etcd, with a key of RKE1. */
   readonly encrypted?: boolean
+  readonly network?: Rke1Network
   /** True if hosts must survive a power cut. */
   readonly survivesPowerCut?: boolean
 }
@@ -49,6 +51,7 @@ export async function createRke1Cluster({
   executable,
   parts: moreParts = [],
   encrypted = false,
+  network = 'flannel',
   survivesPowerCut = false,
 }: Rke1ClusterOptions): Promise<Rke1Cluster> {
   const { etcd, pause, kubernetes } = selectVersions(rke1Versions.kubernetes)
@@ -56,6 +59,7 @@ export async function createRke1Cluster({
   const parts = selectParts([
     ...[rke1Part, `kubernetes@${kubernetes}`, `etcd@${etcd}`, `pause@${pause}`, 'containerd', 'runc'],
     ...['cni-plugins', 'flannel', 'kube-router', 'crictl', ...moreParts],
+    ...(network === 'canal' ? ['calico'] : []),
   ])
   const lab = await openFreshLab(name)
   const directory = await mkdtemp(join(tmpdir(), `${name}-`))
@@ -70,7 +74,7 @@ export async function createRke1Cluster({
     // rke uses the hosts that already run.
     if (survivesPowerCut)
       await startHostsOnDisk(lab, listHostNames(parseShape(shape)), { docker: true, diskGigabytes })
-    const options = { shape, encrypted, mirror: mirror.address, cache, report: silentReport }
+    const options = { shape, encrypted, network, mirror: mirror.address, cache, report: silentReport }
     const {
       hosts,
       rke,

@@ -6,11 +6,12 @@ import type { CommandResult } from '../../../src/kit/command.ts'
 import { compareStates, type HostState, readStates } from '../host-states.ts'
 import { type AdoptedCluster, type Contender, type ContenderName, contenderNames } from './contender.ts'
 import { kubeadmContender } from './kubeadm-contender.ts'
-import { rke1Contender } from './rke1-contender.ts'
+import { rke1CanalContender, rke1Contender } from './rke1-contender.ts'
 
 const contenders: Readonly<Record<ContenderName, Contender>> = {
   kubeadm: kubeadmContender,
   rke1: rke1Contender,
+  'rke1-canal': rke1CanalContender,
 }
 
 export function selectContender(name: string): Contender {
@@ -83,7 +84,8 @@ export async function compareHosts(cluster: AdoptedCluster, before: HostsBefore)
 export const hostComparison = `files in /etc, /opt, /usr/local, /root and /home by their digests; all paths with owners and modes; users; systemd units; and the programs of
 components with their arguments`
 
-export const containerComparison = `the output of \`docker inspect\` for the containers of RKE1, apart from their process ids, times, numbers of restarts and the names of their network`
+export const containerComparison = `the output of \`docker inspect\` for the containers of RKE1, apart from their process ids, times, numbers of restarts, the names of their network, and lists
+that Docker prints as null or as empty`
 
 /** Reads the id of the cluster, which is that of a namespace. */
 export async function readClusterId(api: KubeApi): Promise<string> {

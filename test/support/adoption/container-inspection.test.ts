@@ -20,9 +20,9 @@ test('a restart of a container changes nothing that is compared', () => {
   expect(listInspectedValues(inspect({ Pid: 9, StartedAt: 'c', FinishedAt: 'd' }))).toEqual(before)
   expect(before).toEqual([
     'etcd HostConfig.Binds.0 = "/a:/b"',
-    'etcd HostConfig.Devices = []',
+    'etcd HostConfig.Devices = null',
     'etcd HostConfig.RestartPolicy.Name = "always"',
-    'etcd Mounts = []',
+    'etcd Mounts = null',
     'etcd State.Running = true',
   ])
 })
@@ -42,4 +42,11 @@ test('mounts may be in any order', () => {
     listInspectedValues(JSON.stringify([{ Name: '/kubelet', Mounts: sources.map((Source) => ({ Source })) }]))
   expect(list('/a', '/b')).toEqual(list('/b', '/a'))
   expect(list('/a', '/b')).not.toEqual(list('/a'))
+})
+
+test('an empty list is the same as none', () => {
+  const list = (Dns: readonly string[] | null) =>
+    listInspectedValues(JSON.stringify([{ Name: '/kubelet', HostConfig: { Dns } }]))
+  expect(list([])).toEqual(list(null))
+  expect(list(['192.0.2.53'])).not.toEqual(list(null))
 })

@@ -10,7 +10,10 @@ const inspections = z.array(z.looseObject({ Name: z.string(), Mounts: z.array(z.
 export const volatileInspection =
   /^(?:RestartCount|State\.(?:Pid|StartedAt|FinishedAt)|NetworkSettings\.(?:SandboxID|SandboxKey)|NetworkSettings\.Networks\.[^.]*\.(?:EndpointID|NetworkID)) /
 
-/** Converts the output of `docker inspect` to sorted lines with container, path and value. */
+/**
+ * Converts the output of `docker inspect` to sorted lines with container, path and value. Docker prints a list that is
+ * not set as null until it reads the container from its disk, and as empty afterwards; both are null here.
+ */
 export function listInspectedValues(json: string): readonly string[] {
   return inspections
     .parse(JSON.parse(json))
@@ -26,6 +29,6 @@ export function listInspectedValues(json: string): readonly string[] {
 function flatten(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [`${path} = ${JSON.stringify(value)}`]
   const entries = Object.entries(value)
-  if (entries.length === 0) return [`${path} = ${Array.isArray(value) ? '[]' : '{}'}`]
+  if (entries.length === 0) return [`${path} = ${Array.isArray(value) ? 'null' : '{}'}`]
   return entries.flatMap(([key, inner]) => flatten(inner, path === '' ? key : `${path}.${key}`))
 }

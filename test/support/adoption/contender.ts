@@ -8,7 +8,7 @@ import type { HostState, StateScripts } from '../host-states.ts'
 import type { AdoptingOperator } from './adopting-operator.ts'
 
 /** Tools whose clusters are adopted. */
-export const contenderNames = ['kubeadm', 'rke1'] as const
+export const contenderNames = ['kubeadm', 'rke1', 'rke1-canal'] as const
 export type ContenderName = (typeof contenderNames)[number]
 
 /** What differs between the clusters of the tools. The suites are the same for all of them. */
