@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiError, type KubeApi } from '../../../lab/cluster/kube-api.ts'
+import { pollUntil } from '../../../src/kit/poll.ts'
 
 const resourceList = z.object({
   resources: z.array(z.object({ name: z.string(), verbs: z.array(z.string()) })),
@@ -74,7 +75,7 @@ async function listAll(
   resource: string,
 ): Promise<[string, ReadonlyMap<string, string>][]> {
   try {
-    const { items } = objectList.parse(await api.get(path))
+    const { items } = objectList.parse(await getWhenReady(api, path))
     return items.map((object) => {
       const key = [resource, object.metadata.namespace ?? '', object.metadata.name].join(' ')
       return [key, new Map(flatten(object).filter(([valuePath]) => !ignoredPaths.test(valuePath)))]
@@ -84,6 +85,26 @@ async function listAll(
     if (error instanceof ApiError && [404, 405, 503].includes(error.status)) return []
     throw error
   }
+}
+
+/**
+ * Reads a list. An API server that has just started responds with 429 until it has read the objects of a custom
+ * resource, and clients are expected to wait.
+ */
+async function getWhenReady(api: KubeApi, path: string): Promise<unknown> {
+  const read = async (): Promise<{ list: unknown } | { error: unknown } | undefined> => {
+    try {
+      return { list: await api.get(path) }
+    } catch (error) {
+      return error instanceof ApiError && error.status === 429 ? undefined : { error }
+    }
+  }
+  const response = await pollUntil(`the API server to serve ${path}`, read, {
+    timeoutMs: 60_000,
+    intervalMs: 1_000,
+  })
+  if ('error' in response) throw response.error
+  return response.list
 }
 
 function flatten(value: unknown, path = ''): [string, string][] {
