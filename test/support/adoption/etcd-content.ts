@@ -63,8 +63,12 @@ const changingKeys =
 const staticValues =
   /^\/registry\/(?:secrets|configmaps|serviceaccounts|clusterroles|clusterrolebindings|roles|rolebindings|storageclasses|priorityclasses|[^/]+\.example\.com)\//
 
-/** ConfigMaps that the control plane changes. */
-const changingValues = /\/kube-public\/cluster-info$|\/extension-apiserver-authentication$|\/leader-election/
+/**
+ * ConfigMaps that the control plane changes. Each controller manager publishes the CA with the bytes of its own file.
+ * The dump of objects shows that the values after a rollback are those before.
+ */
+const changingValues =
+  /\/kube-root-ca\.crt$|\/kube-public\/cluster-info$|\/extension-apiserver-authentication$|\/leader-election/
 
 /** Describes what differs in etcd, apart from what `etcdComparison` names. */
 export function compareEtcd(before: EtcdContent, after: EtcdContent): readonly string[] {
@@ -95,4 +99,4 @@ export function compareEtcd(before: EtcdContent, after: EtcdContent): readonly s
 
 export const etcdComparison = `the ids of etcd and its members; all keys; and the values of Secrets, ConfigMaps, service accounts, RBAC rules and custom resources.
 Not compared: keys of events, leases, pods, nodes, endpoints, certificate signing requests, revisions, bootstrap tokens, APIServices and of the
-load; keys with "hyperkube" in their names, which stay; and values of kinds with a status`
+load; the ConfigMaps kube-root-ca.crt, which the API comparison below contains; keys with "hyperkube" in their names, which stay; and values of kinds with a status`
