@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { kubeletShutdownFile } from '../../contract/host-paths.ts'
@@ -99,6 +99,39 @@ describe('a node whose pods run in Docker', () => {
     expect(await observe()).toEqual(original)
     expect(host.services.units.get('containerd.service')?.text).toBe('theirs')
     expect(await host.files.stat(kubeletShutdownFile)).toBeUndefined()
+  })
+
+  test('rules for ports of hosts end with the pods, on the way there and back', async () => {
+    const rules = `*nat
+:CNI-DN-0a1b - [0:0]
+:CNI-HOSTPORT-DNAT - [0:0]
+-A PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT
+-A CNI-HOSTPORT-DNAT -p tcp -m multiport --dports 80,443 -j CNI-DN-0a1b
+-A CNI-DN-0a1b -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.42.0.2:80
+COMMIT
+`
+    const changes: string[] = []
+    const packets: typeof host.packets = {
+      ...host.packets,
+      rules: async (version) => (version === 4 ? rules : ''),
+      changeRules: async (_, text) => void changes.push(text),
+    }
+    await applyAndListOps({ ...host, packets }, buildAdoptedPlan())
+    expect(changes).toEqual([expect.stringContaining('-X CNI-DN-0a1b')])
+    await runReturn({ ...runOptions, host: { ...host, packets } })
+    expect(changes).toHaveLength(2)
+  })
+
+  test('moves without docker.socket, which not every distribution has', async () => {
+    const services = { ...host.services }
+    await host.services.stop('docker.socket')
+    await rm(host.toLocalPath(`${units}/docker.socket`))
+    host.services.disable = async (unit) => {
+      if (unit === 'docker.socket') throw new Error(`Unit file ${unit} does not exist.`)
+      await services.disable(unit)
+    }
+    await applyAndListOps(host, buildAdoptedPlan())
+    expect((await host.services.show('docker.service')).enabled).toBe(false)
   })
 
   test('addresses of pods of hyperkube survive if an administrator starts Docker', async () => {

@@ -10,6 +10,7 @@ import {
   restoreContainerState,
   stopContainer,
 } from './predecessor-container.ts'
+import { removeChains, removeTables } from './packet-rules.ts'
 import { removeWrittenFiles } from './predecessor-data.ts'
 import { inspectReplacedUnit, recordUnit, replaceUnit, restoreUnit } from './predecessor-unit.ts'
 import {
@@ -37,6 +38,8 @@ const unfinishedData = `${keptData}.new`
 const optionalContainers = ['etcd-rolling-snapshots']
 /** Directory in which CNI plugins record the addresses of pods. */
 const cniState = '/var/lib/cni'
+/** What CNI plugins create in the kernel for ports of hosts and for masquerading. */
+const cniRules = { tables: ['cni_hostport', 'cni_plugins_masquerade'], chains: ['CNI-'] }
 
 /**
  * Directories that the containerd and the kubelet of hyperkube create, innermost first. Those of RKE1 have their
@@ -152,7 +155,8 @@ export async function replaceDocker(
   await docker.removePods(signal)
   if (isActive) {
     for (const unit of dockerUnits) {
-      await services.disable(unit)
+      // Not every distribution has docker.socket, and systemctl cannot disable a unit that does not exist.
+      if ((await services.show(unit)).enabled) await services.disable(unit)
       await stopUnit(context, unit)
     }
   }
@@ -160,14 +164,23 @@ export async function replaceDocker(
   if (isPending) {
     // This is still the containerd of Docker. Later the unit is that of hyperkube.
     await stopUnit(context, runtimeUnit)
-    // Docker does not tell CNI plugins that its pods have ended, so their addresses are released here.
-    await emptyDirectory(host, cniState)
+    await releasePodNetwork(host)
     await keepData(host, data)
   }
   const isHidden = await replaceUnit(host, runtime, isKept)
   const isDiscarded = !isKept && ((await host.files.list(keptData)) ?? []).length > 0
   if (isDiscarded) await emptyDirectory(host, keptData)
   return isActive || isPending || isHidden || isDiscarded
+}
+
+/**
+ * Releases addresses and ports of the host that pods had. Nothing tells CNI plugins that these pods have ended. A
+ * remaining rule for a port precedes that of the next pod with this port, and sends packets to the address of the past.
+ */
+async function releasePodNetwork(host: LinuxHost): Promise<void> {
+  await emptyDirectory(host, cniState)
+  await removeTables(host, cniRules.tables)
+  await removeChains(host, cniRules.chains)
 }
 
 /** Moves the data of Docker's containerd away. The last rename shows that all is done. */
@@ -238,7 +251,7 @@ export async function restoreDocker(host: LinuxHost, record: DockerRecord): Prom
   if ((await files.stat(keptData)) !== undefined) {
     await killContainerProcesses(host, { runtimes: [runtimeSocket], plugins: [] }, signal)
     await unmountBelow(host, [runtimeData, '/run/containerd', '/run/netns/cni-'])
-    await emptyDirectory(host, cniState)
+    await releasePodNetwork(host)
   }
   for (const directory of [keptData, unfinishedData]) await returnData(host, directory, record.data)
   for (const directory of createdDirectories) await removeIfEmpty(host, directory)
