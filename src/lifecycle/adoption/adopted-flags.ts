@@ -2,7 +2,7 @@ import type { ProgramName } from '../../catalog/program-flags.ts'
 import { matchesFlag } from '../../plan/checks/owned-flags.ts'
 import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
 
-/** Flags of an observed component: those that cluster.yml keeps, and the names of those that are lost. */
+/** Flags of an observed component: those that cluster.yml keeps, and those that are lost, most without values. */
 export interface AdoptedFlags {
   readonly kept: Readonly<Record<string, string>>
   readonly lost: readonly string[]
@@ -96,6 +96,60 @@ export const adoptedPrograms: readonly AdoptedProgram[] = [
   'kube-scheduler',
 ]
 
+/** Admission plugins that Kubernetes or hyperkube enables anyway. RKE1 lists most of them. */
+const usualPlugins: ReadonlySet<string> = new Set([
+  'CertificateApproval',
+  'CertificateSigning',
+  'CertificateSubjectRestriction',
+  'ClusterTrustBundleAttest',
+  'DefaultIngressClass',
+  'DefaultStorageClass',
+  'DefaultTolerationSeconds',
+  'DenyServiceExternalIPs',
+  'LimitRanger',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'NamespaceLifecycle',
+  'NodeRestriction',
+  'PersistentVolumeClaimResize',
+  'PodSecurity',
+  'PodTopologyLabels',
+  'Priority',
+  'ResourceQuota',
+  'RuntimeClass',
+  'ServiceAccount',
+  'StorageObjectInUseProtection',
+  'TaintNodesByCondition',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+])
+
+/** Admission plugins that work without a configuration file. */
+const keptPlugins: ReadonlySet<string> = new Set([
+  'AlwaysPullImages',
+  'ExtendedResourceToleration',
+  'LimitPodHardAntiAffinityTopology',
+  'NamespaceAutoProvision',
+  'NamespaceExists',
+  'OwnerReferencesPermissionEnforcement',
+  'PodNodeSelector',
+  'PodTolerationRestriction',
+])
+
+const pluginFlag = 'enable-admission-plugins'
+
+/** Sorts the admission plugins that are off by default. */
+function sortPlugins(list: string): AdoptedFlags {
+  const plugins = list.split(',').map((name) => name.trim())
+  const unusual = plugins.filter((name) => name !== '' && !usualPlugins.has(name))
+  const kept = unusual.filter((name) => keptPlugins.has(name)).join(',')
+  const lost = unusual.filter((name) => !keptPlugins.has(name)).join(',')
+  return {
+    kept: kept === '' ? {} : { [pluginFlag]: kept },
+    lost: lost === '' ? [] : [`${pluginFlag}=${lost}`],
+  }
+}
+
 /** Flags whose values are files of the host. hyperkube does not keep such files. */
 const isFile = (value: string): boolean => value.startsWith('/')
 
@@ -108,10 +162,11 @@ export function sortFlags(
   const { settings, others } = ownedFlags[program]
   const matches = (patterns: readonly string[], flag: string): boolean =>
     patterns.some((pattern) => matchesFlag(pattern, flag))
-  const kept: Record<string, string> = {}
-  const lost: string[] = []
+  const plugins = sortPlugins(args[pluginFlag] ?? '')
+  const kept: Record<string, string> = { ...plugins.kept }
+  const lost = [...plugins.lost]
   for (const [flag, value] of Object.entries(args)) {
-    if (defaults[flag] === value || matches([...Object.keys(settings), ...others], flag)) continue
+    if (flag === pluginFlag || defaults[flag] === value || matches([...Object.keys(settings), ...others], flag)) continue
     if (matches(keptFlags[program], flag) && !isFile(value)) kept[flag] = value
     else if (!matches(toolFlags[program], flag)) lost.push(flag)
   }

@@ -153,3 +153,63 @@ test('workers of an older minor keep it', () => {
   )
   expect(cluster?.spec).toMatchObject({ kubernetes: '1.36.4', workers: { kubernetes: '1.35.8' } })
 })
+
+test('the DNS servers of pods are kept if they are not those of hyperkube', () => {
+  const change = (args: Readonly<Record<string, string>>) =>
+    [0, 1].reduce(
+      (observation, index) =>
+        changeHost(observation, index, ({ kubelet }) => ({
+          kubelet: { ...kubelet, args: { ...kubelet.args, ...args } },
+        })),
+      buildRke1Observation(),
+    )
+  const read = (server: string) =>
+    build(change({ 'cluster-dns': server })).cluster?.spec.components.kubelet.config['clusterDNS']
+  expect(read('10.43.0.53')).toEqual(['10.43.0.53'])
+  expect(read('169.254.20.10')).toEqual(['169.254.20.10'])
+  expect(read('10.43.0.10')).toBeUndefined()
+})
+
+test('the directory of FlexVolume drivers is kept', () => {
+  const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
+    kubelet: { ...kubelet, args: { ...kubelet.args, 'volume-plugin-dir': '/var/lib/kubelet/volumeplugins' } },
+  }))
+  expect(build(changed).cluster?.spec.hosts[1]?.components?.kubelet?.config).toMatchObject({
+    volumePluginDir: '/var/lib/kubelet/volumeplugins',
+  })
+})
+
+test('admission plugins that are off by default are kept if they need no file', () => {
+  const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', {
+    'enable-admission-plugins':
+      'NamespaceLifecycle,NodeRestriction,Priority,TaintNodesByCondition,AlwaysPullImages,EventRateLimit',
+  })
+  const { cluster, errors } = build(changed)
+  expect(errors).toEqual([])
+  expect(cluster?.spec.components.apiServer.args['enable-admission-plugins']).toBe('AlwaysPullImages')
+})
+
+test('a dedicated etcd host of RKE1 stays a node with its taint', () => {
+  const base = buildRke1Observation()
+  const etcdTaint = { key: 'node-role.kubernetes.io/etcd', value: 'true', effect: 'NoExecute' }
+  const moved = changeApi(
+    changeHost(
+      changeHost(base, 0, ({ components }) => ({
+        components: components.filter(({ name }) => name !== 'etcd'),
+      })),
+      1,
+      ({ components }) => ({
+        components: [
+          ...components,
+          ...(base.hosts[0]?.components.filter(({ name }) => name === 'etcd') ?? []),
+        ],
+      }),
+    ),
+    ({ nodes }) => ({
+      nodes: nodes.map((node, index) => (index === 1 ? { ...node, taints: [etcdTaint] } : node)),
+    }),
+  )
+  const { cluster, errors } = build(moved)
+  expect(errors).toEqual([])
+  expect(cluster?.spec.hosts[1]).toMatchObject({ roles: ['etcd', 'worker'], taints: [etcdTaint] })
+})

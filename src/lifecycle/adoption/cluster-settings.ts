@@ -6,7 +6,7 @@ import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
-import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
+import { type KubeletSettings, readDnsServers, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
 import { type AdoptionObservation, findKubeProxyMode, listAdoptedControlPlanes } from './observation.ts'
 
@@ -26,7 +26,9 @@ export type ClusterDocument = Readonly<Record<string, unknown>>
 
 /** Builds the cluster.yml that describes an observed cluster as it is. */
 export function buildAdoptedCluster(observation: AdoptionObservation, given: GivenSettings): ClusterDocument {
-  const kubelets = observation.hosts.map((host) => keepReserved(observation, readKubeletSettings(host)))
+  const kubelets = observation.hosts.map((host) =>
+    keepDnsServers(observation, host, keepReserved(observation, readKubeletSettings(host))),
+  )
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
   const hosts = observation.hosts.map((host, index) => ({
@@ -91,6 +93,23 @@ function keepReserved({ from }: AdoptionObservation, settings: KubeletSettings):
     : settings
 }
 
+/**
+ * Keeps the DNS servers of pods, such as a Service with another address or a cache on each node. The DNS addon stays,
+ * so the address that hyperkube would choose may lead nowhere.
+ */
+function keepDnsServers(
+  observation: AdoptionObservation,
+  { kubelet }: AdoptionObservation['hosts'][number],
+  settings: KubeletSettings,
+): KubeletSettings {
+  const servers = readDnsServers(kubelet)
+  const [services] = readNetworks(observation).services
+  const isDefault = services !== undefined && servers.join() === addressAt(services, 10)
+  return servers.length === 0 || isDefault
+    ? settings
+    : { ...settings, config: { ...settings.config, clusterDNS: servers } }
+}
+
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
 function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
   return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
@@ -144,7 +163,6 @@ const componentKeys = {
 /** Values of flags that hyperkube sets anyway. */
 export function listDefaultFlags(observation: AdoptionObservation): Readonly<Record<string, string>> {
   return {
-    'enable-admission-plugins': 'NodeRestriction',
     'service-account-issuer': `https://kubernetes.default.svc.${readNetworks(observation).domain}`,
   }
 }

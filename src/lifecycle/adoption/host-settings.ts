@@ -58,7 +58,10 @@ const controlPlaneTaints = new Set([
   'node-role.kubernetes.io/master',
 ])
 
-/** Lists the roles of a host according to the components that run there. */
+/**
+ * Lists the roles of a host according to the components that run there. RKE1 runs a kubelet also on hosts of etcd, so
+ * these stay nodes, with their taints.
+ */
 export function listRoles(observation: AdoptionObservation, host: AdoptedHost): HostRole[] {
   const isControlPlane = findComponent(host, 'kube-apiserver') !== undefined
   const isMember = findComponent(host, 'etcd') !== undefined
@@ -73,7 +76,9 @@ export function listRoles(observation: AdoptionObservation, host: AdoptedHost): 
   return [
     ...(isControlPlane ? ['control-plane' as const] : []),
     ...(isMember && !runsOnControlPlanes ? ['etcd' as const] : []),
-    ...((isControlPlane || isMember) && isTainted ? [] : ['worker' as const]),
+    ...((isControlPlane || (isMember && observation.from !== 'rke1')) && isTainted
+      ? []
+      : ['worker' as const]),
   ]
 }
 

@@ -123,6 +123,13 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   }
 }
 
+const addresses = z.array(z.string())
+
+/** Reads the DNS servers that a kubelet gives to pods. */
+export function readDnsServers({ args, config }: AdoptedHost['kubelet']): readonly string[] {
+  return addresses.safeParse(config['clusterDNS']).data ?? readList(args['cluster-dns'] ?? '')
+}
+
 /** Reads reserved resources. cluster.yml has no process ids and huge pages, so these are left out. */
 function readResources(value: unknown): z.infer<typeof resourcesSchema> | undefined {
   return resourcesSchema.strip().safeParse(value).data
@@ -165,6 +172,8 @@ const flagFields: Readonly<Record<string, readonly [field: string, read: ReadFla
   'registry-burst': ['registryBurst', readNumber],
   'registry-qps': ['registryPullQPS', readNumber],
   'topology-manager-policy': ['topologyManagerPolicy', readText],
+  // RKE1 always sets it. FlexVolume drivers of pods install themselves there.
+  'volume-plugin-dir': ['volumePluginDir', readText],
 }
 
 /** Reads settings of kubelets without a configuration file, such as those of RKE1. */
@@ -191,7 +200,6 @@ const toolFlags: readonly string[] = [
   'streaming-connection-idle-timeout',
   'tls-cipher-suites',
   'v',
-  'volume-plugin-dir',
 ]
 
 /** Lists the flags of a kubelet that cluster.yml does not keep. */
