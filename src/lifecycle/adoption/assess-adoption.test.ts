@@ -679,3 +679,33 @@ test('with a state file the keys need not be on control planes, but its CA must 
     'ADOPT_STATE_MISMATCH',
   ])
 })
+
+const listLost = (observation: AdoptionObservation): readonly string[] =>
+  assess(observation).items.flatMap(({ verdict, message }) => (verdict === 'lost' ? [message] : []))
+
+test('flags of kube-proxy that RKE1 does not set by itself are lost', () => {
+  const changed = changeArgs(buildRke1Observation(), 'kube-proxy', {
+    'healthz-bind-address': '127.0.0.1',
+    'metrics-bind-address': '0.0.0.0:10249',
+    'conntrack-max-per-core': '65536',
+  })
+  expect(listLost(changed)).toContain(
+    'flags of kube-proxy: --metrics-bind-address, --conntrack-max-per-core',
+  )
+})
+
+test('of the admission plugins only those that need a file are lost', () => {
+  const plugins = 'NamespaceLifecycle,NodeRestriction,Priority,AlwaysPullImages,EventRateLimit'
+  const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', {
+    'enable-admission-plugins': plugins,
+  })
+  expect(listLost(changed)).toContain(
+    'flags of kube-apiserver: --enable-admission-plugins=EventRateLimit, --admission-control-config-file',
+  )
+})
+
+test('policies of Calico are not lost with canal, which stays', () => {
+  expect(listLost(buildRke1Observation()).filter((message) => message.includes('globalnetworkpolicies'))).toEqual(
+    [],
+  )
+})

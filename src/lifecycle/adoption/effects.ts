@@ -171,6 +171,22 @@ function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem
   )
 }
 
+/** Flags of kube-proxy that RKE1 sets on every host, or that have a setting of their own in cluster.yml. */
+const usualProxyFlags = new Set([
+  'cluster-cidr',
+  'healthz-bind-address',
+  'hostname-override',
+  'kubeconfig',
+  'proxy-mode',
+  'v',
+])
+
+/** Lists flags of kube-proxy that cluster.yml does not keep. With kubeadm its DaemonSet stays. */
+function listLostProxyFlags(hosts: AdoptionObservation['hosts']): readonly string[] {
+  const flags = hosts.flatMap((host) => Object.keys(findComponent(host, 'kube-proxy')?.args ?? {}))
+  return [...new Set(flags)].filter((flag) => !usualProxyFlags.has(flag)).map((flag) => `--${flag}`)
+}
+
 function listLost(observation: AdoptionObservation): AdoptionItem[] {
   const { from, hosts, api } = observation
   const [server] = listAdoptedControlPlanes(observation)
@@ -187,8 +203,13 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
     { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
   ]
+  const proxyFlags = from === 'rke1' ? listLostProxyFlags(hosts) : []
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
-  const policies = (api?.foreignPolicies ?? []).filter(({ count }) => count > 0)
+  // canal stays, and goes on to enforce policies of Calico.
+  const isCanal = describePodNetwork(observation).kind === 'canal'
+  const policies = (api?.foreignPolicies ?? []).filter(
+    ({ resource, count }) => count > 0 && !(isCanal && resource.endsWith('projectcalico.org')),
+  )
   const hostNames = nameHosts(observation)
   const etcdNodes = hosts.flatMap((host, index) =>
     listRoles(observation, host).join() === 'etcd' && findNode(observation, host) !== undefined
@@ -208,6 +229,15 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...(proxyFlags.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of kube-proxy: ${proxyFlags.join(', ')}`,
+            'if the cluster needs them, set spec.components.kubeProxy.config in cluster.yml',
+          ),
+        ]),
     ...(pods.length === 0
       ? []
       : [
