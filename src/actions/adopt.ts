@@ -40,6 +40,8 @@ export interface AdoptionTarget {
   readonly ssh: HostSpec['ssh']
   /** Text and path of an administrator's kubeconfig. Default: that of a control plane. */
   readonly kubeconfig?: { readonly text: string; readonly file: string }
+  /** Keys of RKE1's file that cannot be observed on hosts, and that are lost. */
+  readonly hiddenSettings?: readonly string[]
   /** Keys of the cluster, if a file has them. Default: those of a control plane. */
   readonly keys?: ExistingKeys
 }
@@ -116,6 +118,7 @@ export async function openAdoption(
       hosts: reader.hosts,
       unreadable,
       windowsHosts: target.windowsHosts,
+      ...(target.hiddenSettings === undefined ? {} : { hiddenSettings: target.hiddenSettings }),
       ...describeGivenCa(target.keys),
       api: api.value,
       ...(api.failure === undefined ? {} : { apiFailure: api.failure }),

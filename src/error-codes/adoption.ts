@@ -202,6 +202,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     meaning: 'Usually the key is being replaced. Tokens of the other keys would become invalid.',
     remedy: 'Finish the replacement first.',
   },
+  ADOPT_AUTHORIZATION: {
+    summary: 'The API server does not use RBAC, or a file configures its authorization.',
+    meaning: 'hyperkube always uses Node and RBAC. Clients without roles would lose their access.',
+    remedy: 'Enable RBAC with the tool that manages the cluster, and give all clients their roles.',
+  },
   ADOPT_ENCRYPTION: {
     summary: 'Data in etcd is encrypted in a way that hyperkube cannot keep.',
     meaning: 'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file.',
@@ -281,6 +286,11 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'To keep the previous ones, set `seccompDefault` and `podPidsLimit` in `spec.components.kubelet.config`.',
   },
+  ADOPT_CHANGES_EXTERNAL_IPS: {
+    summary: 'API servers would refuse new `externalIPs` of Services.',
+    remedy:
+      'To allow them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
+  },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,
@@ -298,6 +308,24 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_LOSES_FLAGS: {
     summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
+  },
+  ADOPT_LOSES_SETTINGS: {
+    summary: 'A setting in the file of RKE1 has no equivalent in the new cluster.yml.',
+    remedy: 'The line names the key. Check whether the cluster needs it.',
+  },
+  ADOPT_LOSES_IMAGE_SOURCES: {
+    summary: 'Docker pulls images through a proxy or a mirror, or trusts registries that containerd would not.',
+    remedy: 'Set `spec.proxy` and `spec.registries` in cluster.yml before `hyperkube up`.',
+  },
+  ADOPT_LOSES_SNAPSHOTS: {
+    summary: 'The recurring snapshots of etcd by RKE1 would end.',
+    remedy: 'Set `spec.etcd.snapshots` and `spec.etcd.backup` in cluster.yml: [Back up](../how-to/backup.md).',
+  },
+  ADOPT_LOSES_RANCHER: {
+    summary: 'Rancher manages the hosts of the cluster.',
+    meaning:
+      'The agents of Rancher work with Docker. A change of the cluster in Rancher could install RKE1 again. This was never tried.',
+    remedy: 'Do not change the cluster in Rancher any more. Rehearse the adoption on a copy first.',
   },
   ADOPT_LOSES_STATIC_PODS: {
     summary: 'Static pods that are no components of Kubernetes would stop.',

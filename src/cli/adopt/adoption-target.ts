@@ -67,11 +67,15 @@ export interface Rke1Target {
  * a cluster.
  */
 export async function readRke1Target(
-  context: CommandContext,
+  context: Pick<CommandContext, 'readFile' | 'stderr'>,
   file: string,
   { sshKey, state }: { readonly sshKey?: string | undefined; readonly state?: string | undefined },
 ): Promise<Rke1Target | undefined> {
-  const { cluster: translated, findings } = readRke1(await readClusterSource(context, file, missingRke1File))
+  const {
+    cluster: translated,
+    report,
+    findings,
+  } = readRke1(await readClusterSource(context, file, missingRke1File))
   const parsed = clusterSchema.safeParse(translated)
   for (const finding of findings)
     if (finding.severity === 'error' || !parsed.success) context.stderr.write(formatFinding(finding))
@@ -98,23 +102,47 @@ export async function readRke1Target(
       windowsHosts: spec.hosts.filter(({ os }) => os === 'windows').map(({ name }) => name),
       ssh: sshKey === undefined ? spec.ssh : { ...spec.ssh, key: resolveKeyPath(sshKey) },
       kubeconfig: await readRke1Kubeconfig(context, file),
+      hiddenSettings: [
+        ...report
+          .filter(({ path, verdict }) => verdict === 'unsupported' && hiddenSettings.test(path))
+          .map(({ path }) => path),
+        ...(spec.security.podSecurity === 'restricted'
+          ? ['services.kube-api.pod_security_configuration']
+          : []),
+      ],
       ...(state === undefined ? {} : { keys: await readStateFile(context, state) }),
     },
     spec: pickKept(translated?.['spec']),
   }
 }
 
-const keptSections = z.object({ registries: z.unknown(), rollout: z.unknown() }).partial()
+/** Keys of RKE1's file that hosts do not show, and that have no equivalent. */
+const hiddenSettings =
+  /^services\.(?:[a-z-]+\.extra_env|kube-api\.audit_log\.configuration\.policy)$/
+
+const keptSections = z
+  .object({
+    registries: z.unknown(),
+    rollout: z.unknown(),
+    security: z.looseObject({ audit: z.record(z.string(), z.unknown()).optional() }),
+  })
+  .partial()
 
 /** Returns the settings that cannot be observed on hosts. */
 function pickKept(spec: unknown): Readonly<Record<string, unknown>> {
-  const sections = keptSections.safeParse(spec).data ?? {}
-  return Object.fromEntries(Object.entries(sections).filter(([, value]) => value !== undefined))
+  const { security, ...sections } = keptSections.safeParse(spec).data ?? {}
+  return {
+    ...Object.fromEntries(Object.entries(sections).filter(([, value]) => value !== undefined)),
+    // Only the limits of the audit log are kept: the level of Pod Security would also refuse addons of RKE1.
+    ...(security?.audit === undefined
+      ? {}
+      : { security: { podSecurity: 'privileged', audit: security.audit } }),
+  }
 }
 
 /** Reads the kubeconfig that RKE1 writes beside its cluster.yml. */
 async function readRke1Kubeconfig(
-  { readFile }: CommandContext,
+  { readFile }: Pick<CommandContext, 'readFile'>,
   file: string,
 ): Promise<{ readonly text: string; readonly file: string }> {
   const path = join(dirname(file), `kube_config_${basename(file)}`)
@@ -128,7 +156,7 @@ async function readRke1Kubeconfig(
   }
 }
 
-async function readStateFile({ readFile }: CommandContext, file: string): Promise<ExistingKeys> {
+async function readStateFile({ readFile }: Pick<CommandContext, 'readFile'>, file: string): Promise<ExistingKeys> {
   const text = await readFile(file).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error
     throw new HyperkubeError('ADOPT_FILE_NOT_READ', `${file} does not exist`, {

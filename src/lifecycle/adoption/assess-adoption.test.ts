@@ -709,3 +709,39 @@ test('policies of Calico are not lost with canal, which stays', () => {
     [],
   )
 })
+
+test.each([
+  ['the mode AlwaysAllow', { 'authorization-mode': 'AlwaysAllow' }],
+  ['the mode Node, ABAC', { 'authorization-mode': 'Node,ABAC' }],
+  ['a file', { 'authorization-config': '/etc/kubernetes/authorization.yaml' }],
+])('authorization with %s cannot be adopted', (_, args) => {
+  expect(listRefusals(changeArgs(buildRke1Observation(), 'kube-apiserver', args))).toMatchObject([
+    { code: 'ADOPT_AUTHORIZATION', host: '10.0.0.1' },
+  ])
+})
+
+test('the report names what hosts of RKE1 lose together with Docker', () => {
+  const base = buildRke1Observation()
+  const changed = changeApi(
+    changeHost(base, 0, ({ dockerContainers, runtime }) => ({
+      dockerContainers: [...dockerContainers, 'etcd-rolling-snapshots'],
+      runtime: { ...runtime, imageSources: ['an HTTP proxy', 'the insecure registry reg.shop.example'] },
+    })),
+    ({ daemonSets }) => ({
+      daemonSets: [...daemonSets, { namespace: 'cattle-system', name: 'cattle-node-agent', images: [] }],
+    }),
+  )
+  const report = assess({ ...changed, hiddenSettings: ['services.kubelet.extra_env'] })
+  const found = report.items.filter(({ verdict }) => verdict === 'lost').map(({ code }) => code)
+  expect(found).toEqual(
+    expect.arrayContaining([
+      'ADOPT_LOSES_SETTINGS',
+      'ADOPT_LOSES_IMAGE_SOURCES',
+      'ADOPT_LOSES_SNAPSHOTS',
+      'ADOPT_LOSES_RANCHER',
+    ]),
+  )
+  expect(listLost(changed)).toContain(
+    'settings of Docker for images: an HTTP proxy and the insecure registry reg.shop.example',
+  )
+})

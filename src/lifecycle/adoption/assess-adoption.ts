@@ -5,6 +5,7 @@ import type { AdoptionCheck } from './checks/check.ts'
 import {
   buildVersionCheck,
   checkApi,
+  checkAuthorization,
   checkCloudProvider,
   checkEncryption,
   checkNodesReady,
@@ -40,6 +41,7 @@ const checks: readonly AdoptionCheck[] = [
   checkExpiry,
   checkCas,
   checkServiceAccounts,
+  checkAuthorization,
   checkEncryption,
   checkExternalEtcd,
   checkMembers,

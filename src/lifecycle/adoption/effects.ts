@@ -6,7 +6,7 @@ import { listDefaultFlags } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
 import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
-import { readNetworks } from './network-settings.ts'
+import { findArgs, readNetworks } from './network-settings.ts'
 import {
   type AdoptionObservation,
   findComponent,
@@ -138,6 +138,20 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
       : []),
     ...(from === 'kubeadm' ? [] : [describeKubeProxyChange(observation)]),
     ...listKubeletChanges(from),
+    ...listAdmissionChanges(observation),
+  ]
+}
+
+/** Says that API servers refuse Services that the other tool's accept. Existing ones stay as they are. */
+function listAdmissionChanges(observation: AdoptionObservation): AdoptionItem[] {
+  const plugin = 'DenyServiceExternalIPs'
+  if (findArgs(observation, 'kube-apiserver')['enable-admission-plugins']?.includes(plugin)) return []
+  return [
+    changed(
+      'ADOPT_CHANGES_EXTERNAL_IPS',
+      'new external addresses of Services (externalIPs) are refused; those of existing Services stay',
+      `to allow them as before, set spec.components.apiServer.args in cluster.yml: { disable-admission-plugins: ${plugin} }`,
+    ),
   ]
 }
 
@@ -169,6 +183,62 @@ function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem
     'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
     `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
   )
+}
+
+/** What to do about keys of RKE1's file that are lost. */
+const hiddenSettingRemedies: Readonly<Record<string, string>> = {
+  'services.kube-api.pod_security_configuration':
+    'label namespaces that need privileges, such as ingress-nginx, then set spec.security.podSecurity: restricted',
+  'services.kube-api.audit_log.configuration.policy':
+    'save the policy as a file beside cluster.yml, and set spec.security.audit.policy',
+}
+
+/** Lists what only RKE1 did for its cluster. Hosts show some of it; the rest is in its file. */
+function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObservation): AdoptionItem[] {
+  if (from !== 'rke1') return []
+  const imageSources = [...new Set(hosts.flatMap(({ runtime }) => runtime.imageSources ?? []))]
+  const isSnapshotting = hosts.some(({ dockerContainers }) =>
+    dockerContainers.includes('etcd-rolling-snapshots'),
+  )
+  const isManaged = (api?.daemonSets ?? []).some(
+    ({ namespace, name }) => namespace === 'cattle-system' && name === 'cattle-node-agent',
+  )
+  return [
+    ...hiddenSettings.map((key) =>
+      lost(
+        'ADOPT_LOSES_SETTINGS',
+        `the setting of RKE1 ${key}`,
+        hiddenSettingRemedies[key] ?? 'check whether the cluster needs it; spec.components has flags instead',
+      ),
+    ),
+    ...(imageSources.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_IMAGE_SOURCES',
+            `settings of Docker for images: ${joinNames(imageSources)}`,
+            'set spec.proxy and spec.registries in cluster.yml before hyperkube up, or nodes cannot pull images',
+          ),
+        ]),
+    ...(isSnapshotting
+      ? [
+          lost(
+            'ADOPT_LOSES_SNAPSHOTS',
+            'recurring snapshots of etcd, also those in S3',
+            'set spec.etcd.snapshots and spec.etcd.backup in cluster.yml',
+          ),
+        ]
+      : []),
+    ...(isManaged
+      ? [
+          lost(
+            'ADOPT_LOSES_RANCHER',
+            'the management of hosts by Rancher, whose agents reach them through Docker',
+            'this was never tried; do not change the cluster in Rancher any more, and keep its agents from installing RKE1 again',
+          ),
+        ]
+      : []),
+  ]
 }
 
 /** Flags of kube-proxy that RKE1 sets on every host, or that have a setting of their own in cluster.yml. */
@@ -238,6 +308,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
             'if the cluster needs them, set spec.components.kubeProxy.config in cluster.yml',
           ),
         ]),
+    ...listLostParts(observation),
     ...(pods.length === 0
       ? []
       : [

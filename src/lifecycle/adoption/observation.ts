@@ -11,6 +11,8 @@ export interface AdoptionObservation {
   readonly unreadable: readonly UnreadableHost[]
   /** Windows hosts of the other tool's file. They are not read. */
   readonly windowsHosts: readonly string[]
+  /** Keys of RKE1's file that cluster.yml does not keep, and that cannot be observed on hosts. */
+  readonly hiddenSettings?: readonly string[]
   /** Fingerprint of the CA in a state file of RKE1. The keys then come from that file, not from hosts. */
   readonly stateCa?: string
   /** Undefined if the API did not respond; `apiFailure` then has the reason. */
@@ -57,6 +59,8 @@ export interface AdoptedHost {
     readonly docker?: string
     /** Data directory of containerd. */
     readonly root?: string
+    /** Settings of Docker without which images may be out of reach: proxies, mirrors and registries. */
+    readonly imageSources?: readonly string[]
   }
   /** Names of the running containers of Docker that belong to no pod. */
   readonly dockerContainers: readonly string[]

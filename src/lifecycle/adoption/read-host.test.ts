@@ -34,6 +34,7 @@ const sections = {
   'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
   'output containerd-root': "root = '/data/containerd'\n",
   'output docker': '',
+  'output image-sources': 'an HTTP proxy\nthe insecure registry reg.shop.example\n',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
@@ -57,7 +58,11 @@ test('the output of the script becomes the observation of a host', () => {
     services: ['containerd', 'kubelet'],
     kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },
     cni: [{ types: ['flannel', 'portmap'] }, { types: ['loopback'] }],
-    runtime: { containerd: '2.1.4', root: '/data/containerd' },
+    runtime: {
+      containerd: '2.1.4',
+      root: '/data/containerd',
+      imageSources: ['an HTTP proxy', 'the insecure registry reg.shop.example'],
+    },
     dockerContainers: ['kubelet', 'nginx-proxy'],
   })
   expect(host?.certificates.map(({ commonName, isCa }) => [commonName, isCa])).toEqual([

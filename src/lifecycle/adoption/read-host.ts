@@ -67,6 +67,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   ]
   const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
   const docker = sections.output('docker').trim()
+  const imageSources = splitLines(sections.output('image-sources'))
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
   const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
   return {
@@ -94,6 +95,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
+      ...(imageSources.length === 0 ? {} : { imageSources }),
     },
     // Containers of pods have a second word.
     dockerContainers: splitLines(sections.output('docker-containers')).flatMap((line) => {

@@ -207,6 +207,27 @@ export const checkServiceAccounts: AdoptionCheck = (observation) => {
   ]
 }
 
+/**
+ * Finds API servers whose authorization hyperkube cannot continue: it always uses RBAC. Without RBAC, RKE1 creates no
+ * roles for the pods of the network and of addons, so these would lose all access.
+ */
+export const checkAuthorization: AdoptionCheck = (observation) =>
+  listAdoptedControlPlanes(observation).flatMap((host) => {
+    const args = findComponent(host, 'kube-apiserver')?.args ?? {}
+    const isFile = 'authorization-config' in args
+    const modes = (args['authorization-mode'] ?? 'AlwaysAllow').split(',')
+    if (!isFile && modes.includes('RBAC') && !modes.includes('AlwaysAllow')) return []
+    const found = isFile ? 'is configured by a file' : `has the mode ${modes.join(', ')}`
+    return [
+      prevents(
+        'ADOPT_AUTHORIZATION',
+        `authorization of the API server ${found}, and hyperkube always uses Node and RBAC`,
+        'enable RBAC with the tool that manages the cluster first, and give all clients their roles',
+        host.address,
+      ),
+    ]
+  })
+
 /** Providers whose keys are in the configuration file itself. */
 const keptProviders = new Set(['aescbc', 'aesgcm', 'secretbox', 'identity'])
 
