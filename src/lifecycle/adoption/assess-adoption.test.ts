@@ -745,3 +745,17 @@ test('the report names what hosts of RKE1 lose together with Docker', () => {
     'settings of Docker for images: an HTTP proxy and the insecure registry reg.shop.example',
   )
 })
+
+test('the machine id that kubelets of RKE1 report is that of their image', () => {
+  const sameId = changeApi(buildRke1Observation(), ({ nodes }) => ({
+    nodes: nodes.map((node) => ({ ...node, machineId: '8c859f2bde9e41155bca40d2d85aebb5' })),
+  }))
+  expect(listRefusals(sameId)).toEqual([])
+  const swapped = changeApi(sameId, ({ nodes }) => ({
+    nodes: nodes.map((node, index) => ({ ...node, addresses: [`10.0.0.${index === 0 ? 4 : 1}`] })),
+  }))
+  expect(listRefusals(swapped).map(({ code }) => code)).toEqual([
+    'ADOPT_NAMES_SWAPPED',
+    'ADOPT_NAMES_SWAPPED',
+  ])
+})

@@ -46,7 +46,7 @@ export const checkCompleteness: AdoptionCheck = (observation) => {
 
 /** Finds hosts whose node name belongs to another machine. */
 export const checkNames: AdoptionCheck = (observation) => {
-  const { hosts } = observation
+  const { hosts, from } = observation
   const duplicates = hosts.filter(({ nodeName }, index) =>
     hosts.some((other, position) => position !== index && other.nodeName === nodeName),
   )
@@ -62,7 +62,8 @@ export const checkNames: AdoptionCheck = (observation) => {
     ...hosts.flatMap((host) => {
       const node = findNode(observation, host)
       if (node === undefined || duplicates.includes(host)) return []
-      const isSameMachine = node.machineId === '' || node.machineId === host.machineId
+      // The kubelet of RKE1 reports the machine id of its image, which is the same on all hosts.
+      const isSameMachine = from === 'rke1' || ['', host.machineId].includes(node.machineId)
       const hasAddress = node.addresses.some((address) => host.addresses.includes(address))
       if (isSameMachine && hasAddress) return []
       const why = hasAddress ? 'with another machine id' : `with the address ${formatNames(node.addresses)}`
