@@ -5,6 +5,7 @@ import { buildAdoptedCluster } from './cluster-settings.ts'
 import { nameHosts } from './host-settings.ts'
 import type { AdoptionObservation } from './observation.ts'
 import {
+  buildCertificate,
   buildKubeadmObservation,
   buildRke1Observation,
   changeApi,
@@ -212,4 +213,17 @@ test('a dedicated etcd host of RKE1 stays a node with its taint', () => {
   const { cluster, errors } = build(moved)
   expect(errors).toEqual([])
   expect(cluster?.spec.hosts[1]).toMatchObject({ roles: ['etcd', 'worker'], taints: [etcdTaint] })
+})
+
+test('names of API servers that hyperkube would not give them become sans', () => {
+  const names = ['kubernetes', 'cp1.example.com', '10.0.0.1', '10.43.0.1', '10.0.0.100', 'api.shop.example']
+  const changed = changeHost(buildRke1Observation(), 0, ({ certificates, addresses }) => ({
+    nodeName: 'cp1.example.com',
+    // keepalived holds a virtual address here at this moment.
+    addresses: [...addresses, '10.0.0.100'],
+    certificates: [...certificates, buildCertificate('/etc/kubernetes/ssl/kube-apiserver.pem', { names })],
+  }))
+  const { cluster, errors } = build(changed)
+  expect(errors).toEqual([])
+  expect(cluster?.spec.api.sans).toEqual(['cp1.example.com', '10.0.0.100', 'api.shop.example'])
 })

@@ -8,7 +8,13 @@ import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
 import { type KubeletSettings, readDnsServers, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
-import { type AdoptionObservation, findKubeProxyMode, listAdoptedControlPlanes } from './observation.ts'
+import {
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  findNode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
 export interface GivenSettings {
@@ -115,18 +121,32 @@ function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): Kubelet
   return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
 }
 
-/** Names that the certificates of hyperkube's API servers have anyway. */
+/**
+ * Names that the certificates of hyperkube's API servers have anyway. Other addresses of a host may be virtual ones,
+ * which are at one control plane at a time.
+ */
 function isStandardName(name: string, observation: AdoptionObservation): boolean {
   const { services } = readNetworks(observation)
+  const names = nameHosts(observation)
   return (
     /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
     services.some((network) => name === addressAt(network, 1)) ||
     observation.hosts.some(
-      (host) =>
-        host.address === name ||
-        host.nodeName === name ||
-        host.hostname === name ||
-        host.addresses.includes(name),
+      (host, index) =>
+        findComponent(host, 'kube-apiserver') !== undefined &&
+        (host.address === name ||
+          names[index] === name ||
+          findNode(observation, host)?.addresses.includes(name) === true),
+    )
+  )
+}
+
+/** True for an endpoint that is a control plane itself. */
+function isControlPlaneName(name: string, observation: AdoptionObservation): boolean {
+  return (
+    isStandardName(name, observation) ||
+    listAdoptedControlPlanes(observation).some(
+      ({ nodeName, hostname }) => nodeName === name || hostname === name,
     )
   )
 }
@@ -137,14 +157,14 @@ function describeApi(observation: AdoptionObservation): object {
   // kubeadm accepts an endpoint without a port, also an IPv6 address.
   const hasPort = stated.includes(':') && isIP(stated) === 0
   const endpoint = hasPort || stated === '' ? stated : formatHostPort(stated, port)
-  const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
+  const isOwn = endpoint === '' || isControlPlaneName(parseEndpointHost(endpoint), observation)
   const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
     certificates
       .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
       .flatMap(({ names }) => names),
   )
   const own = [...new Set(sans)].filter(
-    (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint),
+    (name) => !isStandardName(name, observation) && (isOwn || name !== parseEndpointHost(endpoint)),
   )
   return {
     ...(isOwn ? {} : { endpoint }),
