@@ -759,3 +759,10 @@ test('the machine id that kubelets of RKE1 report is that of their image', () =>
     'ADOPT_NAMES_SWAPPED',
   ])
 })
+
+test('another prefix in etcd is refused, because the cluster would look empty', () => {
+  const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', { 'etcd-prefix': '/shop' })
+  expect(listRefusals(changed)).toMatchObject([
+    { code: 'ADOPT_CUSTOM_PATH', message: 'the prefix of objects in etcd is /shop instead of /registry' },
+  ])
+})

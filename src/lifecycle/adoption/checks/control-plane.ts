@@ -90,6 +90,7 @@ const standardPaths = {
   writeAheadLog: '/var/lib/etcd/member/wal',
   manifests: '/etc/kubernetes/manifests',
   containerd: '/var/lib/containerd',
+  etcdPrefix: '/registry',
 }
 
 /** Finds directories and files that the tool's operator has changed. */
@@ -138,6 +139,12 @@ function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
       ['data-dir', 'the data directory of etcd', standardPaths.etcd],
       ['wal-dir', 'the write-ahead log of etcd', standardPaths.writeAheadLog],
     ]),
+    {
+      // With another prefix, the API server of hyperkube would begin an empty cluster in the same etcd.
+      what: 'the prefix of objects in etcd',
+      path: findComponent(host, 'kube-apiserver')?.args['etcd-prefix'] ?? standardPaths.etcdPrefix,
+      standard: standardPaths.etcdPrefix,
+    },
     ...listFlagPaths(host, 'kube-apiserver', [
       ['client-ca-file', 'the CA of clients', kubernetes.certificate],
       ['etcd-cafile', 'the CA of etcd', etcd.certificate],
