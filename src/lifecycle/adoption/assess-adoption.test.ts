@@ -766,3 +766,11 @@ test('another prefix in etcd is refused, because the cluster would look empty', 
     { code: 'ADOPT_CUSTOM_PATH', message: 'the prefix of objects in etcd is /shop instead of /registry' },
   ])
 })
+
+test('programs for volumes that only the image of the kubelet has are lost', () => {
+  const changed = [0, 1].reduce(
+    (observation, index) => changeHost(observation, index, () => ({ missingPrograms: ['mount.nfs'] })),
+    buildRke1Observation(),
+  )
+  expect(listLost(changed)).toContain("mount.nfs, which the image of RKE1's kubelet has; missing on cp1 and w1")
+})

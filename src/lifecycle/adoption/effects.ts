@@ -1,4 +1,4 @@
-import { formatCount, joinNames } from '../../kit/text.ts'
+import { formatCount, formatNames, joinNames } from '../../kit/text.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
@@ -193,10 +193,25 @@ const hiddenSettingRemedies: Readonly<Record<string, string>> = {
     'save the policy as a file beside cluster.yml, and set spec.security.audit.policy',
 }
 
+/** Packages of Debian and of Red Hat that have programs for volumes. */
+const mountPackages: Readonly<Record<string, string>> = {
+  'mount.nfs': 'nfs-common or nfs-utils',
+  'mount.cifs': 'cifs-utils',
+  iscsiadm: 'open-iscsi or iscsi-initiator-utils',
+  'mkfs.xfs': 'xfsprogs',
+}
+
 /** Lists what only RKE1 did for its cluster. Hosts show some of it; the rest is in its file. */
 function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObservation): AdoptionItem[] {
   if (from !== 'rke1') return []
   const imageSources = [...new Set(hosts.flatMap(({ runtime }) => runtime.imageSources ?? []))]
+  const names = nameHosts({ hosts })
+  const missing = Map.groupBy(
+    hosts.flatMap(({ missingPrograms = [] }, index) =>
+      missingPrograms.map((program) => ({ program, host: names[index] ?? '' })),
+    ),
+    ({ program }) => program,
+  )
   const isSnapshotting = hosts.some(({ dockerContainers }) =>
     dockerContainers.includes('etcd-rolling-snapshots'),
   )
@@ -220,6 +235,13 @@ function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObserv
             'set spec.proxy and spec.registries in cluster.yml before hyperkube up, or nodes cannot pull images',
           ),
         ]),
+    ...[...missing].map(([program, found]) =>
+      lost(
+        'ADOPT_LOSES_MOUNT_PROGRAMS',
+        `${program}, which the image of RKE1's kubelet has; missing on ${formatNames(found.map(({ host }) => host))}`,
+        `if volumes need it, install its package on these hosts before hyperkube up: ${mountPackages[program] ?? program}`,
+      ),
+    ),
     ...(isSnapshotting
       ? [
           lost(

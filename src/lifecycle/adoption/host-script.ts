@@ -32,6 +32,9 @@ export const componentNames: readonly string[] = [
   'kube-proxy',
 ]
 
+/** Programs with which a kubelet mounts volumes. The image of RKE1's kubelet has them, and hosts may not. */
+const mountPrograms = ['mount.nfs', 'mount.cifs', 'iscsiadm', 'mkfs.xfs']
+
 /**
  * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
  * kubeconfigs are filtered on the host. Each section has a header line and a base64 text.
@@ -61,6 +64,7 @@ image_sources() {
   docker info --format '{{if or .HTTPProxy .HTTPSProxy}}an HTTP proxy{{end}}{{range .RegistryConfig.Mirrors}}\nthe mirror of a registry{{end}}{{range $name, $index := .RegistryConfig.IndexConfigs}}{{if not $index.Secure}}\nthe insecure registry {{$name}}{{end}}{{end}}'
   for path in /etc/docker/certs.d/*/; do test ! -d "$path" || echo "the CA of the registry $(basename "$path")"; done
 }
+missing_programs() { for name in ${mountPrograms.join(' ')}; do command -v "$name" >/dev/null || echo "$name"; done; }
 output hostname hostname
 output machine-id cat /etc/machine-id
 output arch uname -m
@@ -74,6 +78,7 @@ output containerd containerd --version
 output containerd-root containerd_root
 output docker docker version --format '{{.Server.Version}}'
 output image-sources image_sources
+output missing-programs missing_programs
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}

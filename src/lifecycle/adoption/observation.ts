@@ -62,6 +62,8 @@ export interface AdoptedHost {
     /** Settings of Docker without which images may be out of reach: proxies, mirrors and registries. */
     readonly imageSources?: readonly string[]
   }
+  /** Programs for volumes that the host does not have. */
+  readonly missingPrograms?: readonly string[]
   /** Names of the running containers of Docker that belong to no pod. */
   readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */

@@ -35,6 +35,7 @@ const sections = {
   'output containerd-root': "root = '/data/containerd'\n",
   'output docker': '',
   'output image-sources': 'an HTTP proxy\nthe insecure registry reg.shop.example\n',
+  'output missing-programs': 'mount.nfs\niscsiadm\n',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
@@ -63,6 +64,7 @@ test('the output of the script becomes the observation of a host', () => {
       root: '/data/containerd',
       imageSources: ['an HTTP proxy', 'the insecure registry reg.shop.example'],
     },
+    missingPrograms: ['mount.nfs', 'iscsiadm'],
     dockerContainers: ['kubelet', 'nginx-proxy'],
   })
   expect(host?.certificates.map(({ commonName, isCa }) => [commonName, isCa])).toEqual([

@@ -97,6 +97,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ...(root === undefined ? {} : { root }),
       ...(imageSources.length === 0 ? {} : { imageSources }),
     },
+    missingPrograms: splitLines(sections.output('missing-programs')),
     // Containers of pods have a second word.
     dockerContainers: splitLines(sections.output('docker-containers')).flatMap((line) => {
       const [name = '', type = ''] = line.split(' ')
