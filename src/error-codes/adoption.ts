@@ -314,17 +314,20 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy: 'The line names the key. Check whether the cluster needs it.',
   },
   ADOPT_LOSES_IMAGE_SOURCES: {
-    summary: 'Docker pulls images through a proxy or a mirror, or trusts registries that containerd would not.',
+    summary:
+      'Docker pulls images through a proxy or a mirror, or trusts registries that containerd would not.',
     remedy: 'Set `spec.proxy` and `spec.registries` in cluster.yml before `hyperkube up`.',
   },
   ADOPT_LOSES_MOUNT_PROGRAMS: {
     summary: 'A host does not have a program for volumes that the image of the kubelet of RKE1 has.',
-    meaning: 'The kubelet of hyperkube runs on the host. Without `mount.nfs`, for example, volumes of NFS fail.',
+    meaning:
+      'The kubelet of hyperkube runs on the host. Without `mount.nfs`, for example, volumes of NFS fail.',
     remedy: 'If volumes need the program, install its package on the host before `hyperkube up`.',
   },
   ADOPT_LOSES_SNAPSHOTS: {
     summary: 'The recurring snapshots of etcd by RKE1 would end.',
-    remedy: 'Set `spec.etcd.snapshots` and `spec.etcd.backup` in cluster.yml: [Back up](../how-to/backup.md).',
+    remedy:
+      'Set `spec.etcd.snapshots` and `spec.etcd.backup` in cluster.yml: [Back up](../how-to/backup.md).',
   },
   ADOPT_LOSES_RANCHER: {
     summary: 'Rancher manages the hosts of the cluster.',

@@ -117,8 +117,7 @@ export async function readRke1Target(
 }
 
 /** Keys of RKE1's file that hosts do not show, and that have no equivalent. */
-const hiddenSettings =
-  /^services\.(?:[a-z-]+\.extra_env|kube-api\.audit_log\.configuration\.policy)$/
+const hiddenSettings = /^services\.(?:[a-z-]+\.extra_env|kube-api\.audit_log\.configuration\.policy)$/
 
 const keptSections = z
   .object({
@@ -156,7 +155,10 @@ async function readRke1Kubeconfig(
   }
 }
 
-async function readStateFile({ readFile }: Pick<CommandContext, 'readFile'>, file: string): Promise<ExistingKeys> {
+async function readStateFile(
+  { readFile }: Pick<CommandContext, 'readFile'>,
+  file: string,
+): Promise<ExistingKeys> {
   const text = await readFile(file).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error
     throw new HyperkubeError('ADOPT_FILE_NOT_READ', `${file} does not exist`, {

@@ -166,7 +166,12 @@ export function sortFlags(
   const kept: Record<string, string> = { ...plugins.kept }
   const lost = [...plugins.lost]
   for (const [flag, value] of Object.entries(args)) {
-    if (flag === pluginFlag || defaults[flag] === value || matches([...Object.keys(settings), ...others], flag)) continue
+    if (
+      flag === pluginFlag ||
+      defaults[flag] === value ||
+      matches([...Object.keys(settings), ...others], flag)
+    )
+      continue
     if (matches(keptFlags[program], flag) && !isFile(value)) kept[flag] = value
     else if (!matches(toolFlags[program], flag)) lost.push(flag)
   }

@@ -689,9 +689,7 @@ test('flags of kube-proxy that RKE1 does not set by itself are lost', () => {
     'metrics-bind-address': '0.0.0.0:10249',
     'conntrack-max-per-core': '65536',
   })
-  expect(listLost(changed)).toContain(
-    'flags of kube-proxy: --metrics-bind-address, --conntrack-max-per-core',
-  )
+  expect(listLost(changed)).toContain('flags of kube-proxy: --metrics-bind-address, --conntrack-max-per-core')
 })
 
 test('of the admission plugins only those that need a file are lost', () => {
@@ -705,9 +703,9 @@ test('of the admission plugins only those that need a file are lost', () => {
 })
 
 test('policies of Calico are not lost with canal, which stays', () => {
-  expect(listLost(buildRke1Observation()).filter((message) => message.includes('globalnetworkpolicies'))).toEqual(
-    [],
-  )
+  expect(
+    listLost(buildRke1Observation()).filter((message) => message.includes('globalnetworkpolicies')),
+  ).toEqual([])
 })
 
 test.each([
@@ -772,5 +770,7 @@ test('programs for volumes that only the image of the kubelet has are lost', () 
     (observation, index) => changeHost(observation, index, () => ({ missingPrograms: ['mount.nfs'] })),
     buildRke1Observation(),
   )
-  expect(listLost(changed)).toContain("mount.nfs, which the image of RKE1's kubelet has; missing on cp1 and w1")
+  expect(listLost(changed)).toContain(
+    "mount.nfs, which the image of RKE1's kubelet has; missing on cp1 and w1",
+  )
 })
