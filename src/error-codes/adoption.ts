@@ -313,9 +313,10 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'A setting in the file of RKE1 has no equivalent in the new cluster.yml.',
     remedy: 'The line names the key. Check whether the cluster needs it.',
   },
-  ADOPT_LOSES_IMAGE_SOURCES: {
-    summary:
-      'Docker pulls images through a proxy or a mirror, or trusts registries that containerd would not.',
+  ADOPT_LOSES_DOCKER_SETTINGS: {
+    summary: 'Docker has settings that the containerd of hyperkube would not have.',
+    meaning:
+      'Docker pulls images through a proxy or a mirror, trusts other registries, sends logs of pods elsewhere, or starts them with another runtime.',
     remedy: 'Set `spec.proxy` and `spec.registries` in cluster.yml before `hyperkube up`.',
   },
   ADOPT_LOSES_MOUNT_PROGRAMS: {

@@ -723,7 +723,7 @@ test('the report names what hosts of RKE1 lose together with Docker', () => {
   const changed = changeApi(
     changeHost(base, 0, ({ dockerContainers, runtime }) => ({
       dockerContainers: [...dockerContainers, 'etcd-rolling-snapshots'],
-      runtime: { ...runtime, imageSources: ['an HTTP proxy', 'the insecure registry reg.shop.example'] },
+      runtime: { ...runtime, dockerSettings: ['an HTTP proxy', 'the insecure registry reg.shop.example'] },
     })),
     ({ daemonSets }) => ({
       daemonSets: [...daemonSets, { namespace: 'cattle-system', name: 'cattle-node-agent', images: [] }],
@@ -734,13 +734,13 @@ test('the report names what hosts of RKE1 lose together with Docker', () => {
   expect(found).toEqual(
     expect.arrayContaining([
       'ADOPT_LOSES_SETTINGS',
-      'ADOPT_LOSES_IMAGE_SOURCES',
+      'ADOPT_LOSES_DOCKER_SETTINGS',
       'ADOPT_LOSES_SNAPSHOTS',
       'ADOPT_LOSES_RANCHER',
     ]),
   )
   expect(listLost(changed)).toContain(
-    'settings of Docker for images: an HTTP proxy and the insecure registry reg.shop.example',
+    'settings of Docker: an HTTP proxy and the insecure registry reg.shop.example',
   )
 })
 

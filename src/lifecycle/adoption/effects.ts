@@ -204,7 +204,7 @@ const mountPackages: Readonly<Record<string, string>> = {
 /** Lists what only RKE1 did for its cluster. Hosts show some of it; the rest is in its file. */
 function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObservation): AdoptionItem[] {
   if (from !== 'rke1') return []
-  const imageSources = [...new Set(hosts.flatMap(({ runtime }) => runtime.imageSources ?? []))]
+  const dockerSettings = [...new Set(hosts.flatMap(({ runtime }) => runtime.dockerSettings ?? []))]
   const names = nameHosts({ hosts })
   const missing = Map.groupBy(
     hosts.flatMap(({ missingPrograms = [] }, index) =>
@@ -226,13 +226,13 @@ function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObserv
         hiddenSettingRemedies[key] ?? 'check whether the cluster needs it; spec.components has flags instead',
       ),
     ),
-    ...(imageSources.length === 0
+    ...(dockerSettings.length === 0
       ? []
       : [
           lost(
-            'ADOPT_LOSES_IMAGE_SOURCES',
-            `settings of Docker for images: ${joinNames(imageSources)}`,
-            'set spec.proxy and spec.registries in cluster.yml before hyperkube up, or nodes cannot pull images',
+            'ADOPT_LOSES_DOCKER_SETTINGS',
+            `settings of Docker: ${joinNames(dockerSettings)}`,
+            'before hyperkube up, set spec.proxy and spec.registries in cluster.yml, or nodes cannot pull images; containerd has no log drivers',
           ),
         ]),
     ...[...missing].map(([program, found]) =>

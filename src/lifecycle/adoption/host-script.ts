@@ -60,8 +60,8 @@ kubeconfigs() {
 existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
 containerd_root() { containerd config dump | sed -n '/^root = /p'; }
-image_sources() {
-  docker info --format '{{if or .HTTPProxy .HTTPSProxy}}an HTTP proxy{{end}}{{range .RegistryConfig.Mirrors}}\nthe mirror of a registry{{end}}{{range $name, $index := .RegistryConfig.IndexConfigs}}{{if not $index.Secure}}\nthe insecure registry {{$name}}{{end}}{{end}}'
+docker_settings() {
+  docker info --format '{{if or .HTTPProxy .HTTPSProxy}}an HTTP proxy{{end}}{{range .RegistryConfig.Mirrors}}\nthe mirror of a registry{{end}}{{range $name, $index := .RegistryConfig.IndexConfigs}}{{if not $index.Secure}}\nthe insecure registry {{$name}}{{end}}{{end}}{{if ne .DefaultRuntime "runc"}}\nthe default runtime {{.DefaultRuntime}}{{end}}{{if not (or (eq .LoggingDriver "json-file") (eq .LoggingDriver "local"))}}\nthe log driver {{.LoggingDriver}}{{end}}'
   for path in /etc/docker/certs.d/*/; do test ! -d "$path" || echo "the CA of the registry $(basename "$path")"; done
 }
 missing_programs() { for name in ${mountPrograms.join(' ')}; do command -v "$name" >/dev/null || echo "$name"; done; }
@@ -77,7 +77,7 @@ output kubelet command_line kubelet.service
 output containerd containerd --version
 output containerd-root containerd_root
 output docker docker version --format '{{.Server.Version}}'
-output image-sources image_sources
+output docker-settings docker_settings
 output missing-programs missing_programs
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'

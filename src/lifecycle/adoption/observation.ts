@@ -59,8 +59,8 @@ export interface AdoptedHost {
     readonly docker?: string
     /** Data directory of containerd. */
     readonly root?: string
-    /** Settings of Docker without which images may be out of reach: proxies, mirrors and registries. */
-    readonly imageSources?: readonly string[]
+    /** Settings of Docker that containerd does not get: proxies, mirrors, registries, default runtime, log driver. */
+    readonly dockerSettings?: readonly string[]
   }
   /** Programs for volumes that the host does not have. */
   readonly missingPrograms?: readonly string[]

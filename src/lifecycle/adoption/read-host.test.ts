@@ -34,7 +34,7 @@ const sections = {
   'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
   'output containerd-root': "root = '/data/containerd'\n",
   'output docker': '',
-  'output image-sources': 'an HTTP proxy\nthe insecure registry reg.shop.example\n',
+  'output docker-settings': 'an HTTP proxy\nthe insecure registry reg.shop.example\n',
   'output missing-programs': 'mount.nfs\niscsiadm\n',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
@@ -62,7 +62,7 @@ test('the output of the script becomes the observation of a host', () => {
     runtime: {
       containerd: '2.1.4',
       root: '/data/containerd',
-      imageSources: ['an HTTP proxy', 'the insecure registry reg.shop.example'],
+      dockerSettings: ['an HTTP proxy', 'the insecure registry reg.shop.example'],
     },
     missingPrograms: ['mount.nfs', 'iscsiadm'],
     dockerContainers: ['kubelet', 'nginx-proxy'],

@@ -67,7 +67,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   ]
   const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
   const docker = sections.output('docker').trim()
-  const imageSources = splitLines(sections.output('image-sources'))
+  const dockerSettings = splitLines(sections.output('docker-settings'))
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
   const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
   return {
@@ -95,7 +95,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
-      ...(imageSources.length === 0 ? {} : { imageSources }),
+      ...(dockerSettings.length === 0 ? {} : { dockerSettings }),
     },
     missingPrograms: splitLines(sections.output('missing-programs')),
     // Containers of pods have a second word.
