@@ -774,3 +774,18 @@ test('programs for volumes that only the image of the kubelet has are lost', () 
     "mount.nfs, which the image of RKE1's kubelet has; missing on cp1 and w1",
   )
 })
+
+test('expired certificates that RKE1 does not use any more prevent nothing', () => {
+  const notAfter = new Date('2026-11-17T00:00:00Z')
+  const [own, removed, old] = [
+    '/etc/kubernetes/ssl/kube-etcd-10-0-0-1.pem',
+    '/etc/kubernetes/ssl/kube-etcd-10-0-0-9.pem',
+    '/var/lib/kubelet/pki/kubelet-client-current.pem',
+  ] as const
+  const expire = (...paths: readonly string[]): AdoptionObservation =>
+    changeHost(changeArgs(buildRke1Observation(), 'etcd', { 'cert-file': own }), 0, ({ certificates }) => ({
+      certificates: [...certificates, ...paths.map((path) => buildCertificate(path, { notAfter }))],
+    }))
+  expect(listRefusals(expire(removed, old))).toEqual([])
+  expect(listRefusals(expire(own)).map(({ code }) => code)).toEqual(['ADOPT_CERTIFICATE_EXPIRED'])
+})

@@ -112,3 +112,12 @@ test('a host that reports nothing, and a missing file, are errors with a next st
     code: 'ADOPT_FILE_NOT_READ',
   })
 })
+
+test('the node name of RKE1 comes from its kubelet, not from a certificate of a previous cluster', () => {
+  const args = JSON.stringify(['kubelet', '--hostname-override=10.0.0.4'])
+  const host = parseAdoptedHost(
+    '10.0.0.4',
+    renderSections({ ...sections, 'output containers': `"/kubelet" ${args} [] "image" true\n` }),
+  )
+  expect(host?.nodeName).toBe('10.0.0.4')
+})

@@ -73,7 +73,11 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   return {
     address,
     hostname,
-    nodeName: findNodeName(certificates) ?? args['hostname-override'] ?? hostname,
+    // Only kubelets of kubeadm renew this certificate. With RKE1 it may be left from another cluster.
+    nodeName:
+      (container === undefined ? findNodeName(certificates) : undefined) ??
+      args['hostname-override'] ??
+      hostname,
     machineId,
     arch: sections.output('arch').trim(),
     distribution: /^PRETTY_NAME="?(.*?)"?$/m.exec(sections.output('os-release'))?.[1] ?? 'unknown',

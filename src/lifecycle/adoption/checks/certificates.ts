@@ -1,4 +1,5 @@
 import { formatNames } from '../../../kit/text.ts'
+import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { caPaths } from '../existing-keys.ts'
 import { type AdoptedHost, listAdoptedControlPlanes } from '../observation.ts'
@@ -9,9 +10,23 @@ const renewCommands = {
   rke1: 'renew them: rke cert rotate',
 } as const
 
+/**
+ * True for certificates that the tool does not use any more. RKE1 copies those of all etcd members to each of them and
+ * never deletes them. Hosts may also have files of a cluster that they belonged to before.
+ */
+function isRemainder(path: string, { components }: AdoptedHost, from: AdoptionSource): boolean {
+  if (from !== 'rke1') return false
+  const isOfOneHost = /\/kube-(?:etcd|kubelet)-[^/]+\.pem$/.test(path)
+  const isUsed = components.some(({ args }) => Object.values(args).includes(path))
+  return !path.startsWith('/etc/kubernetes/ssl/') || (isOfOneHost && !isUsed)
+}
+
 export const checkExpiry: AdoptionCheck = ({ hosts, observed, from }) =>
-  hosts.flatMap(({ address, certificates }) => {
-    const expired = certificates.filter(({ notAfter }) => notAfter <= observed)
+  hosts.flatMap((host) => {
+    const { address, certificates } = host
+    const expired = certificates.filter(
+      ({ path, notAfter }) => notAfter <= observed && !isRemainder(path, host, from),
+    )
     if (expired.length === 0) return []
     const paths = expired.map(({ path, notAfter }) => `${path} (${notAfter.toISOString().slice(0, 10)})`)
     const isCaExpired = expired.some(({ isCa }) => isCa)
