@@ -71,7 +71,6 @@ const toolFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
   'kube-controller-manager': [
     'address',
     'allow-untagged-cloud',
-    'bind-address',
     'cluster-name',
     'configure-cloud-routes',
     'controllers',
@@ -81,7 +80,15 @@ const toolFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
     'tls-*',
     'v',
   ],
-  'kube-scheduler': ['address', 'bind-address', 'profiling', 'tls-*', 'v'],
+  'kube-scheduler': ['address', 'profiling', 'tls-*', 'v'],
+}
+
+/** Flags that hyperkube sets itself, with the value with which nothing is lost. Others open ports or requests. */
+const replacedFlags: Readonly<Record<AdoptedProgram, Readonly<Record<string, string>>>> = {
+  etcd: { 'listen-metrics-urls': 'http://127.0.0.1:2381' },
+  'kube-apiserver': { 'anonymous-auth': 'false' },
+  'kube-controller-manager': { 'bind-address': '127.0.0.1' },
+  'kube-scheduler': { 'bind-address': '127.0.0.1' },
 }
 
 export type AdoptedProgram = Extract<
@@ -166,8 +173,11 @@ export function sortFlags(
   const kept: Record<string, string> = { ...plugins.kept }
   const lost = [...plugins.lost]
   for (const [flag, value] of Object.entries(args)) {
+    const replaced = replacedFlags[program][flag]
+    if (replaced !== undefined && value !== replaced) lost.push(flag)
     if (
       flag === pluginFlag ||
+      replaced !== undefined ||
       defaults[flag] === value ||
       matches([...Object.keys(settings), ...others], flag)
     )

@@ -789,3 +789,15 @@ test('expired certificates that RKE1 does not use any more prevent nothing', () 
   expect(listRefusals(expire(removed, old))).toEqual([])
   expect(listRefusals(expire(own)).map(({ code }) => code)).toEqual(['ADOPT_CERTIFICATE_EXPIRED'])
 })
+
+test.each([
+  ['etcd', 'listen-metrics-urls', 'http://0.0.0.0:2381', 'http://127.0.0.1:2381'],
+  ['kube-apiserver', 'anonymous-auth', 'true', 'false'],
+  ['kube-scheduler', 'bind-address', '0.0.0.0', '127.0.0.1'],
+])('%s loses --%s only with an unusual value', (program, flag, unusual, usual) => {
+  const read = (value: string): boolean =>
+    listLost(changeArgs(buildRke1Observation(), program, { [flag]: value })).some(
+      (message) => message.includes(`flags of ${program}: `) && message.includes(`--${flag}`),
+    )
+  expect([read(unusual), read(usual)]).toEqual([true, false])
+})
