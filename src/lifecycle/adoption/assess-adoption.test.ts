@@ -471,6 +471,26 @@ test.each(customPaths)('custom path: %s', (message, change) => {
   expect(refusals[0]?.next).toBeTruthy()
 })
 
+test.each([
+  [{ containerRuntimeEndpoint: 'unix:///var/run/containerd/containerd.sock' }, {}],
+  [{ containerRuntimeEndpoint: '' }, { 'container-runtime-endpoint': '/run/containerd/containerd.sock' }],
+])('the default socket of kubeadm is that of containerd: %j %j', (config, args) => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ kubelet }) => ({
+    kubelet: { args: { ...kubelet.args, ...args }, config: { ...kubelet.config, ...config } },
+  }))
+  expect(listRefusals(changed)).toEqual([])
+})
+
+test('the flag for the container runtime has priority over the configuration of the kubelet', () => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ kubelet }) => ({
+    kubelet: {
+      args: { ...kubelet.args, 'container-runtime-endpoint': 'unix:///run/own.sock' },
+      config: { ...kubelet.config, containerRuntimeEndpoint: '' },
+    },
+  }))
+  expect(listRefusals(changed).map(({ code }) => code)).toEqual(['ADOPT_RUNTIME'])
+})
+
 test('standard paths may be written out', () => {
   const written = changeArgs(buildKubeadmObservation(), 'etcd', {
     'data-dir': '/var/lib/etcd/',

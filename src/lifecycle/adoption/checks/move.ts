@@ -14,10 +14,11 @@ export const checkRuntime: AdoptionCheck = (observation) => {
   return observation.hosts.flatMap((host) => {
     const runtime = findNode(observation, host)?.runtime
     const { args, config } = host.kubelet
-    const endpoint = config['containerRuntimeEndpoint'] ?? args['container-runtime-endpoint']
+    // A flag has priority over the file, in which kubeadm writes an empty text.
+    const endpoint = args['container-runtime-endpoint'] ?? config['containerRuntimeEndpoint']
     const isOther = runtime !== undefined && !runtime.startsWith('containerd://')
     const socket = typeof endpoint === 'string' && endpoint !== '' ? endpoint : containerdSocket
-    if (!isOther && socket === containerdSocket) return checkContainerdUnit(host)
+    if (!isOther && normalizeSocket(socket) === containerdSocket) return checkContainerdUnit(host)
     return [
       prevents(
         'ADOPT_RUNTIME',
@@ -27,6 +28,11 @@ export const checkRuntime: AdoptionCheck = (observation) => {
       ),
     ]
   })
+}
+
+/** By default kubeadm writes /var/run, which is a link to /run. Old flags have no scheme. */
+function normalizeSocket(endpoint: string): string {
+  return endpoint.replace(/^(?:unix:\/\/)?(?:\/var)?\/run\//, 'unix:///run/')
 }
 
 /** The unit is replaced and restored by its name. */
