@@ -41,6 +41,46 @@ test.each([
   expect(cluster?.spec.api.endpoint).toBe(endpoint)
 })
 
+test('a virtual IP that a control plane has now stays the endpoint', () => {
+  const withAddress = changeHost(buildKubeadmObservation(), 0, ({ addresses, certificates }) => ({
+    addresses: [...addresses, '10.0.0.100', '192.0.2.7'],
+    certificates: certificates.map((certificate) =>
+      certificate.path.endsWith('/apiserver.crt')
+        ? { ...certificate, names: ['cp1', '10.0.0.1', '10.0.0.100', '192.0.2.7'] }
+        : certificate,
+    ),
+  }))
+  const { cluster, errors } = build(
+    changeApi(withAddress, ({ kubeadm }) => ({
+      kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: '10.0.0.100:6443' },
+    })),
+  )
+  expect(errors).toEqual([])
+  expect(cluster?.spec.api).toMatchObject({
+    endpoint: '10.0.0.100:6443',
+    sans: ['192.0.2.7', 'api.shop.example'],
+  })
+})
+
+test('full names of control planes stay in the certificates of API servers', () => {
+  const named = changeHost(buildKubeadmObservation(), 0, ({ certificates }) => ({
+    nodeName: 'cp1.shop.example',
+    certificates: certificates.map((certificate) =>
+      certificate.path.endsWith('/apiserver.crt')
+        ? { ...certificate, names: ['cp1.shop.example', '10.0.0.1'] }
+        : certificate,
+    ),
+  }))
+  const { cluster } = build(
+    changeApi(named, ({ kubeadm, nodes }) => ({
+      nodes: nodes.map((node) => (node.name === 'cp1' ? { ...node, name: 'cp1.shop.example' } : node)),
+      kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: 'cp1.shop.example:6443' },
+    })),
+  )
+  expect(cluster?.spec.hosts[0]).toMatchObject({ name: 'cp1-shop-example', nodeName: 'cp1.shop.example' })
+  expect(cluster?.spec.api.endpoint).toBe('cp1.shop.example:6443')
+})
+
 test('the cluster.yml of an RKE1 cluster keeps its issuer, networks and etcd timing', async () => {
   const { text, errors } = build(buildRke1Observation())
   expect(errors).toEqual([])

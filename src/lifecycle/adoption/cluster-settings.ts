@@ -5,10 +5,15 @@ import { addressAt } from '../../spec/cidr.ts'
 import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
-import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
+import { describeHost, listInternalAddresses, listWorkerVersions, nameHosts } from './host-settings.ts'
 import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
-import { type AdoptionObservation, findKubeProxyMode, listAdoptedControlPlanes } from './observation.ts'
+import {
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
 export interface GivenSettings {
@@ -96,18 +101,20 @@ function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): Kubelet
   return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
 }
 
-/** Names that the certificates of hyperkube's API servers have anyway. */
+/**
+ * True for names that the certificates of hyperkube's API servers have anyway. Other addresses of a host are not
+ * among them: one may be a virtual IP. A node name may be a full name, of which cluster.yml has only a part.
+ */
 function isStandardName(name: string, observation: AdoptionObservation): boolean {
   const { services } = readNetworks(observation)
+  const names = nameHosts(observation)
   return (
     /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
     services.some((network) => name === addressAt(network, 1)) ||
     observation.hosts.some(
-      (host) =>
-        host.address === name ||
-        host.nodeName === name ||
-        host.hostname === name ||
-        host.addresses.includes(name),
+      (host, index) =>
+        findComponent(host, 'kube-apiserver') !== undefined &&
+        [names[index], host.address, ...listInternalAddresses(observation, host)].includes(name),
     )
   )
 }
