@@ -173,6 +173,22 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
 /** Unsuitable clusters of other kinds. */
 const otherUnsuitable: typeof unsuitable = [
   [
+    'backup of a manifest',
+    'ADOPT_HOST_DIRTY',
+    /a manifest of etcd in \/etc\/kubernetes\/manifests\/etcd\.yaml\.bak/,
+    (one) =>
+      changeHost(one, 1, ({ components }) => ({
+        components: components.flatMap((component) =>
+          component.name === 'etcd'
+            ? ['etcd.yaml', 'etcd.yaml.bak'].map((file) => ({
+                ...component,
+                file: `/etc/kubernetes/manifests/${file}`,
+              }))
+            : [component],
+        ),
+      })),
+  ],
+  [
     'IPv6 first',
     'ADOPT_IPV6_FIRST',
     /the first service network is fd00:10:96::\/112/,

@@ -72,7 +72,7 @@ output docker docker version --format '{{.Server.Version}}'
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}
-files /etc/kubernetes/manifests/*.yaml /etc/kubernetes/manifests/*.yml /etc/kubernetes/manifests/*.json
+files /etc/kubernetes/manifests/*
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json
 certificates /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt /etc/kubernetes/ssl/*.pem /var/lib/kubelet/pki/kubelet-client-current.pem
 kubeconfigs /etc/kubernetes/*.conf

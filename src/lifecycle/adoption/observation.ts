@@ -67,6 +67,8 @@ export interface AdoptedHost {
 export interface AdoptedComponent {
   readonly name: string
   readonly runsAs: 'static-pod' | 'container'
+  /** Manifest of a static pod. */
+  readonly file?: string
   readonly image: string
   /** Flags without dashes. Values of a repeated flag are joined by commas. */
   readonly args: Readonly<Record<string, string>>

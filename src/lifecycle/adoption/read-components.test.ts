@@ -53,6 +53,7 @@ test('static pods are components, or are listed by name', () => {
     {
       name: 'kube-apiserver',
       runsAs: 'static-pod',
+      file: '/etc/kubernetes/manifests/kube-apiserver.yaml',
       image: 'registry.k8s.io/kube-apiserver:v1.36.4',
       args: { 'advertise-address': '10.0.0.1', 'secure-port': '6443' },
       mounts: [{ host: '/etc/kubernetes/pki', path: '/pki' }],

@@ -53,10 +53,18 @@ export interface StaticPods {
   readonly others: readonly string[]
 }
 
-/** Reads the manifests of static pods. A file that is no pod is listed by its path. */
+/** Manifest that kubeadm writes for a component. hyperkube moves only this file. */
+export function buildManifestPath(component: string): string {
+  return `/etc/kubernetes/manifests/${component}.yaml`
+}
+
+/**
+ * Reads the manifests of static pods. The kubelet reads every file in the directory, whatever its name. A file
+ * that is no pod is listed by its path.
+ */
 export function readStaticPods(files: readonly HostSection[]): StaticPods {
   const pods = files.map(({ name: file, text }) => ({ file, pod: staticPod.safeParse(parseYaml(text)).data }))
-  const components = pods.flatMap(({ pod }) => {
+  const components = pods.flatMap(({ file, pod }) => {
     const [container] = pod?.spec.containers ?? []
     if (pod === undefined || container === undefined || !componentNames.includes(pod.metadata.name)) return []
     const hostPaths = new Map(pod.spec.volumes.map(({ name, hostPath }) => [name, hostPath?.path]))
@@ -64,6 +72,7 @@ export function readStaticPods(files: readonly HostSection[]): StaticPods {
       {
         name: pod.metadata.name,
         runsAs: 'static-pod' as const,
+        file,
         image: container.image,
         args: parseFlags([...container.command.slice(1), ...container.args]),
         mounts: container.volumeMounts.flatMap(({ name, mountPath }): Mount[] => {

@@ -3,6 +3,7 @@ import { createCa } from '../../pki/ca.ts'
 import { year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
+import { hostScript } from './host-script.ts'
 import { parseAdoptedHost, parseEncryption, readAdoptedHost, readRemoteFile } from './read-host.ts'
 import { createFakeRemote, renderSections } from './testing/fake-host.ts'
 
@@ -64,6 +65,10 @@ test('the output of the script becomes the observation of a host', () => {
     ['system:node:w1.example.com', false],
     ['kubernetes-ca', true],
   ])
+})
+
+test('all manifests are read, because the kubelet ignores the ends of their names', () => {
+  expect(hostScript).toMatch(/^files \/etc\/kubernetes\/manifests\/\*$/m)
 })
 
 test('truncated or foreign output is no observation', () => {
