@@ -38,9 +38,9 @@ const sections = {
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
+  'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
   'file /etc/cni/net.d/10-flannel.conflist':
     '{"name":"cbr0","plugins":[{"type":"flannel"},{"type":"portmap"}]}',
-  'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
   'certificates /var/lib/kubelet/pki/kubelet-client-current.pem': certificate,
   'kubeconfig /etc/kubernetes/kubelet.conf': `    server: https://10.0.0.1:6443\n    client-certificate-data: ${Buffer.from(ca.certificate).toString('base64')}\n`,
 }

@@ -84,7 +84,11 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
     otherStaticPods: others,
     certificates,
     kubelet: { args, config: record.catch({}).parse(parseYaml(config)) },
-    cni: files.filter(({ name }) => name.startsWith('/etc/cni/')).flatMap(readCni),
+    // The runtime sorts all files by name. The shell lists them by the ends of their names first.
+    cni: files
+      .filter(({ name }) => name.startsWith('/etc/cni/'))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(readCni),
     vxlan: readVxlan(sections.output('vxlan')),
     services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(
       ([, name = '']) => name,
