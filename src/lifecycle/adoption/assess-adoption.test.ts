@@ -173,6 +173,12 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
 /** Unsuitable clusters of other kinds. */
 const otherUnsuitable: typeof unsuitable = [
   [
+    'another prefix in etcd',
+    'ADOPT_CUSTOM_PATH',
+    /keeps objects in etcd below \/shop instead of \/registry/,
+    (one) => changeArgs(one, 'kube-apiserver', { 'etcd-prefix': '/shop' }),
+  ],
+  [
     'backup of a manifest',
     'ADOPT_HOST_DIRTY',
     /a manifest of etcd in \/etc\/kubernetes\/manifests\/etcd\.yaml\.bak/,
@@ -417,6 +423,44 @@ test('a healthy RKE1 cluster can be adopted, and the report names what is lost',
   const report = assess(buildRke1Observation())
   expect(report.items.filter(({ verdict }) => verdict === 'prevents')).toEqual([])
   await expect(formatItems(report)).toMatchFileSnapshot('testdata/rke1-report.txt')
+})
+
+test.each([
+  ['etcd', { 'listen-metrics-urls': 'http://0.0.0.0:2381', 'snapshot-count': '50000' }],
+  ['kube-apiserver', { 'audit-policy-file': '/etc/kubernetes/audit.yaml', 'audit-log-path': '/var/log/a' }],
+  ['kube-apiserver', { 'authorization-mode': 'Node,RBAC,Webhook', 'tls-min-version': 'VersionTLS13' }],
+  ['kube-apiserver', { 'authorization-config': '/etc/kubernetes/authorization.yaml' }],
+  ['kube-controller-manager', { 'bind-address': '0.0.0.0', controllers: '*,-ttl' }],
+  ['kube-scheduler', { 'bind-address': '0.0.0.0' }],
+])('settings of %s that only operators of kubeadm set are lost: %j', (program, args) => {
+  const names = Object.keys(args).map((name) => `--${name}`)
+  const { items } = assess(changeArgs(buildKubeadmObservation(), program, args))
+  const { message = '' } = items.find(({ code }) => code === 'ADOPT_LOSES_FLAGS') ?? {}
+  expect(new Set(message.replace(`flags of ${program}: `, '').split(', '))).toEqual(new Set(names))
+})
+
+test('flags that kubeadm sets are not lost', () => {
+  const changed = changeArgs(buildKubeadmObservation(), 'etcd', {
+    'experimental-initial-corrupt-check': 'true',
+    'experimental-watch-progress-notify-interval': '5s',
+    'listen-metrics-urls': 'http://127.0.0.1:2381',
+  })
+  expect(assess(changed).items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS')).toEqual([])
+})
+
+test('flags that differ between control planes are reported', () => {
+  const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
+    components: components.map((one) =>
+      one.name === 'kube-apiserver'
+        ? { ...one, args: { ...one.args, 'event-ttl': '4h', 'audit-webhook-config-file': '/etc/a' } }
+        : one,
+    ),
+  }))
+  const { items } = assess(changed)
+  expect(items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS').map(({ message }) => message)).toEqual([
+    'flags of kube-apiserver: --audit-webhook-config-file',
+    'flags of kube-apiserver that differ between control planes: --event-ttl; those of 10.0.0.1 are kept',
+  ])
 })
 
 test('flags of kubelets that cluster.yml cannot keep are lost', () => {

@@ -158,7 +158,12 @@ export function listDefaultFlags(observation: AdoptionObservation): Readonly<Rec
 
 function describeComponents(observation: AdoptionObservation): object {
   const described = adoptedPrograms.map((program) => {
-    const { kept } = sortFlags(program, findArgs(observation, program), listDefaultFlags(observation))
+    const { kept } = sortFlags(
+      observation.from,
+      program,
+      findArgs(observation, program),
+      listDefaultFlags(observation),
+    )
     // Clients that were written for long-lived tokens must not lose their access.
     const extended = program === 'kube-apiserver' ? { 'service-account-extend-token-expiration': 'true' } : {}
     return [componentKeys[program], { args: { ...extended, ...kept } }] as const

@@ -1,5 +1,5 @@
 import { formatCount, joinNames } from '../../kit/text.ts'
-import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
+import { type AdoptedProgram, adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
@@ -171,18 +171,49 @@ function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem
   )
 }
 
+/** Lists flags of a component that cluster.yml does not keep. It has one value for all control planes. */
+function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram): AdoptionItem[] {
+  const servers = listAdoptedControlPlanes(observation)
+  const sorted = servers.map((server) =>
+    sortFlags(
+      observation.from,
+      program,
+      findComponent(server, program)?.args ?? {},
+      listDefaultFlags(observation),
+    ),
+  )
+  const lostNames = new Set(sorted.flatMap((one) => one.lost))
+  const [first] = sorted
+  const different = new Set(
+    sorted
+      .flatMap(({ kept: flags }) => Object.keys(flags))
+      .filter((name) => sorted.some((one) => one.kept[name] !== first?.kept[name])),
+  )
+  const format = (names: ReadonlySet<string>): string => [...names].map((name) => `--${name}`).join(', ')
+  return [
+    ...(lostNames.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of ${program}: ${format(lostNames)}`,
+            'if the cluster needs them, set spec.components in cluster.yml',
+          ),
+        ]),
+    ...(different.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of ${program} that differ between control planes: ${format(different)}; those of ${servers[0]?.address} are kept`,
+            'compare the manifests, and check spec.components in cluster.yml',
+          ),
+        ]),
+  ]
+}
+
 function listLost(observation: AdoptionObservation): AdoptionItem[] {
   const { from, hosts, api } = observation
-  const [server] = listAdoptedControlPlanes(observation)
-  const flags = adoptedPrograms.flatMap((program) => {
-    const args = (server && findComponent(server, program))?.args ?? {}
-    const names = sortFlags(program, args, listDefaultFlags(observation)).lost
-    if (names.length === 0) return []
-    const message = `flags of ${program}: ${names.map((name) => `--${name}`).join(', ')}`
-    return [
-      lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
-    ]
-  })
   const kubeletSettings = [
     { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
@@ -196,7 +227,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       : [],
   )
   return [
-    ...flags,
+    ...adoptedPrograms.flatMap((program) => listLostFlags(observation, program)),
     ...kubeletSettings.flatMap(({ what, names }) =>
       names.length === 0
         ? []

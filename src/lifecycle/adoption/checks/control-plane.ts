@@ -103,9 +103,27 @@ export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
       ),
   )
   const configured = api?.kubeadm?.certificatesDir
-  return configured === undefined || configured === certificates
-    ? found
-    : [...found, buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]
+  return [
+    ...found,
+    ...hosts.flatMap(checkEtcdPrefix),
+    ...(configured === undefined || configured === certificates
+      ? []
+      : [buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]),
+  ]
+}
+
+/** With another prefix, the new API server would find no objects and begin an empty cluster. */
+function checkEtcdPrefix(host: AdoptedHost): AdoptionItem[] {
+  const prefix = findComponent(host, 'kube-apiserver')?.args['etcd-prefix'] ?? '/registry'
+  if (/^\/*registry\/*$/.test(prefix)) return []
+  return [
+    prevents(
+      'ADOPT_CUSTOM_PATH',
+      `the API server keeps objects in etcd below ${prefix} instead of /registry`,
+      'keep this cluster with its tool, or create a new cluster and move workloads there',
+      host.address,
+    ),
+  ]
 }
 
 interface UsedPath {
