@@ -103,6 +103,25 @@ test('settings of a kubelet that differs from others belong to its host', () => 
   ])
 })
 
+test('DNS servers, resolver file and disabled limits of a kubelet are kept if they are not the usual ones', () => {
+  const change = (own: Readonly<Record<string, unknown>>, args: Readonly<Record<string, string>> = {}) =>
+    build(
+      changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+        kubelet: { args: { ...kubelet.args, ...args }, config: { ...kubelet.config, ...own } },
+      })),
+    ).cluster?.spec.hosts[4]?.components?.kubelet?.config
+  expect(change({ clusterDNS: ['169.254.20.10'] })).toMatchObject({ clusterDNS: ['169.254.20.10'] })
+  expect(change({ resolvConf: '/etc/kubernetes/resolv.conf' })).toMatchObject({
+    resolvConf: '/etc/kubernetes/resolv.conf',
+  })
+  expect(change({ resolvConf: '/run/systemd/resolve/resolv.conf' })).toBeUndefined()
+  expect(change({ eventRecordQPS: 0, podsPerCore: 0 })).toMatchObject({ eventRecordQPS: 0 })
+  expect(change({}, { 'resolv-conf': '/etc/own.conf', 'cluster-dns': '10.96.0.53' })).toMatchObject({
+    clusterDNS: ['10.96.0.53'],
+    resolvConf: '/etc/own.conf',
+  })
+})
+
 test('settings of a kubelet without a configuration file come from its flags', () => {
   const args = {
     'eviction-hard': 'memory.available<1Gi,nodefs.available<5%',

@@ -6,9 +6,10 @@ import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import { describeHost, listInternalAddresses, listWorkerVersions, nameHosts } from './host-settings.ts'
-import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
+import { type KubeletSettings, readClusterDns, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
 import {
+  type AdoptedHost,
   type AdoptionObservation,
   findComponent,
   findKubeProxyMode,
@@ -31,7 +32,9 @@ export type ClusterDocument = Readonly<Record<string, unknown>>
 
 /** Builds the cluster.yml that describes an observed cluster as it is. */
 export function buildAdoptedCluster(observation: AdoptionObservation, given: GivenSettings): ClusterDocument {
-  const kubelets = observation.hosts.map((host) => keepReserved(observation, readKubeletSettings(host)))
+  const kubelets = observation.hosts.map((host) =>
+    keepClusterDns(observation, host, keepReserved(observation, readKubeletSettings(host))),
+  )
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
   const hosts = observation.hosts.map((host, index) => ({
@@ -94,6 +97,19 @@ function keepReserved({ from }: AdoptionObservation, settings: KubeletSettings):
   return from === 'kubeadm'
     ? { ...settings, kubeReserved: { memory: '0', ...settings.kubeReserved } }
     : settings
+}
+
+/** Keeps DNS servers of pods other than the address that the tools and hyperkube give to the DNS Service. */
+function keepClusterDns(
+  observation: AdoptionObservation,
+  host: AdoptedHost,
+  settings: KubeletSettings,
+): KubeletSettings {
+  const servers = readClusterDns(host)
+  const [services] = readNetworks(observation).services
+  if (servers.length === 0 || services === undefined || servers.join() === addressAt(services, 10))
+    return settings
+  return { ...settings, config: { ...settings.config, clusterDNS: servers } }
 }
 
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */

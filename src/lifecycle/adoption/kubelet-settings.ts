@@ -82,6 +82,16 @@ const replacedFields: readonly string[] = [
   'tlsPrivateKeyFile',
 ]
 
+/** Fields of which 0 means no limit. kubeadm leaves them out, and kubelets then have a limit. */
+const unlimitedByZero: ReadonlySet<string> = new Set(['eventRecordQPS', 'registryPullQPS'])
+
+/** Files between which hyperkube chooses by itself. */
+const foundResolvConf: ReadonlySet<string> = new Set([
+  '',
+  '/etc/resolv.conf',
+  '/run/systemd/resolve/resolv.conf',
+])
+
 const json = z.json()
 const flagBoolean = z.stringbool()
 
@@ -98,13 +108,18 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   const { config, args } = kubelet
   const fields = keptFields.flatMap((field) => {
     const { data } = json.safeParse(config[field])
-    return data === undefined || isEmpty(data) ? [] : [[field, data] as const]
+    const isUnlimited = data === 0 && unlimitedByZero.has(field)
+    return data === undefined || (isEmpty(data) && !isUnlimited) ? [] : [[field, data] as const]
   })
+  const resolvConf = args['resolv-conf'] ?? config['resolvConf']
   const failSwapOn = flagBoolean.safeParse(args['fail-swap-on']).data
   const kept = Object.fromEntries([
     ...readFlags(args),
     ...fields,
     ...(failSwapOn === false ? [['failSwapOn', false] as const] : []),
+    ...(typeof resolvConf === 'string' && !foundResolvConf.has(resolvConf)
+      ? [['resolvConf', resolvConf] as const]
+      : []),
   ])
   const maxPods = z.coerce
     .number()
@@ -121,6 +136,13 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
     ...(kubeReserved === undefined || isEmpty(kubeReserved) ? {} : { kubeReserved }),
     ...(Object.keys(kept).length === 0 ? {} : { config: kept }),
   }
+}
+
+/** Reads the DNS servers that a kubelet gives to its pods. With NodeLocal DNSCache they are no Service. */
+export function readClusterDns({ kubelet }: Pick<AdoptedHost, 'kubelet'>): readonly string[] {
+  const flag = kubelet.args['cluster-dns']
+  const value = flag === undefined ? kubelet.config['clusterDNS'] : readList(flag)
+  return z.array(z.string()).safeParse(value).data ?? []
 }
 
 /** Reads reserved resources. cluster.yml has no process ids and huge pages, so these are left out. */
