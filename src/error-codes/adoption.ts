@@ -299,6 +299,22 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
   },
+  ADOPT_LOSES_ENVIRONMENT: {
+    summary: 'Environment variables of static pods have no equivalent in cluster.yml.',
+    meaning: 'Usually they name a proxy through which API servers reach webhooks or an OIDC provider.',
+    remedy: 'Check that the components work without them before `hyperkube up`.',
+  },
+  ADOPT_LOSES_RUNTIME_SETTINGS: {
+    summary: 'Registries or runtimes in the configuration of containerd would not be used any more.',
+    meaning: "hyperkube's containerd has its own configuration. It does not read /etc/containerd.",
+    remedy:
+      'Before `hyperkube up`, set registries in `spec.registries`, and runtimes such as that of NVIDIA in `spec.components.containerd.config`.',
+  },
+  ADOPT_LOSES_DROP_INS: {
+    summary: 'Drop-in files of the kubelet or the container runtime would have no effect.',
+    meaning: 'They often set the proxy through which images are pulled.',
+    remedy: 'For a proxy, set `spec.proxy` in cluster.yml before `hyperkube up`.',
+  },
   ADOPT_LOSES_STATIC_PODS: {
     summary: 'Static pods that are no components of Kubernetes would stop.',
     remedy: 'Run them as DaemonSets. For an address of the API use `spec.api.virtualIP`.',

@@ -448,6 +448,35 @@ test('flags that kubeadm sets are not lost', () => {
   expect(assess(changed).items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS')).toEqual([])
 })
 
+test('settings of containerd, drop-ins and environment variables are lost', () => {
+  const base = changeHost(buildKubeadmObservation(), 3, ({ runtime }) => ({
+    runtime: { ...runtime, settings: ['registry docker.io', 'runtime nvidia'] },
+    dropIns: ['/etc/systemd/system/containerd.service.d/http-proxy.conf'],
+  }))
+  const { items } = assess(
+    changeHost(base, 0, ({ components }) => ({
+      components: components.map((one) =>
+        one.name === 'kube-apiserver' ? { ...one, environment: ['HTTPS_PROXY', 'NO_PROXY'] } : one,
+      ),
+    })),
+  )
+  expect(items.filter(({ verdict }) => verdict === 'lost')).toMatchObject([
+    {
+      code: 'ADOPT_LOSES_ENVIRONMENT',
+      message: 'environment variables of kube-apiserver: HTTPS_PROXY and NO_PROXY',
+    },
+    {
+      code: 'ADOPT_LOSES_RUNTIME_SETTINGS',
+      message: 'settings of containerd: registry docker.io and runtime nvidia',
+    },
+    {
+      code: 'ADOPT_LOSES_DROP_INS',
+      message: 'drop-ins of units: /etc/systemd/system/containerd.service.d/http-proxy.conf',
+    },
+    { code: 'ADOPT_LOSES_TOOL' },
+  ])
+})
+
 test('flags that differ between control planes are reported', () => {
   const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
     components: components.map((one) =>

@@ -212,6 +212,47 @@ function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram
   ]
 }
 
+/** Lists environment variables of static pods. kubeadm copies those of a proxy from the shell of its operator. */
+function listLostEnvironment({ hosts }: AdoptionObservation): AdoptionItem[] {
+  return adoptedPrograms.flatMap((program) => {
+    const names = new Set(hosts.flatMap((host) => findComponent(host, program)?.environment ?? []))
+    if (names.size === 0) return []
+    return [
+      lost(
+        'ADOPT_LOSES_ENVIRONMENT',
+        `environment variables of ${program}: ${joinNames([...names])}`,
+        'check that the component works without them: webhooks and OIDC are then reached without a proxy',
+      ),
+    ]
+  })
+}
+
+/** Lists settings in files of the hosts that the units and configurations of hyperkube replace. */
+function listLostHostSettings({ hosts }: AdoptionObservation): AdoptionItem[] {
+  const settings = new Set(hosts.flatMap(({ runtime }) => runtime.settings ?? []))
+  const dropIns = new Set(hosts.flatMap((host) => host.dropIns ?? []))
+  return [
+    ...(settings.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_RUNTIME_SETTINGS',
+            `settings of containerd: ${joinNames([...settings])}`,
+            'before hyperkube up, set spec.registries and spec.components.containerd.config in cluster.yml',
+          ),
+        ]),
+    ...(dropIns.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_DROP_INS',
+            `drop-ins of units: ${joinNames([...dropIns])}`,
+            'if they set a proxy, set spec.proxy in cluster.yml before hyperkube up',
+          ),
+        ]),
+  ]
+}
+
 function listLost(observation: AdoptionObservation): AdoptionItem[] {
   const { from, hosts, api } = observation
   const kubeletSettings = [
@@ -239,6 +280,8 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...listLostEnvironment(observation),
+    ...listLostHostSettings(observation),
     ...(pods.length === 0
       ? []
       : [

@@ -34,7 +34,8 @@ export const componentNames: readonly string[] = [
 
 /**
  * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
- * kubeconfigs are filtered on the host. Each section has a header line and a base64 text.
+ * kubeconfigs are filtered on the host. Of containerd's configuration it prints the names of tables, because values
+ * may be passwords of registries. Each section has a header line and a base64 text.
  */
 export const hostScript = `
 export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -56,6 +57,12 @@ kubeconfigs() {
 }
 existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
+drop_ins() { systemctl show --property=DropInPaths --value containerd.service kubelet.service docker.service | tr ' ' '\\n'; }
+containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *default_runtime_name = /p'; }
+registry_hosts() {
+  containerd config dump | sed -n "s/^ *config_path = [\\"']\\(.*\\)[\\"']$/\\1/p" | tr ':' '\\n' |
+    while read -r directory; do test -z "$directory" || ls -d "$directory"/*/; done
+}
 containerd_root() { containerd config dump | sed -n '/^root = /p'; }
 output hostname hostname
 output machine-id cat /etc/machine-id
@@ -68,6 +75,9 @@ output services systemctl list-units --type=service --state=active --plain --no-
 output kubelet command_line kubelet.service
 output containerd containerd --version
 output containerd-root containerd_root
+output containerd-settings containerd_settings
+output registry-hosts registry_hosts
+output drop-ins drop_ins
 output docker docker version --format '{{.Server.Version}}'
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'

@@ -57,7 +57,11 @@ export interface AdoptedHost {
     readonly docker?: string
     /** Data directory of containerd. */
     readonly root?: string
+    /** Registries and runtimes in the configuration of containerd, such as `registry docker.io`. */
+    readonly settings?: readonly string[]
   }
+  /** Drop-in files of the units of kubelet and container runtime, without those of kubeadm. */
+  readonly dropIns?: readonly string[]
   /** Names of the running containers of Docker that belong to no pod. */
   readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */
@@ -73,6 +77,8 @@ export interface AdoptedComponent {
   /** Flags without dashes. Values of a repeated flag are joined by commas. */
   readonly args: Readonly<Record<string, string>>
   readonly mounts: readonly Mount[]
+  /** Names of the environment variables of a static pod. */
+  readonly environment?: readonly string[]
   /** Undefined for static pods, whose state is not read. */
   readonly running?: boolean
 }

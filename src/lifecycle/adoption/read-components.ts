@@ -38,6 +38,7 @@ const staticPod = z.looseObject({
           image: z.string().default(''),
           command: z.array(z.string()).default([]),
           args: z.array(z.string()).default([]),
+          env: z.array(z.looseObject({ name: z.string() })).default([]),
           volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
         }),
       )
@@ -75,6 +76,7 @@ export function readStaticPods(files: readonly HostSection[]): StaticPods {
         file,
         image: container.image,
         args: parseFlags([...container.command.slice(1), ...container.args]),
+        ...(container.env.length === 0 ? {} : { environment: container.env.map((variable) => variable.name) }),
         mounts: container.volumeMounts.flatMap(({ name, mountPath }): Mount[] => {
           const host = hostPaths.get(name)
           return host === undefined ? [] : [{ host, path: mountPath }]

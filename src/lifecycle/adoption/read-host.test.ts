@@ -34,6 +34,18 @@ const sections = {
   'output kubelet': '/usr/bin/kubelet\n--config=/var/lib/kubelet/config.yaml\n--node-ip=10.0.0.4\n',
   'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
   'output containerd-root': "root = '/data/containerd'\n",
+  'output containerd-settings': `[plugins]
+  [plugins.'io.containerd.cri.v1.runtime'.containerd]
+    default_runtime_name = 'nvidia'
+      [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes]
+        [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
+          [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+        [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+      [plugins."io.containerd.grpc.v1.cri".registry.configs."reg.example:5000".tls]
+`,
+  'output registry-hosts': '/etc/containerd/certs.d/docker.io/\n',
+  'output drop-ins':
+    '/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf\n/usr/lib/systemd/system/service.d/10-all.conf\n\n/etc/systemd/system/containerd.service.d/http-proxy.conf\n',
   'output docker': '',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
@@ -58,7 +70,17 @@ test('the output of the script becomes the observation of a host', () => {
     services: ['containerd', 'kubelet'],
     kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },
     cni: [{ types: ['flannel', 'portmap'] }, { types: ['loopback'] }],
-    runtime: { containerd: '2.1.4', root: '/data/containerd' },
+    runtime: {
+      containerd: '2.1.4',
+      root: '/data/containerd',
+      settings: [
+        'default runtime nvidia',
+        'runtime nvidia',
+        'registry reg.example:5000',
+        'registry docker.io',
+      ],
+    },
+    dropIns: ['/etc/systemd/system/containerd.service.d/http-proxy.conf'],
     dockerContainers: ['kubelet', 'nginx-proxy'],
   })
   expect(host?.certificates.map(({ commonName, isCa }) => [commonName, isCa])).toEqual([

@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
+import { posix } from 'node:path'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
@@ -68,6 +69,10 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
   const docker = sections.output('docker').trim()
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
+  const settings = readRuntimeSettings(
+    sections.output('containerd-settings'),
+    sections.output('registry-hosts'),
+  )
   const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
   return {
     address,
@@ -98,7 +103,12 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
+      ...(settings.length === 0 ? {} : { settings }),
     },
+    dropIns: splitLines(sections.output('drop-ins')).filter(
+      (path) =>
+        /\/(?:containerd|kubelet|docker)\.service\.d\//.test(path) && !path.endsWith('/10-kubeadm.conf'),
+    ),
     // Containers of pods have a second word.
     dockerContainers: splitLines(sections.output('docker-containers')).flatMap((line) => {
       const [name = '', type = ''] = line.split(' ')
@@ -111,6 +121,27 @@ const record = z.record(z.string(), z.unknown())
 
 function splitLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
+}
+
+const tableName = `(?:"([^"]+)"|'([^']+)'|([\\w-]+))`
+const runtimeTable = new RegExp(`\\.containerd\\.runtimes\\.${tableName}\\]$`)
+const registryTable = new RegExp(`\\.registry\\.(?:mirrors|configs)\\.${tableName}`)
+
+/** Lists registries and runtimes that the configuration of containerd has in addition to its defaults. */
+function readRuntimeSettings(tables: string, registryDirectories: string): string[] {
+  const found = splitLines(tables).flatMap((line) => {
+    const text = line.trim()
+    const [, ...registry] = registryTable.exec(text) ?? []
+    const [, ...runtime] = runtimeTable.exec(text) ?? []
+    const [, defaultRuntime = 'runc'] = /^default_runtime_name = ["'](.+)["']$/.exec(text) ?? []
+    return [
+      ...registry.map((name) => ['registry', name] as const),
+      ...runtime.map((name) => ['runtime', name] as const),
+      ['default runtime', defaultRuntime] as const,
+    ].flatMap(([kind, name]) => (name === undefined || name === 'runc' ? [] : [`${kind} ${name}`]))
+  })
+  const directories = splitLines(registryDirectories).map((path) => `registry ${posix.basename(path)}`)
+  return [...new Set([...found, ...directories])]
 }
 
 function readCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {
