@@ -57,6 +57,13 @@ export const adoptionCodes: ErrorCodeEntries = {
     meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
     remedy: 'Change the version of etcd with the tool that manages the cluster first.',
   },
+  ADOPT_ETCD_ADDRESS: {
+    summary: 'An etcd member uses another address of its host than the node.',
+    meaning:
+      'hyperkube has one internal address of a host, at which etcd, the API server and the kubelet are reached. The other members would not reach etcd there.',
+    remedy:
+      'Set `--node-ip` of the kubelet to the address of etcd. Or change the peer URL of the member with `etcdctl member update`, and the static pod of etcd with it.',
+  },
   ADOPT_RKE1_NETWORK: {
     summary: 'The pod network or kube-proxy of an RKE1 cluster could not be continued.',
     meaning:

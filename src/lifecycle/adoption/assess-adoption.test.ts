@@ -173,6 +173,18 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
 /** Unsuitable clusters of other kinds. */
 const otherUnsuitable: typeof unsuitable = [
   [
+    'etcd at another address than the node',
+    'ADOPT_ETCD_ADDRESS',
+    /cp1 has the peer URL https:\/\/10\.0\.0\.1:2380, but its node has the address 192\.168\.0\.1;/,
+    (one) =>
+      changeApi(
+        changeHost(one, 0, ({ addresses }) => ({ addresses: [...addresses, '192.168.0.1'] })),
+        ({ nodes }) => ({
+          nodes: nodes.map((node) => (node.name === 'cp1' ? { ...node, addresses: ['192.168.0.1'] } : node)),
+        }),
+      ),
+  ],
+  [
     'another prefix in etcd',
     'ADOPT_CUSTOM_PATH',
     /keeps objects in etcd below \/shop instead of \/registry/,

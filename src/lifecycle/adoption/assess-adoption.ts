@@ -11,7 +11,7 @@ import {
   checkPaths,
   checkServiceAccounts,
 } from './checks/control-plane.ts'
-import { checkExternalEtcd, checkMembers } from './checks/etcd.ts'
+import { checkExternalEtcd, checkMemberAddresses, checkMembers } from './checks/etcd.ts'
 import {
   checkCompleteness,
   checkDirt,
@@ -43,6 +43,7 @@ const checks: readonly AdoptionCheck[] = [
   checkEncryption,
   checkExternalEtcd,
   checkMembers,
+  checkMemberAddresses,
   checkPodNetwork,
   checkAddressFamily,
   checkKubeProxy,
