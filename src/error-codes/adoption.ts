@@ -64,6 +64,13 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'Set `--node-ip` of the kubelet to the address of etcd. Or change the peer URL of the member with `etcdctl member update`, and the static pod of etcd with it.',
   },
+  ADOPT_ENDPOINT_POD: {
+    summary: 'The API is reached through a static pod that would end.',
+    meaning:
+      'kube-vip, keepalived or a load balancer runs as a static pod on control planes, and kubelets of hyperkube start no static pods. kube-proxy stays, uses the same address of the API, and would not learn of changed Services any more.',
+    remedy:
+      'Run it as a service of the hosts or as a DaemonSet, or use an external load balancer. Keep the address.',
+  },
   ADOPT_RKE1_NETWORK: {
     summary: 'The pod network or kube-proxy of an RKE1 cluster could not be continued.',
     meaning:
@@ -313,7 +320,7 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_LOSES_RUNTIME_SETTINGS: {
     summary: 'Registries or runtimes in the configuration of containerd would not be used any more.',
-    meaning: "hyperkube's containerd has its own configuration. It does not read /etc/containerd.",
+    meaning: 'The containerd of hyperkube has its own configuration. It does not read /etc/containerd.',
     remedy:
       'Before `hyperkube up`, set registries in `spec.registries`, and runtimes such as that of NVIDIA in `spec.components.containerd.config`.',
   },

@@ -185,6 +185,12 @@ const otherUnsuitable: typeof unsuitable = [
       ),
   ],
   [
+    'virtual IP of a static pod',
+    'ADOPT_ENDPOINT_POD',
+    /the static pod kube-vip would end, .* at api\.shop\.example:6443/,
+    (one) => changeHost(one, 0, () => ({ otherStaticPods: ['kube-vip'] })),
+  ],
+  [
     'another prefix in etcd',
     'ADOPT_CUSTOM_PATH',
     /keeps objects in etcd below \/shop instead of \/registry/,
@@ -458,6 +464,16 @@ test('flags that kubeadm sets are not lost', () => {
     'listen-metrics-urls': 'http://127.0.0.1:2381',
   })
   expect(assess(changed).items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS')).toEqual([])
+})
+
+test('static pods that serve no address of the API are only lost', () => {
+  const own = changeApi(buildKubeadmObservation(), ({ kubeadm }) => ({
+    kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: '10.0.0.1:6443' },
+  }))
+  expect(listRefusals(changeHost(own, 0, () => ({ otherStaticPods: ['nginx'] })))).toEqual([])
+  const onWorker = changeHost(buildKubeadmObservation(), 3, () => ({ otherStaticPods: ['nginx'] }))
+  expect(listRefusals(onWorker)).toEqual([])
+  expect(assess(onWorker).items.map(({ code }) => code)).toContain('ADOPT_LOSES_STATIC_PODS')
 })
 
 test('settings of containerd, drop-ins and environment variables are lost', () => {

@@ -135,23 +135,36 @@ function isStandardName(name: string, observation: AdoptionObservation): boolean
   )
 }
 
-function describeApi(observation: AdoptionObservation): object {
+/**
+ * Returns the endpoint of the API that belongs to no single control plane: a load balancer or a virtual IP.
+ * Undefined if there is none.
+ */
+export function readSharedEndpoint(observation: AdoptionObservation): string | undefined {
   const stated = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
-  const port = Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
+  if (stated === '') return undefined
   // kubeadm accepts an endpoint without a port, also an IPv6 address.
   const hasPort = stated.includes(':') && isIP(stated) === 0
-  const endpoint = hasPort || stated === '' ? stated : formatHostPort(stated, port)
-  const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
+  const endpoint = hasPort ? stated : formatHostPort(stated, readApiPort(observation))
+  return isStandardName(parseEndpointHost(endpoint), observation) ? undefined : endpoint
+}
+
+function readApiPort(observation: AdoptionObservation): number {
+  return Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
+}
+
+function describeApi(observation: AdoptionObservation): object {
+  const port = readApiPort(observation)
+  const endpoint = readSharedEndpoint(observation)
   const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
     certificates
       .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
       .flatMap(({ names }) => names),
   )
   const own = [...new Set(sans)].filter(
-    (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint),
+    (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint ?? ''),
   )
   return {
-    ...(isOwn ? {} : { endpoint }),
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(port === 6443 ? {} : { port }),
     ...(own.length === 0 ? {} : { sans: own }),
   }

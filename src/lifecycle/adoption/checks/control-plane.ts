@@ -2,6 +2,7 @@ import { toMinor } from '../../../catalog/version.ts'
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { readSharedEndpoint } from '../cluster-settings.ts'
 import { caPaths } from '../existing-keys.ts'
 import { listWorkerVersions } from '../host-settings.ts'
 import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
@@ -56,6 +57,30 @@ export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
 function compareMinors(a: string, b: string): number {
   const [left = 0, right = 0] = [a, b].map((minor) => Number(minor.split('.')[1]))
   return left - right
+}
+
+/** Names of static pods that serve an address of the API: a virtual IP or a load balancer. */
+const endpointPod = /kube-vip|keepalived|haproxy|nginx|envoy/
+
+/**
+ * Finds static pods on control planes through which the API is reached. They end when the kubelet is replaced.
+ * kube-proxy of kubeadm and the kubelets of hosts that have not moved use this address.
+ */
+export const checkEndpointPods: AdoptionCheck = (observation) => {
+  const endpoint = readSharedEndpoint(observation)
+  if (endpoint === undefined) return []
+  return listAdoptedControlPlanes(observation).flatMap(({ otherStaticPods, address }) =>
+    otherStaticPods
+      .filter((name) => endpointPod.test(name))
+      .map((name) =>
+        prevents(
+          'ADOPT_ENDPOINT_POD',
+          `the static pod ${name} would end, and kube-proxy may reach the API through it, at ${endpoint}`,
+          'run it as a service of the host or as a DaemonSet first, or use a load balancer, so that the address stays',
+          address,
+        ),
+      ),
+  )
 }
 
 /** Components whose cloud provider counts. */
