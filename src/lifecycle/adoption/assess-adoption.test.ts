@@ -419,6 +419,10 @@ const customPaths: readonly (readonly [message: RegExp, change: Change])[] = [
     (one) => changeHost(one, 3, () => ({ kubelet: { args: { config: '/etc/kubelet.yaml' }, config: {} } })),
   ],
   [
+    /\/var\/lib\/etcd is a symbolic link/,
+    (one) => changeHost(one, 0, () => ({ links: ['/var/lib/etcd'] })),
+  ],
+  [
     /the data directory of containerd is \/data\/containerd/,
     (one) => changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, root: '/data/containerd' } })),
   ],

@@ -20,6 +20,20 @@ export const checkedPaths = [
 ] as const
 
 /**
+ * Paths that must be no symbolic links. Agents never follow a link to write a directory, and the sandbox of etcd
+ * permits no other directory.
+ */
+export const checkedLinks = [
+  '/var/lib/etcd',
+  '/var/lib/etcd/member',
+  '/var/lib/etcd/member/snap',
+  '/var/lib/etcd/member/wal',
+  '/var/lib/kubelet',
+  '/etc/cni/net.d',
+  '/opt/cni/bin',
+] as const
+
+/**
  * Components that run as static pods or as containers of RKE1. Of other containers only the names are read, because
  * they may have passwords in their arguments.
  */
@@ -56,6 +70,7 @@ kubeconfigs() {
   done
 }
 existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
+links() { for path in "$@"; do test ! -L "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
 drop_ins() { systemctl show --property=DropInPaths --value containerd.service kubelet.service docker.service | tr ' ' '\\n'; }
 containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *default_runtime_name = /p'; }
@@ -82,6 +97,7 @@ output docker docker version --format '{{.Server.Version}}'
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}
+output links links ${checkedLinks.join(' ')}
 files /etc/kubernetes/manifests/*
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json
 certificates /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt /etc/kubernetes/ssl/*.pem /var/lib/kubelet/pki/kubelet-client-current.pem

@@ -52,6 +52,8 @@ export interface AdoptedHost {
   readonly services: readonly string[]
   /** Paths that exist on the host, out of those that the script checks. */
   readonly paths: readonly string[]
+  /** Paths that are symbolic links, out of those that the script checks. */
+  readonly links?: readonly string[]
   readonly runtime: {
     readonly containerd?: string
     readonly docker?: string

@@ -49,6 +49,7 @@ const sections = {
   'output docker': '',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
+  'output links': '/var/lib/kubelet\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
   'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
   'file /etc/cni/net.d/10-flannel.conflist':
@@ -66,6 +67,7 @@ test('the output of the script becomes the observation of a host', () => {
     distribution: 'Debian GNU/Linux 12 (bookworm)',
     cgroup: 2,
     addresses: ['10.0.0.4', 'fd00::4'],
+    links: ['/var/lib/kubelet'],
     vxlan: [{ name: 'flannel.1', vni: 1, port: 8472 }],
     services: ['containerd', 'kubelet'],
     kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },

@@ -99,6 +99,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ([, name = '']) => name,
     ),
     paths: splitLines(sections.output('paths')),
+    links: splitLines(sections.output('links')),
     runtime: {
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),

@@ -130,11 +130,24 @@ export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
   const configured = api?.kubeadm?.certificatesDir
   return [
     ...found,
+    ...hosts.flatMap(checkLinks),
     ...hosts.flatMap(checkEtcdPrefix),
     ...(configured === undefined || configured === certificates
       ? []
       : [buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]),
   ]
+}
+
+/** Agents refuse a directory that is a link, so `up` would fail and return the component. */
+function checkLinks({ links = [], address }: AdoptedHost): AdoptionItem[] {
+  return links.map((path) =>
+    prevents(
+      'ADOPT_CUSTOM_PATH',
+      `${path} is a symbolic link instead of a directory`,
+      'mount the disk or directory at this path instead, for example by a bind mount in /etc/fstab',
+      address,
+    ),
+  )
 }
 
 /** With another prefix, the new API server would find no objects and begin an empty cluster. */
