@@ -103,6 +103,33 @@ test('settings of a kubelet that differs from others belong to its host', () => 
   ])
 })
 
+test('flags of a kubelet have priority over its configuration file', () => {
+  const { cluster } = build(
+    changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+      kubelet: {
+        args: {
+          ...kubelet.args,
+          'max-pods': '250',
+          'system-reserved': 'cpu=500m',
+          'feature-gates': 'A=false',
+          'eviction-hard': 'nodefs.available<3%',
+        },
+        config: {
+          ...kubelet.config,
+          maxPods: 110,
+          systemReserved: { cpu: '100m' },
+          featureGates: { A: true, B: true },
+        },
+      },
+    })),
+  )
+  expect(cluster?.spec.hosts[4]?.components?.kubelet).toMatchObject({
+    maxPods: 250,
+    systemReserved: { cpu: '500m' },
+    config: { featureGates: { A: false, B: true }, evictionHard: { 'nodefs.available': '3%' } },
+  })
+})
+
 test('DNS servers, resolver file and disabled limits of a kubelet are kept if they are not the usual ones', () => {
   const change = (own: Readonly<Record<string, unknown>>, args: Readonly<Record<string, string>> = {}) =>
     build(

@@ -93,6 +93,7 @@ const foundResolvConf: ReadonlySet<string> = new Set([
 ])
 
 const json = z.json()
+const record = z.record(z.string(), z.unknown()).catch({})
 const flagBoolean = z.stringbool()
 
 /** Kubelet settings of cluster.yml. */
@@ -113,9 +114,15 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   })
   const resolvConf = args['resolv-conf'] ?? config['resolvConf']
   const failSwapOn = flagBoolean.safeParse(args['fail-swap-on']).data
+  // As in the kubelet, flags have priority over the file. Of feature gates, both count.
+  const flags = readFlags(args)
+  const gates = [...fields, ...flags].flatMap(([field, value]) =>
+    field === 'featureGates' ? Object.entries(record.parse(value)) : [],
+  )
   const kept = Object.fromEntries([
-    ...readFlags(args),
     ...fields,
+    ...flags,
+    ...(gates.length === 0 ? [] : [['featureGates', Object.fromEntries(gates)] as const]),
     ...(failSwapOn === false ? [['failSwapOn', false] as const] : []),
     ...(typeof resolvConf === 'string' && !foundResolvConf.has(resolvConf)
       ? [['resolvConf', resolvConf] as const]
@@ -126,9 +133,13 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
     .int()
     .min(1)
     .max(1000)
-    .safeParse(config['maxPods'] ?? args['max-pods']).data
+    .safeParse(args['max-pods'] ?? config['maxPods']).data
   const [systemReserved, kubeReserved] = (['system', 'kube'] as const).map((kind) =>
-    readResources(config[`${kind}Reserved`] ?? readPairs('=')(args[`${kind}-reserved`] ?? '')),
+    readResources(
+      args[`${kind}-reserved`] === undefined
+        ? (config[`${kind}Reserved`] ?? {})
+        : readPairs('=')(args[`${kind}-reserved`] ?? ''),
+    ),
   )
   return {
     ...(maxPods === undefined || maxPods === 110 ? {} : { maxPods }),

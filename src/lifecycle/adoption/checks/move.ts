@@ -73,7 +73,7 @@ export const checkCgroupDriver: AdoptionCheck = ({ hosts, from }) => {
   if (from !== 'kubeadm') return []
   return hosts.flatMap(({ kubelet, cgroup, address }) => {
     const needed = cgroup === 2 ? 'systemd' : 'cgroupfs'
-    const configured = kubelet.config['cgroupDriver'] ?? kubelet.args['cgroup-driver']
+    const configured = kubelet.args['cgroup-driver'] ?? kubelet.config['cgroupDriver']
     const driver = typeof configured === 'string' ? configured : needed
     if (driver === needed) return []
     return [
