@@ -295,6 +295,12 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'To keep the previous ones, set `seccompDefault` and `podPidsLimit` in `spec.components.kubelet.config`.',
   },
+  ADOPT_CHANGES_ADMISSION: {
+    summary: 'Services would get no new `externalIPs`.',
+    meaning: 'API servers of hyperkube enable the admission plugin DenyServiceExternalIPs. Services that have such addresses keep them.',
+    remedy:
+      'To permit them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
+  },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,

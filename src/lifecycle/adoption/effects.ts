@@ -160,6 +160,11 @@ function listKubeletChanges(from: AdoptionObservation['from']): AdoptionItem[] {
       'pods that are created later get the seccomp profile RuntimeDefault and at most 4096 processes, unless they or cluster.yml set others',
       `to keep the defaults of ${toolNames[from]}, set spec.components.kubelet.config in cluster.yml: { seccompDefault: false, podPidsLimit: -1 }`,
     ),
+    changed(
+      'ADOPT_CHANGES_ADMISSION',
+      'Services get no new externalIPs, because the admission plugin DenyServiceExternalIPs refuses them',
+      'if users need them, set spec.components.apiServer.args in cluster.yml: { disable-admission-plugins: DenyServiceExternalIPs }',
+    ),
   ]
 }
 
@@ -312,7 +317,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
     lost(
       'ADOPT_LOSES_TOOL',
       from === 'kubeadm'
-        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info, until adopt rollback'
+        ? 'kubeadm join, kubeadm upgrade, and anonymous requests other than /livez, /readyz and /healthz, until adopt rollback'
         : 'rke up, rke etcd and rke cert, until adopt rollback',
       'use node add, upgrade, etcd and certs of hyperkube instead',
     ),
