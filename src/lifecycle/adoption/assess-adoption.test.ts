@@ -163,6 +163,16 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
       })),
   ],
   [
+    'another cgroup driver of containerd',
+    'ADOPT_CGROUP_DRIVER',
+    /uses the cgroup driver cgroupfs, but hyperkube uses systemd/,
+    (one) =>
+      changeHost(one, 3, ({ kubelet, runtime }) => ({
+        kubelet: { ...kubelet, config: { ...kubelet.config, cgroupDriver: 'systemd' } },
+        runtime: { ...runtime, systemdCgroup: false },
+      })),
+  ],
+  [
     'custom paths',
     'ADOPT_CUSTOM_PATH',
     /the data directory of etcd is \/srv\/etcd instead of \/var\/lib\/etcd/,
@@ -419,6 +429,11 @@ const customPaths: readonly (readonly [message: RegExp, change: Change])[] = [
     (one) => changeHost(one, 3, () => ({ kubelet: { args: { config: '/etc/kubelet.yaml' }, config: {} } })),
   ],
   [
+    /the directory of CNI plugins is \/usr\/lib\/cni instead of \/opt\/cni\/bin/,
+    (one) =>
+      changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, pluginDirectories: ['/usr/lib/cni'] } })),
+  ],
+  [
     /\/var\/lib\/etcd is a symbolic link/,
     (one) => changeHost(one, 0, () => ({ links: ['/var/lib/etcd'] })),
   ],
@@ -610,6 +625,13 @@ test('the flag for the container runtime has priority over the configuration of 
     },
   }))
   expect(listRefusals(changed).map(({ code }) => code)).toEqual(['ADOPT_RUNTIME'])
+})
+
+test('containerd 1 does not choose the cgroup driver of the kubelet', () => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ runtime }) => ({
+    runtime: { ...runtime, containerd: '1.7.29', systemdCgroup: false },
+  }))
+  expect(listRefusals(changed)).toEqual([])
 })
 
 test('standard paths may be written out', () => {

@@ -73,7 +73,7 @@ existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
 links() { for path in "$@"; do test ! -L "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
 drop_ins() { systemctl show --property=DropInPaths --value containerd.service kubelet.service docker.service | tr ' ' '\\n'; }
-containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *default_runtime_name = /p'; }
+containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *\\(default_runtime_name\\|bin_dirs\\{0,1\\}\\|SystemdCgroup\\) = /p'; }
 registry_hosts() {
   containerd config dump | sed -n "s/^ *config_path = [\\"']\\(.*\\)[\\"']$/\\1/p" | tr ':' '\\n' |
     while read -r directory; do test -z "$directory" || ls -d "$directory"/*/; done

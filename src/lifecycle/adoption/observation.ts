@@ -61,6 +61,10 @@ export interface AdoptedHost {
     readonly root?: string
     /** Registries and runtimes in the configuration of containerd, such as `registry docker.io`. */
     readonly settings?: readonly string[]
+    /** True if runc creates cgroups through systemd. */
+    readonly systemdCgroup?: boolean
+    /** Directories of CNI plugins. */
+    readonly pluginDirectories?: readonly string[]
   }
   /** Drop-in files of the units of kubelet and container runtime, without those of kubeadm. */
   readonly dropIns?: readonly string[]

@@ -40,7 +40,15 @@ const sections = {
       [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes]
         [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
           [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+            SystemdCgroup = false
         [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+          [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+            SystemdCgroup = true
+    [plugins.'io.containerd.cri.v1.runtime'.cni]
+      bin_dir = ''
+      bin_dirs = ['/opt/cni/bin', "/usr/lib/cni"]
+  [plugins.'io.containerd.image-verifier.v1.bindir']
+    bin_dir = '/opt/containerd/image-verifier/bin'
       [plugins."io.containerd.grpc.v1.cri".registry.configs."reg.example:5000".tls]
 `,
   'output registry-hosts': '/etc/containerd/certs.d/docker.io/\n',
@@ -81,6 +89,8 @@ test('the output of the script becomes the observation of a host', () => {
         'registry reg.example:5000',
         'registry docker.io',
       ],
+      systemdCgroup: true,
+      pluginDirectories: ['/opt/cni/bin', '/usr/lib/cni'],
     },
     dropIns: ['/etc/systemd/system/containerd.service.d/http-proxy.conf'],
     dockerContainers: ['kubelet', 'nginx-proxy'],

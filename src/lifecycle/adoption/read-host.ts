@@ -69,7 +69,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
   const docker = sections.output('docker').trim()
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
-  const settings = readRuntimeSettings(
+  const { settings, ...runtime } = readRuntimeSettings(
     sections.output('containerd-settings'),
     sections.output('registry-hosts'),
   )
@@ -105,6 +105,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
       ...(settings.length === 0 ? {} : { settings }),
+      ...runtime,
     },
     dropIns: splitLines(sections.output('drop-ins')).filter(
       (path) =>
@@ -128,21 +129,40 @@ const tableName = `(?:"([^"]+)"|'([^']+)'|([\\w-]+))`
 const runtimeTable = new RegExp(`\\.containerd\\.runtimes\\.${tableName}\\]$`)
 const registryTable = new RegExp(`\\.registry\\.(?:mirrors|configs)\\.${tableName}`)
 
-/** Lists registries and runtimes that the configuration of containerd has in addition to its defaults. */
-function readRuntimeSettings(tables: string, registryDirectories: string): string[] {
-  const found = splitLines(tables).flatMap((line) => {
+/** Reads what the configuration of containerd has in addition to its defaults, or instead of them. */
+function readRuntimeSettings(
+  tables: string,
+  registryDirectories: string,
+): Required<Pick<AdoptedHost['runtime'], 'settings'>> &
+  Pick<AdoptedHost['runtime'], 'systemdCgroup' | 'pluginDirectories'> {
+  const settings: string[] = []
+  let table = ''
+  let systemdCgroup: boolean | undefined
+  const pluginDirectories: string[] = []
+  const add = (kind: string, names: readonly (string | undefined)[]): void => {
+    for (const name of names) if (name !== undefined && name !== 'runc') settings.push(`${kind} ${name}`)
+  }
+  for (const line of splitLines(tables)) {
     const text = line.trim()
-    const [, ...registry] = registryTable.exec(text) ?? []
-    const [, ...runtime] = runtimeTable.exec(text) ?? []
-    const [, defaultRuntime = 'runc'] = /^default_runtime_name = ["'](.+)["']$/.exec(text) ?? []
-    return [
-      ...registry.map((name) => ['registry', name] as const),
-      ...runtime.map((name) => ['runtime', name] as const),
-      ['default runtime', defaultRuntime] as const,
-    ].flatMap(([kind, name]) => (name === undefined || name === 'runc' ? [] : [`${kind} ${name}`]))
-  })
-  const directories = splitLines(registryDirectories).map((path) => `registry ${posix.basename(path)}`)
-  return [...new Set([...found, ...directories])]
+    if (text.startsWith('[')) table = text
+    add('registry', registryTable.exec(text)?.slice(1) ?? [])
+    add('runtime', runtimeTable.exec(text)?.slice(1) ?? [])
+    add('default runtime', /^default_runtime_name = ["'](.+)["']$/.exec(text)?.slice(1) ?? [])
+    const [, isSystemd] = /^SystemdCgroup = (true|false)$/.exec(text) ?? []
+    if (isSystemd !== undefined && /\.runtimes\.["']?runc["']?\.options\]$/.test(table))
+      systemdCgroup = isSystemd === 'true'
+    if (/\.cni\]$/.test(table) && /^bin_dirs? = /.test(text))
+      for (const [, path = ''] of text.matchAll(/["']([^"']+)["']/g)) pluginDirectories.push(path)
+  }
+  add(
+    'registry',
+    splitLines(registryDirectories).map((path) => posix.basename(path)),
+  )
+  return {
+    settings: [...new Set(settings)],
+    ...(systemdCgroup === undefined ? {} : { systemdCgroup }),
+    ...(pluginDirectories.length === 0 ? {} : { pluginDirectories }),
+  }
 }
 
 function readCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {

@@ -115,6 +115,7 @@ const standardPaths = {
   writeAheadLog: '/var/lib/etcd/member/wal',
   manifests: '/etc/kubernetes/manifests',
   containerd: '/var/lib/containerd',
+  plugins: '/opt/cni/bin',
 }
 
 /** Finds directories and files that the tool's operator has changed. */
@@ -174,7 +175,7 @@ function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
   const { args, config } = host.kubelet
   const { manifests, rootDir, kubeletConfig } = standardPaths
   const staticPodPath = config['staticPodPath']
-  const { root } = host.runtime
+  const { root, pluginDirectories = [] } = host.runtime
   const { kubernetes, etcd, frontProxy } = caPaths[from]
   return [
     { what: 'the directory of the kubelet', path: args['root-dir'] ?? rootDir, standard: rootDir },
@@ -190,6 +191,14 @@ function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
     ...(root === undefined || from === 'rke1'
       ? []
       : [{ what: 'the data directory of containerd', path: root, standard: standardPaths.containerd }]),
+    // New pods need the plugin of the pod network, and hyperkube's containerd searches only the standard directory.
+    ...(from === 'rke1' || pluginDirectories.includes(standardPaths.plugins)
+      ? []
+      : pluginDirectories.map((path) => ({
+          what: 'the directory of CNI plugins',
+          path,
+          standard: standardPaths.plugins,
+        }))),
     ...listFlagPaths(host, 'etcd', [
       ['data-dir', 'the data directory of etcd', standardPaths.etcd],
       ['wal-dir', 'the write-ahead log of etcd', standardPaths.writeAheadLog],

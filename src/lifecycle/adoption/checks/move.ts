@@ -71,20 +71,29 @@ function checkDocker({ services, address }: AdoptedHost): AdoptionItem[] {
  */
 export const checkCgroupDriver: AdoptionCheck = ({ hosts, from }) => {
   if (from !== 'kubeadm') return []
-  return hosts.flatMap(({ kubelet, cgroup, address }) => {
+  return hosts.flatMap(({ kubelet, cgroup, address, runtime }) => {
     const needed = cgroup === 2 ? 'systemd' : 'cgroupfs'
-    const configured = kubelet.args['cgroup-driver'] ?? kubelet.config['cgroupDriver']
+    const ofRuntime = readRuntimeDriver(runtime)
+    const configured = ofRuntime ?? kubelet.args['cgroup-driver'] ?? kubelet.config['cgroupDriver']
     const driver = typeof configured === 'string' ? configured : needed
     if (driver === needed) return []
     return [
       prevents(
         'ADOPT_CGROUP_DRIVER',
         `the kubelet uses the cgroup driver ${driver}, but hyperkube uses ${needed} on hosts with cgroup v${cgroup}`,
-        `change it with kubeadm first: cgroupDriver: ${needed} in the kubelet-config ConfigMap, then drain and restart the node`,
+        ofRuntime === undefined
+          ? `change it with kubeadm first: cgroupDriver: ${needed} in the kubelet-config ConfigMap, then drain and restart the node`
+          : `the kubelet takes it from containerd: set SystemdCgroup = ${needed === 'systemd'} in /etc/containerd/config.toml, then drain and restart the node`,
         address,
       ),
     ]
   })
+}
+
+/** Since Kubernetes 1.31, kubelets take the cgroup driver from containerd 2.0 or later, whatever their file has. */
+function readRuntimeDriver({ containerd = '', systemdCgroup }: AdoptedHost['runtime']): string | undefined {
+  if (systemdCgroup === undefined || Number.parseInt(containerd, 10) < 2) return undefined
+  return systemdCgroup ? 'systemd' : 'cgroupfs'
 }
 
 /** Finds CAs with names by which agents could not recognize them. */
