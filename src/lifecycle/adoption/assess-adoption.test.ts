@@ -755,6 +755,11 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
       }),
   ],
   [
+    'two service account keys in one file',
+    'ADOPT_SERVICE_ACCOUNTS',
+    (one) => changeHost(one, 1, () => ({ serviceAccountKeys: 2 })),
+  ],
+  [
     'kms encryption',
     'ADOPT_ENCRYPTION',
     (one) =>

@@ -97,6 +97,7 @@ output docker docker version --format '{{.Server.Version}}'
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}
+output public-keys grep -c -e '-BEGIN PUBLIC KEY-' /etc/kubernetes/pki/sa.pub
 output links links ${checkedLinks.join(' ')}
 files /etc/kubernetes/manifests/*
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json

@@ -52,6 +52,8 @@ export interface AdoptedHost {
   readonly services: readonly string[]
   /** Paths that exist on the host, out of those that the script checks. */
   readonly paths: readonly string[]
+  /** Number of the service account keys in the file of kubeadm, which may have several. */
+  readonly serviceAccountKeys?: number
   /** Paths that are symbolic links, out of those that the script checks. */
   readonly links?: readonly string[]
   readonly runtime: {

@@ -99,6 +99,7 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
       ([, name = '']) => name,
     ),
     paths: splitLines(sections.output('paths')),
+    serviceAccountKeys: Number(sections.output('public-keys').trim()),
     links: splitLines(sections.output('links')),
     runtime: {
       ...(containerd === undefined ? {} : { containerd }),

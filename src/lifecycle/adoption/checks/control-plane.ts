@@ -253,7 +253,10 @@ export const checkServiceAccounts: AdoptionCheck = (observation) => {
     return server === undefined ? [] : [{ host, args: server.args }]
   })
   const issuers = new Set(servers.map(({ args }) => args['service-account-issuer'] ?? ''))
-  const keyFiles = servers.find(({ args }) => (args['service-account-key-file'] ?? '').includes(','))
+  const keyFiles = servers.find(
+    ({ host, args }) =>
+      (args['service-account-key-file'] ?? '').includes(',') || (host.serviceAccountKeys ?? 0) > 1,
+  )
   const next = 'wait until no token of the previous key or issuer is in use, then remove it from the flags'
   return [
     ...(issuers.size > 1 || [...issuers].some((issuer) => issuer.includes(','))
