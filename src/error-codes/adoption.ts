@@ -297,7 +297,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_CHANGES_ADMISSION: {
     summary: 'Services would get no new `externalIPs`.',
-    meaning: 'API servers of hyperkube enable the admission plugin DenyServiceExternalIPs. Services that have such addresses keep them.',
+    meaning:
+      'API servers of hyperkube enable the admission plugin DenyServiceExternalIPs. Services that have such addresses keep them.',
     remedy:
       'To permit them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
   },

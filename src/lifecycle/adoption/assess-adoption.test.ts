@@ -433,10 +433,7 @@ const customPaths: readonly (readonly [message: RegExp, change: Change])[] = [
     (one) =>
       changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, pluginDirectories: ['/usr/lib/cni'] } })),
   ],
-  [
-    /\/var\/lib\/etcd is a symbolic link/,
-    (one) => changeHost(one, 0, () => ({ links: ['/var/lib/etcd'] })),
-  ],
+  [/\/var\/lib\/etcd is a symbolic link/, (one) => changeHost(one, 0, () => ({ links: ['/var/lib/etcd'] }))],
   [
     /the data directory of containerd is \/data\/containerd/,
     (one) => changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, root: '/data/containerd' } })),

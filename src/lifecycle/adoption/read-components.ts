@@ -76,7 +76,9 @@ export function readStaticPods(files: readonly HostSection[]): StaticPods {
         file,
         image: container.image,
         args: parseFlags([...container.command.slice(1), ...container.args]),
-        ...(container.env.length === 0 ? {} : { environment: container.env.map((variable) => variable.name) }),
+        ...(container.env.length === 0
+          ? {}
+          : { environment: container.env.map((variable) => variable.name) }),
         mounts: container.volumeMounts.flatMap(({ name, mountPath }): Mount[] => {
           const host = hostPaths.get(name)
           return host === undefined ? [] : [{ host, path: mountPath }]

@@ -152,7 +152,7 @@ function readRuntimeSettings(
     const [, isSystemd] = /^SystemdCgroup = (true|false)$/.exec(text) ?? []
     if (isSystemd !== undefined && /\.runtimes\.["']?runc["']?\.options\]$/.test(table))
       systemdCgroup = isSystemd === 'true'
-    if (/\.cni\]$/.test(table) && /^bin_dirs? = /.test(text))
+    if (table.endsWith('.cni]') && /^bin_dirs? = /.test(text))
       for (const [, path = ''] of text.matchAll(/["']([^"']+)["']/g)) pluginDirectories.push(path)
   }
   add(

@@ -47,14 +47,19 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'hyperkube-eject-'))
   const worker = plans.find(({ host }) => host === 'w1')
   if (worker === undefined) throw new Error('the cluster has a worker')
-  const script = renderHostScript(input, worker).replaceAll(/(?<![\w*])\/(?=(?:etc|usr\/lib|var)\/)/g, `${root}/`)
+  const script = renderHostScript(input, worker).replaceAll(
+    /(?<![\w*])\/(?=(?:etc|usr\/lib|var)\/)/g,
+    `${root}/`,
+  )
   // The script must not change the machine on which the test runs.
-  expect(script.match(/[\s="':]\/(?:etc|usr\/lib|var)\/.*/)).toBeNull()
+  if (/[\s="':]\/(?:etc|usr\/lib|var)\//.test(script))
+    throw new Error('the script has a path of this machine')
   await write('/eject/eject.sh', script, 0o755)
   await write('/eject/kubelet.service', 'unit of eject')
   await mkdir(at('/eject/files'))
   await mkdir(at(pki), { recursive: true })
-  for (const [name, text] of Object.entries(programs)) await write(`/programs/${name}`, `#!/bin/sh\n${text}\n`, 0o755)
+  for (const [name, text] of Object.entries(programs))
+    await write(`/programs/${name}`, `#!/bin/sh\n${text}\n`, 0o755)
   await write(unit, 'unit of hyperkube')
 })
 
