@@ -1,4 +1,5 @@
 import type { ProgramName } from '../../catalog/program-flags.ts'
+import type { AdoptionSource } from '../../identity/identity.ts'
 import { matchesFlag } from '../../plan/checks/owned-flags.ts'
 import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
 
@@ -84,6 +85,43 @@ const toolFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
   'kube-scheduler': ['address', 'bind-address', 'profiling', 'tls-*', 'v'],
 }
 
+/**
+ * Flags whose other values are settings of a kubeadm cluster, with the value that kubeadm or the program has by
+ * default. Without a value here, any value is a setting. The first pattern that matches a flag counts. RKE1 sets
+ * most of these flags itself.
+ */
+const kubeadmValues: Readonly<Record<AdoptedProgram, readonly (readonly [flag: string, value?: string])[]>> =
+  {
+    etcd: [
+      ['cipher-suites'],
+      ['experimental-initial-corrupt-check', 'true'],
+      ['experimental-watch-progress-notify-interval', '5s'],
+      ['experimental-*'],
+      ['feature-gates', 'InitialCorruptCheck=true'],
+      ['listen-metrics-urls', 'http://127.0.0.1:2381'],
+      ['snapshot-count', '10000'],
+    ],
+    'kube-apiserver': [
+      ['audit-*'],
+      ['authorization-config'],
+      ['authorization-mode', 'Node,RBAC'],
+      ['bind-address', '0.0.0.0'],
+      ['tls-cipher-suites'],
+      ['tls-min-version', 'VersionTLS12'],
+    ],
+    'kube-controller-manager': [
+      ['bind-address', '127.0.0.1'],
+      ['controllers', '*,bootstrapsigner,tokencleaner'],
+      ['tls-cipher-suites'],
+      ['tls-min-version', 'VersionTLS12'],
+    ],
+    'kube-scheduler': [
+      ['bind-address', '127.0.0.1'],
+      ['tls-cipher-suites'],
+      ['tls-min-version', 'VersionTLS12'],
+    ],
+  }
+
 export type AdoptedProgram = Extract<
   ProgramName,
   'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler'
@@ -101,6 +139,7 @@ const isFile = (value: string): boolean => value.startsWith('/')
 
 /** Sorts the flags of a component. `defaults` are values that hyperkube sets anyway. */
 export function sortFlags(
+  from: AdoptionSource,
   program: AdoptedProgram,
   args: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>>,
@@ -111,6 +150,12 @@ export function sortFlags(
   const kept: Record<string, string> = {}
   const lost: string[] = []
   for (const [flag, value] of Object.entries(args)) {
+    const ownValue =
+      from === 'kubeadm' ? kubeadmValues[program].find(([pattern]) => matchesFlag(pattern, flag)) : undefined
+    if (ownValue !== undefined) {
+      if (ownValue[1] !== value) lost.push(flag)
+      continue
+    }
     if (defaults[flag] === value || matches([...Object.keys(settings), ...others], flag)) continue
     if (matches(keptFlags[program], flag) && !isFile(value)) kept[flag] = value
     else if (!matches(toolFlags[program], flag)) lost.push(flag)

@@ -7,11 +7,12 @@ import {
   checkApi,
   checkCloudProvider,
   checkEncryption,
+  checkEndpointPods,
   checkNodesReady,
   checkPaths,
   checkServiceAccounts,
 } from './checks/control-plane.ts'
-import { checkExternalEtcd, checkMembers } from './checks/etcd.ts'
+import { checkExternalEtcd, checkMemberAddresses, checkMembers } from './checks/etcd.ts'
 import {
   checkCompleteness,
   checkDirt,
@@ -36,6 +37,7 @@ const checks: readonly AdoptionCheck[] = [
   checkWindows,
   checkNodesReady,
   checkCloudProvider,
+  checkEndpointPods,
   checkPaths,
   checkExpiry,
   checkCas,
@@ -43,6 +45,7 @@ const checks: readonly AdoptionCheck[] = [
   checkEncryption,
   checkExternalEtcd,
   checkMembers,
+  checkMemberAddresses,
   checkPodNetwork,
   checkAddressFamily,
   checkKubeProxy,

@@ -5,10 +5,16 @@ import { addressAt } from '../../spec/cidr.ts'
 import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
-import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
-import { type KubeletSettings, readKubeletSettings } from './kubelet-settings.ts'
+import { describeHost, listInternalAddresses, listWorkerVersions, nameHosts } from './host-settings.ts'
+import { type KubeletSettings, readClusterDns, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
-import { type AdoptionObservation, findKubeProxyMode, listAdoptedControlPlanes } from './observation.ts'
+import {
+  type AdoptedHost,
+  type AdoptionObservation,
+  findComponent,
+  findKubeProxyMode,
+  listAdoptedControlPlanes,
+} from './observation.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
 export interface GivenSettings {
@@ -26,7 +32,9 @@ export type ClusterDocument = Readonly<Record<string, unknown>>
 
 /** Builds the cluster.yml that describes an observed cluster as it is. */
 export function buildAdoptedCluster(observation: AdoptionObservation, given: GivenSettings): ClusterDocument {
-  const kubelets = observation.hosts.map((host) => keepReserved(observation, readKubeletSettings(host)))
+  const kubelets = observation.hosts.map((host) =>
+    keepClusterDns(observation, host, keepReserved(observation, readKubeletSettings(host))),
+  )
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
   const hosts = observation.hosts.map((host, index) => ({
@@ -91,44 +99,72 @@ function keepReserved({ from }: AdoptionObservation, settings: KubeletSettings):
     : settings
 }
 
+/** Keeps DNS servers of pods other than the address that the tools and hyperkube give to the DNS Service. */
+function keepClusterDns(
+  observation: AdoptionObservation,
+  host: AdoptedHost,
+  settings: KubeletSettings,
+): KubeletSettings {
+  const servers = readClusterDns(host)
+  const [services] = readNetworks(observation).services
+  if (servers.length === 0 || services === undefined || servers.join() === addressAt(services, 10))
+    return settings
+  return { ...settings, config: { ...settings.config, clusterDNS: servers } }
+}
+
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
 function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
   return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
 }
 
-/** Names that the certificates of hyperkube's API servers have anyway. */
+/**
+ * True for names that the certificates of hyperkube's API servers have anyway. Other addresses of a host are not
+ * among them: one may be a virtual IP. A node name may be a full name, of which cluster.yml has only a part.
+ */
 function isStandardName(name: string, observation: AdoptionObservation): boolean {
   const { services } = readNetworks(observation)
+  const names = nameHosts(observation)
   return (
     /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
     services.some((network) => name === addressAt(network, 1)) ||
     observation.hosts.some(
-      (host) =>
-        host.address === name ||
-        host.nodeName === name ||
-        host.hostname === name ||
-        host.addresses.includes(name),
+      (host, index) =>
+        findComponent(host, 'kube-apiserver') !== undefined &&
+        [names[index], host.address, ...listInternalAddresses(observation, host)].includes(name),
     )
   )
 }
 
-function describeApi(observation: AdoptionObservation): object {
+/**
+ * Returns the endpoint of the API that belongs to no single control plane: a load balancer or a virtual IP.
+ * Undefined if there is none.
+ */
+export function readSharedEndpoint(observation: AdoptionObservation): string | undefined {
   const stated = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
-  const port = Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
+  if (stated === '') return undefined
   // kubeadm accepts an endpoint without a port, also an IPv6 address.
   const hasPort = stated.includes(':') && isIP(stated) === 0
-  const endpoint = hasPort || stated === '' ? stated : formatHostPort(stated, port)
-  const isOwn = endpoint === '' || isStandardName(parseEndpointHost(endpoint), observation)
+  const endpoint = hasPort ? stated : formatHostPort(stated, readApiPort(observation))
+  return isStandardName(parseEndpointHost(endpoint), observation) ? undefined : endpoint
+}
+
+function readApiPort(observation: AdoptionObservation): number {
+  return Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
+}
+
+function describeApi(observation: AdoptionObservation): object {
+  const port = readApiPort(observation)
+  const endpoint = readSharedEndpoint(observation)
   const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
     certificates
       .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
       .flatMap(({ names }) => names),
   )
   const own = [...new Set(sans)].filter(
-    (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint),
+    (name) => !isStandardName(name, observation) && name !== parseEndpointHost(endpoint ?? ''),
   )
   return {
-    ...(isOwn ? {} : { endpoint }),
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(port === 6443 ? {} : { port }),
     ...(own.length === 0 ? {} : { sans: own }),
   }
@@ -151,7 +187,12 @@ export function listDefaultFlags(observation: AdoptionObservation): Readonly<Rec
 
 function describeComponents(observation: AdoptionObservation): object {
   const described = adoptedPrograms.map((program) => {
-    const { kept } = sortFlags(program, findArgs(observation, program), listDefaultFlags(observation))
+    const { kept } = sortFlags(
+      observation.from,
+      program,
+      findArgs(observation, program),
+      listDefaultFlags(observation),
+    )
     // Clients that were written for long-lived tokens must not lose their access.
     const extended = program === 'kube-apiserver' ? { 'service-account-extend-token-expiration': 'true' } : {}
     return [componentKeys[program], { args: { ...extended, ...kept } }] as const

@@ -1,5 +1,5 @@
 import { formatCount, joinNames } from '../../kit/text.ts'
-import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
+import { type AdoptedProgram, adoptedPrograms, sortFlags } from './adopted-flags.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
@@ -160,6 +160,11 @@ function listKubeletChanges(from: AdoptionObservation['from']): AdoptionItem[] {
       'pods that are created later get the seccomp profile RuntimeDefault and at most 4096 processes, unless they or cluster.yml set others',
       `to keep the defaults of ${toolNames[from]}, set spec.components.kubelet.config in cluster.yml: { seccompDefault: false, podPidsLimit: -1 }`,
     ),
+    changed(
+      'ADOPT_CHANGES_ADMISSION',
+      'Services get no new externalIPs, because the admission plugin DenyServiceExternalIPs refuses them',
+      'if users need them, set spec.components.apiServer.args in cluster.yml: { disable-admission-plugins: DenyServiceExternalIPs }',
+    ),
   ]
 }
 
@@ -171,18 +176,90 @@ function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem
   )
 }
 
-function listLost(observation: AdoptionObservation): AdoptionItem[] {
-  const { from, hosts, api } = observation
-  const [server] = listAdoptedControlPlanes(observation)
-  const flags = adoptedPrograms.flatMap((program) => {
-    const args = (server && findComponent(server, program))?.args ?? {}
-    const names = sortFlags(program, args, listDefaultFlags(observation)).lost
-    if (names.length === 0) return []
-    const message = `flags of ${program}: ${names.map((name) => `--${name}`).join(', ')}`
+/** Lists flags of a component that cluster.yml does not keep. It has one value for all control planes. */
+function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram): AdoptionItem[] {
+  const servers = listAdoptedControlPlanes(observation)
+  const sorted = servers.map((server) =>
+    sortFlags(
+      observation.from,
+      program,
+      findComponent(server, program)?.args ?? {},
+      listDefaultFlags(observation),
+    ),
+  )
+  const lostNames = new Set(sorted.flatMap((one) => one.lost))
+  const [first] = sorted
+  const different = new Set(
+    sorted
+      .flatMap(({ kept: flags }) => Object.keys(flags))
+      .filter((name) => sorted.some((one) => one.kept[name] !== first?.kept[name])),
+  )
+  const format = (names: ReadonlySet<string>): string => [...names].map((name) => `--${name}`).join(', ')
+  return [
+    ...(lostNames.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of ${program}: ${format(lostNames)}`,
+            'if the cluster needs them, set spec.components in cluster.yml',
+          ),
+        ]),
+    ...(different.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `flags of ${program} that differ between control planes: ${format(different)}; those of ${servers[0]?.address} are kept`,
+            'compare the manifests, and check spec.components in cluster.yml',
+          ),
+        ]),
+  ]
+}
+
+/** Lists environment variables of static pods. kubeadm copies those of a proxy from the shell of its operator. */
+function listLostEnvironment({ hosts }: AdoptionObservation): AdoptionItem[] {
+  return adoptedPrograms.flatMap((program) => {
+    const names = new Set(hosts.flatMap((host) => findComponent(host, program)?.environment ?? []))
+    if (names.size === 0) return []
     return [
-      lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
+      lost(
+        'ADOPT_LOSES_ENVIRONMENT',
+        `environment variables of ${program}: ${joinNames([...names])}`,
+        'check that the component works without them: webhooks and OIDC are then reached without a proxy',
+      ),
     ]
   })
+}
+
+/** Lists settings in files of the hosts that the units and configurations of hyperkube replace. */
+function listLostHostSettings({ hosts }: AdoptionObservation): AdoptionItem[] {
+  const settings = new Set(hosts.flatMap(({ runtime }) => runtime.settings ?? []))
+  const dropIns = new Set(hosts.flatMap((host) => host.dropIns ?? []))
+  return [
+    ...(settings.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_RUNTIME_SETTINGS',
+            `settings of containerd: ${joinNames([...settings])}`,
+            'before hyperkube up, set spec.registries and spec.components.containerd.config in cluster.yml',
+          ),
+        ]),
+    ...(dropIns.size === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_DROP_INS',
+            `drop-ins of units: ${joinNames([...dropIns])}`,
+            'if they set a proxy, set spec.proxy in cluster.yml before hyperkube up',
+          ),
+        ]),
+  ]
+}
+
+function listLost(observation: AdoptionObservation): AdoptionItem[] {
+  const { from, hosts, api } = observation
   const kubeletSettings = [
     { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
@@ -196,7 +273,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
       : [],
   )
   return [
-    ...flags,
+    ...adoptedPrograms.flatMap((program) => listLostFlags(observation, program)),
     ...kubeletSettings.flatMap(({ what, names }) =>
       names.length === 0
         ? []
@@ -208,6 +285,8 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...listLostEnvironment(observation),
+    ...listLostHostSettings(observation),
     ...(pods.length === 0
       ? []
       : [
@@ -238,7 +317,7 @@ function listLost(observation: AdoptionObservation): AdoptionItem[] {
     lost(
       'ADOPT_LOSES_TOOL',
       from === 'kubeadm'
-        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info, until adopt rollback'
+        ? 'kubeadm join, kubeadm upgrade, and anonymous requests other than /livez, /readyz and /healthz, until adopt rollback'
         : 'rke up, rke etcd and rke cert, until adopt rollback',
       'use node add, upgrade, etcd and certs of hyperkube instead',
     ),

@@ -19,7 +19,7 @@ export function readNetworks(observation: AdoptionObservation): {
   readonly domain: string
 } {
   const domains = observation.hosts.map(
-    ({ kubelet }) => kubelet.config['clusterDomain'] ?? kubelet.args['cluster-domain'],
+    ({ kubelet }) => kubelet.args['cluster-domain'] ?? kubelet.config['clusterDomain'],
   )
   const domain = domains.find((one) => typeof one === 'string' && one !== '')
   return {

@@ -52,12 +52,24 @@ export interface AdoptedHost {
   readonly services: readonly string[]
   /** Paths that exist on the host, out of those that the script checks. */
   readonly paths: readonly string[]
+  /** Number of the service account keys in the file of kubeadm, which may have several. */
+  readonly serviceAccountKeys?: number
+  /** Paths that are symbolic links, out of those that the script checks. */
+  readonly links?: readonly string[]
   readonly runtime: {
     readonly containerd?: string
     readonly docker?: string
     /** Data directory of containerd. */
     readonly root?: string
+    /** Registries and runtimes in the configuration of containerd, such as `registry docker.io`. */
+    readonly settings?: readonly string[]
+    /** True if runc creates cgroups through systemd. */
+    readonly systemdCgroup?: boolean
+    /** Directories of CNI plugins. */
+    readonly pluginDirectories?: readonly string[]
   }
+  /** Drop-in files of the units of kubelet and container runtime, without those of kubeadm. */
+  readonly dropIns?: readonly string[]
   /** Names of the running containers of Docker that belong to no pod. */
   readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */
@@ -67,10 +79,14 @@ export interface AdoptedHost {
 export interface AdoptedComponent {
   readonly name: string
   readonly runsAs: 'static-pod' | 'container'
+  /** Manifest of a static pod. */
+  readonly file?: string
   readonly image: string
   /** Flags without dashes. Values of a repeated flag are joined by commas. */
   readonly args: Readonly<Record<string, string>>
   readonly mounts: readonly Mount[]
+  /** Names of the environment variables of a static pod. */
+  readonly environment?: readonly string[]
   /** Undefined for static pods, whose state is not read. */
   readonly running?: boolean
 }

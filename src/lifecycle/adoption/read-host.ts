@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
+import { posix } from 'node:path'
 import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
@@ -68,6 +69,10 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   const config = files.find(({ name }) => name === '/var/lib/kubelet/config.yaml')?.text ?? ''
   const docker = sections.output('docker').trim()
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
+  const { settings, ...runtime } = readRuntimeSettings(
+    sections.output('containerd-settings'),
+    sections.output('registry-hosts'),
+  )
   const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
   return {
     address,
@@ -84,17 +89,29 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
     otherStaticPods: others,
     certificates,
     kubelet: { args, config: record.catch({}).parse(parseYaml(config)) },
-    cni: files.filter(({ name }) => name.startsWith('/etc/cni/')).flatMap(readCni),
+    // The runtime sorts all files by name. The shell lists them by the ends of their names first.
+    cni: files
+      .filter(({ name }) => name.startsWith('/etc/cni/'))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(readCni),
     vxlan: readVxlan(sections.output('vxlan')),
     services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(
       ([, name = '']) => name,
     ),
     paths: splitLines(sections.output('paths')),
+    serviceAccountKeys: Number(sections.output('public-keys').trim()),
+    links: splitLines(sections.output('links')),
     runtime: {
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
+      ...(settings.length === 0 ? {} : { settings }),
+      ...runtime,
     },
+    dropIns: splitLines(sections.output('drop-ins')).filter(
+      (path) =>
+        /\/(?:containerd|kubelet|docker)\.service\.d\//.test(path) && !path.endsWith('/10-kubeadm.conf'),
+    ),
     // Containers of pods have a second word.
     dockerContainers: splitLines(sections.output('docker-containers')).flatMap((line) => {
       const [name = '', type = ''] = line.split(' ')
@@ -107,6 +124,46 @@ const record = z.record(z.string(), z.unknown())
 
 function splitLines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
+}
+
+const tableName = `(?:"([^"]+)"|'([^']+)'|([\\w-]+))`
+const runtimeTable = new RegExp(`\\.containerd\\.runtimes\\.${tableName}\\]$`)
+const registryTable = new RegExp(`\\.registry\\.(?:mirrors|configs)\\.${tableName}`)
+
+/** Reads what the configuration of containerd has in addition to its defaults, or instead of them. */
+function readRuntimeSettings(
+  tables: string,
+  registryDirectories: string,
+): Required<Pick<AdoptedHost['runtime'], 'settings'>> &
+  Pick<AdoptedHost['runtime'], 'systemdCgroup' | 'pluginDirectories'> {
+  const settings: string[] = []
+  let table = ''
+  let systemdCgroup: boolean | undefined
+  const pluginDirectories: string[] = []
+  const add = (kind: string, names: readonly (string | undefined)[]): void => {
+    for (const name of names) if (name !== undefined && name !== 'runc') settings.push(`${kind} ${name}`)
+  }
+  for (const line of splitLines(tables)) {
+    const text = line.trim()
+    if (text.startsWith('[')) table = text
+    add('registry', registryTable.exec(text)?.slice(1) ?? [])
+    add('runtime', runtimeTable.exec(text)?.slice(1) ?? [])
+    add('default runtime', /^default_runtime_name = ["'](.+)["']$/.exec(text)?.slice(1) ?? [])
+    const [, isSystemd] = /^SystemdCgroup = (true|false)$/.exec(text) ?? []
+    if (isSystemd !== undefined && /\.runtimes\.["']?runc["']?\.options\]$/.test(table))
+      systemdCgroup = isSystemd === 'true'
+    if (table.endsWith('.cni]') && /^bin_dirs? = /.test(text))
+      for (const [, path = ''] of text.matchAll(/["']([^"']+)["']/g)) pluginDirectories.push(path)
+  }
+  add(
+    'registry',
+    splitLines(registryDirectories).map((path) => posix.basename(path)),
+  )
+  return {
+    settings: [...new Set(settings)],
+    ...(systemdCgroup === undefined ? {} : { systemdCgroup }),
+    ...(pluginDirectories.length === 0 ? {} : { pluginDirectories }),
+  }
 }
 
 function readCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {

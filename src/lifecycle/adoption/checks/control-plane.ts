@@ -2,6 +2,7 @@ import { toMinor } from '../../../catalog/version.ts'
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { readSharedEndpoint } from '../cluster-settings.ts'
 import { caPaths } from '../existing-keys.ts'
 import { listWorkerVersions } from '../host-settings.ts'
 import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
@@ -58,6 +59,30 @@ function compareMinors(a: string, b: string): number {
   return left - right
 }
 
+/** Names of static pods that serve an address of the API: a virtual IP or a load balancer. */
+const endpointPod = /kube-vip|keepalived|haproxy|nginx|envoy/
+
+/**
+ * Finds static pods on control planes through which the API is reached. They end when the kubelet is replaced.
+ * kube-proxy of kubeadm and the kubelets of hosts that have not moved use this address.
+ */
+export const checkEndpointPods: AdoptionCheck = (observation) => {
+  const endpoint = readSharedEndpoint(observation)
+  if (endpoint === undefined) return []
+  return listAdoptedControlPlanes(observation).flatMap(({ otherStaticPods, address }) =>
+    otherStaticPods
+      .filter((name) => endpointPod.test(name))
+      .map((name) =>
+        prevents(
+          'ADOPT_ENDPOINT_POD',
+          `the static pod ${name} would end, and kube-proxy may reach the API through it, at ${endpoint}`,
+          'run it as a service of the host or as a DaemonSet first, or use a load balancer, so that the address stays',
+          address,
+        ),
+      ),
+  )
+}
+
 /** Components whose cloud provider counts. */
 const cloudComponents = ['kube-apiserver', 'kube-controller-manager', 'kubelet']
 
@@ -90,6 +115,7 @@ const standardPaths = {
   writeAheadLog: '/var/lib/etcd/member/wal',
   manifests: '/etc/kubernetes/manifests',
   containerd: '/var/lib/containerd',
+  plugins: '/opt/cni/bin',
 }
 
 /** Finds directories and files that the tool's operator has changed. */
@@ -103,9 +129,40 @@ export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
       ),
   )
   const configured = api?.kubeadm?.certificatesDir
-  return configured === undefined || configured === certificates
-    ? found
-    : [...found, buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]
+  return [
+    ...found,
+    ...hosts.flatMap(checkLinks),
+    ...hosts.flatMap(checkEtcdPrefix),
+    ...(configured === undefined || configured === certificates
+      ? []
+      : [buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]),
+  ]
+}
+
+/** Agents refuse a directory that is a link, so `up` would fail and return the component. */
+function checkLinks({ links = [], address }: AdoptedHost): AdoptionItem[] {
+  return links.map((path) =>
+    prevents(
+      'ADOPT_CUSTOM_PATH',
+      `${path} is a symbolic link instead of a directory`,
+      'mount the disk or directory at this path instead, for example by a bind mount in /etc/fstab',
+      address,
+    ),
+  )
+}
+
+/** With another prefix, the new API server would find no objects and begin an empty cluster. */
+function checkEtcdPrefix(host: AdoptedHost): AdoptionItem[] {
+  const prefix = findComponent(host, 'kube-apiserver')?.args['etcd-prefix'] ?? '/registry'
+  if (/^\/*registry\/*$/.test(prefix)) return []
+  return [
+    prevents(
+      'ADOPT_CUSTOM_PATH',
+      `the API server keeps objects in etcd below ${prefix} instead of /registry`,
+      'keep this cluster with its tool, or create a new cluster and move workloads there',
+      host.address,
+    ),
+  ]
 }
 
 interface UsedPath {
@@ -118,7 +175,7 @@ function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
   const { args, config } = host.kubelet
   const { manifests, rootDir, kubeletConfig } = standardPaths
   const staticPodPath = config['staticPodPath']
-  const { root } = host.runtime
+  const { root, pluginDirectories = [] } = host.runtime
   const { kubernetes, etcd, frontProxy } = caPaths[from]
   return [
     { what: 'the directory of the kubelet', path: args['root-dir'] ?? rootDir, standard: rootDir },
@@ -134,6 +191,14 @@ function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
     ...(root === undefined || from === 'rke1'
       ? []
       : [{ what: 'the data directory of containerd', path: root, standard: standardPaths.containerd }]),
+    // New pods need the plugin of the pod network, and hyperkube's containerd searches only the standard directory.
+    ...(from === 'rke1' || pluginDirectories.includes(standardPaths.plugins)
+      ? []
+      : pluginDirectories.map((path) => ({
+          what: 'the directory of CNI plugins',
+          path,
+          standard: standardPaths.plugins,
+        }))),
     ...listFlagPaths(host, 'etcd', [
       ['data-dir', 'the data directory of etcd', standardPaths.etcd],
       ['wal-dir', 'the write-ahead log of etcd', standardPaths.writeAheadLog],
@@ -188,7 +253,10 @@ export const checkServiceAccounts: AdoptionCheck = (observation) => {
     return server === undefined ? [] : [{ host, args: server.args }]
   })
   const issuers = new Set(servers.map(({ args }) => args['service-account-issuer'] ?? ''))
-  const keyFiles = servers.find(({ args }) => (args['service-account-key-file'] ?? '').includes(','))
+  const keyFiles = servers.find(
+    ({ host, args }) =>
+      (args['service-account-key-file'] ?? '').includes(',') || (host.serviceAccountKeys ?? 0) > 1,
+  )
   const next = 'wait until no token of the previous key or issuer is in use, then remove it from the flags'
   return [
     ...(issuers.size > 1 || [...issuers].some((issuer) => issuer.includes(','))
