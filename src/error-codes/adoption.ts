@@ -57,6 +57,20 @@ export const adoptionCodes: ErrorCodeEntries = {
     meaning: 'A newer minor changes the stored data, so the host could not return to its previous etcd.',
     remedy: 'Change the version of etcd with the tool that manages the cluster first.',
   },
+  ADOPT_ETCD_ADDRESS: {
+    summary: 'An etcd member uses another address of its host than the node.',
+    meaning:
+      'hyperkube has one internal address of a host, at which etcd, the API server and the kubelet are reached. The other members would not reach etcd there.',
+    remedy:
+      'Set `--node-ip` of the kubelet to the address of etcd. Or change the peer URL of the member with `etcdctl member update`, and the static pod of etcd with it.',
+  },
+  ADOPT_ENDPOINT_POD: {
+    summary: 'The API is reached through a static pod that would end.',
+    meaning:
+      'kube-vip, keepalived or a load balancer runs as a static pod on control planes, and kubelets of hyperkube start no static pods. kube-proxy stays, uses the same address of the API, and would not learn of changed Services any more.',
+    remedy:
+      'Run it as a service of the hosts or as a DaemonSet, or use an external load balancer. Keep the address.',
+  },
   ADOPT_RKE1_NETWORK: {
     summary: 'The pod network or kube-proxy of an RKE1 cluster could not be continued.',
     meaning:
@@ -288,6 +302,8 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_CHANGES_EXTERNAL_IPS: {
     summary: 'API servers would refuse new `externalIPs` of Services.',
+    meaning:
+      'API servers of hyperkube enable the admission plugin DenyServiceExternalIPs. Services that have such addresses keep them.',
     remedy:
       'To allow them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
   },
@@ -308,6 +324,22 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_LOSES_FLAGS: {
     summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
+  },
+  ADOPT_LOSES_ENVIRONMENT: {
+    summary: 'Environment variables of static pods have no equivalent in cluster.yml.',
+    meaning: 'Usually they name a proxy through which API servers reach webhooks or an OIDC provider.',
+    remedy: 'Check that the components work without them before `hyperkube up`.',
+  },
+  ADOPT_LOSES_RUNTIME_SETTINGS: {
+    summary: 'Registries or runtimes in the configuration of containerd would not be used any more.',
+    meaning: 'The containerd of hyperkube has its own configuration. It does not read /etc/containerd.',
+    remedy:
+      'Before `hyperkube up`, set registries in `spec.registries`, and runtimes such as that of NVIDIA in `spec.components.containerd.config`.',
+  },
+  ADOPT_LOSES_DROP_INS: {
+    summary: 'Drop-in files of the kubelet or the container runtime would have no effect.',
+    meaning: 'They often set the proxy through which images are pulled.',
+    remedy: 'For a proxy, set `spec.proxy` in cluster.yml before `hyperkube up`.',
   },
   ADOPT_LOSES_SETTINGS: {
     summary: 'A setting in the file of RKE1 has no equivalent in the new cluster.yml.',

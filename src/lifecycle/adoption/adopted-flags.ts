@@ -1,6 +1,8 @@
 import type { ProgramName } from '../../catalog/program-flags.ts'
+import type { AdoptionSource } from '../../identity/identity.ts'
 import { matchesFlag } from '../../plan/checks/owned-flags.ts'
 import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
+import { sortPlugins } from './admission-plugins.ts'
 
 /** Flags of an observed component: those that cluster.yml keeps, and those that are lost, most without values. */
 export interface AdoptedFlags {
@@ -83,12 +85,52 @@ const toolFlags: Readonly<Record<AdoptedProgram, readonly string[]>> = {
   'kube-scheduler': ['address', 'profiling', 'tls-*', 'v'],
 }
 
-/** Flags that hyperkube sets itself, with the value with which nothing is lost. Others open ports or requests. */
-const replacedFlags: Readonly<Record<AdoptedProgram, Readonly<Record<string, string>>>> = {
-  etcd: { 'listen-metrics-urls': 'http://127.0.0.1:2381' },
-  'kube-apiserver': { 'anonymous-auth': 'false' },
-  'kube-controller-manager': { 'bind-address': '127.0.0.1' },
-  'kube-scheduler': { 'bind-address': '127.0.0.1' },
+/** A pattern of flags and the value with which nothing is lost. Without a value, any value is a setting. */
+type ExpectedValue = readonly [flag: string, value?: string]
+
+const localMetrics: ExpectedValue = ['listen-metrics-urls', 'http://127.0.0.1:2381']
+const localAddress: ExpectedValue = ['bind-address', '127.0.0.1']
+
+/**
+ * Flags that hyperkube sets itself, of which other values are settings of the cluster. The values are those of the
+ * tool or the defaults of the program. The first pattern that matches a flag counts. RKE1 sets most of the flags in
+ * the table of kubeadm in every cluster.
+ */
+const expectedValues: Readonly<
+  Record<AdoptionSource, Readonly<Record<AdoptedProgram, readonly ExpectedValue[]>>>
+> = {
+  kubeadm: {
+    etcd: [
+      ['cipher-suites'],
+      ['experimental-initial-corrupt-check', 'true'],
+      ['experimental-watch-progress-notify-interval', '5s'],
+      ['experimental-*'],
+      ['feature-gates', 'InitialCorruptCheck=true'],
+      localMetrics,
+      ['snapshot-count', '10000'],
+    ],
+    'kube-apiserver': [
+      ['audit-*'],
+      ['authorization-config'],
+      ['authorization-mode', 'Node,RBAC'],
+      ['bind-address', '0.0.0.0'],
+      ['tls-cipher-suites'],
+      ['tls-min-version', 'VersionTLS12'],
+    ],
+    'kube-controller-manager': [
+      localAddress,
+      ['controllers', '*,bootstrapsigner,tokencleaner'],
+      ['tls-cipher-suites'],
+      ['tls-min-version', 'VersionTLS12'],
+    ],
+    'kube-scheduler': [localAddress, ['tls-cipher-suites'], ['tls-min-version', 'VersionTLS12']],
+  },
+  rke1: {
+    etcd: [localMetrics],
+    'kube-apiserver': [['anonymous-auth', 'false']],
+    'kube-controller-manager': [localAddress],
+    'kube-scheduler': [localAddress],
+  },
 }
 
 export type AdoptedProgram = Extract<
@@ -103,65 +145,14 @@ export const adoptedPrograms: readonly AdoptedProgram[] = [
   'kube-scheduler',
 ]
 
-/** Admission plugins that Kubernetes or hyperkube enables anyway. RKE1 lists most of them. */
-const usualPlugins: ReadonlySet<string> = new Set([
-  'CertificateApproval',
-  'CertificateSigning',
-  'CertificateSubjectRestriction',
-  'ClusterTrustBundleAttest',
-  'DefaultIngressClass',
-  'DefaultStorageClass',
-  'DefaultTolerationSeconds',
-  'DenyServiceExternalIPs',
-  'LimitRanger',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'NamespaceLifecycle',
-  'NodeRestriction',
-  'PersistentVolumeClaimResize',
-  'PodSecurity',
-  'PodTopologyLabels',
-  'Priority',
-  'ResourceQuota',
-  'RuntimeClass',
-  'ServiceAccount',
-  'StorageObjectInUseProtection',
-  'TaintNodesByCondition',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-])
-
-/** Admission plugins that work without a configuration file. */
-const keptPlugins: ReadonlySet<string> = new Set([
-  'AlwaysPullImages',
-  'ExtendedResourceToleration',
-  'LimitPodHardAntiAffinityTopology',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'OwnerReferencesPermissionEnforcement',
-  'PodNodeSelector',
-  'PodTolerationRestriction',
-])
-
 const pluginFlag = 'enable-admission-plugins'
-
-/** Sorts the admission plugins that are off by default. */
-function sortPlugins(list: string): AdoptedFlags {
-  const plugins = list.split(',').map((name) => name.trim())
-  const unusual = plugins.filter((name) => name !== '' && !usualPlugins.has(name))
-  const kept = unusual.filter((name) => keptPlugins.has(name)).join(',')
-  const lost = unusual.filter((name) => !keptPlugins.has(name)).join(',')
-  return {
-    kept: kept === '' ? {} : { [pluginFlag]: kept },
-    lost: lost === '' ? [] : [`${pluginFlag}=${lost}`],
-  }
-}
 
 /** Flags whose values are files of the host. hyperkube does not keep such files. */
 const isFile = (value: string): boolean => value.startsWith('/')
 
 /** Sorts the flags of a component. `defaults` are values that hyperkube sets anyway. */
 export function sortFlags(
+  from: AdoptionSource,
   program: AdoptedProgram,
   args: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>>,
@@ -170,18 +161,16 @@ export function sortFlags(
   const matches = (patterns: readonly string[], flag: string): boolean =>
     patterns.some((pattern) => matchesFlag(pattern, flag))
   const plugins = sortPlugins(args[pluginFlag] ?? '')
-  const kept: Record<string, string> = { ...plugins.kept }
-  const lost = [...plugins.lost]
+  const kept: Record<string, string> = plugins.kept === '' ? {} : { [pluginFlag]: plugins.kept }
+  const lost = plugins.lost === '' ? [] : [`${pluginFlag}=${plugins.lost}`]
   for (const [flag, value] of Object.entries(args)) {
-    const replaced = replacedFlags[program][flag]
-    if (replaced !== undefined && value !== replaced) lost.push(flag)
-    if (
-      flag === pluginFlag ||
-      replaced !== undefined ||
-      defaults[flag] === value ||
-      matches([...Object.keys(settings), ...others], flag)
-    )
+    const expected = expectedValues[from][program].find(([pattern]) => matchesFlag(pattern, flag))
+    if (expected !== undefined) {
+      if (expected[1] !== value) lost.push(flag)
       continue
+    }
+    const isOwned = matches([...Object.keys(settings), ...others], flag)
+    if (flag === pluginFlag || defaults[flag] === value || isOwned) continue
     if (matches(keptFlags[program], flag) && !isFile(value)) kept[flag] = value
     else if (!matches(toolFlags[program], flag)) lost.push(flag)
   }

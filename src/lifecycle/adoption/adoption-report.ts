@@ -37,6 +37,10 @@ export function prevents(code: string, message: string, next: string, host?: str
   return { verdict: 'prevents', code, message, ...(host === undefined ? {} : { host }), next }
 }
 
+export function lost(code: string, message: string, next: string): AdoptionItem {
+  return { verdict: 'lost', code, message, next }
+}
+
 /** True if something prevents the adoption. */
 export function isPrevented({ items }: Pick<AdoptionReport, 'items'>): boolean {
   return items.some(({ verdict }) => verdict === 'prevents')

@@ -163,6 +163,16 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
       })),
   ],
   [
+    'another cgroup driver of containerd',
+    'ADOPT_CGROUP_DRIVER',
+    /uses the cgroup driver cgroupfs, but hyperkube uses systemd/,
+    (one) =>
+      changeHost(one, 3, ({ kubelet, runtime }) => ({
+        kubelet: { ...kubelet, config: { ...kubelet.config, cgroupDriver: 'systemd' } },
+        runtime: { ...runtime, systemdCgroup: false },
+      })),
+  ],
+  [
     'custom paths',
     'ADOPT_CUSTOM_PATH',
     /the data directory of etcd is \/srv\/etcd instead of \/var\/lib\/etcd/,
@@ -172,6 +182,46 @@ const unsuitable: readonly (readonly [name: string, code: string, message: RegEx
 
 /** Unsuitable clusters of other kinds. */
 const otherUnsuitable: typeof unsuitable = [
+  [
+    'etcd at another address than the node',
+    'ADOPT_ETCD_ADDRESS',
+    /cp1 has the peer URL https:\/\/10\.0\.0\.1:2380, but its node has the address 192\.168\.0\.1;/,
+    (one) =>
+      changeApi(
+        changeHost(one, 0, ({ addresses }) => ({ addresses: [...addresses, '192.168.0.1'] })),
+        ({ nodes }) => ({
+          nodes: nodes.map((node) => (node.name === 'cp1' ? { ...node, addresses: ['192.168.0.1'] } : node)),
+        }),
+      ),
+  ],
+  [
+    'virtual IP of a static pod',
+    'ADOPT_ENDPOINT_POD',
+    /the static pod kube-vip would end, .* at api\.shop\.example:6443/,
+    (one) => changeHost(one, 0, () => ({ otherStaticPods: ['kube-vip'] })),
+  ],
+  [
+    'another prefix in etcd',
+    'ADOPT_CUSTOM_PATH',
+    /keeps objects in etcd below \/shop instead of \/registry/,
+    (one) => changeArgs(one, 'kube-apiserver', { 'etcd-prefix': '/shop' }),
+  ],
+  [
+    'backup of a manifest',
+    'ADOPT_HOST_DIRTY',
+    /a manifest of etcd in \/etc\/kubernetes\/manifests\/etcd\.yaml\.bak/,
+    (one) =>
+      changeHost(one, 1, ({ components }) => ({
+        components: components.flatMap((component) =>
+          component.name === 'etcd'
+            ? ['etcd.yaml', 'etcd.yaml.bak'].map((file) => ({
+                ...component,
+                file: `/etc/kubernetes/manifests/${file}`,
+              }))
+            : [component],
+        ),
+      })),
+  ],
   [
     'IPv6 first',
     'ADOPT_IPV6_FIRST',
@@ -379,6 +429,12 @@ const customPaths: readonly (readonly [message: RegExp, change: Change])[] = [
     (one) => changeHost(one, 3, () => ({ kubelet: { args: { config: '/etc/kubelet.yaml' }, config: {} } })),
   ],
   [
+    /the directory of CNI plugins is \/usr\/lib\/cni instead of \/opt\/cni\/bin/,
+    (one) =>
+      changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, pluginDirectories: ['/usr/lib/cni'] } })),
+  ],
+  [/\/var\/lib\/etcd is a symbolic link/, (one) => changeHost(one, 0, () => ({ links: ['/var/lib/etcd'] }))],
+  [
     /the data directory of containerd is \/data\/containerd/,
     (one) => changeHost(one, 3, ({ runtime }) => ({ runtime: { ...runtime, root: '/data/containerd' } })),
   ],
@@ -401,6 +457,127 @@ test('a healthy RKE1 cluster can be adopted, and the report names what is lost',
   const report = assess(buildRke1Observation())
   expect(report.items.filter(({ verdict }) => verdict === 'prevents')).toEqual([])
   await expect(formatItems(report)).toMatchFileSnapshot('testdata/rke1-report.txt')
+})
+
+test.each([
+  ['etcd', { 'listen-metrics-urls': 'http://0.0.0.0:2381', 'snapshot-count': '50000' }],
+  ['kube-apiserver', { 'audit-policy-file': '/etc/kubernetes/audit.yaml', 'audit-log-path': '/var/log/a' }],
+  ['kube-apiserver', { 'authorization-mode': 'Node,RBAC,Webhook', 'tls-min-version': 'VersionTLS13' }],
+  ['kube-apiserver', { 'authorization-config': '/etc/kubernetes/authorization.yaml' }],
+  ['kube-controller-manager', { 'bind-address': '0.0.0.0', controllers: '*,-ttl' }],
+  ['kube-scheduler', { 'bind-address': '0.0.0.0' }],
+])('settings of %s that only operators of kubeadm set are lost: %j', (program, args) => {
+  const names = Object.keys(args).map((name) => `--${name}`)
+  const { items } = assess(changeArgs(buildKubeadmObservation(), program, args))
+  const { message = '' } = items.find(({ code }) => code === 'ADOPT_LOSES_FLAGS') ?? {}
+  expect(new Set(message.replace(`flags of ${program}: `, '').split(', '))).toEqual(new Set(names))
+})
+
+test('flags that kubeadm sets are not lost', () => {
+  const changed = changeArgs(buildKubeadmObservation(), 'etcd', {
+    'experimental-initial-corrupt-check': 'true',
+    'experimental-watch-progress-notify-interval': '5s',
+    'listen-metrics-urls': 'http://127.0.0.1:2381',
+  })
+  expect(assess(changed).items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS')).toEqual([])
+})
+
+test('static pods that serve no address of the API are only lost', () => {
+  const own = changeApi(buildKubeadmObservation(), ({ kubeadm }) => ({
+    kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: '10.0.0.1:6443' },
+  }))
+  expect(listRefusals(changeHost(own, 0, () => ({ otherStaticPods: ['nginx'] })))).toEqual([])
+  const ofControlPlane = changeApi(buildKubeadmObservation(), ({ kubeadm }) => ({
+    kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: 'cp1.shop.example:6443' },
+  }))
+  const named = changeHost(ofControlPlane, 0, () => ({
+    hostname: 'cp1.shop.example',
+    otherStaticPods: ['nginx'],
+  }))
+  expect(listRefusals(named)).toEqual([])
+  const onWorker = changeHost(buildKubeadmObservation(), 3, () => ({ otherStaticPods: ['nginx'] }))
+  expect(listRefusals(onWorker)).toEqual([])
+  expect(assess(onWorker).items.map(({ code }) => code)).toContain('ADOPT_LOSES_STATIC_PODS')
+})
+
+test('settings of containerd, drop-ins and environment variables are lost', () => {
+  const base = changeHost(buildKubeadmObservation(), 3, ({ runtime }) => ({
+    runtime: { ...runtime, settings: ['registry docker.io', 'runtime nvidia'] },
+    dropIns: ['/etc/systemd/system/containerd.service.d/http-proxy.conf'],
+  }))
+  const { items } = assess(
+    changeHost(base, 0, ({ components }) => ({
+      components: components.map((one) =>
+        one.name === 'kube-apiserver' ? { ...one, environment: ['HTTPS_PROXY', 'NO_PROXY'] } : one,
+      ),
+    })),
+  )
+  expect(items.filter(({ verdict }) => verdict === 'lost')).toMatchObject([
+    {
+      code: 'ADOPT_LOSES_ENVIRONMENT',
+      message: 'environment variables of kube-apiserver: HTTPS_PROXY and NO_PROXY',
+    },
+    {
+      code: 'ADOPT_LOSES_RUNTIME_SETTINGS',
+      message: 'settings of containerd: registry docker.io and runtime nvidia',
+    },
+    {
+      code: 'ADOPT_LOSES_DROP_INS',
+      message: 'drop-ins of units: /etc/systemd/system/containerd.service.d/http-proxy.conf',
+    },
+    { code: 'ADOPT_LOSES_TOOL' },
+  ])
+})
+
+test('with RKE1 the configuration of containerd is that of Docker, and no setting of the cluster', () => {
+  const changed = changeHost(buildRke1Observation(), 1, ({ runtime }) => ({
+    runtime: { ...runtime, settings: ['default runtime runsc', 'runtime runsc'] },
+    dropIns: ['/etc/systemd/system/docker.service.d/http-proxy.conf'],
+  }))
+  const codes = assess(changed).items.map(({ code }) => code)
+  expect(codes).toContain('ADOPT_LOSES_DROP_INS')
+  expect(codes).not.toContain('ADOPT_LOSES_RUNTIME_SETTINGS')
+})
+
+test('flags of a second etcd member of RKE1 are reported, also on a host of its own', () => {
+  const base = buildRke1Observation()
+  const etcd = base.hosts[0]?.components.filter(({ name }) => name === 'etcd') ?? []
+  const changed = changeHost(base, 1, ({ components }) => ({
+    components: [
+      ...components,
+      ...etcd.map((one) => ({ ...one, args: { ...one.args, 'heartbeat-interval': '900', own: 'yes' } })),
+    ],
+  }))
+  expect(listLost(changed)).toEqual(
+    expect.arrayContaining([
+      'flags of etcd: --own',
+      'flags of etcd that differ between members: --heartbeat-interval; those of 10.0.0.1 are kept',
+    ]),
+  )
+})
+
+test('refused externalIPs are reported unless the cluster already has a setting for them', () => {
+  const isReported = (flag: string): boolean =>
+    assess(
+      changeArgs(buildRke1Observation(), 'kube-apiserver', { [flag]: 'DenyServiceExternalIPs' }),
+    ).items.some(({ code }) => code === 'ADOPT_CHANGES_EXTERNAL_IPS')
+  const flags = ['enable-admission-plugins', 'disable-admission-plugins', 'event-ttl']
+  expect(flags.map(isReported)).toEqual([false, false, true])
+})
+
+test('flags that differ between control planes are reported', () => {
+  const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
+    components: components.map((one) =>
+      one.name === 'kube-apiserver'
+        ? { ...one, args: { ...one.args, 'event-ttl': '4h', 'audit-webhook-config-file': '/etc/a' } }
+        : one,
+    ),
+  }))
+  const { items } = assess(changed)
+  expect(items.filter(({ code }) => code === 'ADOPT_LOSES_FLAGS').map(({ message }) => message)).toEqual([
+    'flags of kube-apiserver: --audit-webhook-config-file',
+    'flags of kube-apiserver that differ between control planes: --event-ttl; those of 10.0.0.1 are kept',
+  ])
 })
 
 test('flags of kubelets that cluster.yml cannot keep are lost', () => {
@@ -469,6 +646,33 @@ test.each(customPaths)('custom path: %s', (message, change) => {
   expect(new Set(refusals.map(({ code }) => code))).toEqual(new Set(['ADOPT_CUSTOM_PATH']))
   expect(refusals[0]?.message).toMatch(message)
   expect(refusals[0]?.next).toBeTruthy()
+})
+
+test.each([
+  [{ containerRuntimeEndpoint: 'unix:///var/run/containerd/containerd.sock' }, {}],
+  [{ containerRuntimeEndpoint: '' }, { 'container-runtime-endpoint': '/run/containerd/containerd.sock' }],
+])('the default socket of kubeadm is that of containerd: %j %j', (config, args) => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ kubelet }) => ({
+    kubelet: { args: { ...kubelet.args, ...args }, config: { ...kubelet.config, ...config } },
+  }))
+  expect(listRefusals(changed)).toEqual([])
+})
+
+test('the flag for the container runtime has priority over the configuration of the kubelet', () => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ kubelet }) => ({
+    kubelet: {
+      args: { ...kubelet.args, 'container-runtime-endpoint': 'unix:///run/own.sock' },
+      config: { ...kubelet.config, containerRuntimeEndpoint: '' },
+    },
+  }))
+  expect(listRefusals(changed).map(({ code }) => code)).toEqual(['ADOPT_RUNTIME'])
+})
+
+test('containerd 1 does not choose the cgroup driver of the kubelet', () => {
+  const changed = changeHost(buildKubeadmObservation(), 3, ({ runtime }) => ({
+    runtime: { ...runtime, containerd: '1.7.29', systemdCgroup: false },
+  }))
+  expect(listRefusals(changed)).toEqual([])
 })
 
 test('standard paths may be written out', () => {
@@ -590,6 +794,11 @@ const further: readonly (readonly [name: string, code: string, change: Change])[
       changeArgs(one, 'kube-apiserver', {
         'service-account-key-file': '/etc/kubernetes/pki/sa.pub,/etc/kubernetes/pki/old.pub',
       }),
+  ],
+  [
+    'two service account keys in one file',
+    'ADOPT_SERVICE_ACCOUNTS',
+    (one) => changeHost(one, 1, () => ({ serviceAccountKeys: 2 })),
   ],
   [
     'kms encryption',
@@ -761,7 +970,10 @@ test('the machine id that kubelets of RKE1 report is that of their image', () =>
 test('another prefix in etcd is refused, because the cluster would look empty', () => {
   const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', { 'etcd-prefix': '/shop' })
   expect(listRefusals(changed)).toMatchObject([
-    { code: 'ADOPT_CUSTOM_PATH', message: 'the prefix of objects in etcd is /shop instead of /registry' },
+    {
+      code: 'ADOPT_CUSTOM_PATH',
+      message: 'the API server keeps objects in etcd below /shop instead of /registry',
+    },
   ])
 })
 

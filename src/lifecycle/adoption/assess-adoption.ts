@@ -8,11 +8,11 @@ import {
   checkAuthorization,
   checkCloudProvider,
   checkEncryption,
+  checkEndpointPods,
   checkNodesReady,
-  checkPaths,
   checkServiceAccounts,
 } from './checks/control-plane.ts'
-import { checkExternalEtcd, checkMembers } from './checks/etcd.ts'
+import { checkExternalEtcd, checkMemberAddresses, checkMembers } from './checks/etcd.ts'
 import {
   checkCompleteness,
   checkDirt,
@@ -23,6 +23,7 @@ import {
 } from './checks/hosts.ts'
 import { buildEtcdVersionCheck, checkCaNames, checkCgroupDriver, checkRuntime } from './checks/move.ts'
 import { checkAddressFamily, checkKubeProxy, checkPodNetwork } from './checks/network.ts'
+import { checkPaths } from './checks/paths.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
 import { listEffects } from './effects.ts'
 import { type AdoptionObservation, findNode } from './observation.ts'
@@ -37,6 +38,7 @@ const checks: readonly AdoptionCheck[] = [
   checkWindows,
   checkNodesReady,
   checkCloudProvider,
+  checkEndpointPods,
   checkPaths,
   checkExpiry,
   checkCas,
@@ -45,6 +47,7 @@ const checks: readonly AdoptionCheck[] = [
   checkEncryption,
   checkExternalEtcd,
   checkMembers,
+  checkMemberAddresses,
   checkPodNetwork,
   checkAddressFamily,
   checkKubeProxy,

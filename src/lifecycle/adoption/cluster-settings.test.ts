@@ -42,6 +42,46 @@ test.each([
   expect(cluster?.spec.api.endpoint).toBe(endpoint)
 })
 
+test('a virtual IP that a control plane has now stays the endpoint', () => {
+  const withAddress = changeHost(buildKubeadmObservation(), 0, ({ addresses, certificates }) => ({
+    addresses: [...addresses, '10.0.0.100', '192.0.2.7'],
+    certificates: certificates.map((certificate) =>
+      certificate.path.endsWith('/apiserver.crt')
+        ? { ...certificate, names: ['cp1', '10.0.0.1', '10.0.0.100', '192.0.2.7'] }
+        : certificate,
+    ),
+  }))
+  const { cluster, errors } = build(
+    changeApi(withAddress, ({ kubeadm }) => ({
+      kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: '10.0.0.100:6443' },
+    })),
+  )
+  expect(errors).toEqual([])
+  expect(cluster?.spec.api).toMatchObject({
+    endpoint: '10.0.0.100:6443',
+    sans: ['192.0.2.7', 'api.shop.example'],
+  })
+})
+
+test('full names of control planes stay in the certificates of API servers', () => {
+  const named = changeHost(buildKubeadmObservation(), 0, ({ certificates }) => ({
+    nodeName: 'cp1.shop.example',
+    certificates: certificates.map((certificate) =>
+      certificate.path.endsWith('/apiserver.crt')
+        ? { ...certificate, names: ['cp1.shop.example', '10.0.0.1'] }
+        : certificate,
+    ),
+  }))
+  const { cluster } = build(
+    changeApi(named, ({ kubeadm, nodes }) => ({
+      nodes: nodes.map((node) => (node.name === 'cp1' ? { ...node, name: 'cp1.shop.example' } : node)),
+      kubeadm: kubeadm && { ...kubeadm, controlPlaneEndpoint: 'cp1.shop.example:6443' },
+    })),
+  )
+  expect(cluster?.spec.hosts[0]).toMatchObject({ name: 'cp1-shop-example', nodeName: 'cp1.shop.example' })
+  expect(cluster?.spec.api.endpoint).toBe('cp1.shop.example:6443')
+})
+
 test('the cluster.yml of an RKE1 cluster keeps its issuer, networks and etcd timing', async () => {
   const { text, errors } = build(buildRke1Observation())
   expect(errors).toEqual([])
@@ -62,6 +102,52 @@ test('settings of a kubelet that differs from others belong to its host', () => 
     undefined,
     250,
   ])
+})
+
+test('flags of a kubelet have priority over its configuration file', () => {
+  const { cluster } = build(
+    changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+      kubelet: {
+        args: {
+          ...kubelet.args,
+          'max-pods': '250',
+          'system-reserved': 'cpu=500m',
+          'feature-gates': 'A=false',
+          'eviction-hard': 'nodefs.available<3%',
+        },
+        config: {
+          ...kubelet.config,
+          maxPods: 110,
+          systemReserved: { cpu: '100m' },
+          featureGates: { A: true, B: true },
+        },
+      },
+    })),
+  )
+  expect(cluster?.spec.hosts[4]?.components?.kubelet).toMatchObject({
+    maxPods: 250,
+    systemReserved: { cpu: '500m' },
+    config: { featureGates: { A: false, B: true }, evictionHard: { 'nodefs.available': '3%' } },
+  })
+})
+
+test('DNS servers, resolver file and disabled limits of a kubelet are kept if they are not the usual ones', () => {
+  const change = (own: Readonly<Record<string, unknown>>, args: Readonly<Record<string, string>> = {}) =>
+    build(
+      changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+        kubelet: { args: { ...kubelet.args, ...args }, config: { ...kubelet.config, ...own } },
+      })),
+    ).cluster?.spec.hosts[4]?.components?.kubelet?.config
+  expect(change({ clusterDNS: ['169.254.20.10'] })).toMatchObject({ clusterDNS: ['169.254.20.10'] })
+  expect(change({ resolvConf: '/etc/kubernetes/resolv.conf' })).toMatchObject({
+    resolvConf: '/etc/kubernetes/resolv.conf',
+  })
+  expect(change({ resolvConf: '/run/systemd/resolve/resolv.conf' })).toBeUndefined()
+  expect(change({ eventRecordQPS: 0, podsPerCore: 0 })).toMatchObject({ eventRecordQPS: 0 })
+  expect(change({}, { 'resolv-conf': '/etc/own.conf', 'cluster-dns': '10.96.0.53' })).toMatchObject({
+    clusterDNS: ['10.96.0.53'],
+    resolvConf: '/etc/own.conf',
+  })
 })
 
 test('settings of a kubelet without a configuration file come from its flags', () => {
@@ -213,6 +299,7 @@ test('a dedicated etcd host of RKE1 stays a node with its taint', () => {
   const { cluster, errors } = build(moved)
   expect(errors).toEqual([])
   expect(cluster?.spec.hosts[1]).toMatchObject({ roles: ['etcd', 'worker'], taints: [etcdTaint] })
+  expect(cluster?.spec.components.etcd.args).toMatchObject({ 'heartbeat-interval': '500' })
 })
 
 test('names of API servers that hyperkube would not give them become sans', () => {

@@ -1,20 +1,12 @@
-import { isIP } from 'node:net'
-import { formatHostPort } from '../../kit/host-port.ts'
-import { parseEndpointHost } from '../../spec/api.ts'
 import { addressAt } from '../../spec/cidr.ts'
 import { clusterApiVersion } from '../../spec/cluster.ts'
 import type { HostSpec } from '../../spec/host.ts'
 import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
+import { describeApi } from './api-settings.ts'
 import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
-import { type KubeletSettings, readDnsServers, readKubeletSettings } from './kubelet-settings.ts'
+import { type KubeletSettings, readClusterDns, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
-import {
-  type AdoptionObservation,
-  findComponent,
-  findKubeProxyMode,
-  findNode,
-  listAdoptedControlPlanes,
-} from './observation.ts'
+import { type AdoptedHost, type AdoptionObservation, findKubeProxyMode } from './observation.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
 export interface GivenSettings {
@@ -33,7 +25,7 @@ export type ClusterDocument = Readonly<Record<string, unknown>>
 /** Builds the cluster.yml that describes an observed cluster as it is. */
 export function buildAdoptedCluster(observation: AdoptionObservation, given: GivenSettings): ClusterDocument {
   const kubelets = observation.hosts.map((host) =>
-    keepDnsServers(observation, host, keepReserved(observation, readKubeletSettings(host))),
+    keepClusterDns(observation, host, keepReserved(observation, readKubeletSettings(host))),
   )
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
@@ -100,15 +92,15 @@ function keepReserved({ from }: AdoptionObservation, settings: KubeletSettings):
 }
 
 /**
- * Keeps the DNS servers of pods, such as a Service with another address or a cache on each node. The DNS addon stays,
- * so the address that hyperkube would choose may lead nowhere.
+ * Keeps DNS servers of pods other than the address that the tools and hyperkube give to the DNS Service. The DNS
+ * addon stays, so that address may lead nowhere.
  */
-function keepDnsServers(
+function keepClusterDns(
   observation: AdoptionObservation,
-  { kubelet }: AdoptionObservation['hosts'][number],
+  host: AdoptedHost,
   settings: KubeletSettings,
 ): KubeletSettings {
-  const servers = readDnsServers(kubelet)
+  const servers = readClusterDns(host)
   const [services] = readNetworks(observation).services
   const isDefault = services !== undefined && servers.join() === addressAt(services, 10)
   return servers.length === 0 || isDefault
@@ -119,58 +111,6 @@ function keepDnsServers(
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
 function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
   return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
-}
-
-/**
- * Names that the certificates of hyperkube's API servers have anyway. Other addresses of a host may be virtual ones,
- * which are at one control plane at a time.
- */
-function isStandardName(name: string, observation: AdoptionObservation): boolean {
-  const { services } = readNetworks(observation)
-  const names = nameHosts(observation)
-  return (
-    /^kubernetes(?:\.default.*)?$|^localhost$|^127\.0\.0\.1$|^::1$/.test(name) ||
-    services.some((network) => name === addressAt(network, 1)) ||
-    observation.hosts.some(
-      (host, index) =>
-        findComponent(host, 'kube-apiserver') !== undefined &&
-        (host.address === name ||
-          names[index] === name ||
-          findNode(observation, host)?.addresses.includes(name) === true),
-    )
-  )
-}
-
-/** True for an endpoint that is a control plane itself. */
-function isControlPlaneName(name: string, observation: AdoptionObservation): boolean {
-  return (
-    isStandardName(name, observation) ||
-    listAdoptedControlPlanes(observation).some(
-      ({ nodeName, hostname }) => nodeName === name || hostname === name,
-    )
-  )
-}
-
-function describeApi(observation: AdoptionObservation): object {
-  const stated = observation.api?.kubeadm?.controlPlaneEndpoint ?? ''
-  const port = Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
-  // kubeadm accepts an endpoint without a port, also an IPv6 address.
-  const hasPort = stated.includes(':') && isIP(stated) === 0
-  const endpoint = hasPort || stated === '' ? stated : formatHostPort(stated, port)
-  const isOwn = endpoint === '' || isControlPlaneName(parseEndpointHost(endpoint), observation)
-  const sans = listAdoptedControlPlanes(observation).flatMap(({ certificates }) =>
-    certificates
-      .filter(({ path }) => /\/(?:apiserver\.crt|kube-apiserver\.pem)$/.test(path))
-      .flatMap(({ names }) => names),
-  )
-  const own = [...new Set(sans)].filter(
-    (name) => !isStandardName(name, observation) && (isOwn || name !== parseEndpointHost(endpoint)),
-  )
-  return {
-    ...(isOwn ? {} : { endpoint }),
-    ...(port === 6443 ? {} : { port }),
-    ...(own.length === 0 ? {} : { sans: own }),
-  }
 }
 
 const componentKeys = {
@@ -189,7 +129,12 @@ export function listDefaultFlags(observation: AdoptionObservation): Readonly<Rec
 
 function describeComponents(observation: AdoptionObservation): object {
   const described = adoptedPrograms.map((program) => {
-    const { kept } = sortFlags(program, findArgs(observation, program), listDefaultFlags(observation))
+    const { kept } = sortFlags(
+      observation.from,
+      program,
+      findArgs(observation, program),
+      listDefaultFlags(observation),
+    )
     // Clients that were written for long-lived tokens must not lose their access.
     const extended = program === 'kube-apiserver' ? { 'service-account-extend-token-expiration': 'true' } : {}
     return [componentKeys[program], { args: { ...extended, ...kept } }] as const

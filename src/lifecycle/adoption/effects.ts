@@ -1,17 +1,13 @@
-import { formatCount, formatNames, joinNames } from '../../kit/text.ts'
-import { adoptedPrograms, sortFlags } from './adopted-flags.ts'
+import { formatCount, joinNames } from '../../kit/text.ts'
 import type { AdoptionItem } from './adoption-report.ts'
 import { toolNames } from './checks/check.ts'
-import { listDefaultFlags } from './cluster-settings.ts'
 import { caPaths } from './existing-keys.ts'
-import { listRoles, nameHosts } from './host-settings.ts'
-import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
+import { listLost } from './lost-settings.ts'
 import { findArgs, readNetworks } from './network-settings.ts'
 import {
   type AdoptionObservation,
   findComponent,
   findKubeProxyMode,
-  findNode,
   listAdoptedControlPlanes,
 } from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
@@ -29,13 +25,6 @@ const changed = (code: string, message: string, next?: string): AdoptionItem => 
   message,
   ...(next === undefined ? {} : { next }),
 })
-const lost = (code: string, message: string, next: string): AdoptionItem => ({
-  verdict: 'lost',
-  code,
-  message,
-  next,
-})
-
 function listKept(observation: AdoptionObservation): AdoptionItem[] {
   const { api, etcd, hosts, from } = observation
   const { pods, services, domain } = readNetworks(observation)
@@ -145,7 +134,10 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
 /** Says that API servers refuse Services that the other tool's accept. Existing ones stay as they are. */
 function listAdmissionChanges(observation: AdoptionObservation): AdoptionItem[] {
   const plugin = 'DenyServiceExternalIPs'
-  if (findArgs(observation, 'kube-apiserver')['enable-admission-plugins']?.includes(plugin)) return []
+  const args = findArgs(observation, 'kube-apiserver')
+  // cluster.yml keeps the flag that disables it.
+  const lists = [args['enable-admission-plugins'], args['disable-admission-plugins']]
+  if (lists.some((list) => list?.includes(plugin))) return []
   return [
     changed(
       'ADOPT_CHANGES_EXTERNAL_IPS',
@@ -183,187 +175,4 @@ function describeKubeProxyChange(observation: AdoptionObservation): AdoptionItem
     'ADOPT_CHANGES_KUBE_PROXY_SERVICE',
     `kube-proxy becomes a service of each host${mode === 'ipvs' ? ', with nftables or iptables instead of ipvs' : mode === undefined ? '' : `, in mode ${mode} as before`}`,
   )
-}
-
-/** What to do about keys of RKE1's file that are lost. */
-const hiddenSettingRemedies: Readonly<Record<string, string>> = {
-  'services.kube-api.pod_security_configuration':
-    'label namespaces that need privileges, such as ingress-nginx, then set spec.security.podSecurity: restricted',
-  'services.kube-api.audit_log.configuration.policy':
-    'save the policy as a file beside cluster.yml, and set spec.security.audit.policy',
-}
-
-/** Packages of Debian and of Red Hat that have programs for volumes. */
-const mountPackages: Readonly<Record<string, string>> = {
-  'mount.nfs': 'nfs-common or nfs-utils',
-  'mount.cifs': 'cifs-utils',
-  iscsiadm: 'open-iscsi or iscsi-initiator-utils',
-  'mkfs.xfs': 'xfsprogs',
-}
-
-/** Lists what only RKE1 did for its cluster. Hosts show some of it; the rest is in its file. */
-function listLostParts({ from, hosts, api, hiddenSettings = [] }: AdoptionObservation): AdoptionItem[] {
-  if (from !== 'rke1') return []
-  const dockerSettings = [...new Set(hosts.flatMap(({ runtime }) => runtime.dockerSettings ?? []))]
-  const names = nameHosts({ hosts })
-  const missing = Map.groupBy(
-    hosts.flatMap(({ missingPrograms = [] }, index) =>
-      missingPrograms.map((program) => ({ program, host: names[index] ?? '' })),
-    ),
-    ({ program }) => program,
-  )
-  const isSnapshotting = hosts.some(({ dockerContainers }) =>
-    dockerContainers.includes('etcd-rolling-snapshots'),
-  )
-  const isManaged = (api?.daemonSets ?? []).some(
-    ({ namespace, name }) => namespace === 'cattle-system' && name === 'cattle-node-agent',
-  )
-  return [
-    ...hiddenSettings.map((key) =>
-      lost(
-        'ADOPT_LOSES_SETTINGS',
-        `the setting of RKE1 ${key}`,
-        hiddenSettingRemedies[key] ?? 'check whether the cluster needs it; spec.components has flags instead',
-      ),
-    ),
-    ...(dockerSettings.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_DOCKER_SETTINGS',
-            `settings of Docker: ${joinNames(dockerSettings)}`,
-            'before hyperkube up, set spec.proxy and spec.registries in cluster.yml, or nodes cannot pull images; containerd has no log drivers',
-          ),
-        ]),
-    ...[...missing].map(([program, found]) =>
-      lost(
-        'ADOPT_LOSES_MOUNT_PROGRAMS',
-        `${program}, which the image of RKE1's kubelet has; missing on ${formatNames(found.map(({ host }) => host))}`,
-        `if volumes need it, install its package on these hosts before hyperkube up: ${mountPackages[program] ?? program}`,
-      ),
-    ),
-    ...(isSnapshotting
-      ? [
-          lost(
-            'ADOPT_LOSES_SNAPSHOTS',
-            'recurring snapshots of etcd, also those in S3',
-            'set spec.etcd.snapshots and spec.etcd.backup in cluster.yml',
-          ),
-        ]
-      : []),
-    ...(isManaged
-      ? [
-          lost(
-            'ADOPT_LOSES_RANCHER',
-            'the management of hosts by Rancher, whose agents reach them through Docker',
-            'this was never tried; do not change the cluster in Rancher any more, and keep its agents from installing RKE1 again',
-          ),
-        ]
-      : []),
-  ]
-}
-
-/** Flags of kube-proxy that RKE1 sets on every host, or that have a setting of their own in cluster.yml. */
-const usualProxyFlags = new Set([
-  'cluster-cidr',
-  'healthz-bind-address',
-  'hostname-override',
-  'kubeconfig',
-  'proxy-mode',
-  'v',
-])
-
-/** Lists flags of kube-proxy that cluster.yml does not keep. With kubeadm its DaemonSet stays. */
-function listLostProxyFlags(hosts: AdoptionObservation['hosts']): readonly string[] {
-  const flags = hosts.flatMap((host) => Object.keys(findComponent(host, 'kube-proxy')?.args ?? {}))
-  return [...new Set(flags)].filter((flag) => !usualProxyFlags.has(flag)).map((flag) => `--${flag}`)
-}
-
-function listLost(observation: AdoptionObservation): AdoptionItem[] {
-  const { from, hosts, api } = observation
-  const [server] = listAdoptedControlPlanes(observation)
-  const flags = adoptedPrograms.flatMap((program) => {
-    const args = (server && findComponent(server, program))?.args ?? {}
-    const names = sortFlags(program, args, listDefaultFlags(observation)).lost
-    if (names.length === 0) return []
-    const message = `flags of ${program}: ${names.map((name) => `--${name}`).join(', ')}`
-    return [
-      lost('ADOPT_LOSES_FLAGS', message, 'if the cluster needs them, set spec.components in cluster.yml'),
-    ]
-  })
-  const kubeletSettings = [
-    { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
-    { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
-  ]
-  const proxyFlags = from === 'rke1' ? listLostProxyFlags(hosts) : []
-  const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
-  // canal stays, and goes on to enforce policies of Calico.
-  const isCanal = describePodNetwork(observation).kind === 'canal'
-  const policies = (api?.foreignPolicies ?? []).filter(
-    ({ resource, count }) => count > 0 && !(isCanal && resource.endsWith('projectcalico.org')),
-  )
-  const hostNames = nameHosts(observation)
-  const etcdNodes = hosts.flatMap((host, index) =>
-    listRoles(observation, host).join() === 'etcd' && findNode(observation, host) !== undefined
-      ? [hostNames[index] ?? host.hostname]
-      : [],
-  )
-  return [
-    ...flags,
-    ...kubeletSettings.flatMap(({ what, names }) =>
-      names.length === 0
-        ? []
-        : [
-            lost(
-              'ADOPT_LOSES_FLAGS',
-              `${what} of kubelets: ${[...new Set(names)].join(', ')}`,
-              'if nodes need them, set spec.components.kubelet in cluster.yml',
-            ),
-          ],
-    ),
-    ...(proxyFlags.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_FLAGS',
-            `flags of kube-proxy: ${proxyFlags.join(', ')}`,
-            'if the cluster needs them, set spec.components.kubeProxy.config in cluster.yml',
-          ),
-        ]),
-    ...listLostParts(observation),
-    ...(pods.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_STATIC_PODS',
-            `static pods: ${joinNames(pods)}`,
-            'run them as DaemonSets; for an address of the API use spec.api.virtualIP',
-          ),
-        ]),
-    ...(policies.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_POLICIES',
-            `policies that only their own plugin enforces: ${policies.map(({ resource, count }) => `${count} ${resource}`).join(', ')}`,
-            'write them as NetworkPolicy objects first',
-          ),
-        ]),
-    ...(etcdNodes.length === 0
-      ? []
-      : [
-          lost(
-            'ADOPT_LOSES_ETCD_NODES',
-            `nodes of dedicated etcd hosts: ${joinNames(etcdNodes)}`,
-            'hosts that run only etcd are no nodes; pods there must be able to run elsewhere',
-          ),
-        ]),
-    lost(
-      'ADOPT_LOSES_TOOL',
-      from === 'kubeadm'
-        ? 'kubeadm join, kubeadm upgrade, and anonymous reads of cluster-info, until adopt rollback'
-        : 'rke up, rke etcd and rke cert, until adopt rollback',
-      'use node add, upgrade, etcd and certs of hyperkube instead',
-    ),
-  ]
 }

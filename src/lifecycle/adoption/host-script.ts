@@ -20,6 +20,20 @@ export const checkedPaths = [
 ] as const
 
 /**
+ * Paths that must be no symbolic links. Agents never follow a link to write a directory, and the sandbox of etcd
+ * permits no other directory.
+ */
+export const checkedLinks = [
+  '/var/lib/etcd',
+  '/var/lib/etcd/member',
+  '/var/lib/etcd/member/snap',
+  '/var/lib/etcd/member/wal',
+  '/var/lib/kubelet',
+  '/etc/cni/net.d',
+  '/opt/cni/bin',
+] as const
+
+/**
  * Components that run as static pods or as containers of RKE1. Of other containers only the names are read, because
  * they may have passwords in their arguments.
  */
@@ -37,7 +51,8 @@ const mountPrograms = ['mount.nfs', 'mount.cifs', 'iscsiadm', 'mkfs.xfs']
 
 /**
  * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
- * kubeconfigs are filtered on the host. Each section has a header line and a base64 text.
+ * kubeconfigs are filtered on the host. Of containerd's configuration it prints the names of tables, because values
+ * may be passwords of registries. Each section has a header line and a base64 text.
  */
 export const hostScript = `
 export LC_ALL=C PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -58,7 +73,14 @@ kubeconfigs() {
   done
 }
 existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
+links() { for path in "$@"; do test ! -L "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
+drop_ins() { systemctl show --property=DropInPaths --value containerd.service kubelet.service docker.service | tr ' ' '\\n'; }
+containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *\\(default_runtime_name\\|bin_dirs\\{0,1\\}\\|SystemdCgroup\\) = /p'; }
+registry_hosts() {
+  containerd config dump | sed -n "s/^ *config_path = [\\"']\\(.*\\)[\\"']$/\\1/p" | tr ':' '\\n' |
+    while read -r directory; do test -z "$directory" || ls -d "$directory"/*/; done
+}
 containerd_root() { containerd config dump | sed -n '/^root = /p'; }
 docker_settings() {
   docker info --format '{{if or .HTTPProxy .HTTPSProxy}}an HTTP proxy{{end}}{{range .RegistryConfig.Mirrors}}\nthe mirror of a registry{{end}}{{range $name, $index := .RegistryConfig.IndexConfigs}}{{if not $index.Secure}}\nthe insecure registry {{$name}}{{end}}{{end}}{{if ne .DefaultRuntime "runc"}}\nthe default runtime {{.DefaultRuntime}}{{end}}{{if not (or (eq .LoggingDriver "json-file") (eq .LoggingDriver "local"))}}\nthe log driver {{.LoggingDriver}}{{end}}'
@@ -76,13 +98,18 @@ output services systemctl list-units --type=service --state=active --plain --no-
 output kubelet command_line kubelet.service
 output containerd containerd --version
 output containerd-root containerd_root
+output containerd-settings containerd_settings
+output registry-hosts registry_hosts
+output drop-ins drop_ins
 output docker docker version --format '{{.Server.Version}}'
 output docker-settings docker_settings
 output missing-programs missing_programs
 output containers docker inspect --format '{{json .Name}} {{json .Args}} {{json .Mounts}} {{json .Config.Image}} {{json .State.Running}}' ${componentNames.join(' ')}
 output docker-containers docker ps --format '{{.Names}} {{.Label "io.kubernetes.docker.type"}}'
 output paths existing ${checkedPaths.join(' ')}
-files /etc/kubernetes/manifests/*.yaml /etc/kubernetes/manifests/*.yml /etc/kubernetes/manifests/*.json
+output public-keys grep -c -e '-BEGIN PUBLIC KEY-' /etc/kubernetes/pki/sa.pub
+output links links ${checkedLinks.join(' ')}
+files /etc/kubernetes/manifests/*
 files /var/lib/kubelet/config.yaml /etc/cni/net.d/*.conf /etc/cni/net.d/*.conflist /etc/cni/net.d/*.json
 certificates /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt /etc/kubernetes/ssl/*.pem /var/lib/kubelet/pki/kubelet-client-current.pem
 kubeconfigs /etc/kubernetes/*.conf
@@ -114,4 +141,9 @@ export function parseHostSections(text: string): HostSections {
     output: (name) => sections.find((one) => one.kind === 'output' && one.name === name)?.text ?? '',
     list: (kind) => sections.filter((one) => one.kind === kind),
   }
+}
+
+/** Splits the output of a command into its lines, without empty ones. */
+export function splitLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '')
 }

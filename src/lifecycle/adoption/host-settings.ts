@@ -33,9 +33,7 @@ export function describeHost(
   ssh: HostSpec['ssh'],
 ): object {
   const node = findNode(observation, host)
-  const internal = node?.addresses.find((address) => isIPv4(address)) ?? node?.addresses[0]
-  const isDualStack = (node?.podCidrs.length ?? 0) > 1
-  const internalV6 = isDualStack ? node?.addresses.find((address) => !isIPv4(address)) : undefined
+  const [internal, internalV6] = listInternalAddresses(observation, host)
   const roles = listRoles(observation, host)
   const taints = listTaints(observation, host, roles)
   const labels = listLabels(node?.labels ?? {})
@@ -50,6 +48,18 @@ export function describeHost(
     ...(Object.keys(labels).length === 0 ? {} : { labels }),
     ...(taints === undefined ? {} : { taints }),
   }
+}
+
+/** Lists the addresses at which other hosts reach a host: with dual-stack also that of IPv6. */
+export function listInternalAddresses(
+  observation: Pick<AdoptionObservation, 'api'>,
+  host: Pick<AdoptedHost, 'nodeName'>,
+): readonly string[] {
+  const node = findNode(observation, host)
+  const internal = node?.addresses.find((address) => isIPv4(address)) ?? node?.addresses[0]
+  const isDualStack = (node?.podCidrs.length ?? 0) > 1
+  const internalV6 = isDualStack ? node?.addresses.find((address) => !isIPv4(address)) : undefined
+  return [internal, internalV6].filter((address) => address !== undefined)
 }
 
 const controlPlaneTaints = new Set([

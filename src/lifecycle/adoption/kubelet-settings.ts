@@ -82,7 +82,18 @@ const replacedFields: readonly string[] = [
   'tlsPrivateKeyFile',
 ]
 
+/** Fields of which 0 means no limit. kubeadm leaves them out, and kubelets then have a limit. */
+const unlimitedByZero: ReadonlySet<string> = new Set(['eventRecordQPS', 'registryPullQPS'])
+
+/** Files between which hyperkube chooses by itself. */
+const foundResolvConf: ReadonlySet<string> = new Set([
+  '',
+  '/etc/resolv.conf',
+  '/run/systemd/resolve/resolv.conf',
+])
+
 const json = z.json()
+const record = z.record(z.string(), z.unknown()).catch({})
 const flagBoolean = z.stringbool()
 
 /** Kubelet settings of cluster.yml. */
@@ -98,22 +109,37 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   const { config, args } = kubelet
   const fields = keptFields.flatMap((field) => {
     const { data } = json.safeParse(config[field])
-    return data === undefined || isEmpty(data) ? [] : [[field, data] as const]
+    const isUnlimited = data === 0 && unlimitedByZero.has(field)
+    return data === undefined || (isEmpty(data) && !isUnlimited) ? [] : [[field, data] as const]
   })
+  const resolvConf = args['resolv-conf'] ?? config['resolvConf']
   const failSwapOn = flagBoolean.safeParse(args['fail-swap-on']).data
+  // As in the kubelet, flags have priority over the file. Of feature gates, both count.
+  const flags = readFlags(args)
+  const gates = [...fields, ...flags].flatMap(([field, value]) =>
+    field === 'featureGates' ? Object.entries(record.parse(value)) : [],
+  )
   const kept = Object.fromEntries([
-    ...readFlags(args),
     ...fields,
+    ...flags,
+    ...(gates.length === 0 ? [] : [['featureGates', Object.fromEntries(gates)] as const]),
     ...(failSwapOn === false ? [['failSwapOn', false] as const] : []),
+    ...(typeof resolvConf === 'string' && !foundResolvConf.has(resolvConf)
+      ? [['resolvConf', resolvConf] as const]
+      : []),
   ])
   const maxPods = z.coerce
     .number()
     .int()
     .min(1)
     .max(1000)
-    .safeParse(config['maxPods'] ?? args['max-pods']).data
+    .safeParse(args['max-pods'] ?? config['maxPods']).data
   const [systemReserved, kubeReserved] = (['system', 'kube'] as const).map((kind) =>
-    readResources(config[`${kind}Reserved`] ?? readPairs('=')(args[`${kind}-reserved`] ?? '')),
+    readResources(
+      args[`${kind}-reserved`] === undefined
+        ? (config[`${kind}Reserved`] ?? {})
+        : readPairs('=')(args[`${kind}-reserved`] ?? ''),
+    ),
   )
   return {
     ...(maxPods === undefined || maxPods === 110 ? {} : { maxPods }),
@@ -123,11 +149,11 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
   }
 }
 
-const addresses = z.array(z.string())
-
-/** Reads the DNS servers that a kubelet gives to pods. */
-export function readDnsServers({ args, config }: AdoptedHost['kubelet']): readonly string[] {
-  return addresses.safeParse(config['clusterDNS']).data ?? readList(args['cluster-dns'] ?? '')
+/** Reads the DNS servers that a kubelet gives to its pods. With NodeLocal DNSCache they are no Service. */
+export function readClusterDns({ kubelet }: Pick<AdoptedHost, 'kubelet'>): readonly string[] {
+  const flag = kubelet.args['cluster-dns']
+  const value = flag === undefined ? kubelet.config['clusterDNS'] : readList(flag)
+  return z.array(z.string()).safeParse(value).data ?? []
 }
 
 /** Reads reserved resources. cluster.yml has no process ids and huge pages, so these are left out. */

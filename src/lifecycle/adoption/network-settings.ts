@@ -1,14 +1,14 @@
-import { type AdoptionObservation, findComponent, listAdoptedControlPlanes } from './observation.ts'
+import { type AdoptionObservation, findComponent } from './observation.ts'
 
 const splitList = (text: string | undefined): string[] =>
   (text ?? '').split(',').filter((part) => part !== '')
 
-/** Returns the flags of a component on the first control plane. */
+/** Returns the flags of a component on the first host that runs it. etcd may have hosts of its own. */
 export function findArgs(
   observation: AdoptionObservation,
   program: string,
 ): Readonly<Record<string, string>> {
-  const [found] = listAdoptedControlPlanes(observation).flatMap((host) => findComponent(host, program) ?? [])
+  const [found] = observation.hosts.flatMap((host) => findComponent(host, program) ?? [])
   return found?.args ?? {}
 }
 
@@ -19,7 +19,7 @@ export function readNetworks(observation: AdoptionObservation): {
   readonly domain: string
 } {
   const domains = observation.hosts.map(
-    ({ kubelet }) => kubelet.config['clusterDomain'] ?? kubelet.args['cluster-domain'],
+    ({ kubelet }) => kubelet.args['cluster-domain'] ?? kubelet.config['clusterDomain'],
   )
   const domain = domains.find((one) => typeof one === 'string' && one !== '')
   return {

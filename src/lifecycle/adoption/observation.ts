@@ -54,6 +54,10 @@ export interface AdoptedHost {
   readonly services: readonly string[]
   /** Paths that exist on the host, out of those that the script checks. */
   readonly paths: readonly string[]
+  /** Number of the service account keys in the file of kubeadm, which may have several. */
+  readonly serviceAccountKeys?: number
+  /** Paths that are symbolic links, out of those that the script checks. */
+  readonly links?: readonly string[]
   readonly runtime: {
     readonly containerd?: string
     readonly docker?: string
@@ -61,7 +65,15 @@ export interface AdoptedHost {
     readonly root?: string
     /** Settings of Docker that containerd does not get: proxies, mirrors, registries, default runtime, log driver. */
     readonly dockerSettings?: readonly string[]
+    /** Registries and runtimes in the configuration of containerd, such as `registry docker.io`. */
+    readonly settings?: readonly string[]
+    /** True if runc creates cgroups through systemd. */
+    readonly systemdCgroup?: boolean
+    /** Directories of CNI plugins. */
+    readonly pluginDirectories?: readonly string[]
   }
+  /** Drop-in files of the units of kubelet and container runtime, without those of kubeadm. */
+  readonly dropIns?: readonly string[]
   /** Programs for volumes that the host does not have. */
   readonly missingPrograms?: readonly string[]
   /** Names of the running containers of Docker that belong to no pod. */
@@ -73,10 +85,14 @@ export interface AdoptedHost {
 export interface AdoptedComponent {
   readonly name: string
   readonly runsAs: 'static-pod' | 'container'
+  /** Manifest of a static pod. */
+  readonly file?: string
   readonly image: string
   /** Flags without dashes. Values of a repeated flag are joined by commas. */
   readonly args: Readonly<Record<string, string>>
   readonly mounts: readonly Mount[]
+  /** Names of the environment variables of a static pod. */
+  readonly environment?: readonly string[]
   /** Undefined for static pods, whose state is not read. */
   readonly running?: boolean
 }

@@ -38,6 +38,7 @@ spec:
   containers:
     - image: registry.k8s.io/kube-apiserver:v1.36.4
       command: [kube-apiserver, --advertise-address=10.0.0.1, --secure-port=6443]
+      env: [{ name: HTTPS_PROXY, value: 'http://proxy:3128' }]
       volumeMounts: [{ name: certs, mountPath: /pki }, { name: token, mountPath: /var/run/token }]
   volumes: [{ name: certs, hostPath: { path: /etc/kubernetes/pki } }, { name: token, emptyDir: {} }]
 `
@@ -53,8 +54,10 @@ test('static pods are components, or are listed by name', () => {
     {
       name: 'kube-apiserver',
       runsAs: 'static-pod',
+      file: '/etc/kubernetes/manifests/kube-apiserver.yaml',
       image: 'registry.k8s.io/kube-apiserver:v1.36.4',
       args: { 'advertise-address': '10.0.0.1', 'secure-port': '6443' },
+      environment: ['HTTPS_PROXY'],
       mounts: [{ host: '/etc/kubernetes/pki', path: '/pki' }],
     },
   ])

@@ -38,6 +38,7 @@ const staticPod = z.looseObject({
           image: z.string().default(''),
           command: z.array(z.string()).default([]),
           args: z.array(z.string()).default([]),
+          env: z.array(z.looseObject({ name: z.string() })).default([]),
           volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })).default([]),
         }),
       )
@@ -53,10 +54,18 @@ export interface StaticPods {
   readonly others: readonly string[]
 }
 
-/** Reads the manifests of static pods. A file that is no pod is listed by its path. */
+/** Manifest that kubeadm writes for a component. hyperkube moves only this file. */
+export function buildManifestPath(component: string): string {
+  return `/etc/kubernetes/manifests/${component}.yaml`
+}
+
+/**
+ * Reads the manifests of static pods. The kubelet reads every file in the directory, whatever its name. A file
+ * that is no pod is listed by its path.
+ */
 export function readStaticPods(files: readonly HostSection[]): StaticPods {
   const pods = files.map(({ name: file, text }) => ({ file, pod: staticPod.safeParse(parseYaml(text)).data }))
-  const components = pods.flatMap(({ pod }) => {
+  const components = pods.flatMap(({ file, pod }) => {
     const [container] = pod?.spec.containers ?? []
     if (pod === undefined || container === undefined || !componentNames.includes(pod.metadata.name)) return []
     const hostPaths = new Map(pod.spec.volumes.map(({ name, hostPath }) => [name, hostPath?.path]))
@@ -64,8 +73,12 @@ export function readStaticPods(files: readonly HostSection[]): StaticPods {
       {
         name: pod.metadata.name,
         runsAs: 'static-pod' as const,
+        file,
         image: container.image,
         args: parseFlags([...container.command.slice(1), ...container.args]),
+        ...(container.env.length === 0
+          ? {}
+          : { environment: container.env.map((variable) => variable.name) }),
         mounts: container.volumeMounts.flatMap(({ name, mountPath }): Mount[] => {
           const host = hostPaths.get(name)
           return host === undefined ? [] : [{ host, path: mountPath }]

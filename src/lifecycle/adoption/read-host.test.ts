@@ -3,6 +3,7 @@ import { createCa } from '../../pki/ca.ts'
 import { year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
+import { hostScript } from './host-script.ts'
 import { parseAdoptedHost, parseEncryption, readAdoptedHost, readRemoteFile } from './read-host.ts'
 import { createFakeRemote, renderSections } from './testing/fake-host.ts'
 
@@ -33,15 +34,37 @@ const sections = {
   'output kubelet': '/usr/bin/kubelet\n--config=/var/lib/kubelet/config.yaml\n--node-ip=10.0.0.4\n',
   'output containerd': 'containerd github.com/containerd/containerd v2.1.4 75cb2b\n',
   'output containerd-root': "root = '/data/containerd'\n",
+  'output containerd-settings': `[plugins]
+  [plugins.'io.containerd.cri.v1.runtime'.containerd]
+    default_runtime_name = 'nvidia'
+      [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes]
+        [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia]
+          [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.nvidia.options]
+            SystemdCgroup = false
+        [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
+          [plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
+            SystemdCgroup = true
+    [plugins.'io.containerd.cri.v1.runtime'.cni]
+      bin_dir = ''
+      bin_dirs = ['/opt/cni/bin', "/usr/lib/cni"]
+  [plugins.'io.containerd.image-verifier.v1.bindir']
+    bin_dir = '/opt/containerd/image-verifier/bin'
+      [plugins."io.containerd.grpc.v1.cri".registry.configs."reg.example:5000".tls]
+`,
+  'output registry-hosts': '/etc/containerd/certs.d/docker.io/\n',
+  'output drop-ins':
+    '/usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf\n/usr/lib/systemd/system/service.d/10-all.conf\n\n/etc/systemd/system/containerd.service.d/http-proxy.conf\n',
   'output docker': '',
   'output docker-settings': 'an HTTP proxy\nthe insecure registry reg.shop.example\n',
   'output missing-programs': 'mount.nfs\niscsiadm\n',
   'output docker-containers': 'kubelet\n/k8s_POD_a podsandbox\nnginx-proxy \n',
   'output paths': '/etc/kubernetes/manifests\n',
+  'output public-keys': '2\n',
+  'output links': '/var/lib/kubelet\n',
   'file /var/lib/kubelet/config.yaml': 'clusterDomain: cluster.local\nmaxPods: 200\n',
+  'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
   'file /etc/cni/net.d/10-flannel.conflist':
     '{"name":"cbr0","plugins":[{"type":"flannel"},{"type":"portmap"}]}',
-  'file /etc/cni/net.d/99-loopback.conf': '{"type":"loopback"}',
   'certificates /var/lib/kubelet/pki/kubelet-client-current.pem': certificate,
   'kubeconfig /etc/kubernetes/kubelet.conf': `    server: https://10.0.0.1:6443\n    client-certificate-data: ${Buffer.from(ca.certificate).toString('base64')}\n`,
 }
@@ -55,6 +78,8 @@ test('the output of the script becomes the observation of a host', () => {
     distribution: 'Debian GNU/Linux 12 (bookworm)',
     cgroup: 2,
     addresses: ['10.0.0.4', 'fd00::4'],
+    serviceAccountKeys: 2,
+    links: ['/var/lib/kubelet'],
     vxlan: [{ name: 'flannel.1', vni: 1, port: 8472 }],
     services: ['containerd', 'kubelet'],
     kubelet: { args: { 'node-ip': '10.0.0.4' }, config: { maxPods: 200 } },
@@ -63,7 +88,16 @@ test('the output of the script becomes the observation of a host', () => {
       containerd: '2.1.4',
       root: '/data/containerd',
       dockerSettings: ['an HTTP proxy', 'the insecure registry reg.shop.example'],
+      settings: [
+        'default runtime nvidia',
+        'runtime nvidia',
+        'registry reg.example:5000',
+        'registry docker.io',
+      ],
+      systemdCgroup: true,
+      pluginDirectories: ['/opt/cni/bin', '/usr/lib/cni'],
     },
+    dropIns: ['/etc/systemd/system/containerd.service.d/http-proxy.conf'],
     missingPrograms: ['mount.nfs', 'iscsiadm'],
     dockerContainers: ['kubelet', 'nginx-proxy'],
   })
@@ -71,6 +105,10 @@ test('the output of the script becomes the observation of a host', () => {
     ['system:node:w1.example.com', false],
     ['kubernetes-ca', true],
   ])
+})
+
+test('all manifests are read, because the kubelet ignores the ends of their names', () => {
+  expect(hostScript).toMatch(/^files \/etc\/kubernetes\/manifests\/\*$/m)
 })
 
 test('truncated or foreign output is no observation', () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { HyperkubeError } from '../../kit/errors.ts'
 import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
 import type { Remote } from '../../ssh/remote.ts'
-import { hostScript, type HostSection, parseHostSections } from './host-script.ts'
+import { hostScript, type HostSection, parseHostSections, splitLines } from './host-script.ts'
 import type {
   AdoptedCertificate,
   AdoptedHost,
@@ -12,6 +12,7 @@ import type {
   VxlanLink,
 } from './observation.ts'
 import { parseFlags, parseYaml, readContainers, readStaticPods, toHostPath } from './read-components.ts'
+import { readRuntimeSettings } from './read-runtime.ts'
 
 const scriptTimeoutMs = 60_000
 
@@ -69,6 +70,10 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
   const docker = sections.output('docker').trim()
   const dockerSettings = splitLines(sections.output('docker-settings'))
   const root = /^root = ["'](.+)["']$/m.exec(sections.output('containerd-root'))?.[1]
+  const { settings, ...runtime } = readRuntimeSettings(
+    sections.output('containerd-settings'),
+    sections.output('registry-hosts'),
+  )
   const containerd = /\bv?(\d+\.\d+\.\d+\S*)/.exec(sections.output('containerd'))?.[1]
   return {
     address,
@@ -89,18 +94,30 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
     otherStaticPods: others,
     certificates,
     kubelet: { args, config: record.catch({}).parse(parseYaml(config)) },
-    cni: files.filter(({ name }) => name.startsWith('/etc/cni/')).flatMap(readCni),
+    // The runtime sorts all files by name. The shell lists them by the ends of their names first.
+    cni: files
+      .filter(({ name }) => name.startsWith('/etc/cni/'))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .flatMap(readCni),
     vxlan: readVxlan(sections.output('vxlan')),
     services: [...sections.output('services').matchAll(/^\s*(\S+)\.service\s/gm)].map(
       ([, name = '']) => name,
     ),
     paths: splitLines(sections.output('paths')),
+    serviceAccountKeys: Number(sections.output('public-keys').trim()),
+    links: splitLines(sections.output('links')),
     runtime: {
       ...(containerd === undefined ? {} : { containerd }),
       ...(docker === '' ? {} : { docker }),
       ...(root === undefined ? {} : { root }),
       ...(dockerSettings.length === 0 ? {} : { dockerSettings }),
+      ...(settings.length === 0 ? {} : { settings }),
+      ...runtime,
     },
+    dropIns: splitLines(sections.output('drop-ins')).filter(
+      (path) =>
+        /\/(?:containerd|kubelet|docker)\.service\.d\//.test(path) && !path.endsWith('/10-kubeadm.conf'),
+    ),
     missingPrograms: splitLines(sections.output('missing-programs')),
     // Containers of pods have a second word.
     dockerContainers: splitLines(sections.output('docker-containers')).flatMap((line) => {
@@ -111,10 +128,6 @@ export function parseAdoptedHost(address: string, text: string): AdoptedHost | u
 }
 
 const record = z.record(z.string(), z.unknown())
-
-function splitLines(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '')
-}
 
 function readCertificates({ name: path, text }: HostSection): AdoptedCertificate[] {
   return parseCertificates(text).map((certificate) => describeCertificate(path, certificate))

@@ -45,6 +45,8 @@ const body = String.raw`
 here=$(cd "$(dirname "$0")" && pwd)
 backup=/var/lib/hyperkube-eject
 unit=/etc/systemd/system/kubelet.service
+hidden=$unit.d/10-kubeadm.conf
+packaged=/usr/lib/systemd/system/kubelet.service
 manifests=/etc/kubernetes/manifests
 PATH=$PATH:/usr/local/bin:/usr/bin:/usr/sbin:$(printf '%s:' /opt/hyperkube/crictl-*)
 
@@ -118,9 +120,16 @@ eject() {
     systemctl disable -q --now "$name.service"
   done
   for file in $(list_files); do install -D -m 600 "$here/files$file" "$file"; done
+  # A host that was adopted still has the link of kubeadm, to a certificate that has expired or will not be renewed.
   # The kubelet changes the link when it renews its certificate; a later run keeps that.
-  [ -e "$link" ] || ln -s "$certificate" "$link"
-  if [ -e /usr/lib/systemd/system/kubelet.service ]; then
+  if [ ! -e "$backup/moved" ] || [ ! -e "$link" ]; then ln -sfn "$certificate" "$link"; fi
+  # An adoption hides the drop-in file of the package.
+  if [ "$(readlink "$hidden")" = /dev/null ]; then
+    touch "$backup/hidden"
+    rm -f "$hidden"
+  fi
+  # Without the drop-in file of kubeadm, the unit of the package starts the kubelet without its flags.
+  if [ -e "$packaged" ] && [ -e "$packaged.d/10-kubeadm.conf" ]; then
     rm -f "$unit"
   else
     install -m 644 "$here/kubelet.service" "$unit"
@@ -153,6 +162,7 @@ undo() {
   while read -r file; do rm -f "$file"; done <"$backup/created"
   rm -f /var/lib/kubelet/pki/kubelet-client-*
   (cd "$backup/files" && find . -type f) | while read -r file; do cp -a "$backup/files/$file" "/$file"; done
+  if [ -e "$backup/hidden" ]; then ln -sfn /dev/null "$hidden"; fi
   # The static pod ran as root.
   [ ! -d /var/lib/etcd/data ] || chown -R etcd:etcd /var/lib/etcd/data
   systemctl daemon-reload

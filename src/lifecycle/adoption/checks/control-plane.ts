@@ -1,11 +1,9 @@
 import { toMinor } from '../../../catalog/version.ts'
 import { oldestKubernetes } from '../../../spec/scalars.ts'
-import type { AdoptionSource } from '../../../identity/identity.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
-import { caPaths } from '../existing-keys.ts'
+import { readSharedEndpoint } from '../api-settings.ts'
 import { listWorkerVersions } from '../host-settings.ts'
-import { type AdoptedHost, findComponent, listAdoptedControlPlanes } from '../observation.ts'
-import { toHostPath } from '../read-components.ts'
+import { findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import type { AdoptionCheck } from './check.ts'
 
 export const checkApi: AdoptionCheck = ({ api, apiFailure = 'it does not respond' }) =>
@@ -58,6 +56,30 @@ function compareMinors(a: string, b: string): number {
   return left - right
 }
 
+/** Names of static pods that serve an address of the API: a virtual IP or a load balancer. */
+const endpointPod = /kube-vip|keepalived|haproxy|nginx|envoy/
+
+/**
+ * Finds static pods on control planes through which the API is reached. They end when the kubelet is replaced.
+ * kube-proxy of kubeadm and the kubelets of hosts that have not moved use this address.
+ */
+export const checkEndpointPods: AdoptionCheck = (observation) => {
+  const endpoint = readSharedEndpoint(observation)
+  if (endpoint === undefined) return []
+  return listAdoptedControlPlanes(observation).flatMap(({ otherStaticPods, address }) =>
+    otherStaticPods
+      .filter((name) => endpointPod.test(name))
+      .map((name) =>
+        prevents(
+          'ADOPT_ENDPOINT_POD',
+          `the static pod ${name} would end, and kube-proxy may reach the API through it, at ${endpoint}`,
+          'run it as a service of the host or as a DaemonSet first, or use a load balancer, so that the address stays',
+          address,
+        ),
+      ),
+  )
+}
+
 /** Components whose cloud provider counts. */
 const cloudComponents = ['kube-apiserver', 'kube-controller-manager', 'kubelet']
 
@@ -82,100 +104,6 @@ export const checkCloudProvider: AdoptionCheck = ({ hosts, api }) => {
   ]
 }
 
-/** Paths that an adopted host must have. */
-const standardPaths = {
-  rootDir: '/var/lib/kubelet',
-  kubeletConfig: '/var/lib/kubelet/config.yaml',
-  etcd: '/var/lib/etcd',
-  writeAheadLog: '/var/lib/etcd/member/wal',
-  manifests: '/etc/kubernetes/manifests',
-  containerd: '/var/lib/containerd',
-  etcdPrefix: '/registry',
-}
-
-/** Finds directories and files that the tool's operator has changed. */
-export const checkPaths: AdoptionCheck = ({ hosts, from, api }) => {
-  const certificates = from === 'kubeadm' ? '/etc/kubernetes/pki' : '/etc/kubernetes/ssl'
-  const found = hosts.flatMap((host) =>
-    listUsedPaths(host, from)
-      .filter(({ path, standard }) => path.replace(/\/+$/, '') !== standard)
-      .map(({ what, path, standard }) =>
-        buildPathItem(`${what} is ${path} instead of ${standard}`, host.address),
-      ),
-  )
-  const configured = api?.kubeadm?.certificatesDir
-  return configured === undefined || configured === certificates
-    ? found
-    : [...found, buildPathItem(`kubeadm keeps certificates in ${configured} instead of ${certificates}`)]
-}
-
-interface UsedPath {
-  readonly what: string
-  readonly path: string
-  readonly standard: string
-}
-
-function listUsedPaths(host: AdoptedHost, from: AdoptionSource): UsedPath[] {
-  const { args, config } = host.kubelet
-  const { manifests, rootDir, kubeletConfig } = standardPaths
-  const staticPodPath = config['staticPodPath']
-  const { root } = host.runtime
-  const { kubernetes, etcd, frontProxy } = caPaths[from]
-  return [
-    { what: 'the directory of the kubelet', path: args['root-dir'] ?? rootDir, standard: rootDir },
-    {
-      what: 'the configuration of the kubelet',
-      path: args['config'] ?? kubeletConfig,
-      standard: kubeletConfig,
-    },
-    ...(typeof staticPodPath === 'string'
-      ? [{ what: 'the directory of static pods', path: staticPodPath, standard: manifests }]
-      : []),
-    // Docker's containerd is replaced with its data, but that of kubeadm goes on with the data of its pods.
-    ...(root === undefined || from === 'rke1'
-      ? []
-      : [{ what: 'the data directory of containerd', path: root, standard: standardPaths.containerd }]),
-    ...listFlagPaths(host, 'etcd', [
-      ['data-dir', 'the data directory of etcd', standardPaths.etcd],
-      ['wal-dir', 'the write-ahead log of etcd', standardPaths.writeAheadLog],
-    ]),
-    {
-      // With another prefix, the API server of hyperkube would begin an empty cluster in the same etcd.
-      what: 'the prefix of objects in etcd',
-      path: findComponent(host, 'kube-apiserver')?.args['etcd-prefix'] ?? standardPaths.etcdPrefix,
-      standard: standardPaths.etcdPrefix,
-    },
-    ...listFlagPaths(host, 'kube-apiserver', [
-      ['client-ca-file', 'the CA of clients', kubernetes.certificate],
-      ['etcd-cafile', 'the CA of etcd', etcd.certificate],
-      ['requestheader-client-ca-file', 'the CA of the front proxy', frontProxy.certificate],
-    ]),
-  ]
-}
-
-/** Lists the paths on the host that flags of a component name. Flags that are not set have their defaults. */
-function listFlagPaths(
-  host: AdoptedHost,
-  name: string,
-  flags: readonly (readonly [flag: string, what: string, standard: string])[],
-): UsedPath[] {
-  const component = findComponent(host, name)
-  if (component === undefined) return []
-  return flags.flatMap(([flag, what, standard]) => {
-    const path = component.args[flag] ?? ''
-    return path === '' ? [] : [{ what, path: toHostPath(component, path), standard }]
-  })
-}
-
-function buildPathItem(message: string, host?: string): AdoptionItem {
-  return prevents(
-    'ADOPT_CUSTOM_PATH',
-    message,
-    'move it to the standard directory with the tool that manages the cluster, then run the same command again',
-    host,
-  )
-}
-
 /** Finds nodes that do not work. An adoption must start from a healthy cluster. */
 export const checkNodesReady: AdoptionCheck = ({ api }) =>
   (api?.nodes ?? [])
@@ -195,7 +123,10 @@ export const checkServiceAccounts: AdoptionCheck = (observation) => {
     return server === undefined ? [] : [{ host, args: server.args }]
   })
   const issuers = new Set(servers.map(({ args }) => args['service-account-issuer'] ?? ''))
-  const keyFiles = servers.find(({ args }) => (args['service-account-key-file'] ?? '').includes(','))
+  const keyFiles = servers.find(
+    ({ host, args }) =>
+      (args['service-account-key-file'] ?? '').includes(',') || (host.serviceAccountKeys ?? 0) > 1,
+  )
   const next = 'wait until no token of the previous key or issuer is in use, then remove it from the flags'
   return [
     ...(issuers.size > 1 || [...issuers].some((issuer) => issuer.includes(','))

@@ -1,5 +1,7 @@
-import { formatNames } from '../../../kit/text.ts'
+import { formatHostPort } from '../../../kit/host-port.ts'
+import { formatNames, joinNames } from '../../../kit/text.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
+import { listInternalAddresses } from '../host-settings.ts'
 import { type AdoptionObservation, findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import type { AdoptionCheck } from './check.ts'
 
@@ -57,6 +59,30 @@ export const checkMembers: AdoptionCheck = (observation) => {
       ),
     ),
   ]
+}
+
+/**
+ * Finds members at another address than that of their node. hyperkube has one internal address of a host, for etcd,
+ * the API server and the node. The other members would not reach a moved one.
+ */
+export const checkMemberAddresses: AdoptionCheck = (observation) => {
+  const members = observation.etcd?.members ?? []
+  return observation.hosts.flatMap((host) => {
+    // An address of another machine is reported as a swapped name.
+    const internal = listInternalAddresses(observation, host).find((one) => host.addresses.includes(one))
+    const member = members.find(({ peerUrls }) => peerUrls.some((url) => isOnHost(url, [host])))
+    if (internal === undefined || member === undefined || findComponent(host, 'etcd') === undefined) return []
+    const expected = `https://${formatHostPort(internal, 2380)}`
+    if (member.peerUrls.includes(expected)) return []
+    return [
+      prevents(
+        'ADOPT_ETCD_ADDRESS',
+        `the etcd member ${member.name} has the peer URL ${joinNames(member.peerUrls)}, but its node has the address ${internal}; hyperkube uses one address for both`,
+        `set --node-ip of the kubelet to the address of etcd, or change the member: etcdctl member update ID --peer-urls=${expected}`,
+        host.address,
+      ),
+    ]
+  })
 }
 
 function isOnHost(url: string, hosts: AdoptionObservation['hosts']): boolean {

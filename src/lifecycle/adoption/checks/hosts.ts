@@ -2,6 +2,7 @@ import { formatNames, quoteShellIfNeeded } from '../../../kit/text.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
 import { type AdoptedHost, findComponent, findNode } from '../observation.ts'
 import { componentNames } from '../host-script.ts'
+import { buildManifestPath } from '../read-components.ts'
 import { type AdoptionCheck, toolNames } from './check.ts'
 
 /** Finds hosts that could not be read. */
@@ -112,7 +113,7 @@ export const checkDirt: AdoptionCheck = ({ hosts, from }) =>
       ),
       ...host.services.filter((name) => foreignServices.has(name)).map((name) => `the service ${name}`),
       ...listOtherParts(host, from === 'kubeadm' ? 'container' : 'static-pod'),
-      ...(from === 'rke1' ? listForeignToRke1(host) : []),
+      ...(from === 'rke1' ? listForeignToRke1(host) : listOtherManifests(host)),
     ]
     if (found.length === 0) return []
     const message = `the host also has ${found.join(', ')}: it is not clear what ${toolNames[from]} manages`
@@ -136,6 +137,16 @@ function listForeignToRke1({ components, dockerContainers, services }: AdoptedHo
       .filter(({ running }) => running === false)
       .map(({ name }) => `the stopped container ${name}`),
   ]
+}
+
+/**
+ * Lists manifests of components that have other names than those of kubeadm, such as backups. The kubelet would
+ * start such a pod as soon as the manifest of kubeadm is gone.
+ */
+function listOtherManifests({ components }: AdoptedHost): string[] {
+  return components.flatMap(({ name, file }) =>
+    file === undefined || file === buildManifestPath(name) ? [] : [`a manifest of ${name} in ${file}`],
+  )
 }
 
 function listOtherParts({ components }: AdoptedHost, runsAs: 'static-pod' | 'container'): string[] {

@@ -14,10 +14,11 @@ export const checkRuntime: AdoptionCheck = (observation) => {
   return observation.hosts.flatMap((host) => {
     const runtime = findNode(observation, host)?.runtime
     const { args, config } = host.kubelet
-    const endpoint = config['containerRuntimeEndpoint'] ?? args['container-runtime-endpoint']
+    // A flag has priority over the file, in which kubeadm writes an empty text.
+    const endpoint = args['container-runtime-endpoint'] ?? config['containerRuntimeEndpoint']
     const isOther = runtime !== undefined && !runtime.startsWith('containerd://')
     const socket = typeof endpoint === 'string' && endpoint !== '' ? endpoint : containerdSocket
-    if (!isOther && socket === containerdSocket) return checkContainerdUnit(host)
+    if (!isOther && normalizeSocket(socket) === containerdSocket) return checkContainerdUnit(host)
     return [
       prevents(
         'ADOPT_RUNTIME',
@@ -27,6 +28,11 @@ export const checkRuntime: AdoptionCheck = (observation) => {
       ),
     ]
   })
+}
+
+/** By default kubeadm writes /var/run, which is a link to /run. Old flags have no scheme. */
+function normalizeSocket(endpoint: string): string {
+  return endpoint.replace(/^(?:unix:\/\/)?(?:\/var)?\/run\//, 'unix:///run/')
 }
 
 /** The unit is replaced and restored by its name. */
@@ -65,20 +71,29 @@ function checkDocker({ services, address }: AdoptedHost): AdoptionItem[] {
  */
 export const checkCgroupDriver: AdoptionCheck = ({ hosts, from }) => {
   if (from !== 'kubeadm') return []
-  return hosts.flatMap(({ kubelet, cgroup, address }) => {
+  return hosts.flatMap(({ kubelet, cgroup, address, runtime }) => {
     const needed = cgroup === 2 ? 'systemd' : 'cgroupfs'
-    const configured = kubelet.config['cgroupDriver'] ?? kubelet.args['cgroup-driver']
+    const ofRuntime = readRuntimeDriver(runtime)
+    const configured = ofRuntime ?? kubelet.args['cgroup-driver'] ?? kubelet.config['cgroupDriver']
     const driver = typeof configured === 'string' ? configured : needed
     if (driver === needed) return []
     return [
       prevents(
         'ADOPT_CGROUP_DRIVER',
         `the kubelet uses the cgroup driver ${driver}, but hyperkube uses ${needed} on hosts with cgroup v${cgroup}`,
-        `change it with kubeadm first: cgroupDriver: ${needed} in the kubelet-config ConfigMap, then drain and restart the node`,
+        ofRuntime === undefined
+          ? `change it with kubeadm first: cgroupDriver: ${needed} in the kubelet-config ConfigMap, then drain and restart the node`
+          : `the kubelet takes it from containerd: set SystemdCgroup = ${needed === 'systemd'} in /etc/containerd/config.toml, then drain and restart the node`,
         address,
       ),
     ]
   })
+}
+
+/** Since Kubernetes 1.31, kubelets take the cgroup driver from containerd 2.0 or later, whatever their file has. */
+function readRuntimeDriver({ containerd = '', systemdCgroup }: AdoptedHost['runtime']): string | undefined {
+  if (systemdCgroup === undefined || Number.parseInt(containerd, 10) < 2) return undefined
+  return systemdCgroup ? 'systemd' : 'cgroupfs'
 }
 
 /** Finds CAs with names by which agents could not recognize them. */
