@@ -2,6 +2,8 @@ import { hasErrors } from '../contract/finding.ts'
 import { HyperkubeError } from '../kit/errors.ts'
 import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
+import { drainTimeoutMs } from '../lifecycle/drain/drain.ts'
+import { drainBeforeReturn } from '../lifecycle/execute/drain-before-return.ts'
 import { returnHost } from '../lifecycle/execute/remove-host.ts'
 import {
   buildReturnSteps,
@@ -36,6 +38,8 @@ import {
 import { withOperatorLock } from './phases/with-operator-lock.ts'
 
 export interface RollbackAdoptionOptions extends RemovalOptions {
+  /** Whether nodes are drained whose pods end with the container runtime. */
+  readonly drain: boolean
   readonly onReturned: (host: string) => void
 }
 
@@ -129,12 +133,9 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
       const toReturn = describeHosts(inputs.cluster, hosts)
       const members = etcdHosts(inputs.cluster).map(({ name }) => name)
       const state = await readReturnState(toReturn, members, client)
-      const steps = buildReturnSteps(
-        toReturn,
-        members,
-        state,
-        inputs.identity.adoption?.from === 'rke1' ? 'docker' : undefined,
-      )
+      const runtime = inputs.identity.adoption?.from === 'rke1' ? 'docker' : undefined
+      const isDrained = options.drain && runtime !== undefined
+      const steps = buildReturnSteps(toReturn, members, state, runtime)
       const gateOptions = {
         timeoutMs: gateTimeoutMs,
         now: context.now,
@@ -148,7 +149,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         type: 'steps-planned',
         steps: steps.map(({ host }) => ({
           step: toStep(host),
-          title: `return ${host} to ${inputs.identity.adoption?.from ?? 'its previous tool'}`,
+          title: `${isDrained ? 'drain and ' : ''}return ${host} to ${inputs.identity.adoption?.from ?? 'its previous tool'}`,
           hosts: [host],
         })),
       })
@@ -161,10 +162,18 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         run.emit({ type: 'step-started', step })
         await reportStep(reporting, { step }, async () => {
           await passGates(before)
+          if (isDrained) {
+            await drainBeforeReturn(host, client, {
+              waiting: (reason, since) => run.emit({ type: 'waiting', for: reason, since }, { host }),
+              timeoutMs: drainTimeoutMs,
+              now: context.now,
+              signal,
+            })
+          }
           await returnHost(session, claim, run.emit)
           forgetHost(host)
           await passGates(after)
-          // An interrupted `up` may have drained these hosts.
+          // This step, or an interrupted `up`, has drained these hosts.
           for (const name of listReadyHosts(returnStep)) await client.uncordon(name)
         })
         options.onReturned(host)

@@ -17,6 +17,7 @@ import { resultNames } from '../run/run-with-progress.ts'
 const flags = runFlags.extend({
   forceUnlock: z.boolean().default(false),
   dryRun: z.boolean().default(false),
+  drain: z.boolean().default(true),
 })
 
 export const rollbackAdoptionCommand: LeafCommand = {
@@ -32,6 +33,7 @@ export const rollbackAdoptionCommand: LeafCommand = {
   configure(command) {
     addRunFlags(command.addArgument(new Argument('[host...]', 'hosts (default: all)')))
       .option('--dry-run', 'show what would be removed, without changing anything; exit code 3')
+      .option('--no-drain', 'do not drain nodes of RKE1 first: their pods end at once')
       .option('--force-unlock', 'break the operator lock; continue even without a majority of control planes')
   },
   async run(context, { args, options }) {
@@ -40,7 +42,7 @@ export const rollbackAdoptionCommand: LeafCommand = {
       context.stderr.write(formatFindings(findings))
       return exitCodes.failure
     }
-    const { progress, ignore, forgetHostKey, forceUnlock, dryRun } = flags.parse(options)
+    const { progress, ignore, forgetHostKey, forceUnlock, dryRun, drain } = flags.parse(options)
     const limit = args.length === 0 ? undefined : args
     limitHosts(cluster, limit)
     const inputs = await loadResetInputs(context, options, cluster, { beforeCommit: true })
@@ -55,6 +57,7 @@ export const rollbackAdoptionCommand: LeafCommand = {
       ignore,
       forceUnlock,
       dryRun,
+      drain,
       onPlanned: (changes: PlannedChanges) => (plannedChanges = changes),
       onReturned: (host: string) => void hosts.push(host),
     }

@@ -33,7 +33,7 @@ of rke-tools${network === 'flannel' ? ' and the CNI plugin of flannel' : ''} are
     states: {
       ...settingsStates,
       'programs of components':
-        "ps -eo args | grep -E '[k]ube-|[k]ubelet |[e]tcd |[c]ri-dockerd|[d]ockerd|[n]ginx: master' | grep -Ev 'shim|entrypoint' | sort",
+        "ps -eo args | grep -E '[k]ube-|[k]ubelet |[e]tcd |[d]ockerd|[n]ginx: master' | grep -Ev 'shim|entrypoint' | sort",
       'containers of RKE1': `docker inspect $(${containers}) --format '{{.Name}} {{.Id}} {{.Image}} {{.State.Running}} {{json .HostConfig.RestartPolicy}} {{json .Args}}' | sort`,
     },
     // Files that programs rewrite, and directories of Docker and of CNI plugins, whose names change with each pod or
