@@ -325,6 +325,17 @@ export const adoptionCodes: ErrorCodeEntries = {
     summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
   },
+  ADOPT_LOSES_POD_SECURITY: {
+    summary: 'Pod Security of namespaces without a label would be weaker.',
+    meaning:
+      'cluster.yml has one level, the latest rules, and no exemptions. With exemptions of the previous tool it gets the level `privileged`, so that no pod is refused. Only kube-system is exempt from other levels.',
+    remedy:
+      'Label the exempt namespaces with `pod-security.kubernetes.io/enforce`, and set `spec.security.podSecurity` before `hyperkube up`.',
+  },
+  ADOPT_LOSES_ADMISSION: {
+    summary: 'A file of API servers configures admission plugins, and cluster.yml has no such settings.',
+    remedy: 'Check that the cluster works without the settings of these plugins.',
+  },
   ADOPT_LOSES_ENVIRONMENT: {
     summary: 'Environment variables of static pods have no equivalent in cluster.yml.',
     meaning: 'Usually they name a proxy through which API servers reach webhooks or an OIDC provider.',

@@ -906,9 +906,7 @@ test('of the admission plugins only those that need a file are lost', () => {
   const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', {
     'enable-admission-plugins': plugins,
   })
-  expect(listLost(changed)).toContain(
-    'flags of kube-apiserver: --enable-admission-plugins=EventRateLimit, --admission-control-config-file',
-  )
+  expect(listLost(changed)).toContain('flags of kube-apiserver: --enable-admission-plugins=EventRateLimit')
 })
 
 test('policies of Calico are not lost with canal, which stays', () => {

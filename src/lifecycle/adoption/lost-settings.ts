@@ -7,6 +7,7 @@ import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.
 import { listLostRke1Parts } from './lost-rke1-parts.ts'
 import { type AdoptionObservation, findComponent, findNode } from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
+import { listLostAdmission } from './pod-security.ts'
 
 /** Lists flags of a component that cluster.yml does not keep. It has one value for all hosts. */
 function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram): AdoptionItem[] {
@@ -14,7 +15,10 @@ function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram
   const sorted = observation.hosts.flatMap((host) => {
     const component = findComponent(host, program)
     if (component === undefined) return []
-    return [{ address: host.address, ...sortFlags(observation.from, program, component.args, defaults) }]
+    // What the file configures is listed by itself.
+    const { 'admission-control-config-file': file, ...others } = component.args
+    const args = file === undefined || host.admission === undefined ? component.args : others
+    return [{ address: host.address, ...sortFlags(observation.from, program, args, defaults) }]
   })
   const lostNames = new Set(sorted.flatMap((one) => one.lost))
   const [first] = sorted
@@ -121,6 +125,7 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...listLostAdmission(observation),
     ...listLostEnvironment(observation),
     ...listLostHostSettings(observation),
     ...listLostRke1Parts(observation),

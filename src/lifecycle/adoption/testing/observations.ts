@@ -4,6 +4,7 @@ import type {
   AdoptedHost,
   AdoptedNode,
   AdoptionObservation,
+  PodSecurityDefaults,
 } from '../observation.ts'
 
 /** Time at which the observations of tests were made. */
@@ -214,6 +215,17 @@ export function buildKubeadmObservation(): AdoptionObservation {
   }
 }
 
+/** What RKE1 configures in every cluster. */
+export const privilegedPodSecurity: PodSecurityDefaults = {
+  enforce: 'privileged',
+  version: 'latest',
+  audit: 'privileged',
+  warn: 'privileged',
+  namespaces: [],
+  usernames: [],
+  runtimeClasses: [],
+}
+
 const rke1Certificates = [
   '/etc/kubernetes/ssl/kube-ca.pem',
   '/etc/kubernetes/ssl/kube-apiserver-requestheader-ca.pem',
@@ -255,7 +267,10 @@ export function buildRke1Observation(): AdoptionObservation {
         runtime: { docker: '20.10.24' },
         dockerContainers: ['kubelet', 'kube-proxy', ...(isControlPlane ? ['etcd'] : ['nginx-proxy'])],
         ...(isControlPlane
-          ? { encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }] }
+          ? {
+              encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }],
+              admission: { plugins: ['EventRateLimit'], podSecurity: privilegedPodSecurity },
+            }
           : {}),
       },
     ]
