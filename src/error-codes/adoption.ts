@@ -307,6 +307,12 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'To allow them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
   },
+  ADOPT_CHANGES_METRICS_ADDRESS: {
+    summary: 'Metrics of kube-controller-manager or kube-scheduler would be served only at 127.0.0.1.',
+    meaning: 'RKE1 sets no address, so both listen on all addresses of their host.',
+    remedy:
+      'If Prometheus reads them from other hosts, set `bind-address` in `spec.components.controllerManager.args` and `spec.components.scheduler.args`.',
+  },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,

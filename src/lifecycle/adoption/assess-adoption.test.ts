@@ -565,6 +565,21 @@ test('refused externalIPs are reported unless the cluster already has a setting 
   expect(flags.map(isReported)).toEqual([false, false, true])
 })
 
+test('metrics that only their host can read any more are reported once', () => {
+  const listCodes = (observation: AdoptionObservation): readonly string[] =>
+    assess(observation)
+      .items.filter(({ message }) => /bind-address|metrics of/.test(message))
+      .map(({ code }) => code)
+  const rke1 = buildRke1Observation()
+  expect(listCodes(rke1)).toEqual(['ADOPT_CHANGES_METRICS_ADDRESS'])
+  expect(assess(rke1).items.find(({ code }) => code === 'ADOPT_CHANGES_METRICS_ADDRESS')?.next).toContain(
+    'set bind-address: 0.0.0.0 in spec.components.controllerManager.args and spec.components.scheduler.args',
+  )
+  const open = changeArgs(buildKubeadmObservation(), 'kube-scheduler', { 'bind-address': '0.0.0.0' })
+  expect(listCodes(open)).toEqual(['ADOPT_LOSES_FLAGS'])
+  expect(listCodes(buildKubeadmObservation())).toEqual([])
+})
+
 test('flags that differ between control planes are reported', () => {
   const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
     components: components.map((one) =>

@@ -320,6 +320,8 @@ export function buildRke1Observation(): AdoptionObservation {
 }
 
 function toContainer(component: AdoptedComponent): AdoptedComponent {
+  // RKE1 sets no address.
+  const { 'bind-address': _address, ...args } = component.args
   const ssl = '/etc/kubernetes/ssl'
   const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     etcd: {
@@ -344,7 +346,7 @@ function toContainer(component: AdoptedComponent): AdoptedComponent {
   return {
     ...component,
     runsAs: 'container',
-    args: { ...component.args, ...changed[component.name] },
+    args: { ...args, ...changed[component.name] },
     mounts: [
       { host: '/etc/kubernetes', path: '/etc/kubernetes' },
       { host: '/var/lib/etcd', path: '/var/lib/rancher/etcd/' },
