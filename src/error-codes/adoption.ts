@@ -213,8 +213,14 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_SERVICE_ACCOUNTS: {
     summary: 'API servers have several issuers or keys of service account tokens.',
-    meaning: 'Usually the key is being replaced. Tokens of the other keys would become invalid.',
-    remedy: 'Finish the replacement first.',
+    meaning:
+      'Usually the key is being replaced, or control planes have different keys. Tokens of the other keys would become invalid.',
+    remedy: 'Finish the replacement first, so that all control planes have the same key.',
+  },
+  ADOPT_API_PORT: {
+    summary: 'API servers use a port that the apiserver-proxy of hyperkube needs.',
+    meaning: 'The proxy listens on ports 6444 and 6445 of each host.',
+    remedy: 'Move the API servers to another port with the tool that manages the cluster.',
   },
   ADOPT_AUTHORIZATION: {
     summary: 'The API server does not use RBAC, or a file configures its authorization.',
@@ -223,8 +229,10 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_ENCRYPTION: {
     summary: 'Data in etcd is encrypted in a way that hyperkube cannot keep.',
-    meaning: 'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file.',
-    remedy: 'Encrypt with one of these, and rewrite all Secrets.',
+    meaning:
+      'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file. All control planes must have the same file, because hyperkube keeps that of the first one.',
+    remedy:
+      'Encrypt with one of these providers, and rewrite all Secrets. Make the file equal on all control planes.',
   },
   ADOPT_EXTERNAL_ETCD: {
     summary: 'etcd runs outside of the cluster.',

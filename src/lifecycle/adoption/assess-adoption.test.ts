@@ -580,6 +580,35 @@ test('metrics that only their host can read any more are reported once', () => {
   expect(listCodes(buildKubeadmObservation())).toEqual([])
 })
 
+test('control planes with different keys are refused', () => {
+  const keyDigests = { serviceAccount: 'a', encryption: 'b' }
+  const base = buildKubeadmObservation()
+  const equal = {
+    ...base,
+    hosts: base.hosts.map((host) => (host.components.length === 0 ? host : { ...host, keyDigests })),
+  }
+  expect(listRefusals(equal)).toEqual([])
+  const listed = (own: AdoptionObservation['hosts'][number]['keyDigests']): readonly unknown[] =>
+    listRefusals(changeHost(equal, 2, () => ({ keyDigests: own ?? {} }))).map(({ code, host }) => [code, host])
+  expect(listed({ ...keyDigests, serviceAccount: 'c' })).toEqual([['ADOPT_SERVICE_ACCOUNTS', '10.0.0.3']])
+  expect(listed({ ...keyDigests, encryption: 'c' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
+  expect(listed({ serviceAccount: 'a' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
+})
+
+test.each(['6444', '6445'])('API servers at port %s are refused', (port) => {
+  const changed = changeArgs(buildKubeadmObservation(), 'kube-apiserver', { 'secure-port': port })
+  expect(listRefusals(changed)).toEqual([
+    expect.objectContaining({ code: 'ADOPT_API_PORT', message: expect.stringContaining(port) }),
+  ])
+})
+
+test('other containers of the static pods of components are lost', () => {
+  const changed = changeHost(buildKubeadmObservation(), 0, ({ components }) => ({
+    components: components.map((one) => (one.name === 'etcd' ? { ...one, otherContainers: ['backup'] } : one)),
+  }))
+  expect(listLost(changed)).toContain('containers of static pods: backup of etcd')
+})
+
 test('flags that differ between control planes are reported', () => {
   const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
     components: components.map((one) =>

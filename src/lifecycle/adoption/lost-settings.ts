@@ -101,6 +101,9 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
   ]
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
+  const containers = hosts.flatMap(({ components }) =>
+    components.flatMap(({ name, otherContainers = [] }) => otherContainers.map((one) => `${one} of ${name}`)),
+  )
   // canal stays, and goes on to enforce policies of Calico.
   const isCanal = describePodNetwork(observation).kind === 'canal'
   const policies = (api?.foreignPolicies ?? []).filter(
@@ -136,6 +139,15 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
             'ADOPT_LOSES_STATIC_PODS',
             `static pods: ${joinNames(pods)}`,
             'run them as DaemonSets; for an address of the API use spec.api.virtualIP',
+          ),
+        ]),
+    ...(containers.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_STATIC_PODS',
+            `containers of static pods: ${joinNames([...new Set(containers)])}`,
+            'only the component itself becomes a service; run the others as DaemonSets',
           ),
         ]),
     ...(policies.length === 0

@@ -81,6 +81,8 @@ export interface AdoptedHost {
   readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */
   readonly encryption?: readonly EncryptionRule[]
+  /** SHA-256 of the files with keys that API servers of this host use. The hosts compute it. */
+  readonly keyDigests?: { readonly serviceAccount?: string; readonly encryption?: string }
   /** Absent if API servers of this host have no such file, or if it is not understood. */
   readonly admission?: AdmissionSettings
 }
@@ -96,6 +98,8 @@ export interface AdoptedComponent {
   readonly mounts: readonly Mount[]
   /** Names of the environment variables of a static pod. */
   readonly environment?: readonly string[]
+  /** Names of the other containers of a static pod. */
+  readonly otherContainers?: readonly string[]
   /** Undefined for static pods, whose state is not read. */
   readonly running?: boolean
 }

@@ -127,15 +127,23 @@ test('only the script and the encryption configuration are read, and keys of the
       - aescbc: { keys: [{ name: key1, secret: c2VjcmV0 }] }
       - identity: {}
 `
+  const digest = 'a1'.repeat(32)
   const manifest = `metadata: { name: kube-apiserver }
-spec: { containers: [{ command: [kube-apiserver, --encryption-provider-config=/etc/kubernetes/enc.yaml] }] }`
+spec: { containers: [{ command: [kube-apiserver, --encryption-provider-config=/etc/kubernetes/enc.yaml, --service-account-signing-key-file=/etc/kubernetes/pki/sa.key] }] }`
   const controlPlane = { ...sections, 'file /etc/kubernetes/manifests/kube-apiserver.yaml': manifest }
   const { remote, commands } = createFakeRemote({
     sh: renderSections(controlPlane),
     cat: encryption,
+    sha256sum: `${digest}  /etc/kubernetes/pki/sa.key\n`,
   })
   const host = await readAdoptedHost(remote, '10.0.0.4', new AbortController().signal)
-  expect(commands).toEqual(['sh -c SCRIPT', 'cat -- /etc/kubernetes/enc.yaml'])
+  expect(commands).toEqual([
+    'sh -c SCRIPT',
+    'sha256sum -- /etc/kubernetes/pki/sa.key',
+    'sha256sum -- /etc/kubernetes/enc.yaml',
+    'cat -- /etc/kubernetes/enc.yaml',
+  ])
+  expect(host.keyDigests).toEqual({ serviceAccount: digest, encryption: digest })
   expect(host.encryption).toEqual([{ resources: ['secrets'], providers: ['aescbc', 'identity'] }])
   expect(JSON.stringify(host)).not.toContain('c2VjcmV0')
   expect(parseEncryption('not: [valid')).toEqual([])
