@@ -589,7 +589,10 @@ test('control planes with different keys are refused', () => {
   }
   expect(listRefusals(equal)).toEqual([])
   const listed = (own: AdoptionObservation['hosts'][number]['keyDigests']): readonly unknown[] =>
-    listRefusals(changeHost(equal, 2, () => ({ keyDigests: own ?? {} }))).map(({ code, host }) => [code, host])
+    listRefusals(changeHost(equal, 2, () => ({ keyDigests: own ?? {} }))).map(({ code, host }) => [
+      code,
+      host,
+    ])
   expect(listed({ ...keyDigests, serviceAccount: 'c' })).toEqual([['ADOPT_SERVICE_ACCOUNTS', '10.0.0.3']])
   expect(listed({ ...keyDigests, encryption: 'c' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
   expect(listed({ serviceAccount: 'a' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
@@ -604,9 +607,19 @@ test.each(['6444', '6445'])('API servers at port %s are refused', (port) => {
 
 test('other containers of the static pods of components are lost', () => {
   const changed = changeHost(buildKubeadmObservation(), 0, ({ components }) => ({
-    components: components.map((one) => (one.name === 'etcd' ? { ...one, otherContainers: ['backup'] } : one)),
+    components: components.map((one) =>
+      one.name === 'etcd' ? { ...one, otherContainers: ['backup'] } : one,
+    ),
   }))
   expect(listLost(changed)).toContain('containers of static pods: backup of etcd')
+})
+
+test('a read-only port of kubelets is lost', () => {
+  const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
+    kubelet: { ...kubelet, args: { ...kubelet.args, 'read-only-port': '10255' } },
+  }))
+  expect(listLost(changed)).toContain('the read-only port of kubelets: 10255')
+  expect(listLost(buildRke1Observation()).join()).not.toContain('read-only port')
 })
 
 test('flags that differ between control planes are reported', () => {
@@ -630,13 +643,19 @@ test('flags of kubelets that cluster.yml cannot keep are lost', () => {
   const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
     kubelet: {
       ...kubelet,
-      args: { ...kubelet.args, ...own, 'serialize-image-pulls': 'false', 'registry-qps': '10' },
+      args: {
+        ...kubelet.args,
+        ...own,
+        'serialize-image-pulls': 'false',
+        'sync-frequency': '2m',
+        'registry-qps': '10',
+      },
     },
   }))
   expect(assess(changed).items).toContainEqual({
     verdict: 'lost',
     code: 'ADOPT_LOSES_FLAGS',
-    message: 'flags of kubelets: --serialize-image-pulls',
+    message: 'flags of kubelets: --sync-frequency',
     next: 'if nodes need them, set spec.components.kubelet in cluster.yml',
   })
 })

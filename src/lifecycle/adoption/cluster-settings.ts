@@ -114,7 +114,15 @@ function keepClusterDns(
 
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
 function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
-  return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
+  if (kubeReserved === undefined) return settings
+  const others = settings.config?.['kubeReserved']
+  return {
+    ...settings,
+    config: {
+      ...settings.config,
+      kubeReserved: { ...kubeReserved, ...(typeof others === 'object' ? others : {}) },
+    },
+  }
 }
 
 const componentKeys = {

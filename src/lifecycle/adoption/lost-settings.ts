@@ -3,7 +3,7 @@ import { type AdoptedProgram, adoptedPrograms, sortFlags } from './adopted-flags
 import { type AdoptionItem, lost } from './adoption-report.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
-import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
+import { findReadOnlyPort, listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
 import { listLostRke1Parts } from './lost-rke1-parts.ts'
 import { type AdoptionObservation, findComponent, findNode } from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
@@ -100,6 +100,7 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
     { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
   ]
+  const ports = hosts.flatMap((host) => findReadOnlyPort(host) ?? [])
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
   const containers = hosts.flatMap(({ components }) =>
     components.flatMap(({ name, otherContainers = [] }) => otherContainers.map((one) => `${one} of ${name}`)),
@@ -128,6 +129,15 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...(ports.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `the read-only port of kubelets: ${[...new Set(ports)].join(', ')}`,
+            'clients must use port 10250 and authenticate; hyperkube refuses a port without authentication',
+          ),
+        ]),
     ...listLostAdmission(observation),
     ...listLostEnvironment(observation),
     ...listLostHostSettings(observation),

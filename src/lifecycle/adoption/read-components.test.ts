@@ -65,7 +65,10 @@ test('static pods are components, or are listed by name', () => {
 
 test('of several containers in a static pod the component is read, and the others are named', () => {
   const sidecar = "    - { name: audit, image: 'audit:1', command: [forward, --etcd=1] }\n"
-  const text = manifest.replace('  containers:\n', `  initContainers: [{ name: wait }]\n  containers:\n${sidecar}`)
+  const text = manifest.replace(
+    '  containers:\n',
+    `  initContainers: [{ name: wait }]\n  containers:\n${sidecar}`,
+  )
   const file = '/etc/kubernetes/manifests/kube-apiserver.yaml'
   const [server] = readStaticPods([{ name: file, text }]).components
   expect(server).toMatchObject({

@@ -35,11 +35,7 @@ export async function readServerFiles(
 }
 
 /** Computes the SHA-256 of a file on its host, so that keys stay there. Undefined if the file cannot be read. */
-async function computeDigest(
-  remote: Remote,
-  path: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function computeDigest(remote: Remote, path: string, signal: AbortSignal): Promise<string | undefined> {
   const options = { signal, root: true, timeout: readTimeoutMs }
   const { stdout } = await remote.exec(['sha256sum', '--', path], options)
   return /^\\?([0-9a-f]{64}) /.exec(stdout)?.[1]
