@@ -213,8 +213,14 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_SERVICE_ACCOUNTS: {
     summary: 'API servers have several issuers or keys of service account tokens.',
-    meaning: 'Usually the key is being replaced. Tokens of the other keys would become invalid.',
-    remedy: 'Finish the replacement first.',
+    meaning:
+      'Usually the key is being replaced, or control planes have different keys. Tokens of the other keys would become invalid.',
+    remedy: 'Finish the replacement first, so that all control planes have the same key.',
+  },
+  ADOPT_API_PORT: {
+    summary: 'API servers use a port that the apiserver-proxy of hyperkube needs.',
+    meaning: 'The proxy listens on ports 6444 and 6445 of each host.',
+    remedy: 'Move the API servers to another port with the tool that manages the cluster.',
   },
   ADOPT_AUTHORIZATION: {
     summary: 'The API server does not use RBAC, or a file configures its authorization.',
@@ -223,8 +229,10 @@ export const adoptionCodes: ErrorCodeEntries = {
   },
   ADOPT_ENCRYPTION: {
     summary: 'Data in etcd is encrypted in a way that hyperkube cannot keep.',
-    meaning: 'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file.',
-    remedy: 'Encrypt with one of these, and rewrite all Secrets.',
+    meaning:
+      'hyperkube keeps keys of aescbc, aesgcm and secretbox. Keys of kms are not in a file. All control planes must have the same file, because hyperkube keeps that of the first one.',
+    remedy:
+      'Encrypt with one of these providers, and rewrite all Secrets. Make the file equal on all control planes.',
   },
   ADOPT_EXTERNAL_ETCD: {
     summary: 'etcd runs outside of the cluster.',
@@ -307,6 +315,12 @@ export const adoptionCodes: ErrorCodeEntries = {
     remedy:
       'To allow them, set `disable-admission-plugins: DenyServiceExternalIPs` in `spec.components.apiServer.args`.',
   },
+  ADOPT_CHANGES_METRICS_ADDRESS: {
+    summary: 'Metrics of kube-controller-manager or kube-scheduler would be served only at 127.0.0.1.',
+    meaning: 'RKE1 sets no address, so both listen on all addresses of their host.',
+    remedy:
+      'If Prometheus reads them from other hosts, set `bind-address` in `spec.components.controllerManager.args` and `spec.components.scheduler.args`.',
+  },
   ADOPT_CHANGES_COMPONENTS: {
     summary: 'Components would become systemd services.',
     remedy: reportRemedy,
@@ -324,6 +338,17 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_LOSES_FLAGS: {
     summary: 'Flags or configuration fields of a component have no equivalent in the new cluster.yml.',
     remedy: 'If the cluster needs them, set `spec.components` in cluster.yml.',
+  },
+  ADOPT_LOSES_POD_SECURITY: {
+    summary: 'Pod Security of namespaces without a label would be weaker.',
+    meaning:
+      'cluster.yml has one level, the latest rules, and no exemptions. With exemptions of the previous tool it gets the level `privileged`, so that no pod is refused. Only kube-system is exempt from other levels.',
+    remedy:
+      'Label the exempt namespaces with `pod-security.kubernetes.io/enforce`, and set `spec.security.podSecurity` before `hyperkube up`.',
+  },
+  ADOPT_LOSES_ADMISSION: {
+    summary: 'A file of API servers configures admission plugins, and cluster.yml has no such settings.',
+    remedy: 'Check that the cluster works without the settings of these plugins.',
   },
   ADOPT_LOSES_ENVIRONMENT: {
     summary: 'Environment variables of static pods have no equivalent in cluster.yml.',

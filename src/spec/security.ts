@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const
+export const podSecurityLevels = ['privileged', 'baseline', 'restricted'] as const
 export type PodSecurityLevel = (typeof podSecurityLevels)[number]
 
 /** Limits of the audit log that the CIS benchmark requires (1.2.17 to 1.2.19). They are also the defaults. */

@@ -18,9 +18,8 @@ test('settings of RKE1 that hosts do not show are listed', async () => {
   expect(result?.target.hiddenSettings).toEqual([
     'services.kubelet.extra_env',
     'services.kube-api.audit_log.configuration.policy',
-    'services.kube-api.pod_security_configuration',
   ])
-  expect(result?.spec['security']).toEqual({ podSecurity: 'privileged', audit: { maxAge: 5 } })
+  expect(result?.spec['security']).toEqual({ audit: { maxAge: 5 } })
 })
 
 test('a file of RKE1 with the usual settings loses none', async () => {

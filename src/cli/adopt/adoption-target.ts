@@ -102,14 +102,9 @@ export async function readRke1Target(
       windowsHosts: spec.hosts.filter(({ os }) => os === 'windows').map(({ name }) => name),
       ssh: sshKey === undefined ? spec.ssh : { ...spec.ssh, key: resolveKeyPath(sshKey) },
       kubeconfig: await readRke1Kubeconfig(context, file),
-      hiddenSettings: [
-        ...report
-          .filter(({ path, verdict }) => verdict === 'unsupported' && hiddenSettings.test(path))
-          .map(({ path }) => path),
-        ...(spec.security.podSecurity === 'restricted'
-          ? ['services.kube-api.pod_security_configuration']
-          : []),
-      ],
+      hiddenSettings: report
+        .filter(({ path, verdict }) => verdict === 'unsupported' && hiddenSettings.test(path))
+        .map(({ path }) => path),
       ...(state === undefined ? {} : { keys: await readStateFile(context, state) }),
     },
     spec: pickKept(translated?.['spec']),
@@ -132,10 +127,8 @@ function pickKept(spec: unknown): Readonly<Record<string, unknown>> {
   const { security, ...sections } = keptSections.safeParse(spec).data ?? {}
   return {
     ...Object.fromEntries(Object.entries(sections).filter(([, value]) => value !== undefined)),
-    // Only the limits of the audit log are kept: the level of Pod Security would also refuse addons of RKE1.
-    ...(security?.audit === undefined
-      ? {}
-      : { security: { podSecurity: 'privileged', audit: security.audit } }),
+    // Hosts show the level of Pod Security, with the namespaces that are exempt from it.
+    ...(security?.audit === undefined ? {} : { security: { audit: security.audit } }),
   }
 }
 

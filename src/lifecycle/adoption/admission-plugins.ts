@@ -47,3 +47,11 @@ export function sortPlugins(list: string): { readonly kept: string; readonly los
     lost: unusual.filter((name) => !keptPlugins.has(name)).join(','),
   }
 }
+
+/**
+ * True if API servers with these flags use a plugin. RKE1 always configures EventRateLimit, which it does not enable.
+ */
+export function isPluginEnabled(plugin: string, args: Readonly<Record<string, string>>): boolean {
+  const has = (flag: string): boolean => (args[flag] ?? '').split(/[\s,]+/).includes(plugin)
+  return !has('disable-admission-plugins') && (usualPlugins.has(plugin) || has('enable-admission-plugins'))
+}

@@ -51,7 +51,8 @@ export function readSharedEndpoint(observation: AdoptionObservation): string | u
   return isOfControlPlane ? undefined : endpoint
 }
 
-function readApiPort(observation: AdoptionObservation): number {
+/** Returns the port of API servers. */
+export function readApiPort(observation: AdoptionObservation): number {
   return Number(findArgs(observation, 'kube-apiserver')['secure-port'] ?? 6443)
 }
 

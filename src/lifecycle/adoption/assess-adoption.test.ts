@@ -565,6 +565,63 @@ test('refused externalIPs are reported unless the cluster already has a setting 
   expect(flags.map(isReported)).toEqual([false, false, true])
 })
 
+test('metrics that only their host can read any more are reported once', () => {
+  const listCodes = (observation: AdoptionObservation): readonly string[] =>
+    assess(observation)
+      .items.filter(({ message }) => /bind-address|metrics of/.test(message))
+      .map(({ code }) => code)
+  const rke1 = buildRke1Observation()
+  expect(listCodes(rke1)).toEqual(['ADOPT_CHANGES_METRICS_ADDRESS'])
+  expect(assess(rke1).items.find(({ code }) => code === 'ADOPT_CHANGES_METRICS_ADDRESS')?.next).toContain(
+    'set bind-address: 0.0.0.0 in spec.components.controllerManager.args and spec.components.scheduler.args',
+  )
+  const open = changeArgs(buildKubeadmObservation(), 'kube-scheduler', { 'bind-address': '0.0.0.0' })
+  expect(listCodes(open)).toEqual(['ADOPT_LOSES_FLAGS'])
+  expect(listCodes(buildKubeadmObservation())).toEqual([])
+})
+
+test('control planes with different keys are refused', () => {
+  const keyDigests = { serviceAccount: 'a', encryption: 'b' }
+  const base = buildKubeadmObservation()
+  const equal = {
+    ...base,
+    hosts: base.hosts.map((host) => (host.components.length === 0 ? host : { ...host, keyDigests })),
+  }
+  expect(listRefusals(equal)).toEqual([])
+  const listed = (own: AdoptionObservation['hosts'][number]['keyDigests']): readonly unknown[] =>
+    listRefusals(changeHost(equal, 2, () => ({ keyDigests: own ?? {} }))).map(({ code, host }) => [
+      code,
+      host,
+    ])
+  expect(listed({ ...keyDigests, serviceAccount: 'c' })).toEqual([['ADOPT_SERVICE_ACCOUNTS', '10.0.0.3']])
+  expect(listed({ ...keyDigests, encryption: 'c' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
+  expect(listed({ serviceAccount: 'a' })).toEqual([['ADOPT_ENCRYPTION', '10.0.0.3']])
+})
+
+test.each(['6444', '6445'])('API servers at port %s are refused', (port) => {
+  const changed = changeArgs(buildKubeadmObservation(), 'kube-apiserver', { 'secure-port': port })
+  expect(listRefusals(changed)).toEqual([
+    expect.objectContaining({ code: 'ADOPT_API_PORT', message: expect.stringContaining(port) }),
+  ])
+})
+
+test('other containers of the static pods of components are lost', () => {
+  const changed = changeHost(buildKubeadmObservation(), 0, ({ components }) => ({
+    components: components.map((one) =>
+      one.name === 'etcd' ? { ...one, otherContainers: ['backup'] } : one,
+    ),
+  }))
+  expect(listLost(changed)).toContain('containers of static pods: backup of etcd')
+})
+
+test('a read-only port of kubelets is lost', () => {
+  const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
+    kubelet: { ...kubelet, args: { ...kubelet.args, 'read-only-port': '10255' } },
+  }))
+  expect(listLost(changed)).toContain('the read-only port of kubelets: 10255')
+  expect(listLost(buildRke1Observation()).join()).not.toContain('read-only port')
+})
+
 test('flags that differ between control planes are reported', () => {
   const changed = changeHost(buildKubeadmObservation(), 1, ({ components }) => ({
     components: components.map((one) =>
@@ -586,13 +643,19 @@ test('flags of kubelets that cluster.yml cannot keep are lost', () => {
   const changed = changeHost(buildRke1Observation(), 1, ({ kubelet }) => ({
     kubelet: {
       ...kubelet,
-      args: { ...kubelet.args, ...own, 'serialize-image-pulls': 'false', 'registry-qps': '10' },
+      args: {
+        ...kubelet.args,
+        ...own,
+        'serialize-image-pulls': 'false',
+        'sync-frequency': '2m',
+        'registry-qps': '10',
+      },
     },
   }))
   expect(assess(changed).items).toContainEqual({
     verdict: 'lost',
     code: 'ADOPT_LOSES_FLAGS',
-    message: 'flags of kubelets: --serialize-image-pulls',
+    message: 'flags of kubelets: --sync-frequency',
     next: 'if nodes need them, set spec.components.kubelet in cluster.yml',
   })
 })
@@ -906,9 +969,7 @@ test('of the admission plugins only those that need a file are lost', () => {
   const changed = changeArgs(buildRke1Observation(), 'kube-apiserver', {
     'enable-admission-plugins': plugins,
   })
-  expect(listLost(changed)).toContain(
-    'flags of kube-apiserver: --enable-admission-plugins=EventRateLimit, --admission-control-config-file',
-  )
+  expect(listLost(changed)).toContain('flags of kube-apiserver: --enable-admission-plugins=EventRateLimit')
 })
 
 test('policies of Calico are not lost with canal, which stays', () => {

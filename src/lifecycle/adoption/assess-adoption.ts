@@ -5,6 +5,7 @@ import type { AdoptionCheck } from './checks/check.ts'
 import {
   buildVersionCheck,
   checkApi,
+  checkApiPort,
   checkAuthorization,
   checkCloudProvider,
   checkEncryption,
@@ -22,6 +23,7 @@ import {
   checkWindows,
 } from './checks/hosts.ts'
 import { buildEtcdVersionCheck, checkCaNames, checkCgroupDriver, checkRuntime } from './checks/move.ts'
+import { checkSharedKeys } from './checks/keys.ts'
 import { checkAddressFamily, checkKubeProxy, checkPodNetwork } from './checks/network.ts'
 import { checkPaths } from './checks/paths.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
@@ -45,6 +47,8 @@ const checks: readonly AdoptionCheck[] = [
   checkServiceAccounts,
   checkAuthorization,
   checkEncryption,
+  checkSharedKeys,
+  checkApiPort,
   checkExternalEtcd,
   checkMembers,
   checkMemberAddresses,

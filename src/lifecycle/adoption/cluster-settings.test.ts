@@ -150,6 +150,43 @@ test('DNS servers, resolver file and disabled limits of a kubelet are kept if th
   })
 })
 
+test('kubelet settings without a key of their own are fields of its configuration', () => {
+  const own = {
+    maxPods: 1200,
+    systemReserved: { cpu: '100m', pid: '500' },
+    seccompDefault: false,
+    serializeImagePulls: true,
+    logging: { format: 'json', flushFrequency: 0, options: { json: { infoBufferSize: '0' } }, verbosity: 4 },
+  }
+  const { cluster, errors } = build(
+    changeHost(buildKubeadmObservation(), 4, ({ kubelet }) => ({
+      kubelet: { ...kubelet, config: { ...kubelet.config, ...own } },
+    })),
+  )
+  expect(errors).toEqual([])
+  expect(cluster?.spec.hosts[4]?.components?.kubelet).toMatchObject({
+    systemReserved: { cpu: '100m' },
+    config: {
+      maxPods: 1200,
+      systemReserved: { pid: '500' },
+      seccompDefault: false,
+      serializeImagePulls: true,
+      maxParallelImagePulls: 1,
+      logging: { format: 'json', verbosity: 4 },
+    },
+  })
+})
+
+test('the file of DNS servers of RKE1 is that of the host', () => {
+  const changed = changeHost(buildRke1Observation(), 1, ({ kubelet, components }) => ({
+    kubelet: { ...kubelet, args: { ...kubelet.args, 'resolv-conf': '/host/etc/own.conf' } },
+    components: components.map((one) => ({ ...one, mounts: [{ host: '/etc', path: '/host/etc' }] })),
+  }))
+  expect(build(changed).cluster?.spec.hosts[1]?.components?.kubelet?.config).toMatchObject({
+    resolvConf: '/etc/own.conf',
+  })
+})
+
 test('settings of a kubelet without a configuration file come from its flags', () => {
   const args = {
     'eviction-hard': 'memory.available<1Gi,nodefs.available<5%',
@@ -171,7 +208,7 @@ test('settings of a kubelet without a configuration file come from its flags', (
     featureGates: { NodeSwap: true, Other: false },
     allowedUnsafeSysctls: ['net.core.somaxconn', 'kernel.msg*'],
     podPidsLimit: 2000,
-    kubeReserved: { cpu: '200m', memory: '1Gi' },
+    kubeReserved: { cpu: '200m', memory: '1Gi', pid: '1000' },
   })
   expect(build(changed).cluster?.spec.hosts[0]?.components?.kubelet?.systemReserved).toEqual({ cpu: '100m' })
 })

@@ -7,6 +7,7 @@ import { describeHost, listWorkerVersions, nameHosts } from './host-settings.ts'
 import { type KubeletSettings, readClusterDns, readKubeletSettings } from './kubelet-settings.ts'
 import { describeNetwork, findArgs, readNetworks } from './network-settings.ts'
 import { type AdoptedHost, type AdoptionObservation, findKubeProxyMode } from './observation.ts'
+import { planPodSecurity } from './pod-security.ts'
 
 /** Settings that the operator or the file of the other tool gives. */
 export interface GivenSettings {
@@ -29,6 +30,7 @@ export function buildAdoptedCluster(observation: AdoptionObservation, given: Giv
   )
   const sharedKubelet = sameForAll(kubelets)
   const names = nameHosts(observation)
+  const { security, ...givenSpec } = given.spec ?? {}
   const hosts = observation.hosts.map((host, index) => ({
     ...describeHost(observation, host, names[index] ?? host.hostname, given.hostSsh.get(host.address)),
     ...(sharedKubelet === undefined && Object.keys(kubelets[index] ?? {}).length > 0
@@ -54,11 +56,13 @@ export function buildAdoptedCluster(observation: AdoptionObservation, given: Giv
       network: describeNetwork(observation),
       ...withContent('api', describeApi(observation)),
       ...withContent('components', components),
-      // Namespaces without a label had no restriction until now.
-      security: { podSecurity: 'privileged' },
+      security: {
+        podSecurity: planPodSecurity(observation).level,
+        ...(typeof security === 'object' ? security : {}),
+      },
       // What runs in the cluster stays as it is. hyperkube manages an addon once its setting is removed.
       ...{ dns: 'none', metrics: 'none', ingress: 'none', storage: 'none' },
-      ...given.spec,
+      ...givenSpec,
     },
   }
 }
@@ -110,7 +114,15 @@ function keepClusterDns(
 
 /** Moves resources that only the cluster has as a setting to the configuration of the kubelet. */
 function toHostSettings({ kubeReserved, ...settings }: KubeletSettings): KubeletSettings {
-  return kubeReserved === undefined ? settings : { ...settings, config: { ...settings.config, kubeReserved } }
+  if (kubeReserved === undefined) return settings
+  const others = settings.config?.['kubeReserved']
+  return {
+    ...settings,
+    config: {
+      ...settings.config,
+      kubeReserved: { ...kubeReserved, ...(typeof others === 'object' ? others : {}) },
+    },
+  }
 }
 
 const componentKeys = {

@@ -128,6 +128,7 @@ function listChanged(observation: AdoptionObservation): AdoptionItem[] {
     ...(from === 'kubeadm' ? [] : [describeKubeProxyChange(observation)]),
     ...listKubeletChanges(from),
     ...listAdmissionChanges(observation),
+    ...listMetricsChanges(observation),
   ]
 }
 
@@ -143,6 +144,31 @@ function listAdmissionChanges(observation: AdoptionObservation): AdoptionItem[] 
       'ADOPT_CHANGES_EXTERNAL_IPS',
       'new external addresses of Services (externalIPs) are refused; those of existing Services stay',
       `to allow them as before, set spec.components.apiServer.args in cluster.yml: { disable-admission-plugins: ${plugin} }`,
+    ),
+  ]
+}
+
+/** Ports with metrics of components that listen on all addresses unless a flag says otherwise. */
+const metricsPorts = [
+  ['kube-controller-manager', 10_257, 'controllerManager'],
+  ['kube-scheduler', 10_259, 'scheduler'],
+] as const
+
+/** Says that metrics are reachable only on their host. RKE1 sets no address. A set one is a flag that is lost. */
+function listMetricsChanges({ hosts }: AdoptionObservation): AdoptionItem[] {
+  const open = metricsPorts.filter(([name]) =>
+    hosts.some((host) => {
+      const component = findComponent(host, name)
+      return component !== undefined && component.args['bind-address'] === undefined
+    }),
+  )
+  if (open.length === 0) return []
+  const keys = open.map(([, , key]) => `spec.components.${key}.args`)
+  return [
+    changed(
+      'ADOPT_CHANGES_METRICS_ADDRESS',
+      `metrics of ${joinNames(open.map(([name, port]) => `${name} (port ${port})`))} are served at 127.0.0.1 instead of all addresses`,
+      `if Prometheus reads them from other hosts, set bind-address: 0.0.0.0 in ${joinNames(keys)} of cluster.yml`,
     ),
   ]
 }

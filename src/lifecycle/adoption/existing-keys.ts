@@ -7,7 +7,7 @@ import { Secret } from '../../pki/secret.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { type AdoptedHost, findComponent } from './observation.ts'
 import { toHostPath } from './read-components.ts'
-import { readRemoteFile } from './read-host.ts'
+import { readRemoteFile } from './remote-file.ts'
 
 /** Paths of certificate and key of a CA on a control plane. */
 interface CaPaths {

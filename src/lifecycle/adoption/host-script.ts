@@ -50,6 +50,23 @@ export const componentNames: readonly string[] = [
 const mountPrograms = ['mount.nfs', 'mount.cifs', 'iscsiadm', 'mkfs.xfs']
 
 /**
+ * Functions that print the configuration of the running containerd. Flags of its process may name another file or data
+ * directory, and `config dump` shows only what the file says.
+ */
+export const containerdScript = `
+containerd_flag() { command_line containerd.service | sed -n -e "s/^--*\\($1\\)=//p" -e "/^--*\\($1\\)$/{n;p;}" | tail -n 1; }
+containerd_dump() { file=$(containerd_flag 'config\\|c'); containerd \${file:+--config "$file"} config dump; }
+containerd_settings() { containerd_dump | sed -n -e '/^ *\\[/p' -e '/^ *\\(default_runtime_name\\|bin_dirs\\{0,1\\}\\|SystemdCgroup\\) = /p'; }
+registry_hosts() {
+  containerd_dump | sed -n "s/^ *config_path = [\\"']\\(.*\\)[\\"']$/\\1/p" | tr ':' '\\n' |
+    while read -r directory; do test -z "$directory" || ls -d "$directory"/*/; done
+}
+containerd_root() {
+  directory=$(containerd_flag root)
+  if test -n "$directory"; then echo "root = '$directory'"; else containerd_dump | sed -n '/^root = /p'; fi
+}`
+
+/**
  * Script that prints the state of a host and changes nothing. It prints no private keys: certificates and
  * kubeconfigs are filtered on the host. Of containerd's configuration it prints the names of tables, because values
  * may be passwords of registries. Each section has a header line and a base64 text.
@@ -76,12 +93,7 @@ existing() { for path in "$@"; do test ! -e "$path" || echo "$path"; done; }
 links() { for path in "$@"; do test ! -L "$path" || echo "$path"; done; }
 command_line() { pid=$(systemctl show --property=MainPID --value "$1"); test "$pid" -gt 0 && tr '\\0' '\\n' <"/proc/$pid/cmdline"; }
 drop_ins() { systemctl show --property=DropInPaths --value containerd.service kubelet.service docker.service | tr ' ' '\\n'; }
-containerd_settings() { containerd config dump | sed -n -e '/^ *\\[/p' -e '/^ *\\(default_runtime_name\\|bin_dirs\\{0,1\\}\\|SystemdCgroup\\) = /p'; }
-registry_hosts() {
-  containerd config dump | sed -n "s/^ *config_path = [\\"']\\(.*\\)[\\"']$/\\1/p" | tr ':' '\\n' |
-    while read -r directory; do test -z "$directory" || ls -d "$directory"/*/; done
-}
-containerd_root() { containerd config dump | sed -n '/^root = /p'; }
+${containerdScript}
 docker_settings() {
   docker info --format '{{if or .HTTPProxy .HTTPSProxy}}an HTTP proxy{{end}}{{range .RegistryConfig.Mirrors}}\nthe mirror of a registry{{end}}{{range $name, $index := .RegistryConfig.IndexConfigs}}{{if not $index.Secure}}\nthe insecure registry {{$name}}{{end}}{{end}}{{if ne .DefaultRuntime "runc"}}\nthe default runtime {{.DefaultRuntime}}{{end}}{{if not (or (eq .LoggingDriver "json-file") (eq .LoggingDriver "local"))}}\nthe log driver {{.LoggingDriver}}{{end}}'
   for path in /etc/docker/certs.d/*/; do test ! -d "$path" || echo "the CA of the registry $(basename "$path")"; done

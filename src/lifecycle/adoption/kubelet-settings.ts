@@ -3,6 +3,7 @@ import { matchesFlag } from '../../plan/checks/owned-flags.ts'
 import { ownedFlags } from '../../plan/checks/owned-flags-table.ts'
 import { resourcesSchema } from '../../spec/components.ts'
 import type { AdoptedHost } from './observation.ts'
+import { toHostPath } from './read-components.ts'
 
 /** Fields of the kubelet configuration that cluster.yml keeps. */
 const keptFields = [
@@ -30,6 +31,7 @@ const keptFields = [
   'imageMinimumGCAge',
   'kubeAPIBurst',
   'kubeAPIQPS',
+  'maxParallelImagePulls',
   'memoryManagerPolicy',
   'memorySwap',
   'nodeStatusReportFrequency',
@@ -41,6 +43,8 @@ const keptFields = [
   'reservedMemory',
   'reservedSystemCPUs',
   'runtimeRequestTimeout',
+  'seccompDefault',
+  'serializeImagePulls',
   'shutdownGracePeriod',
   'shutdownGracePeriodCriticalPods',
   'topologyManagerPolicy',
@@ -64,15 +68,12 @@ const replacedFields: readonly string[] = [
   'kind',
   'kubeReserved',
   'logging',
-  'maxParallelImagePulls',
   'maxPods',
   'port',
   'readOnlyPort',
   'registerWithTaints',
   'resolvConf',
   'rotateCertificates',
-  'seccompDefault',
-  'serializeImagePulls',
   'serverTLSBootstrap',
   'staticPodPath',
   'systemReserved',
@@ -105,21 +106,32 @@ export interface KubeletSettings {
 }
 
 /** Converts the configuration file and the flags of a kubelet to settings of cluster.yml. */
-export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): KubeletSettings {
+export function readKubeletSettings({
+  kubelet,
+  components,
+}: Pick<AdoptedHost, 'kubelet' | 'components'>): KubeletSettings {
   const { config, args } = kubelet
   const fields = keptFields.flatMap((field) => {
     const { data } = json.safeParse(config[field])
     const isUnlimited = data === 0 && unlimitedByZero.has(field)
     return data === undefined || (isEmpty(data) && !isUnlimited) ? [] : [[field, data] as const]
   })
-  const resolvConf = args['resolv-conf'] ?? config['resolvConf']
+  const resolvConf = findResolvConf({ kubelet, components })
   const failSwapOn = flagBoolean.safeParse(args['fail-swap-on']).data
   // As in the kubelet, flags have priority over the file. Of feature gates, both count.
   const flags = readFlags(args)
   const gates = [...fields, ...flags].flatMap(([field, value]) =>
     field === 'featureGates' ? Object.entries(record.parse(value)) : [],
   )
-  const kept = Object.fromEntries([
+  const limits = readReserved(kubelet)
+  const logging = json.safeParse(pruneLogging(config['logging'])).data
+  const maxPods = z.coerce
+    .number()
+    .int()
+    .min(1)
+    .safeParse(args['max-pods'] ?? config['maxPods']).data
+  const isLarge = maxPods !== undefined && maxPods > maxPodsOfSetting
+  const merged = Object.fromEntries([
     ...fields,
     ...flags,
     ...(gates.length === 0 ? [] : [['featureGates', Object.fromEntries(gates)] as const]),
@@ -128,25 +140,50 @@ export function readKubeletSettings({ kubelet }: Pick<AdoptedHost, 'kubelet'>): 
       ? [['resolvConf', resolvConf] as const]
       : []),
   ])
-  const maxPods = z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1000)
-    .safeParse(args['max-pods'] ?? config['maxPods']).data
-  const [systemReserved, kubeReserved] = (['system', 'kube'] as const).map((kind) =>
-    readResources(
-      args[`${kind}-reserved`] === undefined
-        ? (config[`${kind}Reserved`] ?? {})
-        : readPairs('=')(args[`${kind}-reserved`] ?? ''),
-    ),
-  )
+  const kept = withoutUsual({
+    ...merged,
+    ...(logging === undefined || isEmpty(logging) ? {} : { logging }),
+    ...(isLarge ? { maxPods } : {}),
+    ...limits.config,
+  })
+  const { systemReserved, kubeReserved } = limits.settings
   return {
-    ...(maxPods === undefined || maxPods === 110 ? {} : { maxPods }),
+    ...(maxPods === undefined || maxPods === 110 || isLarge ? {} : { maxPods }),
     ...(systemReserved === undefined || isEmpty(systemReserved) ? {} : { systemReserved }),
     ...(kubeReserved === undefined || isEmpty(kubeReserved) ? {} : { kubeReserved }),
     ...(Object.keys(kept).length === 0 ? {} : { config: kept }),
   }
+}
+
+/** The largest number of the setting `maxPods`. A larger one is a field of the kubelet's configuration. */
+const maxPodsOfSetting = 1000
+
+/** Leaves out values that hyperkube sets anyway. Kubelets refuse parallel pulls together with serial ones. */
+function withoutUsual({
+  seccompDefault,
+  serializeImagePulls,
+  ...others
+}: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return {
+    ...others,
+    ...(seccompDefault === false ? { seccompDefault } : {}),
+    ...(serializeImagePulls === true ? { serializeImagePulls, maxParallelImagePulls: 1 } : {}),
+  }
+}
+
+/** Leaves out settings of the log that are defaults. kubeadm writes them into every configuration. */
+function pruneLogging(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).map(([key, own]) => [key, pruneLogging(own)] as const)
+  return Object.fromEntries(entries.filter(([, own]) => own !== '0' && own !== 'text' && !isEmpty(own)))
+}
+
+/** Finds the file of DNS servers on the host. The kubelet of RKE1 has other paths. */
+function findResolvConf({ kubelet, components }: Pick<AdoptedHost, 'kubelet' | 'components'>): unknown {
+  const path = kubelet.args['resolv-conf'] ?? kubelet.config['resolvConf']
+  const container = components.find(({ name, runsAs }) => name === 'kubelet' && runsAs === 'container')
+  if (container === undefined || typeof path !== 'string') return path
+  return toHostPath(container, path)
 }
 
 /** Reads the DNS servers that a kubelet gives to its pods. With NodeLocal DNSCache they are no Service. */
@@ -156,15 +193,40 @@ export function readClusterDns({ kubelet }: Pick<AdoptedHost, 'kubelet'>): reado
   return z.array(z.string()).safeParse(value).data ?? []
 }
 
-/** Reads reserved resources. cluster.yml has no process ids and huge pages, so these are left out. */
-function readResources(value: unknown): z.infer<typeof resourcesSchema> | undefined {
-  return resourcesSchema.strip().safeParse(value).data
+/**
+ * Reads reserved resources. Those that the settings of cluster.yml do not have, such as process ids, are fields of the
+ * kubelet's configuration.
+ */
+function readReserved({ args, config }: AdoptedHost['kubelet']): {
+  readonly settings: Pick<KubeletSettings, 'systemReserved' | 'kubeReserved'>
+  readonly config: Readonly<Record<string, unknown>>
+} {
+  const read = (kind: 'system' | 'kube') => {
+    const flag = args[`${kind}-reserved`]
+    const amounts = record.parse(flag === undefined ? config[`${kind}Reserved`] : readPairs('=')(flag))
+    const isSetting = ([name, value]: readonly [string, unknown]): boolean =>
+      resourcesSchema.safeParse({ [name]: value }).success
+    const entries = Object.entries(amounts)
+    return {
+      settings: resourcesSchema.parse(Object.fromEntries(entries.filter(isSetting))),
+      others: Object.fromEntries(entries.filter((entry) => !isSetting(entry))),
+    }
+  }
+  const [system, kube] = [read('system'), read('kube')]
+  return {
+    settings: { systemReserved: system.settings, kubeReserved: kube.settings },
+    config: {
+      ...(isEmpty(system.others) ? {} : { systemReserved: system.others }),
+      ...(isEmpty(kube.others) ? {} : { kubeReserved: kube.others }),
+    },
+  }
 }
 
 type ReadFlag = (text: string) => unknown
 
 const readText: ReadFlag = (text) => text
 const readNumber: ReadFlag = (text) => z.coerce.number().int().safeParse(text).data
+const readBoolean: ReadFlag = (text) => flagBoolean.safeParse(text).data
 const readPercent: ReadFlag = (text) => z.coerce.number().int().min(0).max(100).safeParse(text).data
 const readList = (text: string): readonly string[] => text.split(',').filter((item) => item !== '')
 
@@ -190,13 +252,16 @@ const flagFields: Readonly<Record<string, readonly [field: string, read: ReadFla
   'eviction-minimum-reclaim': ['evictionMinimumReclaim', readPairs('=')],
   'eviction-soft': ['evictionSoft', readPairs('<')],
   'eviction-soft-grace-period': ['evictionSoftGracePeriod', readPairs('=')],
-  'feature-gates': ['featureGates', readPairs('=', (value) => flagBoolean.safeParse(value).data)],
+  'feature-gates': ['featureGates', readPairs('=', readBoolean)],
   'image-gc-high-threshold': ['imageGCHighThresholdPercent', readPercent],
   'image-gc-low-threshold': ['imageGCLowThresholdPercent', readPercent],
   'memory-manager-policy': ['memoryManagerPolicy', readText],
   'pod-max-pids': ['podPidsLimit', readNumber],
+  'max-parallel-image-pulls': ['maxParallelImagePulls', readNumber],
   'registry-burst': ['registryBurst', readNumber],
   'registry-qps': ['registryPullQPS', readNumber],
+  'seccomp-default': ['seccompDefault', readBoolean],
+  'serialize-image-pulls': ['serializeImagePulls', readBoolean],
   'topology-manager-policy': ['topologyManagerPolicy', readText],
   // RKE1 always sets it. FlexVolume drivers of pods install themselves there.
   'volume-plugin-dir': ['volumePluginDir', readText],
@@ -233,6 +298,12 @@ export function listLostKubeletFlags({ kubelet }: Pick<AdoptedHost, 'kubelet'>):
   const { settings, others } = ownedFlags.kubelet
   const known = [...Object.keys(flagFields), ...Object.keys(settings), ...others, ...toolFlags]
   return Object.keys(kubelet.args).filter((flag) => !known.some((pattern) => matchesFlag(pattern, flag)))
+}
+
+/** Returns the port without authentication that a kubelet opens. cluster.yml refuses it. */
+export function findReadOnlyPort({ kubelet }: Pick<AdoptedHost, 'kubelet'>): number | undefined {
+  const port = Number(kubelet.args['read-only-port'] ?? kubelet.config['readOnlyPort'] ?? 0)
+  return port > 0 ? port : undefined
 }
 
 /** Lists the fields of a kubelet's configuration file that cluster.yml does not keep. */

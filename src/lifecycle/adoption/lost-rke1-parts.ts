@@ -5,8 +5,6 @@ import { type AdoptionObservation, findComponent } from './observation.ts'
 
 /** What to do about keys of RKE1's file that are lost. */
 const hiddenSettingRemedies: Readonly<Record<string, string>> = {
-  'services.kube-api.pod_security_configuration':
-    'label namespaces that need privileges, such as ingress-nginx, then set spec.security.podSecurity: restricted',
   'services.kube-api.audit_log.configuration.policy':
     'save the policy as a file beside cluster.yml, and set spec.security.audit.policy',
 }

@@ -3,10 +3,11 @@ import { type AdoptedProgram, adoptedPrograms, sortFlags } from './adopted-flags
 import { type AdoptionItem, lost } from './adoption-report.ts'
 import { listDefaultFlags } from './cluster-settings.ts'
 import { listRoles, nameHosts } from './host-settings.ts'
-import { listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
+import { findReadOnlyPort, listLostKubeletFields, listLostKubeletFlags } from './kubelet-settings.ts'
 import { listLostRke1Parts } from './lost-rke1-parts.ts'
 import { type AdoptionObservation, findComponent, findNode } from './observation.ts'
 import { describePodNetwork } from './pod-network.ts'
+import { listLostAdmission } from './pod-security.ts'
 
 /** Lists flags of a component that cluster.yml does not keep. It has one value for all hosts. */
 function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram): AdoptionItem[] {
@@ -14,7 +15,10 @@ function listLostFlags(observation: AdoptionObservation, program: AdoptedProgram
   const sorted = observation.hosts.flatMap((host) => {
     const component = findComponent(host, program)
     if (component === undefined) return []
-    return [{ address: host.address, ...sortFlags(observation.from, program, component.args, defaults) }]
+    // What the file configures is listed by itself.
+    const { 'admission-control-config-file': file, ...others } = component.args
+    const args = file === undefined || host.admission === undefined ? component.args : others
+    return [{ address: host.address, ...sortFlags(observation.from, program, args, defaults) }]
   })
   const lostNames = new Set(sorted.flatMap((one) => one.lost))
   const [first] = sorted
@@ -96,7 +100,11 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
     { what: 'flags', names: hosts.flatMap(listLostKubeletFlags).map((flag) => `--${flag}`) },
     { what: 'configuration fields', names: hosts.flatMap(listLostKubeletFields) },
   ]
+  const ports = hosts.flatMap((host) => findReadOnlyPort(host) ?? [])
   const pods = [...new Set(hosts.flatMap(({ otherStaticPods }) => otherStaticPods))]
+  const containers = hosts.flatMap(({ components }) =>
+    components.flatMap(({ name, otherContainers = [] }) => otherContainers.map((one) => `${one} of ${name}`)),
+  )
   // canal stays, and goes on to enforce policies of Calico.
   const isCanal = describePodNetwork(observation).kind === 'canal'
   const policies = (api?.foreignPolicies ?? []).filter(
@@ -121,6 +129,16 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
             ),
           ],
     ),
+    ...(ports.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_FLAGS',
+            `the read-only port of kubelets: ${[...new Set(ports)].join(', ')}`,
+            'clients must use port 10250 and authenticate; hyperkube refuses a port without authentication',
+          ),
+        ]),
+    ...listLostAdmission(observation),
     ...listLostEnvironment(observation),
     ...listLostHostSettings(observation),
     ...listLostRke1Parts(observation),
@@ -131,6 +149,15 @@ export function listLost(observation: AdoptionObservation): AdoptionItem[] {
             'ADOPT_LOSES_STATIC_PODS',
             `static pods: ${joinNames(pods)}`,
             'run them as DaemonSets; for an address of the API use spec.api.virtualIP',
+          ),
+        ]),
+    ...(containers.length === 0
+      ? []
+      : [
+          lost(
+            'ADOPT_LOSES_STATIC_PODS',
+            `containers of static pods: ${joinNames([...new Set(containers)])}`,
+            'only the component itself becomes a service; run the others as DaemonSets',
           ),
         ]),
     ...(policies.length === 0

@@ -1,4 +1,5 @@
 import type { AdoptionSource } from '../../identity/identity.ts'
+import type { PodSecurityLevel } from '../../spec/security.ts'
 
 /** Everything that was read of a cluster that another tool manages. It contains no secrets. */
 export interface AdoptionObservation {
@@ -80,6 +81,10 @@ export interface AdoptedHost {
   readonly dockerContainers: readonly string[]
   /** Resources that the API servers of this host encrypt, with the providers; absent without encryption. */
   readonly encryption?: readonly EncryptionRule[]
+  /** SHA-256 of the files with keys that API servers of this host use. The hosts compute it. */
+  readonly keyDigests?: { readonly serviceAccount?: string; readonly encryption?: string }
+  /** Absent if API servers of this host have no such file, or if it is not understood. */
+  readonly admission?: AdmissionSettings
 }
 
 export interface AdoptedComponent {
@@ -93,6 +98,8 @@ export interface AdoptedComponent {
   readonly mounts: readonly Mount[]
   /** Names of the environment variables of a static pod. */
   readonly environment?: readonly string[]
+  /** Names of the other containers of a static pod. */
+  readonly otherContainers?: readonly string[]
   /** Undefined for static pods, whose state is not read. */
   readonly running?: boolean
 }
@@ -133,6 +140,25 @@ export interface EncryptionRule {
   readonly resources: readonly string[]
   /** Names of providers in their order: the first one encrypts. */
   readonly providers: readonly string[]
+}
+
+/** The file of the flag `--admission-control-config-file`. */
+export interface AdmissionSettings {
+  /** Names of the configured plugins other than PodSecurity. */
+  readonly plugins: readonly string[]
+  readonly podSecurity?: PodSecurityDefaults
+}
+
+/** Pod Security of namespaces without a label, and who is exempt from it. The lists are sorted. */
+export interface PodSecurityDefaults {
+  readonly enforce: PodSecurityLevel
+  /** Version of Kubernetes whose rules are enforced, such as `v1.30` or `latest`. */
+  readonly version: string
+  readonly audit: PodSecurityLevel
+  readonly warn: PodSecurityLevel
+  readonly namespaces: readonly string[]
+  readonly usernames: readonly string[]
+  readonly runtimeClasses: readonly string[]
 }
 
 export interface ApiObservation {

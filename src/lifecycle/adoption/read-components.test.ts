@@ -63,6 +63,21 @@ test('static pods are components, or are listed by name', () => {
   ])
 })
 
+test('of several containers in a static pod the component is read, and the others are named', () => {
+  const sidecar = "    - { name: audit, image: 'audit:1', command: [forward, --etcd=1] }\n"
+  const text = manifest.replace(
+    '  containers:\n',
+    `  initContainers: [{ name: wait }]\n  containers:\n${sidecar}`,
+  )
+  const file = '/etc/kubernetes/manifests/kube-apiserver.yaml'
+  const [server] = readStaticPods([{ name: file, text }]).components
+  expect(server).toMatchObject({
+    image: 'registry.k8s.io/kube-apiserver:v1.36.4',
+    args: { 'secure-port': '6443' },
+    otherContainers: ['audit', 'wait'],
+  })
+})
+
 test('containers of RKE1 are read from docker inspect, and other lines are ignored', () => {
   const line = `"/etcd" ["/usr/local/bin/etcd","--name=etcd-cp1","--data-dir=/var/lib/rancher/etcd/"] [{"Type":"bind","Source":"/var/lib/etcd","Destination":"/var/lib/rancher/etcd"}] "rancher/mirrored-coreos-etcd:v3.5.16" true`
   const [etcd, ...more] = readContainers(`${line}\nnot json\n"/other" null [] "x" true\n`)

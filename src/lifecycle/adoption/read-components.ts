@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { AdoptedComponent, Mount } from './observation.ts'
@@ -35,6 +36,7 @@ const staticPod = z.looseObject({
     containers: z
       .array(
         z.looseObject({
+          name: z.string().default(''),
           image: z.string().default(''),
           command: z.array(z.string()).default([]),
           args: z.array(z.string()).default([]),
@@ -43,6 +45,7 @@ const staticPod = z.looseObject({
         }),
       )
       .min(1),
+    initContainers: z.array(z.looseObject({ name: z.string().default('') })).default([]),
     volumes: z
       .array(z.looseObject({ name: z.string(), hostPath: z.looseObject({ path: z.string() }).optional() }))
       .default([]),
@@ -66,8 +69,14 @@ export function buildManifestPath(component: string): string {
 export function readStaticPods(files: readonly HostSection[]): StaticPods {
   const pods = files.map(({ name: file, text }) => ({ file, pod: staticPod.safeParse(parseYaml(text)).data }))
   const components = pods.flatMap(({ file, pod }) => {
-    const [container] = pod?.spec.containers ?? []
+    const containers = pod?.spec.containers ?? []
+    const program = pod?.metadata.name
+    const container =
+      containers.find(({ command: [path = ''] }) => posix.basename(path) === program) ??
+      containers.find(({ name }) => name === program) ??
+      containers[0]
     if (pod === undefined || container === undefined || !componentNames.includes(pod.metadata.name)) return []
+    const others = [...containers.filter((one) => one !== container), ...pod.spec.initContainers]
     const hostPaths = new Map(pod.spec.volumes.map(({ name, hostPath }) => [name, hostPath?.path]))
     return [
       {
@@ -76,6 +85,7 @@ export function readStaticPods(files: readonly HostSection[]): StaticPods {
         file,
         image: container.image,
         args: parseFlags([...container.command.slice(1), ...container.args]),
+        ...(others.length === 0 ? {} : { otherContainers: others.map(({ name }) => name) }),
         ...(container.env.length === 0
           ? {}
           : { environment: container.env.map((variable) => variable.name) }),

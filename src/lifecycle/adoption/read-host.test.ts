@@ -4,7 +4,9 @@ import { year } from '../../pki/lifetime.ts'
 import { makeRequest } from '../../pki/request.ts'
 import { signRequest } from '../../pki/sign.ts'
 import { hostScript } from './host-script.ts'
-import { parseAdoptedHost, parseEncryption, readAdoptedHost, readRemoteFile } from './read-host.ts'
+import { parseAdoptedHost, readAdoptedHost } from './read-host.ts'
+import { readRemoteFile } from './remote-file.ts'
+import { parseEncryption } from './server-files.ts'
 import { createFakeRemote, renderSections } from './testing/fake-host.ts'
 
 const now = new Date('2026-11-18T07:00:00Z')
@@ -125,18 +127,44 @@ test('only the script and the encryption configuration are read, and keys of the
       - aescbc: { keys: [{ name: key1, secret: c2VjcmV0 }] }
       - identity: {}
 `
+  const digest = 'a1'.repeat(32)
   const manifest = `metadata: { name: kube-apiserver }
-spec: { containers: [{ command: [kube-apiserver, --encryption-provider-config=/etc/kubernetes/enc.yaml] }] }`
+spec: { containers: [{ command: [kube-apiserver, --encryption-provider-config=/etc/kubernetes/enc.yaml, --service-account-signing-key-file=/etc/kubernetes/pki/sa.key] }] }`
   const controlPlane = { ...sections, 'file /etc/kubernetes/manifests/kube-apiserver.yaml': manifest }
   const { remote, commands } = createFakeRemote({
     sh: renderSections(controlPlane),
     cat: encryption,
+    sha256sum: `${digest}  /etc/kubernetes/pki/sa.key\n`,
   })
   const host = await readAdoptedHost(remote, '10.0.0.4', new AbortController().signal)
-  expect(commands).toEqual(['sh -c SCRIPT', 'cat -- /etc/kubernetes/enc.yaml'])
+  expect(commands).toEqual([
+    'sh -c SCRIPT',
+    'sha256sum -- /etc/kubernetes/pki/sa.key',
+    'sha256sum -- /etc/kubernetes/enc.yaml',
+    'cat -- /etc/kubernetes/enc.yaml',
+  ])
+  expect(host.keyDigests).toEqual({ serviceAccount: digest, encryption: digest })
   expect(host.encryption).toEqual([{ resources: ['secrets'], providers: ['aescbc', 'identity'] }])
   expect(JSON.stringify(host)).not.toContain('c2VjcmV0')
   expect(parseEncryption('not: [valid')).toEqual([])
+})
+
+test('the admission configuration is read at its path on the host', async () => {
+  const line = JSON.stringify([
+    'kube-apiserver',
+    '--admission-control-config-file=/etc/kubernetes/admission.yaml',
+  ])
+  const mounts = JSON.stringify([{ Source: '/opt/rke/etc/kubernetes', Destination: '/etc/kubernetes' }])
+  const { remote, commands } = createFakeRemote({
+    sh: renderSections({
+      ...sections,
+      'output containers': `"/kube-apiserver" ${line} ${mounts} "image" true\n`,
+    }),
+    cat: 'kind: AdmissionConfiguration\nplugins: [{ name: EventRateLimit, path: limits.yaml }]\n',
+  })
+  const host = await readAdoptedHost(remote, '10.0.0.4', new AbortController().signal)
+  expect(commands).toEqual(['sh -c SCRIPT', 'cat -- /opt/rke/etc/kubernetes/admission.yaml'])
+  expect(host.admission).toEqual({ plugins: ['EventRateLimit'] })
 })
 
 test('a host that reports nothing, and a missing file, are errors with a next step', async () => {

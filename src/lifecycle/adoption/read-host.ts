@@ -4,17 +4,11 @@ import { HyperkubeError } from '../../kit/errors.ts'
 import { inspectCertificate, parseCertificates } from '../../pki/certificates.ts'
 import type { Remote } from '../../ssh/remote.ts'
 import { hostScript, type HostSection, parseHostSections, splitLines } from './host-script.ts'
-import type {
-  AdoptedCertificate,
-  AdoptedHost,
-  CniConfiguration,
-  EncryptionRule,
-  VxlanLink,
-} from './observation.ts'
-import { parseFlags, parseYaml, readContainers, readStaticPods, toHostPath } from './read-components.ts'
+import type { AdoptedCertificate, AdoptedHost, CniConfiguration, VxlanLink } from './observation.ts'
+import { parseFlags, parseYaml, readContainers, readStaticPods } from './read-components.ts'
 import { readRuntimeSettings } from './read-runtime.ts'
-
-const scriptTimeoutMs = 60_000
+import { readTimeoutMs } from './remote-file.ts'
+import { readServerFiles } from './server-files.ts'
 
 /** Reads a host over ssh. Nothing is installed or changed there. */
 export async function readAdoptedHost(
@@ -22,7 +16,7 @@ export async function readAdoptedHost(
   address: string,
   signal: AbortSignal,
 ): Promise<AdoptedHost> {
-  const options = { signal, root: true, timeout: scriptTimeoutMs }
+  const options = { signal, root: true, timeout: readTimeoutMs }
   const { code, stdout } = await remote.exec(['sh', '-c', hostScript], options)
   const host = code === 0 ? parseAdoptedHost(address, stdout) : undefined
   if (host === undefined) {
@@ -31,22 +25,7 @@ export async function readAdoptedHost(
       hint: `check that a shell works there: ssh ${address} sudo sh -c true`,
     })
   }
-  const server = host.components.find(({ name }) => name === 'kube-apiserver')
-  const file = server?.args['encryption-provider-config']
-  if (server === undefined || file === undefined) return host
-  const encryption = await readRemoteFile(remote, toHostPath(server, file), signal)
-  return { ...host, encryption: parseEncryption(encryption) }
-}
-
-/** Reads a file of a host as root. The content may be a secret, so errors do not contain it. */
-export async function readRemoteFile(remote: Remote, path: string, signal: AbortSignal): Promise<string> {
-  const options = { signal, root: true, timeout: scriptTimeoutMs }
-  const { code, stdout } = await remote.exec(['cat', '--', path], options)
-  if (code === 0) return stdout
-  throw new HyperkubeError('ADOPT_FILE_NOT_READ', `cannot read ${path}`, {
-    host: remote.host,
-    hint: `check the file: ssh ${remote.host} sudo ls -l ${path}`,
-  })
+  return { ...host, ...(await readServerFiles(remote, host, signal)) }
 }
 
 /** Parses the output of the host script. Returns undefined if the script did not run to its end. */
@@ -182,17 +161,4 @@ function readVxlan(text: string): VxlanLink[] {
     const [, port] = / dstport (\d+) /.exec(line) ?? []
     return vni === undefined || port === undefined ? [] : [{ name, vni: Number(vni), port: Number(port) }]
   })
-}
-
-const encryptionDocument = z.looseObject({
-  resources: z.array(z.looseObject({ resources: z.array(z.string()), providers: z.array(record) })),
-})
-
-/** Reads which resources are encrypted by which providers. Keys are dropped. */
-export function parseEncryption(text: string): EncryptionRule[] {
-  const { resources = [] } = encryptionDocument.safeParse(parseYaml(text)).data ?? {}
-  return resources.map((rule) => ({
-    resources: rule.resources,
-    providers: rule.providers.flatMap((provider) => Object.keys(provider)),
-  }))
 }

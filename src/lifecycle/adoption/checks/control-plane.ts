@@ -1,7 +1,8 @@
 import { toMinor } from '../../../catalog/version.ts'
+import { apiserverProxyHealthPort, apiserverProxyPort } from '../../../plan/apiserver-proxy-config.ts'
 import { oldestKubernetes } from '../../../spec/scalars.ts'
 import { type AdoptionItem, prevents } from '../adoption-report.ts'
-import { readSharedEndpoint } from '../api-settings.ts'
+import { readApiPort, readSharedEndpoint } from '../api-settings.ts'
 import { listWorkerVersions } from '../host-settings.ts'
 import { findComponent, listAdoptedControlPlanes } from '../observation.ts'
 import type { AdoptionCheck } from './check.ts'
@@ -54,6 +55,19 @@ export function buildVersionCheck(minors: readonly string[]): AdoptionCheck {
 function compareMinors(a: string, b: string): number {
   const [left = 0, right = 0] = [a, b].map((minor) => Number(minor.split('.')[1]))
   return left - right
+}
+
+/** Finds API servers at a port that the proxy of hyperkube needs on every host. */
+export const checkApiPort: AdoptionCheck = (observation) => {
+  const port = readApiPort(observation)
+  if (port !== apiserverProxyPort && port !== apiserverProxyHealthPort) return []
+  return [
+    prevents(
+      'ADOPT_API_PORT',
+      `API servers listen on port ${port}, which the apiserver-proxy of hyperkube needs on every host`,
+      'move API servers to another port first, such as 6443, and change the address in all kubeconfigs',
+    ),
+  ]
 }
 
 /** Names of static pods that serve an address of the API: a virtual IP or a load balancer. */

@@ -4,6 +4,7 @@ import type {
   AdoptedHost,
   AdoptedNode,
   AdoptionObservation,
+  PodSecurityDefaults,
 } from '../observation.ts'
 
 /** Time at which the observations of tests were made. */
@@ -214,6 +215,17 @@ export function buildKubeadmObservation(): AdoptionObservation {
   }
 }
 
+/** What RKE1 configures in every cluster. */
+export const privilegedPodSecurity: PodSecurityDefaults = {
+  enforce: 'privileged',
+  version: 'latest',
+  audit: 'privileged',
+  warn: 'privileged',
+  namespaces: [],
+  usernames: [],
+  runtimeClasses: [],
+}
+
 const rke1Certificates = [
   '/etc/kubernetes/ssl/kube-ca.pem',
   '/etc/kubernetes/ssl/kube-apiserver-requestheader-ca.pem',
@@ -255,7 +267,10 @@ export function buildRke1Observation(): AdoptionObservation {
         runtime: { docker: '20.10.24' },
         dockerContainers: ['kubelet', 'kube-proxy', ...(isControlPlane ? ['etcd'] : ['nginx-proxy'])],
         ...(isControlPlane
-          ? { encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }] }
+          ? {
+              encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }],
+              admission: { plugins: ['EventRateLimit'], podSecurity: privilegedPodSecurity },
+            }
           : {}),
       },
     ]
@@ -305,6 +320,8 @@ export function buildRke1Observation(): AdoptionObservation {
 }
 
 function toContainer(component: AdoptedComponent): AdoptedComponent {
+  // RKE1 sets no address.
+  const { 'bind-address': _address, ...args } = component.args
   const ssl = '/etc/kubernetes/ssl'
   const changed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     etcd: {
@@ -329,7 +346,7 @@ function toContainer(component: AdoptedComponent): AdoptedComponent {
   return {
     ...component,
     runsAs: 'container',
-    args: { ...component.args, ...changed[component.name] },
+    args: { ...args, ...changed[component.name] },
     mounts: [
       { host: '/etc/kubernetes', path: '/etc/kubernetes' },
       { host: '/var/lib/etcd', path: '/var/lib/rancher/etcd/' },
