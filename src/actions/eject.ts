@@ -87,6 +87,7 @@ function buildEjectInput({ cluster, identity }: ClusterInputs, plans: EjectInput
       frontProxy: frontProxy.certificate,
     },
     serviceAccountKey: identity.serviceAccount.publicKey,
+    adoptedFrom: identity.adoption?.from,
   }
 }
 

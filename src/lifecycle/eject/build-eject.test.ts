@@ -53,6 +53,16 @@ test.each([
   await expect(text).toMatchFileSnapshot(join(import.meta.dirname, `testdata/${name}.txt`))
 })
 
+test.each([
+  [undefined, true],
+  ['rke1', true],
+  ['kubeadm', false],
+] as const)('the return of a cluster that came from %s', (adoptedFrom, isDeleted) => {
+  const text = readText({ ...single, adoptedFrom }, 'README.md')
+  expect(text.includes('kubectl delete -f cluster/objects.yaml')).toBe(isDeleted)
+  expect(text).toContain('delete daemonset kube-proxy')
+})
+
 test('documents contain no secrets, and every named credential is described', () => {
   const { files, credentials } = buildEject(withEndpoint)
   const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))

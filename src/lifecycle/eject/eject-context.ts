@@ -1,5 +1,6 @@
 import { formatHostPort } from '../../kit/host-port.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
+import type { AdoptionSource } from '../../identity/identity.ts'
 import { selectApiEndpoint } from '../../spec/api.ts'
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildControlPlaneArgs, type ControlPlaneArgs } from './control-plane-args.ts'
@@ -14,6 +15,8 @@ export interface EjectInput {
   readonly cas: { readonly kubernetes: string; readonly etcd: string; readonly frontProxy: string }
   /** Public key of service account tokens as PEM. */
   readonly serviceAccountKey: string
+  /** Tool that created the cluster, if not hyperkube. Its objects can still be in the cluster. */
+  readonly adoptedFrom?: AdoptionSource | undefined
 }
 
 const registry = 'registry.k8s.io'

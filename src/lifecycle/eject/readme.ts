@@ -75,9 +75,28 @@ ${renderKeptClients(input)}
 
 ## Back
 
-If kube-proxy runs on all nodes already, first run \`hyperkube kubectl delete -f cluster/objects.yaml\`. Return the hosts in the opposite order with \`/root/eject/eject.sh --undo\`: ${joinNames(ordered.map(({ host }) => host).toReversed())}. Then run
-\`hyperkube kubectl delete -f cluster/objects.yaml\` and \`hyperkube up\`.
+${renderProxyReturn(input)}Return the hosts in the opposite order with \`/root/eject/eject.sh --undo\`: ${joinNames(ordered.map(({ host }) => host).toReversed())}.
+${renderObjectsReturn(input)}
 `
+}
+
+/** Says what ends a DaemonSet that would run beside hyperkube's kube-proxy. */
+function renderProxyReturn({ cluster }: EjectInput): string {
+  if (!usesKubeProxy(cluster.spec.network)) return ''
+  return `If kube-proxy runs on all nodes already, first run \`${deleteProxy}\`.
+`
+}
+
+const deleteProxy = 'hyperkube kubectl -n kube-system delete daemonset kube-proxy --ignore-not-found'
+
+/** Says which objects to delete. Those of an adopted cluster existed before, and admin.conf needs them. */
+function renderObjectsReturn({ cluster, adoptedFrom }: EjectInput): string {
+  if (adoptedFrom !== 'kubeadm')
+    return 'Then run `hyperkube kubectl delete -f cluster/objects.yaml --ignore-not-found` and `hyperkube up`.'
+  const proxy = usesKubeProxy(cluster.spec.network) ? ` \`${deleteProxy}\` and` : ''
+  return `Then run${proxy} \`hyperkube up\`.
+**Do not delete cluster/objects.yaml from the cluster.** Objects of the same names were there before the adoption, and
+\`admin.conf\` has its rights from one of them. hyperkube ignores them.`
 }
 
 /** Says how kube-proxy gets to nodes that join later. */
