@@ -60,7 +60,7 @@ export async function eject(
   for (const finding of findings) run.emit({ type: 'finding', finding })
   if (hasErrors(findings)) return { ...buildRefusedOutcome(findings), ...nothing }
   const documents = buildEject(input)
-  const components = listComponentFates(input.plans)
+  const components = listComponentFates(input)
   const files = documents.files.map(({ path }) => join(directory, path))
   run.show({ type: 'eject', components, directory })
   const result = { outcome: 'unchanged' } as const

@@ -63,6 +63,42 @@ test.each([
   expect(text).toContain('delete daemonset kube-proxy')
 })
 
+const adopted = buildInput({
+  ...several,
+  spec: {
+    ...withEndpoint.cluster.spec,
+    dns: 'none',
+    network: { ...several.spec.network, plugin: 'none', kubeProxy: 'none' },
+  },
+})
+
+test.each([
+  [undefined, true],
+  ['rke1', true],
+  ['kubeadm', false],
+] as const)(
+  'kubeadm manages kube-proxy and CoreDNS that it installed before an adoption: %s',
+  (adoptedFrom, disabled) => {
+    const input = { ...adopted, adoptedFrom }
+    const [, configuration] = parseAllDocuments(readText(input, 'hosts/cp1/kubeadm.yaml'))
+    expect(configuration?.toJS()).toMatchObject({ dns: { disabled }, proxy: { disabled } })
+    const rows = listComponentFates(input).filter(({ fate }) => fate === 'stays as it is')
+    expect(rows.map(({ component }) => component)).toEqual(disabled ? [] : ['kube-proxy', 'coredns'])
+    const text = readText(input, 'README.md')
+    expect(text.includes('CoreDNSMigration')).toBe(disabled)
+    expect(text.includes('get daemonset/kube-proxy')).toBe(!disabled)
+    expect(text.includes('cluster/before.yaml')).toBe(!disabled)
+  },
+)
+
+test('hyperkube manages CoreDNS of an adopted cluster again, and kubeadm does not', () => {
+  const { cluster } = adopted
+  const own = { ...cluster, spec: { ...cluster.spec, dns: several.spec.dns } }
+  const input: EjectInput = { ...adopted, cluster: own, adoptedFrom: 'kubeadm' }
+  const [, configuration] = parseAllDocuments(readText(input, 'hosts/cp1/kubeadm.yaml'))
+  expect(configuration?.toJS()).toMatchObject({ dns: { disabled: true }, proxy: { disabled: false } })
+})
+
 test('documents contain no secrets, and every named credential is described', () => {
   const { files, credentials } = buildEject(withEndpoint)
   const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))
@@ -125,7 +161,7 @@ test('ClusterConfiguration has every flag that kubeadm would not set', () => {
 
 test('every service of a host either ends or is kept, and the agent ends first', () => {
   const kept = new Set(
-    listComponentFates(withEndpoint.plans)
+    listComponentFates(withEndpoint)
       .filter(({ fate }) => fate === 'kept as service')
       .map(({ component }) => component),
   )

@@ -1,4 +1,5 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
+import { type EjectInput, keepsKubeadmDns, keepsKubeadmProxy } from './eject-context.ts'
 import { staticPodComponents } from './layout.ts'
 
 /** What becomes of a component of hyperkube. */
@@ -8,6 +9,7 @@ export type ComponentFate =
   | 'becomes DaemonSet'
   | 'kept as service'
   | 'kept as files'
+  | 'stays as it is'
   | 'ends, left to you'
 
 const fates: Readonly<Record<string, readonly [fate: ComponentFate, note: string]>> = {
@@ -36,7 +38,11 @@ export interface ComponentRow {
 }
 
 /** Lists what becomes of each component. Components without a service leave files, such as kernel settings. */
-export function listComponentFates(plans: readonly NodePlan[]): readonly ComponentRow[] {
+export function listComponentFates(input: EjectInput): readonly ComponentRow[] {
+  return [...listPlannedFates(input), ...listKubeadmAddons(input)]
+}
+
+function listPlannedFates({ plans }: EjectInput): readonly ComponentRow[] {
   const names = [...new Set(plans.flatMap(({ components }) => components.map(({ name }) => name)))]
   return names.map((component) => {
     const hosts = plans
@@ -45,6 +51,19 @@ export function listComponentFates(plans: readonly NodePlan[]): readonly Compone
     const [fate, note] = fates[component] ?? ['kept as files', '']
     return { component, hosts, fate, note }
   })
+}
+
+/** Lists the addons of kubeadm that an adopted cluster still has. hyperkube does not manage them. */
+function listKubeadmAddons(input: EjectInput): readonly ComponentRow[] {
+  const hosts = input.plans.flatMap(({ node, host }) => (node === undefined ? [] : [host]))
+  const build = (component: string, kind: string): ComponentRow => ({
+    ...{ component, hosts, fate: 'stays as it is' },
+    note: `${kind} of kubeadm; kubeadm upgrade updates it again`,
+  })
+  return [
+    ...(keepsKubeadmProxy(input) ? [build('kube-proxy', 'DaemonSet')] : []),
+    ...(keepsKubeadmDns(input) ? [{ ...build('coredns', 'Deployment'), hosts: [] }] : []),
+  ]
 }
 
 /** Lists the units of a host that end, in the order in which they stop. The agent is first: it would heal others. */

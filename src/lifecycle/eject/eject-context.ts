@@ -3,6 +3,7 @@ import type { NodePlan } from '../../contract/node-plan.ts'
 import type { AdoptionSource } from '../../identity/identity.ts'
 import { selectApiEndpoint } from '../../spec/api.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { usesKubeProxy } from '../../spec/network.ts'
 import { buildControlPlaneArgs, type ControlPlaneArgs } from './control-plane-args.ts'
 import type { StaticPodComponent } from './layout.ts'
 import { findPlannedComponent } from './service-args.ts'
@@ -17,6 +18,16 @@ export interface EjectInput {
   readonly serviceAccountKey: string
   /** Tool that created the cluster, if not hyperkube. Its objects can still be in the cluster. */
   readonly adoptedFrom?: AdoptionSource | undefined
+}
+
+/** True if the kube-proxy of kubeadm has stayed in an adopted cluster. The pod networks that are adopted need it. */
+export function keepsKubeadmProxy({ adoptedFrom, cluster }: EjectInput): boolean {
+  return adoptedFrom === 'kubeadm' && !usesKubeProxy(cluster.spec.network)
+}
+
+/** True if the CoreDNS of kubeadm has stayed in an adopted cluster. */
+export function keepsKubeadmDns({ adoptedFrom, cluster }: EjectInput): boolean {
+  return adoptedFrom === 'kubeadm' && cluster.spec.dns === 'none'
 }
 
 const registry = 'registry.k8s.io'

@@ -2,10 +2,13 @@ import { etcdDataDirectory } from '../../contract/etcd-restore.ts'
 import type { NodePlan } from '../../contract/node-plan.ts'
 import type { Args } from '../../plan/args.ts'
 import { listSharedApiNames } from '../../spec/api.ts'
+import { usesKubeProxy } from '../../spec/network.ts'
 import {
   buildPodArgs,
   type EjectInput,
   formatEtcdTag,
+  keepsKubeadmDns,
+  keepsKubeadmProxy,
   readVersion,
   selectControlPlaneEndpoint,
 } from './eject-context.ts'
@@ -62,9 +65,9 @@ export function buildClusterConfiguration(input: EjectInput, controlPlane: NodeP
         ...formatExtraArgs(buildPodArgs(input, controlPlane, 'etcd').extra),
       },
     },
-    // Objects of DNS stay as they are, because hyperkube's differ from kubeadm's.
-    dns: { disabled: true },
-    proxy: { disabled: network.kubeProxy === 'none' },
+    // Objects of DNS stay as they are, because hyperkube's and those of RKE1 differ from kubeadm's.
+    dns: { disabled: !keepsKubeadmDns(input) },
+    proxy: { disabled: !usesKubeProxy(network) && !keepsKubeadmProxy(input) },
   }
 }
 

@@ -3,6 +3,8 @@ import { listComponentFates, listKeptClients } from './component-fate.ts'
 import {
   type EjectInput,
   isControlPlanePlan,
+  keepsKubeadmDns,
+  keepsKubeadmProxy,
   readVersion,
   selectControlPlaneEndpoint,
 } from './eject-context.ts'
@@ -16,7 +18,7 @@ export function renderReadme(input: EjectInput): string {
   const controlPlanes = plans.filter(isControlPlanePlan)
   const ordered = [...controlPlanes, ...plans.filter((plan) => !isControlPlanePlan(plan))]
   const versions = [...new Set(ordered.map((plan) => readVersion(plan, 'kubelet')))]
-  const rows = listComponentFates(plans).map(
+  const rows = listComponentFates(input).map(
     ({ component, hosts, fate, note }) => `| ${component} | ${hosts.join(' ')} | ${fate} | ${note} |`,
   )
   const address = (host: string): string =>
@@ -41,9 +43,9 @@ ${rows.join('\n')}
    change hosts, unless you return all hosts with \`--undo\`.
 2. Install kubeadm, kubelet and kubectl ${versions.join(', ')} on every host, without starting the kubelet. The script finds the
    kubelet in PATH.
-3. Create the objects that kubeadm reads. kube-proxy runs as a pod only on hosts that have moved.
+3. Create the objects that kubeadm reads.${usesKubeProxy(cluster.spec.network) ? ' kube-proxy runs as a pod only on hosts that have moved.' : ''}
 
-\`\`\`sh
+${renderPreparation(input)}\`\`\`sh
 hyperkube kubectl apply --server-side --force-conflicts -f cluster/nodes.yaml -f cluster/objects.yaml
 \`\`\`
 
@@ -60,7 +62,7 @@ A control plane is without its API server from the stop of the service until the
 ## After
 
 \`\`\`sh
-ssh root@${address(first)} kubeadm upgrade plan v${cluster.spec.kubernetes} ${ignoreDns}
+ssh root@${address(first)} kubeadm upgrade plan v${cluster.spec.kubernetes}${keepsKubeadmDns(input) ? '' : ` ${ignoreDns}`}
 ssh root@${address(first)} kubeadm certs check-expiration
 \`\`\`
 ${renderProxyLabel(input)}
@@ -70,14 +72,48 @@ ${renderKeptClients(input)}
   [patches](https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-upgrade/).
 - New hosts join with \`kubeadm join --discovery-file\`: the API server allows anonymous requests only for its health.
 - kubelets have serving certificates of no CA, as kubeadm creates them. API servers do not verify them.
-- CoreDNS and other addons stay as they are. kubeadm does not manage them (\`dns.disabled\`), but
-  \`kubeadm upgrade\` checks the version of CoreDNS: give it the flag above.
+${renderAddons(input)}
 
 ## Back
 
 ${renderProxyReturn(input)}Return the hosts in the opposite order with \`/root/eject/eject.sh --undo\`: ${joinNames(ordered.map(({ host }) => host).toReversed())}.
 ${renderObjectsReturn(input)}
 `
+}
+
+/** Says what to keep and to check before objects of kubeadm are replaced. */
+function renderPreparation(input: EjectInput): string {
+  if (input.adoptedFrom !== 'kubeadm') return ''
+  const addons = [
+    ...(keepsKubeadmProxy(input) ? ['daemonset/kube-proxy'] : []),
+    ...(keepsKubeadmDns(input) ? ['deployment/coredns'] : []),
+  ]
+  const check =
+    addons.length === 0
+      ? ''
+      : `
+   Check that kubeadm's ${joinNames(addons)} still run. If one does not, set \`disabled: true\` for it in
+   cluster/objects.yaml. Otherwise \`kubeadm upgrade\` creates it.`
+  return `   This replaces the ConfigMaps from before the adoption. Save them: they can have settings that hyperkube does
+   not have, such as \`imageRepository\`.${check}
+
+\`\`\`sh
+hyperkube kubectl -n kube-system get configmap kubeadm-config kubelet-config -o yaml > cluster/before.yaml
+${addons.map((addon) => `hyperkube kubectl -n kube-system get ${addon}\n`).join('')}\`\`\`
+
+`
+}
+
+/** Says who manages the addons from now on. */
+function renderAddons(input: EjectInput): string {
+  if (keepsKubeadmDns(input))
+    return `- \`kubeadm upgrade apply\` updates ${joinNames([...(keepsKubeadmProxy(input) ? ['kube-proxy'] : []), 'CoreDNS'])} again, which have had no updates since the adoption. Other addons
+  stay as they are.`
+  const proxy = keepsKubeadmProxy(input)
+    ? `- \`kubeadm upgrade apply\` updates kube-proxy again, which has had no updates since the adoption.\n`
+    : ''
+  return `${proxy}- CoreDNS and other addons stay as they are. kubeadm does not manage them (\`dns.disabled\`), but
+  \`kubeadm upgrade\` checks the version of CoreDNS: give it the flag above.`
 }
 
 /** Says what ends a DaemonSet that would run beside hyperkube's kube-proxy. */
