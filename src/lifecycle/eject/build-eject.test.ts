@@ -99,6 +99,25 @@ test('hyperkube manages CoreDNS of an adopted cluster again, and kubeadm does no
   expect(configuration?.toJS()).toMatchObject({ dns: { disabled: true }, proxy: { disabled: false } })
 })
 
+function readObjects(input: EjectInput): readonly KubeObject[] {
+  return parseAllDocuments(readText(input, 'cluster/objects.yaml')).map((one) => kubeObject.parse(one.toJS()))
+}
+
+const kubeObject = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string() }),
+  data: z.record(z.string(), z.string()).optional(),
+})
+type KubeObject = z.infer<typeof kubeObject>
+
+test('nodes that join later do not get the taints of a control plane', () => {
+  const own = readText(withEndpoint, 'hosts/cp1/files/var/lib/kubelet/config.yaml')
+  expect(own).toContain('registerWithTaints')
+  const shared = readObjects(withEndpoint).find(({ metadata }) => metadata.name === 'kubelet-config')
+  expect(shared?.data?.['kubelet']).toContain('kind: KubeletConfiguration')
+  expect(shared?.data?.['kubelet']).not.toContain('registerWithTaints')
+})
+
 test('documents contain no secrets, and every named credential is described', () => {
   const { files, credentials } = buildEject(withEndpoint)
   const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))

@@ -23,7 +23,7 @@ export function buildKubeadmObjects(input: EjectInput, controlPlane: NodePlan): 
     buildConfigMap('kubeadm-config', {
       ClusterConfiguration: stringify(buildClusterConfiguration(input, controlPlane)),
     }),
-    buildConfigMap('kubelet-config', { kubelet: stringify(buildKubeletConfig(controlPlane)) }),
+    buildConfigMap('kubelet-config', { kubelet: stringify(buildSharedKubeletConfig(controlPlane)) }),
     buildRoleBinding('kubeadm:cluster-admins', 'cluster-admin', {
       kind: 'Group',
       name: 'kubeadm:cluster-admins',
@@ -31,6 +31,12 @@ export function buildKubeadmObjects(input: EjectInput, controlPlane: NodePlan): 
     ...buildBootstrapRbac(),
     ...(usesKubeProxy(input.cluster.spec.network) ? buildKubeProxyObjects(input, controlPlane) : []),
   ]
+}
+
+/** Builds the kubelet configuration of new nodes. Those with taints get them as a flag of `kubeadm join`. */
+function buildSharedKubeletConfig(controlPlane: NodePlan): object {
+  const { registerWithTaints: _, ...shared } = buildKubeletConfig(controlPlane)
+  return shared
 }
 
 /** RBAC rules with which new nodes join, and with which nodes renew their certificates. */
