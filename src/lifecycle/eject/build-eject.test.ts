@@ -8,7 +8,7 @@ import { buildPlanInput, parseTestCluster, testIdentity } from '../../plan/testi
 import type { Cluster } from '../../spec/cluster.ts'
 import { buildEject } from './build-eject.ts'
 import { listComponentFates, listEndingUnits } from './component-fate.ts'
-import type { EjectInput } from './eject-context.ts'
+import { type EjectInput, isControlPlanePlan } from './eject-context.ts'
 import type { EjectFile } from './eject-file.ts'
 
 const examples = join(import.meta.dirname, '../../../examples')
@@ -116,6 +116,20 @@ test('nodes that join later do not get the taints of a control plane', () => {
   const shared = readObjects(withEndpoint).find(({ metadata }) => metadata.name === 'kubelet-config')
   expect(shared?.data?.['kubelet']).toContain('kind: KubeletConfiguration')
   expect(shared?.data?.['kubelet']).not.toContain('registerWithTaints')
+})
+
+test('a host pulls the image of kube-proxy that the DaemonSet has, also with a kubelet of another version', () => {
+  const older = buildInput({
+    ...several,
+    spec: { ...withEndpoint.cluster.spec, kubernetes: '1.36.4' },
+  })
+  const plans = [...withEndpoint.plans, ...older.plans].filter(
+    (plan) => isControlPlanePlan(plan) === withEndpoint.plans.includes(plan),
+  )
+  const input = { ...withEndpoint, plans }
+  const script = readText(input, 'hosts/w1/eject.sh')
+  expect(script).toContain('version=v1.36.4')
+  expect(script).toContain("images='registry.k8s.io/kube-proxy:v1.37.1'")
 })
 
 test('documents contain no secrets, and every named credential is described', () => {

@@ -8,11 +8,13 @@ import { staticPodComponents } from './layout.ts'
 import { kubeletCertificate, kubeletCertificateLink } from './node-files.ts'
 
 /** Renders the script that moves one host to kubeadm, and back with --undo. Both directions can be repeated. */
-export function renderHostScript({ cluster }: EjectInput, plan: NodePlan): string {
+export function renderHostScript({ cluster, plans }: EjectInput, plan: NodePlan): string {
   const controlPlane = isControlPlanePlan(plan)
+  // The DaemonSet has one image. Workers of another version may have another kubelet.
+  const first = plans.find(isControlPlanePlan) ?? plan
   const images = [
     ...(controlPlane ? staticPodComponents.map((component) => formatImage(plan, component)) : []),
-    ...(usesKubeProxy(cluster.spec.network) ? [formatImage(plan, 'kube-proxy')] : []),
+    ...(usesKubeProxy(cluster.spec.network) ? [formatImage(first, 'kube-proxy')] : []),
   ]
   const health = controlPlane
     ? `https://${formatHostPort(plan.address, cluster.spec.api.port)}/readyz`
