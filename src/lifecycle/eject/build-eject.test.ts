@@ -88,6 +88,7 @@ test.each([
     expect(text.includes('CoreDNSMigration')).toBe(disabled)
     expect(text.includes('get daemonset/kube-proxy')).toBe(!disabled)
     expect(text.includes('cluster/before.yaml')).toBe(!disabled)
+    expect(text.includes('KUBELET_EXTRA_ARGS')).toBe(!disabled)
   },
 )
 

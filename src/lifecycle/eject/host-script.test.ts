@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,11 +35,14 @@ async function write(path: string, text: string, mode = 0o644): Promise<void> {
   await writeFile(at(path), text, { mode })
 }
 
-function run(...args: string[]): void {
-  execFileSync(at('/eject/eject.sh'), args, {
+/** Runs the script and returns what it printed. */
+function run(...args: string[]): string {
+  const { status, stderr } = spawnSync(at('/eject/eject.sh'), args, {
     env: { PATH: `${at('/programs')}:${process.env['PATH'] ?? ''}` },
-    stdio: 'ignore',
+    encoding: 'utf8',
   })
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+  return stderr
 }
 
 /** Builds a host of hyperkube below a temporary directory. */
@@ -97,4 +100,14 @@ test('the certificate of kubeadm from before an adoption is replaced, and a rene
   await symlink('kubelet-client-2027.pem', at(`${pki}/kubelet-client-current.pem`))
   run()
   expect(readlinkSync(at(`${pki}/kubelet-client-current.pem`))).toBe('kubelet-client-2027.pem')
+})
+
+test('manifests of the previous tool that become pods again are named before anything stops', async () => {
+  expect(run()).not.toContain('manifests')
+  run('--undo')
+  await write('/etc/kubernetes/manifests/monitor.yaml', 'a pod from before an adoption')
+  const lines = run().split('\n')
+  const warning = `w1: the kubelet will also run the static pod in ${at('/etc/kubernetes/manifests/monitor.yaml')}`
+  expect(lines).toContain(warning)
+  expect(lines.indexOf(warning)).toBeLessThan(lines.findIndex((line) => line.startsWith('w1: stop ')))
 })

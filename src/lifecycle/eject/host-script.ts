@@ -91,6 +91,16 @@ pull_images() {
   done
 }
 
+# Names manifests of the previous tool. hyperkube's kubelet ignores them, so their pods do not run now.
+list_other_pods() {
+  for manifest in "$manifests"/*; do
+    [ -f "$manifest" ] || continue
+    name=$(basename "$manifest" .yaml)
+    case " $pods " in *" $name "*) continue ;; esac
+    say "the kubelet will also run the static pod in $manifest"
+  done
+}
+
 # Sets or removes a label of this node, with the credentials of its kubelet.
 set_label() { kubectl --kubeconfig=/etc/kubernetes/kubelet.conf label node "$node" --overwrite "$1"; }
 proxy_ended() { ! pgrep -f '^/usr/local/bin/kube-proxy --config=/var/lib/kube-proxy/'; }
@@ -111,6 +121,7 @@ keep() {
 
 eject() {
   check_kubelet
+  list_other_pods
   pull_images
   mkdir -p -m 700 "$backup/files"
   touch "$backup/created"

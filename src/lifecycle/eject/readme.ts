@@ -48,7 +48,7 @@ ${rows.join('\n')}
 ${renderPreparation(input)}\`\`\`sh
 hyperkube kubectl apply --server-side --force-conflicts -f cluster/nodes.yaml -f cluster/objects.yaml
 \`\`\`
-
+${renderHostPreparation(input)}
 ## The hosts, one by one
 
 Wait until the node is Ready and its pods run before you continue with the next host.
@@ -101,6 +101,17 @@ function renderPreparation(input: EjectInput): string {
 hyperkube kubectl -n kube-system get configmap kubeadm-config kubelet-config -o yaml > cluster/before.yaml
 ${addons.map((addon) => `hyperkube kubectl -n kube-system get ${addon}\n`).join('')}\`\`\`
 
+`
+}
+
+/** Says which files from before an adoption have an effect again. */
+function renderHostPreparation({ adoptedFrom }: EjectInput): string {
+  if (adoptedFrom !== 'kubeadm') return ''
+  return `
+4. Files from before the adoption have an effect again. Look at them on every host, and remove what must not run:
+   - other manifests in /etc/kubernetes/manifests: their pods start again
+   - \`KUBELET_EXTRA_ARGS\` in /etc/default/kubelet or /etc/sysconfig/kubelet: a flag that the kubelet does not know any
+     more prevents its start
 `
 }
 
