@@ -133,6 +133,19 @@ test('a host pulls the image of kube-proxy that the DaemonSet has, also with a k
   expect(script).toContain("images='registry.k8s.io/kube-proxy:v1.37.1'")
 })
 
+test('the README says what kubeadm does not do by itself', () => {
+  const text = readText(withEndpoint, 'README.md')
+  expect(text).toContain('stays at 3.7.3-0')
+  expect(text).toContain('copy /etc/kubernetes/kube-apiserver of cp1')
+  expect(text).toContain('metrics-server')
+  const { cluster } = withEndpoint
+  const without: EjectInput = {
+    ...withEndpoint,
+    cluster: { ...cluster, spec: { ...cluster.spec, metrics: 'none' } },
+  }
+  expect(readText(without, 'README.md')).not.toContain('metrics-server')
+})
+
 test('documents contain no secrets, and every named credential is described', () => {
   const { files, credentials } = buildEject(withEndpoint)
   const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))

@@ -1,7 +1,9 @@
+import type { NodePlan } from '../../contract/node-plan.ts'
 import { joinNames } from '../../kit/text.ts'
 import { listComponentFates, listKeptClients } from './component-fate.ts'
 import {
   type EjectInput,
+  formatEtcdTag,
   isControlPlanePlan,
   keepsKubeadmDns,
   keepsKubeadmProxy,
@@ -68,11 +70,13 @@ ssh root@${address(first)} kubeadm certs check-expiration
 ${renderProxyLabel(input)}
 ${renderKeptClients(input)}
 - Certificates of control planes are valid for a year. \`kubeadm upgrade\` and \`kubeadm certs renew all\` renew them.
-- \`kubeadm upgrade\` gives all hosts the kubelet configuration of ${first}. Hosts of another size need
+- \`kubeadm upgrade\` gives all hosts the kubelet configuration of ${first}. Hosts of another size or with other settings need
   [patches](https://kubernetes.io/docs/tasks/administer-cluster/kubeadm/kubeadm-upgrade/).
 - New hosts join with \`kubeadm join --discovery-file\`: the API server allows anonymous requests only for its health.
-- kubelets have serving certificates of no CA, as kubeadm creates them. API servers do not verify them.
-${renderAddons(input)}
+- Before a control plane joins, copy /etc/kubernetes/kube-apiserver of ${first} to it. kubeadm does not copy these files,
+  among them the keys that encrypt Secrets.
+${renderEtcdTag(controlPlanes[0])}- kubelets have serving certificates of no CA, as kubeadm creates them. API servers do not verify them.
+${renderMetrics(input)}${renderAddons(input)}
 
 ## Back
 
@@ -112,6 +116,22 @@ function renderHostPreparation({ adoptedFrom }: EjectInput): string {
    - other manifests in /etc/kubernetes/manifests: their pods start again
    - \`KUBELET_EXTRA_ARGS\` in /etc/default/kubelet or /etc/sysconfig/kubelet: a flag that the kubelet does not know any
      more prevents its start
+`
+}
+
+/** kubeadm does not change an image whose tag is in its configuration. */
+function renderEtcdTag(controlPlane: NodePlan | undefined): string {
+  if (controlPlane === undefined) return ''
+  return `- etcd stays at ${formatEtcdTag(controlPlane)}, because \`imageTag\` is in the ConfigMap kubeadm-config. Remove it before an upgrade that needs
+  a newer etcd, and check the flags in \`extraArgs\` beside it.
+`
+}
+
+/** The metrics-server of hyperkube verifies the certificates of kubelets, and has one of hyperkube itself. */
+function renderMetrics({ cluster }: EjectInput): string {
+  if (cluster.spec.metrics === 'none') return ''
+  return `- The metrics-server of hyperkube verifies them and cannot read kubelets any more. Replace it with that of upstream, with
+  the flag \`--kubelet-insecure-tls\`.
 `
 }
 
