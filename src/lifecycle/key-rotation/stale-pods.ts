@@ -68,6 +68,8 @@ export interface Workload {
   readonly name: string
   /** True if the workload has hyperkube's addon label. */
   readonly builtIn: boolean
+  /** True if no container of its stale pods runs, for example because its image is missing. */
+  readonly idle: boolean
 }
 
 /** When the credentials in the volumes of pods changed. */
@@ -81,17 +83,22 @@ export interface CredentialsChange {
 /** Finds workloads with pods that may have read their credentials for the API before these changed. */
 export async function findStaleWorkloads(
   api: KubeClient,
-  { since, refreshMs }: CredentialsChange,
-  signal: AbortSignal,
+  change: CredentialsChange,
+  { now, signal }: Pick<RotationWaitOptions, 'now' | 'signal'>,
 ): Promise<readonly Workload[]> {
   const { items } = await listObjects(api, podKind, { signal })
-  const stale = items.filter((pod) => isStale(pod, since(pod.metadata.namespace), refreshMs))
+  const stale = items.filter((pod) => isStale(pod, change, now().getTime()))
   // Pods are grouped by owner, so that each owner is read only once.
   const podsByOwner = Map.groupBy(stale, (pod) =>
     JSON.stringify([pod.metadata.namespace, findOwner(pod) ?? pod]),
   )
   const found = await mapWithConcurrency(8, [...podsByOwner.values()], async (pods) =>
-    Promise.all(pods.slice(0, 1).map(async (pod) => readWorkload(api, pod, signal))),
+    Promise.all(
+      pods.slice(0, 1).map(async (pod) => ({
+        ...(await readWorkload(api, pod, signal)),
+        idle: pods.every((one) => readStarts(one).every((start) => start === undefined)),
+      })),
+    ),
   )
   return [...new Map(found.flat().map((one) => [`${one.kind} ${formatWorkloadName(one)}`, one])).values()]
 }
@@ -100,20 +107,27 @@ function findOwner({ metadata: { ownerReferences } }: OwnedObject): OwnerReferen
   return ownerReferences.find(({ controller }) => controller === true)
 }
 
-function isStale({ metadata: own, spec, status }: Pod, since: number, refreshMs: number): boolean {
+/** Start times of the containers of a pod; undefined for a container that does not run. */
+function readStarts({ status }: Pod): readonly (string | undefined)[] {
+  return (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt)
+}
+
+function isStale(pod: Pod, change: CredentialsChange, now: number): boolean {
+  const { metadata: own, spec, status } = pod
   const usesRootCa = spec.volumes.some(({ projected }) =>
     projected?.sources.some(({ configMap }) => configMap?.name === rootCaName),
   )
   const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed'
   if (!usesRootCa || isOver || own.deletionTimestamp !== undefined) return false
-  if (Date.parse(own.creationTimestamp) > since) return false
-  const starts = (status?.containerStatuses ?? []).map(({ state }) => state?.running?.startedAt)
-  return starts.some((start) => start === undefined || Date.parse(start) < since + refreshMs)
+  if (Date.parse(own.creationTimestamp) > change.since(own.namespace)) return false
+  const refreshed = change.since(own.namespace) + change.refreshMs
+  // A container that does not run reads its volumes when it starts. Until they are refreshed, it may read old ones.
+  return readStarts(pod).some((start) => (start === undefined ? now : Date.parse(start)) < refreshed)
 }
 
-async function readWorkload(api: KubeClient, pod: Pod, signal: AbortSignal): Promise<Workload> {
+async function readWorkload(api: KubeClient, pod: Pod, signal: AbortSignal): Promise<Omit<Workload, 'idle'>> {
   const { namespace, name } = pod.metadata
-  const other: Workload = { kind: 'other', namespace, name, builtIn: false }
+  const other: Omit<Workload, 'idle'> = { kind: 'other', namespace, name, builtIn: false }
   let podOwner = findOwner(pod)
   if (podOwner?.kind === 'ReplicaSet') {
     const set = await findObject(api, replicaSetKind, { namespace, name: podOwner.name }, { signal })
@@ -148,10 +162,14 @@ const annotation = 'kubectl.kubernetes.io/restartedAt'
  */
 const restartTimeoutMs = 600_000
 
-/** Restarts workloads and waits until all of them are ready. */
+/**
+ * Restarts workloads and waits until all of them are ready. A workload that did not run before is not waited for once
+ * its volumes are refreshed: its pods cannot have the previous credentials, and it may never become ready.
+ */
 export async function restartWorkloads(
   api: KubeClient,
   workloads: readonly Workload[],
+  { since, refreshMs }: CredentialsChange,
   wait: RotationWaitOptions,
 ): Promise<void> {
   const { now, signal } = wait
@@ -165,7 +183,8 @@ export async function restartWorkloads(
     restartTimeoutMs,
     async () => {
       for (const workload of workloads) {
-        const { kind, namespace, name } = workload
+        const { kind, namespace, name, idle } = workload
+        if (idle && now().getTime() >= since(namespace) + refreshMs) continue
         const found = await findObject(
           api,
           createUntypedKind('apps/v1', kind),

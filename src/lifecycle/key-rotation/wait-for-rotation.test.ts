@@ -14,6 +14,7 @@ import { createTestCa, type TestCa } from '../../kit/testing/test-ca.ts'
 import { createKubeTestBench } from '../../kube/testing/kube-test-bench.ts'
 import { findEncryptedWith } from './encryption.ts'
 import { EncryptedCluster } from './testing/encrypted-cluster.ts'
+import { volumeRefreshMs } from './stale-pods.ts'
 import { computeKeyId } from './token-secrets.ts'
 import { findRotationStep, type RotationContext } from './wait-for-rotation.ts'
 
@@ -252,6 +253,34 @@ test('pods without the next CA are restarted on request, and pods of addons alwa
   expect((await runStep(ours, 'kubernetes', identity)).findings).toEqual([
     expect.stringMatching(/new CA: default\/alone$/),
   ])
+})
+
+test('a workload that has not run before, and never will, does not stop the rotation', async () => {
+  const identity = await after('kubernetes', 1)
+  const api = podsApi(identity)
+  const made = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'broken-1' }
+  const broken = podOf('broken-1-a', made, start - 60_000)
+  api.put('pods', {
+    ...broken,
+    status: { phase: 'Pending', containerStatuses: [{ state: { waiting: {} } }] },
+  })
+  api.put('replicasets', {
+    metadata: {
+      name: 'broken-1',
+      namespace: 'default',
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'broken', controller: true }],
+    },
+  })
+  api.put('deployments', {
+    metadata: { name: 'broken', namespace: 'default' },
+    status: { replicas: 2, updatedReplicas: 1, availableReplicas: 0 },
+  })
+  const { findings } = await runStep(api, 'kubernetes', identity, { restartPods: true })
+  expect(findings).toEqual([expect.stringMatching(/new CA: default\/alone$/)])
+  // Its volumes are refreshed now, so that it needs no restart.
+  const later = () => new Date(start + volumeRefreshMs)
+  const { received } = await runStep(api, 'kubernetes', identity, { restartPods: true, now: later })
+  expect(received.filter((line) => line.startsWith('PATCH') && line.includes('broken'))).toEqual([])
 })
 
 test('the previous CA is removed from the published ConfigMaps', async () => {

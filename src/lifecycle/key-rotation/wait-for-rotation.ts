@@ -106,10 +106,10 @@ async function restartStalePods(
   cluster: RotationContext,
   { code, text, hint, ...change }: StalePods,
 ): Promise<readonly Finding[]> {
-  const { api, restartPods, signal } = cluster
-  const stale = await findStaleWorkloads(api, change, signal)
+  const { api, restartPods } = cluster
+  const stale = await findStaleWorkloads(api, change, cluster)
   const mayRestart = ({ kind, builtIn }: Workload): boolean => kind !== 'other' && (builtIn || restartPods)
-  await restartWorkloads(api, stale.filter(mayRestart), cluster)
+  await restartWorkloads(api, stale.filter(mayRestart), change, cluster)
   const others = stale.filter((workload) => !mayRestart(workload))
   if (others.length === 0) return []
   const message = `${text}: ${truncateList(others.map(formatWorkloadName), 6)}`
