@@ -5,7 +5,7 @@ import { selectParts } from '../components/parts.ts'
 import { openMirror } from '../mirror/open-mirror.ts'
 import { terminalReport } from '../report.ts'
 import { type Rke1Network, rke1Networks } from '../rke1/config.ts'
-import { rke1Part, startRke1Cluster } from '../rke1/rke1-cluster.ts'
+import { listRke1Parts, startRke1Cluster } from '../rke1/rke1-cluster.ts'
 import { abortOnInterrupt } from './interrupt.ts'
 import { openLab } from './open-lab.ts'
 
@@ -20,7 +20,7 @@ export function rke1Command(parent: Command): void {
       const lab = await openLab(command)
       const report = terminalReport()
       const cache = cacheDirectory()
-      const parts = selectParts([rke1Part, ...(network === 'canal' ? ['calico'] : [])])
+      const parts = selectParts(listRke1Parts(network))
       const mirror = await openMirror(lab, { parts, cache, report, port: 0 })
       try {
         const options = { shape, network, mirror: mirror.address, cache, report, signal: abortOnInterrupt() }

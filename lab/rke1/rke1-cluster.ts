@@ -13,6 +13,7 @@ import type { Report } from '../report.ts'
 import {
   renderDockerConfig,
   renderRkeConfig,
+  type Rke1Network,
   type RkeConfigOptions,
   runcWrapper,
   runcWrapperPath,
@@ -36,7 +37,12 @@ export interface Rke1Cluster {
 }
 
 /** The part with rke and the images of its clusters. */
-export const rke1Part = 'rke1'
+const rke1Part = 'rke1'
+
+/** Lists the parts whose images a cluster of RKE1 with this pod network pulls. */
+export function listRke1Parts(network: Rke1Network): readonly string[] {
+  return [rke1Part, ...(network === 'canal' ? ['calico'] : [])]
+}
 
 /**
  * Starts hosts with Docker and lets the unmodified rke turn them into a cluster. rke waits until all nodes are

@@ -14,6 +14,7 @@ import {
   readReturnState,
   type ReturnStep,
 } from '../lifecycle/execute/return-steps.ts'
+import { buildWaitOptions } from '../lifecycle/execute/run-step.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import { listClusterEndpoints } from '../lifecycle/inputs/host-endpoints.ts'
 import { emptyProposal } from '../lifecycle/proposal/proposal.ts'
@@ -163,12 +164,8 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         await reportStep(reporting, { step }, async () => {
           await passGates(before)
           if (isDrained) {
-            await drainBeforeReturn(host, client, {
-              waiting: (reason, since) => run.emit({ type: 'waiting', for: reason, since }, { host }),
-              timeoutMs: drainTimeoutMs,
-              now: context.now,
-              signal,
-            })
+            const wait = buildWaitOptions(drainTimeoutMs, { ...reporting, now: context.now }, host)
+            await drainBeforeReturn(host, client, wait)
           }
           await returnHost(session, claim, run.emit)
           forgetHost(host)

@@ -11,7 +11,11 @@ import { writeKnownHosts } from '../../lab/hyperkube/known-hosts.ts'
 import { openMirror } from '../../lab/mirror/open-mirror.ts'
 import { silentReport } from '../../lab/report.ts'
 import type { Rke1Network } from '../../lab/rke1/config.ts'
-import { type Rke1Cluster as LabCluster, rke1Part, startRke1Cluster } from '../../lab/rke1/rke1-cluster.ts'
+import {
+  type Rke1Cluster as LabCluster,
+  listRke1Parts,
+  startRke1Cluster,
+} from '../../lab/rke1/rke1-cluster.ts'
 import type { CommandResult } from '../../src/kit/command.ts'
 import { type AdoptingOperator, createAdoptingOperator } from './adoption/adopting-operator.ts'
 import { parseKubeconfig } from './kubeconfig.ts'
@@ -57,9 +61,15 @@ export async function createRke1Cluster({
   const { etcd, pause, kubernetes } = selectVersions(rke1Versions.kubernetes)
   // Parts that RKE1 and the lock of the adopted cluster need.
   const parts = selectParts([
-    ...[rke1Part, `kubernetes@${kubernetes}`, `etcd@${etcd}`, `pause@${pause}`, 'containerd', 'runc'],
+    ...[
+      ...listRke1Parts(network),
+      `kubernetes@${kubernetes}`,
+      `etcd@${etcd}`,
+      `pause@${pause}`,
+      'containerd',
+      'runc',
+    ],
     ...['cni-plugins', 'flannel', 'kube-router', 'crictl', ...moreParts],
-    ...(network === 'canal' ? ['calico'] : []),
   ])
   const lab = await openFreshLab(name)
   const directory = await mkdtemp(join(tmpdir(), `${name}-`))

@@ -4,13 +4,12 @@ import { readCluster } from '../../spec/read-cluster.ts'
 import { buildAdoptedCluster } from './cluster-settings.ts'
 import { listEffects } from './effects.ts'
 import type { AdoptedHost, AdoptionObservation, PodSecurityDefaults } from './observation.ts'
-import { planPodSecurity } from './pod-security.ts'
+import { planPodSecurity, unrestricted } from './pod-security.ts'
 import {
   buildKubeadmObservation,
   buildRke1Observation,
   changeArgs,
   changeHost,
-  privilegedPodSecurity,
 } from './testing/observations.ts'
 
 const file = { 'admission-control-config-file': '/etc/kubernetes/pki/admission.yaml' }
@@ -25,7 +24,7 @@ function configure(admission: AdoptedHost['admission'], args = {}): AdoptionObse
 }
 
 function secure(change: Partial<PodSecurityDefaults>, args = {}): AdoptionObservation {
-  return configure({ plugins: [], podSecurity: { ...privilegedPodSecurity, ...change } }, args)
+  return configure({ plugins: [], podSecurity: { ...unrestricted, ...change } }, args)
 }
 
 function readLevel(observation: AdoptionObservation, security?: object): unknown {

@@ -10,7 +10,7 @@ import {
 } from './observation.ts'
 
 /** What Kubernetes does without a configuration of PodSecurity. */
-const unrestricted: PodSecurityDefaults = {
+export const unrestricted: PodSecurityDefaults = {
   enforce: 'privileged',
   version: 'latest',
   audit: 'privileged',

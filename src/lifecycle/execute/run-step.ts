@@ -35,9 +35,10 @@ export interface RunStepOptions {
  */
 const joinTimeoutMs = 600_000
 
-function buildWaitOptions(
+/** Builds the options of a wait for one host, which reports its reasons as events. */
+export function buildWaitOptions(
   timeoutMs: number,
-  { emit, now, signal }: RunStepOptions,
+  { emit, now, signal }: Pick<RunStepOptions, 'emit' | 'now' | 'signal'>,
   host: string,
 ): ClusterWaitOptions {
   const waiting: ClusterWaitOptions['waiting'] = (reason, since) =>

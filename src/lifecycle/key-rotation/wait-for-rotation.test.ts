@@ -187,6 +187,17 @@ const looseObject = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.string() }),
 })
 
+/** Puts the ReplicaSet of a Deployment. Its name ends with -1. */
+function putReplicaSet(api: EncryptedCluster, deployment: string): void {
+  api.put('replicasets', {
+    metadata: {
+      name: `${deployment}-1`,
+      namespace: 'default',
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: deployment, controller: true }],
+    },
+  })
+}
+
 /**
  * Builds a cluster whose kube-root-ca.crt ConfigMap in `default` was changed at `start` and contains both
  * CAs. One pod of a Deployment and one pod without a controller started before `start`. Another pod of the
@@ -209,13 +220,7 @@ function podsApi(identity: Identity): EncryptedCluster {
   api.put('pods', podOf('web-1-a', made, start - 60_000))
   api.put('pods', podOf('web-1-b', made, start + 1000))
   api.put('pods', podOf('alone', undefined, start - 60_000))
-  api.put('replicasets', {
-    metadata: {
-      name: 'web-1',
-      namespace: 'default',
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', controller: true }],
-    },
-  })
+  putReplicaSet(api, 'web')
   api.put('deployments', {
     metadata: { name: 'web', namespace: 'default' },
     status: { replicas: 1, updatedReplicas: 1, availableReplicas: 1 },
@@ -264,13 +269,7 @@ test('a workload that has not run before, and never will, does not stop the rota
     ...broken,
     status: { phase: 'Pending', containerStatuses: [{ state: { waiting: {} } }] },
   })
-  api.put('replicasets', {
-    metadata: {
-      name: 'broken-1',
-      namespace: 'default',
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'broken', controller: true }],
-    },
-  })
+  putReplicaSet(api, 'broken')
   api.put('deployments', {
     metadata: { name: 'broken', namespace: 'default' },
     status: { replicas: 2, updatedReplicas: 1, availableReplicas: 0 },

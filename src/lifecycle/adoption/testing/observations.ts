@@ -4,8 +4,8 @@ import type {
   AdoptedHost,
   AdoptedNode,
   AdoptionObservation,
-  PodSecurityDefaults,
 } from '../observation.ts'
+import { unrestricted } from '../pod-security.ts'
 
 /** Time at which the observations of tests were made. */
 export const observed = new Date('2026-11-18T07:00:00Z')
@@ -215,17 +215,6 @@ export function buildKubeadmObservation(): AdoptionObservation {
   }
 }
 
-/** What RKE1 configures in every cluster. */
-export const privilegedPodSecurity: PodSecurityDefaults = {
-  enforce: 'privileged',
-  version: 'latest',
-  audit: 'privileged',
-  warn: 'privileged',
-  namespaces: [],
-  usernames: [],
-  runtimeClasses: [],
-}
-
 const rke1Certificates = [
   '/etc/kubernetes/ssl/kube-ca.pem',
   '/etc/kubernetes/ssl/kube-apiserver-requestheader-ca.pem',
@@ -269,7 +258,7 @@ export function buildRke1Observation(): AdoptionObservation {
         ...(isControlPlane
           ? {
               encryption: [{ resources: ['secrets'], providers: ['aescbc', 'identity'] }],
-              admission: { plugins: ['EventRateLimit'], podSecurity: privilegedPodSecurity },
+              admission: { plugins: ['EventRateLimit'], podSecurity: unrestricted },
             }
           : {}),
       },
