@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
@@ -104,10 +105,11 @@ async function* handleLine(
   yield* handleRequest(deps, request, signal)
 }
 
+/** Waits until the client has received pending data, or has disconnected. */
 async function waitForDrain(socket: Socket, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise<void>((resolve) => {
-    socket.once('drain', resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  try {
+    await once(socket, 'drain', { signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }

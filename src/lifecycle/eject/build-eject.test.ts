@@ -146,6 +146,25 @@ test('the README says what kubeadm does not do by itself', () => {
   expect(readText(without, 'README.md')).not.toContain('metrics-server')
 })
 
+test.each([
+  [{ user: 'root' }, {}, 'ssh root@', ' /root/eject/eject.sh'],
+  [{ user: 'root', port: 2222 }, { user: 'admin' }, 'ssh -p 2222 admin@', " 'sudo /root/eject/eject.sh'"],
+])('commands use the ssh settings %j of the cluster and %j of the host', (all, own, login, command) => {
+  const hosts = several.spec.hosts.map((host) => ({ ...host, ssh: own }))
+  const text = readText(
+    { ...withEndpoint, cluster: { ...several, spec: { ...several.spec, ssh: all, hosts } } },
+    'README.md',
+  )
+  expect(text).toContain(`\n${login}${hosts[0]?.address}${command}\n`)
+  expect(text).toContain(`tar -cC hosts/cp1 . | ${login}`)
+})
+
+test('commands on a local host use no ssh', () => {
+  const hosts = single.cluster.spec.hosts.map((host) => ({ ...host, local: true }))
+  const cluster = { ...single.cluster, spec: { ...single.cluster.spec, hosts } }
+  expect(readText({ ...single, cluster }, 'README.md')).toContain('&&\n/root/eject/eject.sh\n')
+})
+
 test('documents contain no secrets, and every named credential is described', () => {
   const { files, credentials } = buildEject(withEndpoint)
   const texts = files.flatMap(({ content }) => (content.kind === 'text' ? [content.text] : []))

@@ -1,5 +1,6 @@
 import type { NodePlan } from '../../contract/node-plan.ts'
-import { joinNames } from '../../kit/text.ts'
+import { joinNames, quoteShellIfNeeded } from '../../kit/text.ts'
+import { formatSshCommand } from '../../plan/checks/presence.ts'
 import { listComponentFates, listKeptClients } from './component-fate.ts'
 import {
   type EjectInput,
@@ -23,13 +24,12 @@ export function renderReadme(input: EjectInput): string {
   const rows = listComponentFates(input).map(
     ({ component, hosts, fate, note }) => `| ${component} | ${hosts.join(' ')} | ${fate} | ${note} |`,
   )
-  const address = (host: string): string =>
-    cluster.spec.hosts.find(({ name }) => name === host)?.address ?? host
-  const steps = ordered.map(
-    ({ host }) =>
-      `scp -pr hosts/${host} root@${address(host)}:/root/eject && ssh root@${address(host)} /root/eject/eject.sh`,
-  )
+  const steps = ordered.flatMap(({ host }) => [
+    `tar -cC hosts/${host} . | ${formatRootCommand(input, host, unpack)} &&`,
+    formatRootCommand(input, host, '/root/eject/eject.sh'),
+  ])
   const first = controlPlanes[0]?.host ?? ''
+  const kubeadm = (args: string): string => formatRootCommand(input, first, `kubeadm ${args}`)
   return `# ${cluster.metadata.name}: from hyperkube to kubeadm
 
 **This directory contains the keys of the CAs.** They give full access to the cluster. Delete the directory, and
@@ -64,8 +64,8 @@ A control plane is without its API server from the stop of the service until the
 ## After
 
 \`\`\`sh
-ssh root@${address(first)} kubeadm upgrade plan v${cluster.spec.kubernetes}${keepsKubeadmDns(input) ? '' : ` ${ignoreDns}`}
-ssh root@${address(first)} kubeadm certs check-expiration
+${kubeadm(`upgrade plan v${cluster.spec.kubernetes}${keepsKubeadmDns(input) ? '' : ` ${ignoreDns}`}`)}
+${kubeadm('certs check-expiration')}
 \`\`\`
 ${renderProxyLabel(input)}
 ${renderKeptClients(input)}
@@ -83,6 +83,18 @@ ${renderMetrics(input)}${renderAddons(input)}
 ${renderProxyReturn(input)}Return the hosts in the opposite order with \`/root/eject/eject.sh --undo\`: ${joinNames(ordered.map(({ host }) => host).toReversed())}.
 ${renderObjectsReturn(input)}
 `
+}
+
+/** Unpacks the files of a host as root. The files then belong to root. */
+const unpack = 'sh -c "mkdir -pm 0700 /root/eject && tar -xC /root/eject --no-same-owner"'
+
+/** Formats a command that runs as root on a host, with the ssh settings of cluster.yml. */
+function formatRootCommand({ cluster }: EjectInput, name: string, command: string): string {
+  const host = cluster.spec.hosts.find((one) => one.name === name)
+  if (host === undefined) return command
+  const user = host.ssh?.user ?? cluster.spec.ssh.user
+  const asRoot = user === 'root' ? command : `sudo ${command}`
+  return host.local ? asRoot : `${formatSshCommand(host, cluster.spec.ssh)} ${quoteShellIfNeeded(asRoot)}`
 }
 
 /** Says what to keep and to check before objects of kubeadm are replaced. */

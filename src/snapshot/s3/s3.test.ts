@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { createSnapshotDirectory } from '../testing/fixtures.ts'
 import { buildCompletion, parseObjectPage, parseS3Error } from './responses.ts'
 import { Bucket } from './bucket.ts'
@@ -158,6 +158,35 @@ test('an upload whose stored size differs is reported as failed', async () => {
   )
   const upload = createBucketStore(bucket).put('a.snapshot', directory.at('file'), () => undefined, signal)
   await expect(upload).rejects.toMatchObject({ code: 'SNAPSHOT_STORE_FAILED' })
+})
+
+describe('an upload in parts whose completion has no response', () => {
+  const lost: Responder = (_, response) => response.destroy()
+  const sizeOf =
+    (size: number): Responder =>
+    (_, response) =>
+      response.writeHead(200, { 'content-length': size }).end()
+  const upload = async (...afterParts: readonly Responder[]): Promise<void> => {
+    await using directory = await createSnapshotDirectory()
+    await writeFile(directory.at('file'), Buffer.alloc(9 << 20))
+    const started = status(200, '<UploadId>1</UploadId>')
+    const { bucket } = await startBucket(started, status(200), status(200), ...afterParts)
+    await createBucketStore(bucket).put('a.snapshot', directory.at('file'), () => undefined, signal)
+  }
+
+  test('succeeds if the object is complete', async () => {
+    const complete = sizeOf(9 << 20)
+    const done = upload(lost, status(404, error('NoSuchUpload')), complete, complete)
+    await expect(done).resolves.toBeUndefined()
+  })
+
+  test.each([
+    ['does not exist', status(404)],
+    ['is an older one', sizeOf(3)],
+  ])('fails if the object %s', async (_, stored) => {
+    const failed = upload(lost, status(404, error('NoSuchUpload')), stored, status(204))
+    await expect(failed).rejects.toThrow('NoSuchUpload')
+  })
 })
 
 test('S3 responses are parsed, and unknown responses are ignored', () => {

@@ -31,18 +31,22 @@ export async function uploadToBucket(
   } else {
     await uploadInParts(bucket, key, description, file, size, progress, signal)
   }
-  const { headers } = await bucket.request({ method: 'HEAD', description: `check ${key}`, key }, signal)
-  if (headers.get('content-length') !== String(size)) {
-    const storedSize = headers.get('content-length') ?? 'no'
+  const storedSize = await readStoredSize(bucket, key, signal)
+  if (storedSize !== String(size)) {
     throw new HyperkubeError(
       'SNAPSHOT_STORE_FAILED',
-      `${bucket.title}: ${key} has ${storedSize} bytes instead of ${size}`,
+      `${bucket.title}: ${key} has ${storedSize ?? 'no'} bytes instead of ${size}`,
       {
         hint: 'check the log of the S3 server, then save the snapshot with another name',
       },
     )
   }
   progress(size, size)
+}
+
+async function readStoredSize(bucket: Bucket, key: string, signal: AbortSignal): Promise<string | null> {
+  const { headers } = await bucket.request({ method: 'HEAD', description: `check ${key}`, key }, signal)
+  return headers.get('content-length')
 }
 
 async function uploadInParts(
@@ -67,12 +71,19 @@ async function uploadInParts(
       progress(at + body.length, size)
     }
     const body = buildCompletion(etags)
-    const done = await bucket.request(
-      { method: 'POST', description, key, query: { uploadId: id }, body },
-      signal,
-    )
-    // An S3 server may report an error in the body of a response with status 200.
-    if (parseS3Error(done.text) !== undefined) throw toBucketError(bucket.title, description, 200, done.text)
+    try {
+      const done = await bucket.request(
+        { method: 'POST', description, key, query: { uploadId: id }, body },
+        signal,
+      )
+      // An S3 server may report an error in the body of a response with status 200.
+      if (parseS3Error(done.text) !== undefined)
+        throw toBucketError(bucket.title, description, 200, done.text)
+    } catch (error) {
+      // If only the response was lost, the upload is complete, and a repeated request fails.
+      const storedSize = await readStoredSize(bucket, key, signal).catch(() => undefined)
+      if (storedSize !== String(size)) throw error
+    }
   } catch (error) {
     const abortRequest = {
       method: 'DELETE',

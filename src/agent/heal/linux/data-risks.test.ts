@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   etcdDataDirectory,
   etcdInitializedFile,
@@ -78,6 +78,13 @@ test.each([
   })
   const riskAlone = (await findDataRisks(host, planWith('a=https://192.0.2.1:2380'))).get('etcd')
   expect(riskAlone?.hint).toContain('hyperkube etcd snapshot restore')
+})
+
+test('an unreadable journal does not stop healing', async () => {
+  const plan = await startMember(planWith('a=https://192.0.2.1:2380'))
+  host.services.crash(etcdUnit)
+  vi.spyOn(host.services, 'lines').mockRejectedValue(new Error('journalctl: Bad message'))
+  expect(await findDataRisks(host, plan)).toEqual(new Map())
 })
 
 test('a crashed member that logs damaged data is a data risk', async () => {

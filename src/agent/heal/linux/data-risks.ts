@@ -88,7 +88,8 @@ async function findEtcdDataRisk(
   }
   // The log of a member that is just starting is not checked, because the member may still repair its data.
   if (!hasData || (active === 'activating' && sub !== 'auto-restart')) return undefined
-  const damage = findEtcdDamage(await services.lines(etcdUnit, lastLines))
+  // An unreadable journal must not stop the healing of all components. systemd starts the failed member again anyway.
+  const damage = findEtcdDamage(await services.lines(etcdUnit, lastLines).catch(() => []))
   if (damage === undefined) return undefined
   const because = `etcd does not start: ${toPrintable(damage)}`
   return { code: 'ETCD_DATA_DAMAGED', because, hint: formatHint(plan) }
