@@ -13,6 +13,8 @@ export interface Image {
   readonly files: Readonly<Record<string, string>>
   /** Small scripts of the image: path to contents. */
   readonly scripts?: Readonly<Record<string, string>>
+  /** Environment variables of the process, besides PATH. */
+  readonly environment?: Readonly<Record<string, string>>
   /** User of the process; empty for root. */
   readonly user: string
   /** Programs that are copied from the machine that builds the image, together with their libraries. */

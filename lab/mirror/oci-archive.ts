@@ -20,6 +20,7 @@ import type { Image } from './image.ts'
 import { contentPath, tagPath } from './registry-paths.ts'
 import { reproducibleTarFlags } from './reproducible-tar.ts'
 
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const layerType = 'application/vnd.oci.image.layer.v1.tar'
 const configType = 'application/vnd.oci.image.config.v1+json'
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
@@ -50,7 +51,9 @@ export async function writeImage(
       config: {
         Entrypoint: image.entrypoint,
         Cmd: image.command,
-        Env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+        Env: Object.entries({ PATH: defaultPath, ...image.environment }).map(
+          ([name, value]) => `${name}=${value}`,
+        ),
         WorkingDir: '/',
         User: image.user,
         ...(image.volumes === undefined

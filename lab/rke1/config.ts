@@ -86,10 +86,13 @@ export const runcWrapper = `#!/bin/sh
 set -eu
 previous=
 for argument in "$@"; do
-  if [ "$previous" = --bundle ]; then
-    sed -i -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"//g' -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' \\
-      "$argument/config.json"
-  fi
+  file=
+  case $previous in
+    --bundle) file=$argument/config.json ;;
+    --process) file=$argument ;;
+  esac
+  [ -z "$file" ] || sed -i -e 's/"CAP_SYS_RESOURCE",//g' -e 's/,"CAP_SYS_RESOURCE"//g' \\
+    -e 's/"oomScoreAdj":-[0-9]*/"oomScoreAdj":0/' "$file"
   previous=$argument
 done
 exec runc "$@"

@@ -68,7 +68,17 @@ export async function startRke1Cluster(lab: Lab, options: Rke1ClusterOptions): P
       }),
     )
   await rke('up')
-  await copyFile(join(directory, 'kube_config_cluster.yml'), labKubeconfigPath(lab))
+  const kubeconfig = labKubeconfigPath(lab)
+  await copyFile(join(directory, 'kube_config_cluster.yml'), kubeconfig)
+  const kubectl = [join(built.directory, 'kubectl'), '--kubeconfig', kubeconfig] as const
+  // Without these pods, no other pod starts. Their images are pulled only while the mirror runs.
+  const pods = ['pod', '--namespace', 'kube-system', '--selector', 'k8s-app in (canal, flannel, kube-dns)']
+  await report.step('network and DNS', async (note) =>
+    runProgram([...kubectl, 'wait', ...pods, '--for=condition=Ready', '--timeout=600s'], {
+      signal,
+      onLine: note,
+    }),
+  )
   return { hosts, directory, rke }
 }
 

@@ -51,12 +51,10 @@ export async function useCalico({ directory, edit }: Pick<Operator, 'directory' 
   const manifest = join(built?.directory ?? '', file)
   if ((await hashFile(manifest)) !== sha256) throw new Error('the example has another digest of the manifest')
   await copyFile(manifest, join(directory, file))
-  // The lab builds calico-node without cgo. Such a program cannot remove eBPF programs of a previous run.
-  const labSettings = { ...settings, data: { ...settings.data, FELIX_DebugSkipCTLBCleanup: 'true' } }
   await edit((document) => {
     const mirror = String(document.getIn(['spec', 'artifacts', 'mirror']))
     document.addIn(['spec', 'registries'], { host: 'quay.io', mirrors: [mirror] })
     document.setIn(['spec', 'network'], spec.network)
-    document.setIn(['spec', 'addons'], [{ ...addon, files: [file], inline: [labSettings] }])
+    document.setIn(['spec', 'addons'], [{ ...addon, files: [file], inline: [settings] }])
   })
 }

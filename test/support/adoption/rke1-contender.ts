@@ -37,11 +37,11 @@ of rke-tools${network === 'flannel' ? ' and the CNI plugin of flannel' : ''} are
       'containers of RKE1': `docker inspect $(${containers}) --format '{{.Name}} {{.Id}} {{.Image}} {{.State.Running}} {{json .HostConfig.RestartPolicy}} {{json .Args}}' | sort`,
     },
     // Files that programs rewrite, and directories of Docker and of CNI plugins, whose names change with each pod or
-    // start.
+    // start. The kubeconfig of Calico has a token that is renewed.
     ignored:
-      /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated| \/var\/lib\/(?:docker|cni|cri-dockerd|rancher)\//,
-    notCompared: `files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, and the data of etcd, kubelets, containerd, Docker, CNI
-plugins and systemd`,
+      /\/etc\/(?:passwd|shadow|group|gshadow|subuid|subgid)-| \/etc\/\.pwd\.lock|\/etc\/\.updated| \/var\/lib\/(?:docker|cni|cri-dockerd|rancher)\/|[\da-f] {2}\/etc\/cni\/net\.d\/calico-kubeconfig/,
+    notCompared: `files that programs for users rewrite (such as /etc/passwd-), /run, /tmp, /var/log, ${network === 'canal' ? 'the token of Calico in /etc/cni/net.d, ' : ''}and the data of
+etcd, kubelets, containerd, Docker, CNI plugins and systemd`,
     movedScript:
       'systemctl is-active hyperkube-agent kubelet containerd kube-proxy docker; pgrep -c "^(dockerd|cri-dockerd)" || true',
     movedOutput: 'active\nactive\nactive\nactive\ninactive\n0\n',
