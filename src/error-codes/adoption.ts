@@ -151,6 +151,13 @@ export const adoptionCodes: ErrorCodeEntries = {
       'Addresses or host names were swapped. An adoption would give a machine the identity of another one.',
     remedy: 'Compare `/etc/machine-id` of the hosts with `kubectl get nodes -o wide`, and correct the names.',
   },
+  ADOPT_NODE_ADDRESS: {
+    summary: 'A node has an address that its host does not have.',
+    meaning:
+      'The host is behind NAT. hyperkube binds components to the address of the node, and they would not start.',
+    remedy:
+      'Give the node the address of a network interface: `internal_address` in the cluster.yml of RKE1, or `--node-ip` of the kubelet.',
+  },
   ADOPT_HOST_DIRTY: {
     summary: 'A host also has parts of another cluster or tool.',
     meaning:

@@ -29,7 +29,7 @@ function formatItems({ items }: AdoptionReport): string {
 
 type Change = (observation: AdoptionObservation) => AdoptionObservation
 
-/** The clusters that issue 29 lists as unsuitable: what is wrong, the code, and a part of the message. */
+/** Clusters that cannot be adopted: what is wrong, the code, and a part of the message. */
 const unsuitable: readonly (readonly [name: string, code: string, message: RegExp, change: Change])[] = [
   [
     'unsupported CNI',
@@ -1012,6 +1012,16 @@ test('the report names what hosts of RKE1 lose together with Docker', () => {
   expect(listLost(changed)).toContain(
     'settings of Docker: an HTTP proxy and the insecure registry reg.shop.example',
   )
+})
+
+test('a host behind NAT is refused with its reason', () => {
+  const natted = changeHost(buildRke1Observation(), 1, () => ({ addresses: ['192.168.7.5'] }))
+  expect(listRefusals(natted)).toMatchObject([
+    {
+      code: 'ADOPT_NODE_ADDRESS',
+      message: 'the node w1 has the address 10.0.0.4, which no network interface of the host has',
+    },
+  ])
 })
 
 test('the machine id that kubelets of RKE1 report is that of their image', () => {

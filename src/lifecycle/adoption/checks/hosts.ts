@@ -67,6 +67,7 @@ export const checkNames: AdoptionCheck = (observation) => {
       const isSameMachine = from === 'rke1' || ['', host.machineId].includes(node.machineId)
       const hasAddress = node.addresses.some((address) => host.addresses.includes(address))
       if (isSameMachine && hasAddress) return []
+      if (!hasAddress && node.addresses.includes(host.address)) return [behindNat(host)]
       const why = hasAddress ? 'with another machine id' : `with the address ${formatNames(node.addresses)}`
       return [
         prevents(
@@ -78,6 +79,15 @@ export const checkNames: AdoptionCheck = (observation) => {
       ]
     }),
   ]
+}
+
+function behindNat({ address, nodeName }: AdoptedHost): AdoptionItem {
+  return prevents(
+    'ADOPT_NODE_ADDRESS',
+    `the node ${nodeName} has the address ${address}, which no network interface of the host has`,
+    'give the node the address of an interface first: internal_address in the cluster.yml of RKE1, or --node-ip of the kubelet',
+    address,
+  )
 }
 
 /** Paths of other tools, with their names. */
