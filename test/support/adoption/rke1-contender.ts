@@ -32,8 +32,9 @@ Docker, ${networks[network]} as a DaemonSet of RKE1, Secrets encrypted at rest. 
 of rke-tools${network === 'flannel' ? ' and the CNI plugin of flannel' : ''} are replaced by those of the lab.`,
     states: {
       ...settingsStates,
+      // Docker's shims have arguments of their own. calico-kube-controllers is a pod, which may run on any node.
       'programs of components':
-        "ps -eo args | grep -E '[k]ube-|[k]ubelet |[e]tcd |[d]ockerd|[n]ginx: master' | grep -Ev 'shim|entrypoint' | sort",
+        "ps -eo args | grep -E '[k]ube-|[k]ubelet |[e]tcd |[d]ockerd|[n]ginx: master' | grep -Ev 'shim|entrypoint|kube-controllers' | sort",
       'containers of RKE1': `docker inspect $(${containers}) --format '{{.Name}} {{.Id}} {{.Image}} {{.State.Running}} {{json .HostConfig.RestartPolicy}} {{json .Args}}' | sort`,
     },
     // Files that programs rewrite, and directories of Docker and of CNI plugins, whose names change with each pod or
