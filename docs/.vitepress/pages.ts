@@ -118,6 +118,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/adopt-journey-kubeadm-1-1',
     'evidence/adopt-journey-kubeadm-3-2',
     'evidence/adopt-journey-rke1-3-2',
+    'evidence/adopt-rollback-kubeadm-3-2',
     'evidence/adopt-rollback-rke1-3-2',
     'evidence/adopt-lost-member-kubeadm-3-1',
     'evidence/adopt-rke',
