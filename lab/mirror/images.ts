@@ -234,6 +234,17 @@ export function listImages(part: Part): readonly Image[] {
   }
 }
 
+const tunnelService = 'allocate-tunnel-addrs'
+
+/**
+ * Starts the same program as upstream's script. With canal it has nothing to do. Upstream's program waits then, but Go
+ * ends one without cgo in which all goroutines wait, and runit would start it again each second.
+ */
+const tunnelScript = `#!/bin/sh
+exec 2>&1
+calico-node -${tunnelService} || exec sleep 60
+`
+
 /**
  * Lists the images of Calico's manifest. Upstream builds them from Red Hat's base image; the lab uses busybox
  * and Debian's packages of the same programs. BIRD and bpftool are missing, so BGP and eBPF cannot be used.
@@ -253,7 +264,9 @@ function listCalicoImages(
         start_runit: 'usr/sbin/start_runit',
         'felix.cfg': 'etc/calico/felix.cfg',
         ...Object.fromEntries(
-          calicoServices.map((name) => [`run-${name}`, `etc/service/available/${name}/run`]),
+          calicoServices
+            .filter((name) => name !== tunnelService)
+            .map((name) => [`run-${name}`, `etc/service/available/${name}/run`]),
         ),
       },
       {
@@ -261,6 +274,7 @@ function listCalicoImages(
         command: ['start_runit'],
         busybox: true,
         files: accounts,
+        scripts: { [`etc/service/available/${tunnelService}/run`]: tunnelScript },
         debian: ['conntrack', 'iproute2', 'ipset', 'iptables', 'nftables', 'runit'],
         // Upstream's image has a directory here, Debian's package a link.
         debianExclude: ['etc/service'],

@@ -122,6 +122,27 @@ COMMIT
     expect(changes).toHaveLength(2)
   })
 
+  test.each([
+    ['a return keeps the chains of kube-proxy, which that of RKE1 takes over', true],
+    ['a reset after the commit removes the chains of kube-proxy', false],
+  ])('%s', async (_, isKept) => {
+    const rules = `*nat
+:KUBE-SERVICES - [0:0]
+-A PREROUTING -j KUBE-SERVICES
+COMMIT
+`
+    const changes: string[] = []
+    const packets: typeof host.packets = {
+      ...host.packets,
+      rules: async (version) => (version === 4 ? rules : ''),
+      changeRules: async (_version, text) => void changes.push(text),
+    }
+    const options = { ...runOptions, host: { ...host, packets } }
+    await applyAndListOps(options.host, buildAdoptedPlan(isKept))
+    await (isKept ? runReturn(options) : runReset(options))
+    expect(changes.some((text) => text.includes('-X KUBE-SERVICES'))).toBe(!isKept)
+  })
+
   test('moves without docker.socket, which not every distribution has', async () => {
     const services = { ...host.services }
     await host.services.stop('docker.socket')

@@ -49,10 +49,13 @@ export async function removePolicyRules(host: PacketHost): Promise<readonly stri
   return [...chains, ...(await removeSets(host, policyRules.sets, new AbortController().signal))]
 }
 
-/** Removes the nftables tables and the iptables chains of kube-proxy. */
-export async function removeProxyRules(host: Pick<LinuxHost, 'packets'>): Promise<readonly string[]> {
+/** Removes the nftables tables of kube-proxy, and the iptables chains with the given prefixes. */
+export async function removeProxyRules(
+  host: Pick<LinuxHost, 'packets'>,
+  chains: readonly string[],
+): Promise<readonly string[]> {
   const tables = await removeTables(host, proxyRules.tables)
-  return [...tables, ...(await removeChains(host, proxyRules.chains))]
+  return [...tables, ...(await removeChains(host, chains))]
 }
 
 /** Removes nftables tables with these names, of all families. Returns them. */

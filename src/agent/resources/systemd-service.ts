@@ -1,4 +1,5 @@
 import { join } from '../host/host-path.ts'
+import type { Ledger } from '../../contract/ledger.ts'
 import type { ServiceSpec } from '../../contract/service.ts'
 import type { LinuxHost } from '../host/host.ts'
 import {
@@ -9,7 +10,13 @@ import {
   writePlannedFile,
   removePlannedFile,
 } from './planned-file.ts'
-import { policyService, proxyService, removePolicyRules, removeProxyRules } from './packet-rules.ts'
+import {
+  policyService,
+  proxyRules,
+  proxyService,
+  removePolicyRules,
+  removeProxyRules,
+} from './packet-rules.ts'
 import { type ResourceHandler, type ManagedResource } from './resource-handler.ts'
 
 export type SystemdService = Extract<ServiceSpec, { supervisor: 'systemd' }>
@@ -61,7 +68,7 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
 
   async remove(resource, context) {
     const { name } = resource
-    const { host } = context
+    const { host, ledger } = context
     const { enabled } = await host.services.show(name)
     if (enabled) await host.services.disable(name)
     // If the unit file was missing, `disable` has not removed the link in the wants directory.
@@ -70,9 +77,23 @@ export const systemdServiceHandler: ResourceHandler<'service', SystemdService, L
     await host.services.reload()
     await host.services.forget(name)
     if (name === policyService) await removePolicyRules(host)
-    if (name === proxyService) await removeProxyRules(host)
+    if (name === proxyService) await removeProxyRules(host, returnsToDocker(ledger) ? [] : proxyRules.chains)
     return outcome
   },
+}
+
+/**
+ * True if the kube-proxy of RKE1 starts again. With iptables it has the same chains, and it writes them again. Until
+ * then the chains of hyperkube serve clients on this host.
+ */
+function returnsToDocker({ resources }: Ledger): boolean {
+  return resources.some(
+    (one) =>
+      one.target === 'predecessor' &&
+      one.kept &&
+      one.record.kind === 'docker' &&
+      one.record.containers.some(({ container, running }) => container === 'kube-proxy' && running),
+  )
 }
 
 export function unitFile({ layout }: Pick<LinuxHost, 'layout'>, name: string): string {
