@@ -119,6 +119,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/adopt-journey-kubeadm-3-2',
     'evidence/adopt-journey-rke1-3-2',
     'evidence/adopt-rollback-kubeadm-3-2',
+    'evidence/adopt-rollback-rke1-1-2',
     'evidence/adopt-rollback-rke1-3-2',
     'evidence/adopt-rollback-rke1-canal-3-2',
     'evidence/adopt-lost-member-kubeadm-3-1',
