@@ -61,14 +61,8 @@ export async function createRke1Cluster({
   const { etcd, pause, kubernetes } = selectVersions(rke1Versions.kubernetes)
   // Parts that RKE1 and the lock of the adopted cluster need.
   const parts = selectParts([
-    ...[
-      ...listRke1Parts(network),
-      `kubernetes@${kubernetes}`,
-      `etcd@${etcd}`,
-      `pause@${pause}`,
-      'containerd',
-      'runc',
-    ],
+    ...listRke1Parts(network),
+    ...[`kubernetes@${kubernetes}`, `etcd@${etcd}`, `pause@${pause}`, 'containerd', 'runc'],
     ...['cni-plugins', 'flannel', 'kube-router', 'crictl', ...moreParts],
   ])
   const lab = await openFreshLab(name)

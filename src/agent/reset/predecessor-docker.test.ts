@@ -72,6 +72,17 @@ async function observe(): Promise<unknown> {
   }
 }
 
+/** Returns packet rules with the given ones for IPv4, and the list of their changes. */
+function recordRuleChanges(rules: string) {
+  const changes: string[] = []
+  const packets: TemporaryHost['packets'] = {
+    ...host.packets,
+    rules: async (version) => (version === 4 ? rules : ''),
+    changeRules: async (_version, text) => void changes.push(text),
+  }
+  return { packets, changes }
+}
+
 describe('a node whose pods run in Docker', () => {
   test('moves: containers, pods and Docker end, and the data of its containerd is kept apart', async () => {
     await applyAndListOps(host, buildAdoptedPlan())
@@ -110,12 +121,7 @@ describe('a node whose pods run in Docker', () => {
 -A CNI-DN-0a1b -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.42.0.2:80
 COMMIT
 `
-    const changes: string[] = []
-    const packets: typeof host.packets = {
-      ...host.packets,
-      rules: async (version) => (version === 4 ? rules : ''),
-      changeRules: async (_, text) => void changes.push(text),
-    }
+    const { packets, changes } = recordRuleChanges(rules)
     await applyAndListOps({ ...host, packets }, buildAdoptedPlan())
     expect(changes).toEqual([expect.stringContaining('-X CNI-DN-0a1b')])
     await runReturn({ ...runOptions, host: { ...host, packets } })
@@ -131,12 +137,7 @@ COMMIT
 -A PREROUTING -j KUBE-SERVICES
 COMMIT
 `
-    const changes: string[] = []
-    const packets: typeof host.packets = {
-      ...host.packets,
-      rules: async (version) => (version === 4 ? rules : ''),
-      changeRules: async (_version, text) => void changes.push(text),
-    }
+    const { packets, changes } = recordRuleChanges(rules)
     const options = { ...runOptions, host: { ...host, packets } }
     await applyAndListOps(options.host, buildAdoptedPlan(isKept))
     await (isKept ? runReturn(options) : runReset(options))

@@ -70,20 +70,11 @@ async function uploadInParts(
       etags.push(headers.get('etag') ?? '')
       progress(at + body.length, size)
     }
-    const body = buildCompletion(etags)
-    try {
-      const done = await bucket.request(
-        { method: 'POST', description, key, query: { uploadId: id }, body },
-        signal,
-      )
-      // An S3 server may report an error in the body of a response with status 200.
-      if (parseS3Error(done.text) !== undefined)
-        throw toBucketError(bucket.title, description, 200, done.text)
-    } catch (error) {
+    await completeUpload(bucket, { key, description, id, etags }, signal).catch(async (error: unknown) => {
       // If only the response was lost, the upload is complete, and a repeated request fails.
       const storedSize = await readStoredSize(bucket, key, signal).catch(() => undefined)
       if (storedSize !== String(size)) throw error
-    }
+    })
   } catch (error) {
     const abortRequest = {
       method: 'DELETE',
@@ -94,6 +85,27 @@ async function uploadInParts(
     await bucket.request(abortRequest, AbortSignal.timeout(abortTimeoutMs)).catch(() => undefined)
     throw error
   }
+}
+
+interface PartsUpload {
+  readonly key: string
+  readonly description: string
+  readonly id: string
+  readonly etags: readonly string[]
+}
+
+async function completeUpload(
+  bucket: Bucket,
+  { key, description, id, etags }: PartsUpload,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = buildCompletion(etags)
+  const done = await bucket.request(
+    { method: 'POST', description, key, query: { uploadId: id }, body },
+    signal,
+  )
+  // An S3 server may report an error in the body of a response with status 200.
+  if (parseS3Error(done.text) !== undefined) throw toBucketError(bucket.title, description, 200, done.text)
 }
 
 async function readPiece(file: FileHandle, from: number, size: number): Promise<Uint8Array<ArrayBuffer>> {
