@@ -112,7 +112,7 @@ describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`
     process.stderr.write(`ADOPT_SEED=${seed}\n`)
     cluster = setup.use(
       await contender.create({
-        name: 'adopt-interrupt',
+        name: `interrupt-${contender.name}`,
         shape,
         executable: inject('executable'),
         parts: ['agnhost', 'traefik'],
@@ -174,7 +174,7 @@ describe(`interrupted moves of ${contender.title}, ${shape}, ADOPT_SEED=${seed}`
         lost: lost.length,
       }
       results.push(result)
-      process.stderr.write(`${round}: ${formatResult(result)}\n`)
+      process.stderr.write(`${[`${round}: ${formatResult(result)}`, ...problems].join('\n')}\n`)
       expect(problems).toEqual([])
     },
   )

@@ -10,7 +10,7 @@ export const settingsStates: StateScripts = {
   'digests of files in /etc, /opt, /usr/local, /root and /home, and of the settings of kubelets':
     'find /etc /opt /usr/local /root /home /var/lib/hyperkube /var/lib/kubelet/config.yaml /var/lib/kubelet/pki -xdev -type f -exec sha256sum {} + 2>/dev/null | sort -k2',
   'paths, owners and modes':
-    "find / -xdev \\( -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/etcd -o -path /var/lib/kubelet -o -path /var/lib/containerd -o -path '/var/lib/systemd/*' \\) -prune -o -printf '%p %u:%g %m %y\\n' | sort",
+    "find / -xdev \\( -path /proc -o -path /sys -o -path /tmp -o -path /run -o -path /var/log -o -path /var/lib/etcd -o -path /var/lib/kubelet -o -path /var/lib/containerd -o -path '/var/lib/systemd/*' -o -path '/var/tmp/systemd-private-*' \\) -prune -o -printf '%p %u:%g %m %y\\n' | sort",
   'users and groups': 'cat /etc/passwd /etc/group',
   'systemd units':
     'systemctl list-unit-files --no-legend --plain; systemctl list-units --type=service --no-legend --plain --state=active | grep -Ev "^(user|session)" | sort',

@@ -230,16 +230,20 @@ const vault: readonly WorkloadObject[] = [
 ]
 
 /**
- * Program of the StatefulSet: appends a number and the time to a file every second, and continues with the last
- * number of the file. A power cut may leave a line without its end.
+ * Program of the StatefulSet: appends a number and the time to a file every second, writes them to the disk, and
+ * continues with the last number of the file. A power cut may leave a line without its end, or zero bytes.
  */
-const counter = `if [ -s /data/log ] && [ "$(tail -c 1 /data/log | wc -l)" -eq 0 ]; then sed -i '$d' /data/log; fi
+const counter = `if [ -s /data/log ]; then
+  tr -d '\\000' < /data/log > /data/kept
+  if [ "$(tail -c 1 /data/kept | wc -l)" -eq 0 ]; then sed -i '$d' /data/kept; fi
+  sync /data/kept && mv /data/kept /data/log && sync /data
+fi
 number=$(tail -n 1 /data/log 2>/dev/null | cut -d ' ' -f 1)
 number=\${number:-0}
 trap 'exit 0' TERM
 while true; do
   number=$((number + 1))
-  echo "$number $(date +%s)" >> /data/log
+  echo "$number $(date +%s)" >> /data/log && sync /data/log
   sleep 1 & wait $!
 done`
 
