@@ -96,7 +96,7 @@ async function executeReset(deps: ResetDeps, reachable: readonly string[]): Prom
   const { connected, options, run, deferAbort } = deps
   deferAbort()
   await withOperatorLock(
-    { ...deps, forceUnlock: options.forceUnlock, allowMinority: true },
+    { ...deps, forceUnlock: options.forceUnlock, removesHosts: true },
     async ({ claim, forgetHost }, signal) => {
       const reporting = { emit: run.emit, signal }
       run.emit({

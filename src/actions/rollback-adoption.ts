@@ -124,7 +124,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
   const { context, inputs, connected, options, run, deferAbort, deferredSignal } = deps
   deferAbort()
   await withOperatorLock(
-    { ...deps, forceUnlock: options.forceUnlock, allowMinority: true },
+    { ...deps, forceUnlock: options.forceUnlock, removesHosts: true },
     async ({ claim, forgetHost }, signal) => {
       using client = await createClusterClient(listClusterEndpoints(inputs.cluster), {
         ...buildClientOptions(inputs, context, createRemoteLookup(connected)),

@@ -16,8 +16,11 @@ export interface OperatorLockDeps extends Pick<ClusterConnection, 'inputs' | 'co
   readonly context: Pick<WorkspaceContext, 'operator' | 'signal'>
   readonly run: Pick<ActionRun, 'emit'>
   readonly forceUnlock: boolean
-  /** Whether --force-unlock may take the lock with only a minority of control planes. */
-  readonly allowMinority?: boolean
+  /**
+   * Whether the action removes hyperkube from hosts. Then --force-unlock may take the lock with only a minority of
+   * control planes, and the lock needs no agent that has removed itself.
+   */
+  readonly removesHosts?: boolean
 }
 
 /**
@@ -25,7 +28,7 @@ export interface OperatorLockDeps extends Pick<ClusterConnection, 'inputs' | 'co
  * lock is lost.
  */
 export async function withOperatorLock<T>(
-  { context, inputs, connected, removedHosts, run, forceUnlock, allowMinority = false }: OperatorLockDeps,
+  { context, inputs, connected, removedHosts, run, forceUnlock, removesHosts = false }: OperatorLockDeps,
   action: (lock: OperatorLock, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { operator, signal } = context
@@ -33,7 +36,8 @@ export async function withOperatorLock<T>(
     ...selectGranters(inputs, [...connected.sessions.values(), ...(removedHosts?.sessions.values() ?? [])]),
     holder: formatHolder(operator, process.pid),
     force: forceUnlock,
-    allowMinority: allowMinority && forceUnlock,
+    allowMinority: removesHosts && forceUnlock,
+    allowMissing: removesHosts,
     isGone: (other) => isHolderGone(other, operator, isProcessAlive),
   })
   const reportLost = (): void => run.emit({ type: 'stopping', because: 'claim-lost' })

@@ -47,6 +47,19 @@ test('the lock still needs a majority of the control planes', async () => {
   })
 })
 
+test('a rollback gets the lock after the agent of the only control plane has removed itself', async () => {
+  const requests: AgentRequest['body'][] = []
+  const lock = await acquireOperatorLock({
+    ...options,
+    controlPlanes: 1,
+    allowMissing: true,
+    granters: [hostWithoutAgent('cp1')],
+    others: [scriptedSession('w1', { run: successfulRun, requests })],
+  })
+  await lock.release()
+  expect(requests.filter(({ type }) => type === 'claim')).toHaveLength(1)
+})
+
 test.each(['cp3', 'w1'])(
   'a full disk of %s is reported, and the lock of the others is released',
   async (full) => {

@@ -31,6 +31,11 @@ export interface OperatorLockOptions {
   readonly force: boolean
   /** True if the lock may be taken with all reachable control planes, even if they are not a majority. */
   readonly allowMinority?: boolean
+  /**
+   * True if control planes grant the lock whose agents have removed themselves since the connection. A killed
+   * rollback or reset continues on its host, also on the only control plane.
+   */
+  readonly allowMissing?: boolean
   /** True if the holder was a process on the machine of this operator and has ended. */
   readonly isGone: (holder: string) => boolean
 }
@@ -49,7 +54,8 @@ export interface OperatorLock {
  * a dead process loses it.
  */
 export async function acquireOperatorLock(options: OperatorLockOptions): Promise<OperatorLock> {
-  const { granters, others, controlPlanes, holder, force, allowMinority = false, isGone } = options
+  const { granters, others, controlPlanes, holder, force, isGone } = options
+  const { allowMinority = false, allowMissing = false } = options
   const previous = await readPreviousClaims([...granters, ...others])
   // Two operators may request the same generation at the same time. Only one of them gets a majority, and
   // with it the lock.
@@ -60,7 +66,9 @@ export async function acquireOperatorLock(options: OperatorLockOptions): Promise
       agent.request({ type: 'claim', claim, force: force || isAbandoned }, 'claimed'),
     ),
   )
-  const granted = results.filter(({ status }) => status === 'fulfilled').length
+  const granted = results.filter(
+    (result) => result.status === 'fulfilled' || (allowMissing && hasCode(result.reason, 'AGENT_NOT_THERE')),
+  ).length
   const needed = allowMinority ? granters.length : quorumSize(controlPlanes)
   if (granted < needed) {
     await release(granters, claim)
