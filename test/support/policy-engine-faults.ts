@@ -5,6 +5,7 @@ import { pollUntil } from '../../src/kit/poll.ts'
 import {
   applyPolicy,
   denyIngress,
+  killKubeRouter,
   readMainPid,
   reaches,
   removePolicy,
@@ -13,7 +14,7 @@ import {
 
 /** Ways in which kube-router stops to work, with the command that causes each. */
 export const engineFaults = {
-  killed: 'kill -9 "$(systemctl show -p MainPID --value kube-router)"',
+  killed: killKubeRouter,
   hung: 'kill -STOP "$(systemctl show -p MainPID --value kube-router)"',
   stopped: 'systemctl stop kube-router',
   restarted: 'systemctl restart kube-router',
