@@ -4,11 +4,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { ProbePod } from '../../lab/bench/workload.ts'
-import { programFetch } from '../../lab/cluster/artifacts.ts'
-import { machineArch } from '../../lab/components/build.ts'
 import type { Host } from '../../lab/hosts/host.ts'
 import { runProgram } from '../../src/kit/command.ts'
 import { pollUntil } from '../../src/kit/poll.ts'
+import { installKubeadm, runEjectScript, sendEjectFiles } from '../support/eject.ts'
 import { etcdctl } from '../support/etcdctl.ts'
 import { openKubectl } from '../support/kubectl.ts'
 import { setUpCluster } from '../support/suite-cluster.ts'
@@ -70,17 +69,10 @@ function findHost(name: string): Host {
 
 const directory = (): string => join(clusterNow().directory, 'eject')
 
-/** Runs the script of a host and returns what it printed. */
-async function runEject(name: string, ...args: readonly string[]): Promise<string> {
-  const started = performance.now()
-  const { code, stderr } = await findHost(name).exec(['/root/eject/eject.sh', ...args], {
-    allowFailure: true,
-  })
-  const took = (performance.now() - started) / 1000
-  process.stderr.write(`${name} ${args.join(' ')}: ${took.toFixed(1)} s\n${stderr}`)
-  expect({ code, stderr }).toMatchObject({ code: 0 })
+/** Runs the script of a host and keeps the duration of the first run. */
+async function runEject(name: string, ...args: readonly string[]): Promise<void> {
+  const took = await runEjectScript(findHost(name), ...args)
   seconds[[name, ...args].join(' ')] ??= took
-  return stderr
 }
 
 async function runKubectl(...args: readonly string[]): Promise<void> {
@@ -119,13 +111,7 @@ beforeAll(async () => {
   const { spec } = z
     .object({ spec: z.object({ artifacts: z.object({ mirror: z.string() }) }) })
     .parse(parse(await readFile(join(workspace, 'cluster.yml'), 'utf8')))
-  for (const host of hosts)
-    for (const program of ['kubeadm', 'kubelet', 'kubectl']) {
-      const { path } = programFetch(`kubernetes@${kubernetes}`, program, machineArch())
-      await host.script(
-        `curl -fsS ${spec.artifacts.mirror}/${path} -o /usr/local/bin/${program} && chmod 755 /usr/local/bin/${program}`,
-      )
-    }
+  await installKubeadm(hosts, spec.artifacts.mirror, kubernetes)
 }, timeout)
 
 test(
@@ -158,19 +144,7 @@ test(
       ...['-f', join(cluster, 'nodes.yaml'), '-f', join(cluster, 'objects.yaml')],
     )
     for (const host of hosts) {
-      const packed = join(clusterNow().directory, `${host.name}.tar`)
-      await runProgram([
-        'tar',
-        '-C',
-        join(directory(), 'hosts', host.name),
-        '--owner=0',
-        '--group=0',
-        '-cf',
-        packed,
-        '.',
-      ])
-      await host.script('mkdir -p -m 700 /root/eject')
-      await host.exec(['tar', '-x', '-p', '-C', '/root/eject'], { input: await readFile(packed) })
+      await sendEjectFiles(host, directory())
       await runEject(host.name)
       await waitForNodes()
     }
