@@ -4,7 +4,9 @@ import { defineConfig } from 'vitest/config'
 /** Suites of the projects e2e and full. Each file reads its size with `inject('size')`. */
 const suitesOfBothSizes = ['test/e2e/{etcd,up,watch}.test.ts']
 /** Suites without limits on measured times, most of which wait for timeouts. Two of them may run at once. */
-const waitingSuites = ['test/e2e/{etcd,faults,kube,release-upgrade,watch,windows-workers}.test.ts']
+const waitingSuites = [
+  'test/e2e/{air-gap,etcd,faults,interruptions,kube,release-upgrade,watch,windows-workers}.test.ts',
+]
 
 /** Examples import the package by its name, and run from its sources here. */
 const alias = [

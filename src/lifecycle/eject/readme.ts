@@ -104,12 +104,15 @@ function renderPreparation(input: EjectInput): string {
     ...(keepsKubeadmProxy(input) ? ['daemonset/kube-proxy'] : []),
     ...(keepsKubeadmDns(input) ? ['deployment/coredns'] : []),
   ]
+  const dnsFlag = keepsKubeadmDns(input)
+    ? ` Without kubeadm's CoreDNS, also give \`kubeadm upgrade\` the flag\n   \`${ignoreDns}\`.`
+    : ''
   const check =
     addons.length === 0
       ? ''
       : `
    Check that kubeadm's ${joinNames(addons)} still run. If one does not, set \`disabled: true\` for it in
-   cluster/objects.yaml. Otherwise \`kubeadm upgrade\` creates it.`
+   cluster/objects.yaml. Otherwise \`kubeadm upgrade\` creates it.${dnsFlag}`
   return `   This replaces the ConfigMaps from before the adoption. Save them: they can have settings that hyperkube does
    not have, such as \`imageRepository\`.${check}
 

@@ -99,4 +99,4 @@ export function compareEtcd(before: EtcdContent, after: EtcdContent): readonly s
 
 export const etcdComparison = `the ids of etcd and its members; all keys; and the values of Secrets, ConfigMaps, service accounts, RBAC rules and custom resources.
 Not compared: keys of events, leases, pods, nodes, endpoints, certificate signing requests, revisions, bootstrap tokens, APIServices and of the
-load; the ConfigMaps kube-root-ca.crt, which the API comparison below contains; keys with "hyperkube" in their names, which stay; and values of kinds with a status`
+load; the ConfigMaps kube-root-ca.crt; keys with "hyperkube" in their names, which stay; and values of kinds with a status`
