@@ -80,8 +80,7 @@ describe(`${contender.title} is adopted, committed and handed over to kubeadm, $
         name: `eject-${contender.name}`,
         shape,
         executable: inject('executable'),
-        // The health check of kubeadm 1.32 runs a Job with this pause image.
-        parts: ['agnhost', 'traefik', ...(contender.version === 'v1.32.5' ? ['pause@v3.10'] : [])],
+        parts: ['agnhost', 'traefik'],
       }),
     )
     api = openApi(cluster, cluster.credentials)
