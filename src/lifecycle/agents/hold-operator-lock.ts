@@ -62,13 +62,12 @@ export async function acquireOperatorLock(options: OperatorLockOptions): Promise
   const claim = { holder, generation: Math.max(0, ...previous.map(({ generation }) => generation)) + 1 }
   const isAbandoned = previous.length > 0 && previous.every((one) => isGone(one.holder))
   const results = await Promise.allSettled(
-    granters.map(async (agent) =>
-      agent.request({ type: 'claim', claim, force: force || isAbandoned }, 'claimed'),
-    ),
+    granters.map(async (agent) => {
+      const claimed = agent.request({ type: 'claim', claim, force: force || isAbandoned }, 'claimed')
+      return allowMissing ? unlessAgentMissing(claimed) : claimed
+    }),
   )
-  const granted = results.filter(
-    (result) => result.status === 'fulfilled' || (allowMissing && hasCode(result.reason, 'AGENT_NOT_THERE')),
-  ).length
+  const granted = results.filter(({ status }) => status === 'fulfilled').length
   const needed = allowMinority ? granters.length : quorumSize(controlPlanes)
   if (granted < needed) {
     await release(granters, claim)
