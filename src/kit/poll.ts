@@ -94,6 +94,8 @@ export interface ProgressPollOptions {
   readonly deadline: number
   /** Milliseconds between two checks. */
   readonly intervalMs: number
+  /** Default: real timers. */
+  readonly pause?: Pause
   readonly signal: AbortSignal
 }
 
@@ -106,7 +108,7 @@ const maxPauseMs = 2000
  */
 export async function pollWithProgress(
   findPendingReason: () => Promise<string | undefined>,
-  { report, toTimeoutError, now, deadline, intervalMs, signal }: ProgressPollOptions,
+  { report, toTimeoutError, now, deadline, intervalMs, pause = sleepOrAbort, signal }: ProgressPollOptions,
 ): Promise<void> {
   const since = now().toISOString()
   let reported = { reason: '', time: 0 }
@@ -121,6 +123,6 @@ export async function pollWithProgress(
       await report(reason, since)
       reported = { reason, time }
     }
-    await sleepOrAbort(Math.max(intervalMs, Math.min(time - startedAt, maxPauseMs)), signal)
+    await pause(Math.max(intervalMs, Math.min(time - startedAt, maxPauseMs)), signal)
   }
 }

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type TestCa, createTestCa } from '../../kit/testing/test-ca.ts'
+import { sleepOrAbort } from '../../kit/poll.ts'
 import type { HttpsTestServer } from '../../kit/testing/https-test-server.ts'
 import { cordonOwnerAnnotation } from '../cluster-objects/node.ts'
 import { readCordon } from './cordon.ts'
@@ -30,7 +31,7 @@ async function drained(api: DrainedNode, options: Partial<DrainOptions> = {}): P
     waiting: (reason) => void reported.push(reason),
     now: () => new Date((time += 100)),
     signal: new AbortController().signal,
-    every: 1,
+    pause: async () => undefined,
     ...options,
   }).then(
     () => undefined,
@@ -226,7 +227,7 @@ test('an interrupt ends the drain', async () => {
   const { error } = await drained(api, {
     signal: interruption.signal,
     waiting: () => interruption.abort(new Error('enough')),
-    every: 60_000,
+    pause: sleepOrAbort,
   })
   expect(error).toMatchObject({ message: 'enough' })
 })

@@ -1,5 +1,5 @@
 import { HyperkubeError } from '../../kit/errors.ts'
-import { pollWithProgress } from '../../kit/poll.ts'
+import { type Pause, pollWithProgress } from '../../kit/poll.ts'
 import { formatDuration } from '../../kit/time-format.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isKubeError } from '../../kube/kube-error.ts'
@@ -33,9 +33,11 @@ export interface DrainOptions {
   readonly waiting: (reason: string) => void
   readonly now: () => Date
   readonly signal: AbortSignal
-  /** Milliseconds between two polls. */
-  readonly every?: number
+  /** How to wait between two polls. Default: real timers. */
+  readonly pause?: Pause
 }
+
+const pollIntervalMs = 500
 
 const maxReported = 3
 /** Timeout of one API request, in milliseconds. */
@@ -43,7 +45,7 @@ const timeout = 10_000
 
 /** Cordons a node and evicts all pods that can be moved. The node stays cordoned, even if the drain fails. */
 export async function drain(api: KubeClient, node: string, options: DrainOptions): Promise<void> {
-  const { deadline, lost = false, waiting, now, signal, every = 500 } = options
+  const { deadline, lost = false, waiting, now, signal, pause } = options
   const end = now().getTime() + deadline
   await listPodsToEvict(api, node, options)
   if (!lost || (await objectExists(api, nodeKind, { name: node }, { signal }))) {
@@ -84,7 +86,8 @@ export async function drain(api: KubeClient, node: string, options: DrainOptions
     },
     now,
     deadline: end,
-    intervalMs: every,
+    intervalMs: pollIntervalMs,
+    ...(pause === undefined ? {} : { pause }),
     signal,
   })
 }

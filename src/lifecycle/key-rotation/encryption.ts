@@ -98,7 +98,7 @@ export async function waitForEncryptionLoaded(
     metric.exec(await api.text({ method: 'GET', path: '/metrics', server, signal }))?.[1] !== wanted
   await pollRotation(
     // The poll interval is longer than usual, because each poll reads the long metrics page of every server.
-    { every: 2000, ...wait },
+    { ...wait, intervalMs: 2000 },
     loadTimeoutMs,
     async () => {
       for (const server of api.servers) {

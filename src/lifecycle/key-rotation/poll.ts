@@ -1,9 +1,12 @@
 import { pollWithProgress, type ProgressPollOptions } from '../../kit/poll.ts'
 
 /** How to wait during a key rotation, and where to report the reason. */
-export interface RotationWaitOptions extends Pick<ProgressPollOptions, 'report' | 'now' | 'signal'> {
-  /** Milliseconds between two polls. Undefined means the default. */
-  readonly every?: number
+export interface RotationWaitOptions extends Pick<
+  ProgressPollOptions,
+  'report' | 'now' | 'pause' | 'signal'
+> {
+  /** Milliseconds between two polls. Default: one second. */
+  readonly intervalMs?: number
 }
 
 /**
@@ -11,14 +14,14 @@ export interface RotationWaitOptions extends Pick<ProgressPollOptions, 'report' 
  * for waiting.
  */
 export async function pollRotation(
-  { every = 1000, ...options }: RotationWaitOptions,
+  { intervalMs = 1000, ...options }: RotationWaitOptions,
   timeoutMs: number,
   check: () => Promise<string | undefined>,
   toTimeoutError: ProgressPollOptions['toTimeoutError'],
 ): Promise<void> {
   await pollWithProgress(check, {
     ...options,
-    intervalMs: every,
+    intervalMs,
     toTimeoutError,
     deadline: options.now().getTime() + timeoutMs,
   })

@@ -64,7 +64,7 @@ async function runStep(
     },
     restartPods: false,
     extendsTokens: false,
-    every: 1,
+    pause: async () => undefined,
     progress: (written) => void reported.push(`${written} written`),
     report: (reason) => void reported.push(reason),
     now: () => new Date((time += 10_000)),
