@@ -27,7 +27,7 @@ const terms: Readonly<Record<string, string>> = {
   'remove a node': 'how-to/change-hosts',
   drain: 'how-to/change-hosts',
   Windows: 'how-to/windows-workers',
-  'RKE1 migration': 'how-to/from-rke1',
+  'RKE1 migration': 'how-to/migrate-rke1',
   'exit codes': 'reference/exit-codes',
   'error codes': 'reference/errors',
   troubleshooting: 'troubleshooting',

@@ -6,7 +6,7 @@ export const adoptionCodes: ErrorCodeEntries = {
   ADOPT_NOT_COMMITTED: {
     summary: 'A change would make the rollback of an adopted cluster impossible.',
     meaning:
-      'Until `hyperkube adopt commit`, the hosts of an adopted cluster can return to the tool that created it. Upgrades, key rotations, a reset and changes of the list of hosts are refused until then.',
+      'Until `hyperkube adopt commit`, the hosts of an adopted cluster can return to the tool that created it. Upgrades, key rotations, provisional changes, restores, a reset and changes of the list of hosts are refused until then.',
     remedy: 'Run `hyperkube adopt commit` first, or return the hosts with `hyperkube adopt rollback`.',
   },
   ADOPT_HOSTS_PENDING: {

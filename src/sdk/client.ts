@@ -188,7 +188,7 @@ async function planHosts(
   { hosts, ignore = [], onEvent }: ClusterPlanOptions = {},
 ): Promise<PlanDocument> {
   const selected = selectHosts(cluster, hosts)
-  const inputs = await loadClusterInputs(context, files, cluster)
+  const inputs = await loadClusterInputs(context, files, cluster, { beforeCommit: true })
   const options = { files, forgetHostKeys: [], ignore, limit: hosts, fileContents: false }
   const { proposal } = await runWithEvents(context, 'plan', [onEvent], async (run) =>
     planFromHosts(context, inputs, options, run),
@@ -203,7 +203,7 @@ async function applyPlan(
   cluster: Cluster,
   { plan, ignore = [], onEvent }: ClusterUpOptions,
 ): Promise<ClusterUpResult> {
-  const inputs = await loadClusterInputs(context, files, cluster)
+  const inputs = await loadClusterInputs(context, files, cluster, { beforeCommit: true })
   const counters = createRunCounters()
   let leftBehind: readonly string[] = []
   const { status, result } = await runWithEvents(context, 'up', [counters.onEvent, onEvent], async (run) =>

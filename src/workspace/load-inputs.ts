@@ -15,7 +15,7 @@ import { requireLock } from './load-lock.ts'
 import { renderCharts } from './render-charts.ts'
 
 export interface LoadOptions {
-  /** True if the command may change an adopted cluster whose hosts can still return to the other tool. */
+  /** True if the command may run while the hosts of an adopted cluster can still return to the other tool. */
   readonly beforeCommit?: boolean
 }
 
@@ -76,7 +76,7 @@ function checkAdoption(
   if (beforeCommit) return
   throw new HyperkubeError(
     'ADOPT_NOT_COMMITTED',
-    `the hosts of ${metadata.name} can still return to ${adoption.from}, and this command would end that`,
+    `the hosts of ${metadata.name} can still return to ${adoption.from}, and this command could prevent that`,
     {
       hint: `to stay with hyperkube: hyperkube adopt commit${formatFileFlag(file)}; to return: hyperkube adopt rollback${formatFileFlag(file)}`,
     },

@@ -60,7 +60,7 @@ async function readFactsFromHosts(
   options: Options,
   cluster: Cluster,
 ): Promise<HostFactsResult> {
-  const inputs = await loadClusterInputs(context, options, cluster)
+  const inputs = await loadClusterInputs(context, options, cluster, { beforeCommit: true })
   const { progress, forgetHostKey: forgetHostKeys } = runFlags.parse(options)
   const settings = {
     command: 'addon',

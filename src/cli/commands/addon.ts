@@ -138,7 +138,7 @@ async function listAddons(context: CommandContext, options: Options, cluster: Cl
   const { code, observation } = await observeClusterAddons(
     context,
     options,
-    await loadClusterInputs(context, options, cluster),
+    await loadClusterInputs(context, options, cluster, { beforeCommit: true }),
   )
   if (observation === undefined) return code
   const disabledAddons = [...listAddonSwitches(cluster)]
@@ -159,7 +159,7 @@ async function diffAddons(
   const { code, observation } = await observeClusterAddons(
     context,
     options,
-    await loadClusterInputs(context, options, cluster),
+    await loadClusterInputs(context, options, cluster, { beforeCommit: true }),
   )
   if (observation === undefined) return code
   const differences = observation.proposal.differences.filter(

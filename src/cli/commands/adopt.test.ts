@@ -78,15 +78,18 @@ async function createAdoptedFiles(from: 'kubeadm' | 'rke1'): Promise<Record<stri
   }
 }
 
-test.each(['reset --yes', 'node remove w1 --yes', 'certs rotate-ca --yes', 'etcd rejoin cp1 --yes'])(
-  '%s is refused while the hosts of an adopted cluster can return',
-  async (command) => {
-    const { code, stderr } = await runHyperkube(command, await createAdoptedFiles('rke1'))
-    expect(code).toBe(1)
-    expect(stderr).toContain('ADOPT_NOT_COMMITTED')
-    expect(stderr).toContain('hyperkube adopt rollback')
-  },
-)
+test.each([
+  'reset --yes',
+  'node remove w1 --yes',
+  'certs rotate-ca --yes',
+  'etcd rejoin cp1 --yes',
+  'up --provisional 10m --yes',
+])('%s is refused while the hosts of an adopted cluster can return', async (command) => {
+  const { code, stderr } = await runHyperkube(command, await createAdoptedFiles('rke1'))
+  expect(code).toBe(1)
+  expect(stderr).toContain('ADOPT_NOT_COMMITTED')
+  expect(stderr).toContain('hyperkube adopt rollback')
+})
 
 test.each(['adopt rollback --yes', 'adopt rollback --dry-run', 'adopt rollback w1 --yes --force-unlock'])(
   '%s is refused if no host is reachable, and changes nothing',

@@ -99,7 +99,7 @@ const readCommand: LeafCommand = {
       )
       .option('--ssh-key <file>', 'private key for ssh (default: keys of the ssh agent)')
       .option('--name <name>', 'name of the cluster (default: the name that the other tool uses)')
-      .option('--dry-run', 'only report; write nothing and read no private keys')
+      .option('--dry-run', 'only report; write nothing and read no keys of CAs or service accounts')
       .option('--no-lock', 'write no cluster.lock; hyperkube lock writes it later')
       .option('--accept-new-host-keys', 'accept the SSH host keys of unknown hosts without a prompt')
   },

@@ -58,7 +58,8 @@ export const upCommand: LeafCommand = {
       findings,
       plan,
       provisional,
-      beforeCommit: true,
+      // Hosts would return to another plan by themselves, beside their return to the other tool.
+      beforeCommit: provisional === undefined,
     })
   },
 }
