@@ -126,6 +126,7 @@ export const groups: Readonly<Record<string, readonly string[]>> = {
     'evidence/adopt-interruptions-kubeadm-1-1',
     'evidence/adopt-interruptions-rke1-1-1',
     'evidence/adopt-eject-kubeadm-1-1',
+    'evidence/adopt-eject-rke1-1-1',
     'evidence/adopt-rke',
     'evidence/eject',
     'evidence/virtual-machine',

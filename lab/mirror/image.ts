@@ -17,8 +17,6 @@ export interface Image {
   readonly environment?: Readonly<Record<string, string>>
   /** User of the process; empty for root. */
   readonly user: string
-  /** Programs that are copied from the machine that builds the image, together with their libraries. */
-  readonly machinePrograms: readonly string[]
   /** Symbolic links: path to target. */
   readonly links?: Readonly<Record<string, string>>
   /** Paths of programs that get the setuid bit. */
@@ -62,7 +60,6 @@ export function defineImage(
     busybox: false,
     files: {},
     user: '',
-    machinePrograms: [],
     ...extra,
   }
 }

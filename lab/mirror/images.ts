@@ -152,7 +152,9 @@ export function listImages(part: Part): readonly Image[] {
           { [program]: `usr/local/bin/${program}` },
           {
             entrypoint: [],
-            ...(program === 'kube-proxy' ? { machinePrograms: ['nft', 'conntrack'], files: protocols } : {}),
+            ...(program === 'kube-proxy'
+              ? { debian: ['conntrack', 'iptables', 'nftables'], links: iptablesLinks, files: protocols }
+              : {}),
           },
         ),
       )

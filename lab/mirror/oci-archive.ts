@@ -106,7 +106,6 @@ async function packLayer(image: Image, programs: string, work: string, layout: s
     await copyFile(join(programs, program), join(root, path))
   }
   if (image.busybox) await addBusybox(root)
-  for (const program of image.machinePrograms) await addMachineProgram(root, program)
   if (image.debian !== undefined) await addDebianPackages(root, image.debian, image.debianExclude ?? [], work)
   for (const [path, text] of Object.entries(image.files)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
@@ -135,20 +134,6 @@ async function addBusybox(root: string): Promise<void> {
   const { stdout } = await runProgram(['/bin/busybox', '--list'])
   for (const applet of stdout.trim().split('\n')) {
     if (applet !== 'busybox') await symlink('busybox', join(root, 'bin', applet))
-  }
-}
-
-/**
- * Copies a dynamically linked program of the machine that runs the lab, with its loader and libraries, to the
- * same paths below `root`.
- */
-async function addMachineProgram(root: string, program: string): Promise<void> {
-  const path = (await runProgram(['sh', '-c', 'command -v "$1"', 'sh', program])).stdout.trim()
-  const { stdout } = await runProgram(['ldd', path])
-  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library = '']) => library)
-  for (const file of [path, ...libraries]) {
-    await mkdir(dirname(join(root, file)), { recursive: true })
-    await copyFile(file, join(root, file))
   }
 }
 

@@ -45,12 +45,11 @@ function run(...args: string[]): string {
   return stderr
 }
 
-/** Builds a host of hyperkube below a temporary directory. */
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'hyperkube-eject-'))
-  const worker = plans.find(({ host }) => host === 'w1')
-  if (worker === undefined) throw new Error('the cluster has a worker')
-  const script = renderHostScript(input, worker).replaceAll(
+/** Writes the script of a host of hyperkube, which runs below a temporary directory. */
+async function writeScript(name: string): Promise<void> {
+  const plan = plans.find(({ host }) => host === name)
+  if (plan === undefined) throw new Error(`the cluster has no ${name}`)
+  const script = renderHostScript(input, plan).replaceAll(
     /(?<![\w*])\/(?=(?:etc|usr\/lib|var)\/)/g,
     `${root}/`,
   )
@@ -58,6 +57,12 @@ beforeEach(async () => {
   if (/[\s="':]\/(?:etc|usr\/lib|var)\//.test(script))
     throw new Error('the script has a path of this machine')
   await write('/eject/eject.sh', script, 0o755)
+}
+
+/** Builds a host of hyperkube below a temporary directory. */
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hyperkube-eject-'))
+  await writeScript('w1')
   await write('/eject/kubelet.service', 'unit of eject')
   await mkdir(at('/eject/files'))
   await mkdir(at(pki), { recursive: true })
@@ -110,4 +115,35 @@ test('manifests of the previous tool that become pods again are named before any
   const warning = `w1: the kubelet will also run the static pod in ${at('/etc/kubernetes/manifests/monitor.yaml')}`
   expect(lines).toContain(warning)
   expect(lines.indexOf(warning)).toBeLessThan(lines.findIndex((line) => line.startsWith('w1: stop ')))
+})
+
+test('a control plane waits until kube-controller-manager has renewed its lease after the change', async () => {
+  await writeScript('cp1')
+  const calls = at('/calls')
+  // The first lease is of the leader that was stopped.
+  const kubectl = `case "$*" in *' lease kube-controller-manager '*) ;; *) exit 0 ;; esac
+echo lease >>${calls}
+[ "$(wc -l <${calls})" -gt 1 ] && echo 2999-01-01T00:00:00.000000Z || echo 2000-01-01T00:00:00.000000Z`
+  await write('/programs/kubectl', `#!/bin/sh\n${kubectl}\n`, 0o755)
+  expect(run().split('\n').slice(-4)).toEqual([
+    'cp1: wait until kube-controller-manager leads',
+    'cp1: wait until the pod of kube-proxy works',
+    'cp1: runs with kubeadm',
+    '',
+  ])
+  expect(readFileSync(calls, 'utf8')).toBe('lease\nlease\n')
+})
+
+test('a host waits for the pod of kube-proxy, and a failure names the command that shows its cause', async () => {
+  const curl = 'case "$*" in *10256*) exit 7 ;; esac'
+  await write('/programs/curl', `#!/bin/sh\n${curl}\n`, 0o755)
+  await write('/programs/sleep', '#!/bin/sh\n', 0o755)
+  const { status, stderr } = spawnSync(at('/eject/eject.sh'), {
+    env: { PATH: `${at('/programs')}:${process.env['PATH'] ?? ''}` },
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  expect(stderr).toContain(
+    'w1: gave up waiting for kube-proxy; find the cause: kubectl -n kube-system describe pods -l k8s-app=kube-proxy',
+  )
 })

@@ -6,6 +6,7 @@ import { type EjectInput, formatImage, isControlPlanePlan, readVersion } from '.
 import { kubeProxyLabel } from './kube-proxy.ts'
 import { staticPodComponents } from './layout.ts'
 import { kubeletCertificate, kubeletCertificateLink } from './node-files.ts'
+import { findPlannedComponent } from './service-args.ts'
 
 /** Renders the script that moves one host to kubeadm, and back with --undo. Both directions can be repeated. */
 export function renderHostScript({ cluster, plans }: EjectInput, plan: NodePlan): string {
@@ -30,10 +31,17 @@ export function renderHostScript({ cluster, plans }: EjectInput, plan: NodePlan)
     `pods='${controlPlane ? staticPodComponents.join(' ') : ''}'`,
     `images='${images.join(' ')}'`,
     `health=${health}`,
+    `proxy_health=${findHealthUrl(first, 'kube-proxy')}`,
     `certificate=${kubeletCertificate}`,
     `link=${kubeletCertificateLink}`,
   ]
   return `${head(plan.host)}\n${settings.join('\n')}\n${body}`
+}
+
+/** Returns the address at which a component reports its health, or an empty text. */
+function findHealthUrl(plan: NodePlan, component: string): string {
+  const checks = findPlannedComponent(plan, component)?.probes.map(({ check }) => check) ?? []
+  return checks.find((check) => check.kind === 'http')?.url ?? ''
 }
 
 const head = (host: string): string => `#!/bin/sh
@@ -103,6 +111,13 @@ list_other_pods() {
 
 # Sets or removes a label of this node, with the credentials of its kubelet.
 set_label() { kubectl --kubeconfig=/etc/kubernetes/kubelet.conf label node "$node" --overwrite "$1"; }
+
+# A new leader begins only after the lease of the stopped one has expired. Before, no pod of a DaemonSet or Job starts.
+controllers_lead() {
+  renewed=$(kubectl --kubeconfig=/etc/kubernetes/admin.conf -n kube-system get lease kube-controller-manager \
+    --ignore-not-found -o 'jsonpath={.spec.renewTime}') || return 1
+  [ -z "$renewed" ] || expr "$renewed" \> "$started"
+}
 proxy_ended() { ! pgrep -f '^/usr/local/bin/kube-proxy --config=/var/lib/kube-proxy/'; }
 
 list_files() { (cd "$here/files" && find . -type f | sed 's/^\.//'); }
@@ -148,6 +163,7 @@ eject() {
     install -m 644 "$here/kubelet.service" "$unit"
   fi
   touch "$backup/moved"
+  started=$(date -u +%Y-%m-%dT%H:%M:%S)
   systemctl daemon-reload
   say 'start the kubelet of kubeadm'
   systemctl enable -q kubelet.service
@@ -156,6 +172,14 @@ eject() {
   for name in $kept; do systemctl restart --no-block "$name.service"; done
   # The pod of kube-proxy starts now. Two kube-proxies would disturb each other.
   [ -z "$label" ] || wait_for 120 'the label of the node' set_label "$label=$label_value"
+  if [ -n "$pods" ]; then
+    say 'wait until kube-controller-manager leads'
+    wait_for 120 'a leader of kube-controller-manager' controllers_lead
+  fi
+  if [ -n "$label" ]; then
+    say 'wait until the pod of kube-proxy works'
+    wait_for 180 "kube-proxy; find the cause: kubectl -n kube-system describe pods -l k8s-app=kube-proxy" curl -fs "$proxy_health"
+  fi
   say 'runs with kubeadm'
 }
 
