@@ -276,7 +276,7 @@ const stoppedCluster: ProposalClient = {
   etcdIds: async () => new Map(),
   readApiState: async () => undefined,
   drainFindings: async () => [],
-  removedApis: async () => [],
+  findUpgradeProblems: async () => [],
   [Symbol.dispose]: () => undefined,
 }
 

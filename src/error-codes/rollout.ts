@@ -50,6 +50,13 @@ export const rolloutCodes: ErrorCodeEntries = {
     meaning: 'A kubelet may be at most three minor versions older than its API server. Nothing was changed.',
     remedy: 'Upgrade the node first, or remove it with `hyperkube node remove HOST`.',
   },
+  UPGRADE_KUBE_PROXY: {
+    summary: 'kube-proxy runs as a DaemonSet that an upgrade does not change.',
+    meaning:
+      'A cluster that was adopted from kubeadm keeps the kube-proxy of kubeadm. It may be at most three minor versions older than the API servers, and never newer.',
+    remedy:
+      'Upgrade in steps of at most three minors. After each step set the image of the DaemonSet to the version of the API servers, with the command that the message names.',
+  },
   UPGRADE_API_REMOVED: {
     summary: 'A client uses an API that the desired version no longer has.',
     meaning:

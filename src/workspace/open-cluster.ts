@@ -138,7 +138,9 @@ export async function createEtcdClient(
 }
 
 export interface OpenApi
-  extends AsyncDisposable, Pick<ClusterClient, 'api' | 'listNodes' | 'readApiState' | 'removedApis'> {}
+  extends
+    AsyncDisposable,
+    Pick<ClusterClient, 'api' | 'listNodes' | 'readApiState' | 'findUpgradeProblems'> {}
 
 /** Connects to the API of a cluster through the control planes that are reachable by ssh. */
 export async function openApi(
@@ -171,7 +173,7 @@ export async function openApi(
       api: client.api,
       listNodes: async (signal) => client.listNodes(signal),
       readApiState: async () => client.readApiState(),
-      removedApis: async (version) => client.removedApis(version),
+      findUpgradeProblems: async (version) => client.findUpgradeProblems(version),
       async [Symbol.asyncDispose]() {
         client[Symbol.dispose]()
         await close()

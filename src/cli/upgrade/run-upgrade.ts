@@ -91,7 +91,7 @@ interface ObservedCluster {
 }
 
 /**
- * Reads the versions that run now. Also finds APIs that are in use but not served by the requested version.
+ * Reads the versions that run now. Also finds what an upgrade to the requested version would break.
  */
 async function observe(
   context: CommandContext,
@@ -110,7 +110,7 @@ async function observe(
     })
     return {
       running: { servers: state.versions, kubelets: new Map(kubelets) },
-      findings: await api.removedApis(to),
+      findings: await api.findUpgradeProblems(to),
     }
   } catch (error) {
     // Unreachable control planes are not an error yet: `up` connects to all hosts and reports the reasons.

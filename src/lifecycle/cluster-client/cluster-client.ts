@@ -45,8 +45,11 @@ export interface ClusterClient extends Disposable {
   readApiState(addons?: AddonProposalInput): Promise<ApiState | undefined>
   /** Predicts problems of draining these hosts. */
   drainFindings(hosts: readonly string[]): Promise<readonly Finding[]>
-  /** Findings about APIs that clients still request but the desired version no longer serves. */
-  removedApis(desiredVersion: string): Promise<readonly Finding[]>
+  /**
+   * Findings about APIs that clients still request but the desired version no longer serves, and about a kube-proxy that
+   * hyperkube does not upgrade.
+   */
+  findUpgradeProblems(desiredVersion: string): Promise<readonly Finding[]>
 
   /** Checks the etcd members of these hosts. */
   etcdHealthy(hosts: readonly string[]): Promise<NotReadyReason>

@@ -48,6 +48,7 @@ import {
 } from './connections.ts'
 import { checkControllers } from './controller-health.ts'
 import type { OperatorAccess } from './operator-credentials.ts'
+import { checkKubeProxyVersion } from './kube-proxy-version.ts'
 import { checkRemovedApis } from './removed-apis.ts'
 
 export interface ClusterClientOptions extends OperatorAccess {
@@ -203,7 +204,10 @@ export async function createClusterClient(
       return member.learner ? `${host} is still a learner` : undefined
     },
     drainFindings: async (hosts) => forecastDrains(api, hosts.map(nodeName)),
-    removedApis: async (version) => checkRemovedApis(api, servers, version),
+    findUpgradeProblems: async (version) => [
+      ...(await checkRemovedApis(api, servers, version)),
+      ...(await checkKubeProxyVersion(api, version)),
+    ],
     [Symbol.dispose]() {
       etcd.close()
       api.close()

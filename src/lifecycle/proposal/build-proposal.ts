@@ -55,7 +55,7 @@ export interface ProposalOptions {
 export type ProposalClient = Disposable &
   Pick<
     ClusterClient,
-    'members' | 'unconfirmedMembers' | 'etcdIds' | 'readApiState' | 'drainFindings' | 'removedApis'
+    'members' | 'unconfirmedMembers' | 'etcdIds' | 'readApiState' | 'drainFindings' | 'findUpgradeProblems'
   >
 
 /** Observes every host and computes what would be done. Changes nothing. */
@@ -193,7 +193,7 @@ async function predictFindings(
   const running = { servers: versions, kubelets: new Map(kubelets) }
   const drained = steps.filter(({ drain }) => drain).flatMap(({ hosts }) => hosts)
   const [removed, drains] = await Promise.all([
-    isMinorChange(spec.kubernetes, running) ? client.removedApis(spec.kubernetes) : [],
+    isMinorChange(spec.kubernetes, running) ? client.findUpgradeProblems(spec.kubernetes) : [],
     client.drainFindings(drained),
   ])
   const workers = {

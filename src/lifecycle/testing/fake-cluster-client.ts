@@ -14,7 +14,7 @@ const defaults: Omit<ClusterClient, 'api'> = {
   listIngresses: async () => ({ ingresses: [], classes: [] }),
   readApiState: succeed,
   drainFindings: async () => [],
-  removedApis: async () => [],
+  findUpgradeProblems: async () => [],
   etcdHealthy: succeed,
   isVoter: succeed,
   apiReady: succeed,
