@@ -1,5 +1,6 @@
 import { hasErrors } from '../contract/finding.ts'
 import { HyperkubeError } from '../kit/errors.ts'
+import { toolNames } from '../lifecycle/adoption/checks/check.ts'
 import { reportStep } from '../lifecycle/agents/event-stream.ts'
 import { createClusterClient } from '../lifecycle/cluster-client/create-cluster-client.ts'
 import { drainTimeoutMs } from '../lifecycle/drain/drain.ts'
@@ -134,8 +135,10 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
       const toReturn = describeHosts(inputs.cluster, hosts)
       const members = etcdHosts(inputs.cluster).map(({ name }) => name)
       const state = await readReturnState(toReturn, members, client)
-      const runtime = inputs.identity.adoption?.from === 'rke1' ? 'docker' : undefined
+      const from = inputs.identity.adoption?.from
+      const runtime = from === 'rke1' ? 'docker' : undefined
       const isDrained = options.drain && runtime !== undefined
+      const tool = from === undefined ? 'its previous tool' : toolNames[from]
       const steps = buildReturnSteps(toReturn, members, state, runtime)
       const gateOptions = {
         timeoutMs: gateTimeoutMs,
@@ -150,7 +153,7 @@ async function returnHosts(deps: RollbackDeps, hosts: readonly string[]): Promis
         type: 'steps-planned',
         steps: steps.map(({ host }) => ({
           step: toStep(host),
-          title: `${isDrained ? 'drain and ' : ''}return ${host} to ${inputs.identity.adoption?.from ?? 'its previous tool'}`,
+          title: `${isDrained ? 'drain and ' : ''}return ${host} to ${tool}`,
           hosts: [host],
         })),
       })

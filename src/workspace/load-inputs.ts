@@ -3,6 +3,7 @@ import packageFile from '../../package.json' with { type: 'json' }
 import type { ClusterFiles, WorkspaceContext } from './context.ts'
 import type { Identity } from '../identity/identity.ts'
 import { hasCode, HyperkubeError } from '../kit/errors.ts'
+import { toolNames } from '../lifecycle/adoption/checks/check.ts'
 import type { ClusterInputs } from '../lifecycle/inputs/cluster-inputs.ts'
 import type { Cluster } from '../spec/cluster.ts'
 import { listCaFiles } from '../spec/download-route.ts'
@@ -66,6 +67,15 @@ export async function loadResetInputs(
   }
 }
 
+/** Refuses a command before its first change if the hosts of an adopted cluster can still return to the other tool. */
+export async function requireCommitted(
+  context: WorkspaceContext,
+  options: ClusterFiles,
+  { metadata }: Cluster,
+): Promise<void> {
+  checkAdoption(await openIdentity(context, options, metadata.name), options, false)
+}
+
 /** Refuses changes of an adopted cluster that would make a rollback to the other tool impossible. */
 function checkAdoption(
   { adoption, metadata }: Identity,
@@ -76,7 +86,7 @@ function checkAdoption(
   if (beforeCommit) return
   throw new HyperkubeError(
     'ADOPT_NOT_COMMITTED',
-    `the hosts of ${metadata.name} can still return to ${adoption.from}, and this command could prevent that`,
+    `the hosts of ${metadata.name} can still return to ${toolNames[adoption.from]}, and this command could prevent that`,
     {
       hint: `to stay with hyperkube: hyperkube adopt commit${formatFileFlag(file)}; to return: hyperkube adopt rollback${formatFileFlag(file)}`,
     },

@@ -84,6 +84,8 @@ test.each([
   'certs rotate-ca --yes',
   'etcd rejoin cp1 --yes',
   'up --provisional 10m --yes',
+  'upgrade --to 1.37.1 --dry-run',
+  'upgrade --to 1.37.1 --yes',
 ])('%s is refused while the hosts of an adopted cluster can return', async (command) => {
   const { code, stderr } = await runHyperkube(command, await createAdoptedFiles('rke1'))
   expect(code).toBe(1)

@@ -10,6 +10,7 @@ import { upgradePath } from '../../catalog/version.ts'
 import { createIgnoreFilter, type Finding, hasErrors } from '../../contract/finding.ts'
 import { HyperkubeError } from '../../kit/errors.ts'
 import type { Cluster } from '../../spec/cluster.ts'
+import { requireCommitted } from '../../workspace/load-inputs.ts'
 import { requireLock } from '../../workspace/load-lock.ts'
 import { openApi } from '../../workspace/open-cluster.ts'
 import { type CommandContext, type ExitCode, exitCodes, type Invocation } from '../command/command.ts'
@@ -40,6 +41,7 @@ export async function runUpgrade(
   { cluster, catalog, to, snapshot }: UpgradeCommand,
 ): Promise<ExitCode> {
   const { dryRun, ignore, progress } = upFlags.parse(options)
+  await requireCommitted(context, options, cluster)
   const path = upgradePath(cluster.spec.kubernetes, to, listDefaultVersions(catalog))
   const observed = await observe(context, options, cluster, to)
   const plan = planUpgrade(catalog, cluster, path, observed.running)

@@ -4,5 +4,5 @@ import type { AdoptionObservation } from '../observation.ts'
 /** Finds what prevents the adoption of a cluster. */
 export type AdoptionCheck = (observation: AdoptionObservation) => readonly AdoptionItem[]
 
-/** Commands of the tool that manages the cluster until now. */
+/** Names in messages of the tool that manages the cluster until now. */
 export const toolNames = { kubeadm: 'kubeadm', rke1: 'RKE1' } as const
