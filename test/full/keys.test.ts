@@ -23,7 +23,8 @@ const certificateList = z.object({
   cas: z.array(z.looseObject({ ca: z.string(), use: z.string() })),
 })
 const secret = z.object({ data: z.object({ word: z.string() }) })
-const roots = z.object({ items: z.array(z.object({ data: z.record(z.string(), z.string()) })) })
+// A ConfigMap can be without data, such as hyperkube-removed-hosts.
+const roots = z.object({ items: z.array(z.object({ data: z.record(z.string(), z.string()).default({}) })) })
 
 /** API requests per second during rotations. */
 const perSecond = 50
